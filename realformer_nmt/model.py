@@ -1,0 +1,213 @@
+"""Encoder, decoder and model, on fairseq's base classes."""
+
+import math
+from dataclasses import fields
+from typing import Any
+
+import torch
+from fairseq.data import Dictionary
+from fairseq.models import FairseqEncoder, FairseqEncoderDecoderModel, FairseqIncrementalDecoder, register_model
+from fairseq.modules import FairseqDropout, PositionalEmbedding
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from realformer_nmt.admin_profile import is_pending, profile
+from realformer_nmt.attention import Cache
+from realformer_nmt.config import TranslationConfig, validate
+from realformer_nmt.layers import DecoderLayer, EncoderLayer, Layer, Totals
+from realformer_nmt.residual import TOPOLOGIES
+from realformer_nmt.scores import longest
+
+MODEL = "realformer_nmt"
+EncoderOut = dict[str, list[Tensor]]
+
+
+class Side(nn.Module):
+    """What encoder and decoder share: embeddings, and the stack of layers."""
+
+    def add_stack(
+        self, cfg: TranslationConfig, dictionary: Dictionary, embed_tokens: nn.Embedding, layer: type[Layer], limit: int
+    ) -> None:
+        width = embed_tokens.embedding_dim
+        self.padding_idx: int = dictionary.pad()
+        self.register_buffer("version", torch.tensor([3.0]))  # stock checkpoints hold one
+        self.embed_tokens = embed_tokens
+        self.embed_scale = 1.0 if cfg.no_scale_embedding else math.sqrt(width)
+        self.embed_positions = None
+        if not cfg.no_token_positional_embeddings:
+            learned = getattr(cfg, f"{layer.side}_learned_pos")
+            self.embed_positions = PositionalEmbedding(limit, width, self.padding_idx, learned=learned)
+        self.layernorm_embedding = nn.LayerNorm(width) if cfg.layernorm_embedding else nn.Identity()
+        self.dropout_module = FairseqDropout(cfg.dropout, module_name=type(self).__name__)
+        self.checkpoint_activations = cfg.checkpoint_activations
+        self.topology = TOPOLOGIES[cfg.residual_topology]
+        self.layers = nn.ModuleList(layer(cfg, depth) for depth in range(1, getattr(cfg, f"{layer.side}_layers") + 1))
+        self.layer_norm = self.topology.final_norm(width)
+        self.limit: int = min(limit, longest(cfg.score_source, cfg.score_length) or limit)
+
+    def embed(self, tokens: Tensor, positions: Tensor | None) -> Tensor:
+        x = self.embed_scale * self.embed_tokens(tokens)  # B x T x C
+        if positions is not None:
+            x = x + positions
+        return self.dropout_module(self.layernorm_embedding(x))
+
+    def run(self, layer: nn.Module, *state: Any) -> Any:
+        if self.checkpoint_activations and torch.is_grad_enabled():
+            return checkpoint(layer, *state, use_reentrant=False)
+        return layer(*state)
+
+    def max_positions(self) -> int:
+        return self.limit
+
+
+class Encoder(Side, FairseqEncoder):
+    """Tokens are turned to right padding first, so that position i of a sentence is column i of every score table."""
+
+    def __init__(self, cfg: TranslationConfig, dictionary: Dictionary, embed_tokens: nn.Embedding) -> None:
+        super().__init__(dictionary)
+        self.add_stack(cfg, dictionary, embed_tokens, EncoderLayer, cfg.max_source_positions)
+
+    def forward(self, src_tokens: Tensor, src_lengths: Tensor | None = None) -> EncoderOut:
+        del src_lengths  # the padding says as much
+        leading = src_tokens.eq(self.padding_idx).cumprod(1).sum(1, keepdim=True)  # B x 1
+        tokens = src_tokens.gather(1, _rotation(leading, src_tokens.size(1)))
+        padding = tokens.eq(self.padding_idx)
+        x = self.embed(tokens, self.embed_positions(tokens) if self.embed_positions else None)
+        stream = self.topology.enter(x.masked_fill(padding.unsqueeze(-1), 0))
+        total = None
+        for layer in self.layers:
+            stream, total = self.run(layer, stream, padding[:, None, None], total)
+        x = self.topology.leave(stream, self.layer_norm)
+        return {
+            "encoder_out": [x.transpose(0, 1)],  # S x B x C, fairseq's order
+            "encoder_padding_mask": [padding],  # B x S
+            "leading_padding": [leading],
+        }
+
+    def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
+        batch_dimension = {"encoder_out": 1}
+        return {
+            name: [value.index_select(batch_dimension.get(name, 0), new_order) for value in values]
+            for name, values in encoder_out.items()
+        }
+
+
+class Decoder(Side, FairseqIncrementalDecoder):
+    def __init__(self, cfg: TranslationConfig, dictionary: Dictionary, embed_tokens: nn.Embedding) -> None:
+        super().__init__(dictionary)
+        self.add_stack(cfg, dictionary, embed_tokens, DecoderLayer, cfg.max_target_positions)
+        self.need_attn = True
+        if cfg.share_decoder_input_output_embed or cfg.share_all_embeddings:
+            vocabulary, width = embed_tokens.weight.shape
+            self.output_projection = nn.Linear(width, vocabulary, bias=False)
+            self.output_projection.weight = embed_tokens.weight
+        else:
+            self.output_projection = nn.Linear(cfg.decoder_embed_dim, len(dictionary), bias=False)
+            nn.init.normal_(self.output_projection.weight, std=cfg.decoder_embed_dim**-0.5)
+
+    def forward(
+        self,
+        prev_output_tokens: Tensor,
+        encoder_out: EncoderOut,
+        incremental_state: dict[str, Cache] | None = None,
+        features_only: bool = False,
+    ) -> tuple[Tensor, dict[str, list[Tensor | None]]]:
+        x, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state)
+        return (x if features_only else self.output_layer(x)), extra
+
+    def extract_features(
+        self, prev_output_tokens: Tensor, encoder_out: EncoderOut, incremental_state: dict[str, Cache] | None = None
+    ) -> tuple[Tensor, dict[str, list[Tensor | None]]]:
+        tokens, mask = prev_output_tokens, None
+        positions = self.embed_positions(tokens, incremental_state=incremental_state) if self.embed_positions else None
+        if incremental_state is None:
+            mask = torch.ones(tokens.size(1), tokens.size(1), dtype=torch.bool, device=tokens.device).triu(1)
+        else:
+            tokens = tokens[:, -1:]
+        memory = encoder_out["encoder_out"][0].transpose(0, 1)  # B x S x C
+        masks = (mask, encoder_out["encoder_padding_mask"][0][:, None, None])
+        stream = self.topology.enter(self.embed(tokens, positions))
+        totals: Totals = (None, None)
+        for layer, caches in zip(self.layers, self._caches(incremental_state), strict=True):
+            stream, totals, attn = self.run(layer, stream, memory, masks, totals, caches)
+        x = self.topology.leave(stream, self.layer_norm)
+        return x, {"attn": [self._in_source_order(attn, encoder_out)]}
+
+    def output_layer(self, features: Tensor) -> Tensor:
+        return self.output_projection(features)  # B x T x V
+
+    def reorder_incremental_state(self, incremental_state: dict[str, Cache], new_order: Tensor) -> None:
+        for cache in incremental_state.values():
+            for name, past in cache.items():
+                cache[name] = past.index_select(0, new_order)
+
+    def make_generation_fast_(self, need_attn: bool = False, **_kwargs: Any) -> None:
+        self.need_attn = need_attn
+
+    def _caches(self, incremental_state: dict[str, Cache] | None) -> list[tuple[Cache, Cache] | tuple[None, None]]:
+        if incremental_state is None:
+            return [(None, None)] * len(self.layers)
+        return [
+            (incremental_state.setdefault(f"self_attn.{i}", {}), incremental_state.setdefault(f"encoder_attn.{i}", {}))
+            for i in range(len(self.layers))
+        ]
+
+    def _in_source_order(self, attn: Tensor, encoder_out: EncoderOut) -> Tensor | None:
+        if self.training or not self.need_attn:
+            return None
+        attn = attn.mean(1)  # B x T x S
+        rotation = _rotation(-encoder_out["leading_padding"][0], attn.size(-1))
+        return attn.gather(-1, rotation.unsqueeze(1).expand_as(attn))
+
+
+@register_model(MODEL, dataclass=TranslationConfig)
+class TranslationModel(FairseqEncoderDecoderModel):
+    """Every architecture of the package: what differs is in the configuration (presets.py)."""
+
+    def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
+        super().__init__(encoder, decoder)
+        self._profile_checked = False
+
+    @classmethod
+    def build_model(cls, cfg: Any, task: Any) -> "TranslationModel":
+        options = [field.name for field in fields(TranslationConfig) if not field.name.startswith("_")]
+        cfg = TranslationConfig(**{name: getattr(cfg, name) for name in options if name in cfg})
+        validate(cfg)
+        source, target = task.source_dictionary, task.target_dictionary
+        source_embedding = _embedding(source, cfg.encoder_embed_dim)
+        if cfg.share_all_embeddings:
+            if source != target:
+                raise ValueError(
+                    f"--share-all-embeddings needs a joined dictionary, these have {len(source)} and {len(target)} "
+                    "entries: binarise with fairseq-preprocess --joined-dictionary"
+                )
+            target_embedding = source_embedding
+        else:
+            target_embedding = _embedding(target, cfg.decoder_embed_dim)
+        return cls(Encoder(cfg, source, source_embedding), Decoder(cfg, target, target_embedding))
+
+    def forward(
+        self, src_tokens: Tensor, src_lengths: Tensor, prev_output_tokens: Tensor, features_only: bool = False
+    ) -> tuple[Tensor, dict[str, list[Tensor | None]]]:
+        if self.training and not self._profile_checked:
+            self._profile_checked = True
+            if is_pending(self):
+                profile([self.encoder, self.decoder], lambda: self(src_tokens, src_lengths, prev_output_tokens))
+        encoder_out = self.encoder(src_tokens, src_lengths)
+        return self.decoder(prev_output_tokens, encoder_out, features_only=features_only)
+
+    def load_state_dict(self, *args: Any, **kwargs: Any) -> Any:
+        self._profile_checked = False  # the loaded weights say whether there is a profile
+        return super().load_state_dict(*args, **kwargs)
+
+
+def _embedding(dictionary: Dictionary, width: int) -> nn.Embedding:
+    embedding = nn.Embedding(len(dictionary), width, padding_idx=dictionary.pad())
+    nn.init.normal_(embedding.weight, std=width**-0.5)
+    nn.init.zeros_(embedding.weight[dictionary.pad()])
+    return embedding
+
+
+def _rotation(shift: Tensor, length: int) -> Tensor:
+    """For each row, the column that comes to stand at 0, 1, ... when its first `shift` columns move to the end."""
+    return (torch.arange(length, device=shift.device) + shift) % length  # B x length

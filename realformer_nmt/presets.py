@@ -1,0 +1,80 @@
+"""The table of architectures: a family says which four parts, a size says how many and how wide."""
+
+from collections.abc import Callable
+from typing import Any
+
+from fairseq.models import register_model_architecture
+
+Preset = dict[str, str | int | float]
+
+
+def _family(topology: str, scaling: str, source: str, carry: str) -> Preset:
+    return {
+        "residual_topology": topology,
+        "residual_scaling": scaling,
+        "score_source": source,
+        "score_carry": carry,
+    }
+
+
+FAMILIES: dict[str, Preset] = {
+    "post_ln": _family("post", "none", "dot", "none"),
+    "pre_ln": _family("pre", "none", "dot", "none"),
+    "admin": _family("post", "admin", "dot", "none"),
+    "deepnorm": _family("post", "deepnorm", "dot", "none"),
+    "realformer": _family("post", "admin", "dot", "mean"),
+    "realformer_sum": _family("post", "admin", "dot", "sum"),
+    "realformer_post_ln": _family("post", "none", "dot", "mean"),
+    "resi_dual": _family("dual", "none", "dot", "none"),
+    "synthesizer_dense": _family("post", "none", "dense", "none"),
+    "synthesizer_random": _family("post", "none", "random", "none"),
+    "synthesizer_fixed_random": _family("post", "none", "fixed_random", "none"),
+    "synthesizer_factorised_dense": _family("post", "none", "factorised_dense", "none"),
+    "synthesizer_factorised_random": _family("post", "none", "factorised_random", "none"),
+    "synthesizer_random_vanilla": _family("post", "none", "random+dot", "none"),
+    "synthesizer_dense_vanilla": _family("post", "none", "dense+dot", "none"),
+}
+
+
+def _size(encoder_layers: int, decoder_layers: int, width: int, ffn: int, heads: int, dropouts: list[float]) -> Preset:
+    sides = [("encoder", encoder_layers), ("decoder", decoder_layers)]
+    shape: Preset = {}
+    for side, layers in sides:
+        shape |= {
+            f"{side}_layers": layers,
+            f"{side}_embed_dim": width,
+            f"{side}_ffn_embed_dim": ffn,
+            f"{side}_attention_heads": heads,
+        }
+    return shape | dict(zip(["dropout", "attention_dropout", "activation_dropout"], dropouts, strict=True))
+
+
+WMT = [0.1, 0.1, 0.1]  # dropout, attention dropout, activation dropout: RealFormer and ADMIN, both language pairs
+SIZES: dict[str, Preset] = {
+    "tiny": _size(2, 2, 64, 128, 4, [0.1, 0.0, 0.0]),
+    "iwslt_de_en": _size(6, 6, 512, 1024, 4, [0.3, 0.0, 0.0]),
+    "wmt_en_de": _size(6, 6, 512, 2048, 8, WMT),
+    "wmt_en_de_12l": _size(12, 12, 512, 2048, 8, WMT),
+    "wmt_en_de_18l": _size(18, 18, 512, 2048, 8, WMT),
+    "wmt_en_fr": _size(6, 6, 512, 2048, 8, WMT),
+    "wmt_en_fr_60l_12l": _size(60, 12, 512, 2048, 8, WMT),
+}
+
+PRESETS: dict[str, Preset] = FAMILIES | {
+    f"{family}_{size}": parts | shape for family, parts in FAMILIES.items() for size, shape in SIZES.items()
+}
+
+
+def register(model: str) -> None:
+    """Make every preset an --arch; what the user passes goes before what the preset says."""
+    for arch, preset in PRESETS.items():
+        register_model_architecture(model, arch)(_filler(preset))
+
+
+def _filler(preset: Preset) -> Callable[[Any], None]:
+    def fill(cfg: Any) -> None:
+        for option, value in preset.items():
+            if option not in cfg:
+                setattr(cfg, option, value)
+
+    return fill

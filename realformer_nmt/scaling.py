@@ -1,0 +1,130 @@
+"""The weight of the shortcut around a sub-layer, and the gain of the branch's initial weights.
+
+A scaling is a function from the stack it is for to a `Scaling`; its shortcut is called as `shortcut(x, branch)`.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+
+class Stack(NamedTuple):
+    """Which stack of layers a scaling is for."""
+
+    name: str  # encoder or decoder
+    encoder_layers: int
+    decoder_layers: int
+
+    @property
+    def sublayers(self) -> int:
+        return {"encoder": 2 * self.encoder_layers, "decoder": 3 * self.decoder_layers}[self.name]
+
+
+class Gains(NamedTuple):
+    """Xavier gains of the branch's weights; the first two are stock fairseq's."""
+
+    query_key: float = 2**-0.5
+    value: float = 2**-0.5
+    output: float = 1.0  # out_proj, fc1 and fc2
+
+
+class Shortcut(nn.Module):
+    """What every shortcut tells of itself: the weight of the stream, a scalar or one a channel."""
+
+    def weight(self) -> Tensor:
+        raise NotImplementedError
+
+
+class Plain(Shortcut):
+    """x + f(x)."""
+
+    def weight(self) -> Tensor:
+        return torch.ones(())
+
+    def forward(self, x: Tensor, branch: Tensor) -> Tensor:
+        return x + branch
+
+
+class Constant(Shortcut):
+    """a * x + f(x)."""
+
+    def __init__(self, a: float) -> None:
+        super().__init__()
+        self.a = a
+
+    def weight(self) -> Tensor:
+        return torch.tensor(self.a)
+
+    def forward(self, x: Tensor, branch: Tensor) -> Tensor:
+        return torch.add(branch, x, alpha=self.a)
+
+
+class Trained(Shortcut):
+    """w * x + f(x), a weight a channel, w = w0 + delta: ADMIN (Liu et al. 2020), section 4.
+
+    w0 is a buffer, so that a value found during the first forward pass reaches fp16 and sharded runs, whose optimisers
+    hold copies of every parameter from before it; delta starts at 0 and gets the updates that w would get.
+    """
+
+    w0: Tensor
+
+    def __init__(self, width: int, w0: float) -> None:
+        super().__init__()
+        self.register_buffer("w0", torch.tensor(w0))
+        self.delta = nn.Parameter(torch.zeros(width))
+
+    def weight(self) -> Tensor:
+        return self.w0 + self.delta
+
+    def forward(self, x: Tensor, branch: Tensor) -> Tensor:
+        return torch.addcmul(branch, x, self.weight())
+
+
+class Profiled(Trained):
+    """As Trained; w0 is found by admin_profile.py."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width, 1.0)
+
+
+class Scaling(NamedTuple):
+    shortcut: Callable[[int, int], Shortcut]  # width, index of the sub-layer in its stack
+    gains: Gains = Gains()
+    weight: float = 1.0  # what the shortcut starts with, as far as it is known without data
+
+
+def _none(_stack: Stack) -> Scaling:
+    return Scaling(lambda _width, _index: Plain())
+
+
+def _admin(_stack: Stack) -> Scaling:
+    """ADMIN: the first w is 1 and stays 1, which keeps the fold into a plain Post-LN transformer exact."""
+    return Scaling(lambda width, index: Profiled(width) if index else Plain())
+
+
+def _admin_fixed(stack: Stack) -> Scaling:
+    """ADMIN without a profile: w = sqrt((N+1) / ln(N+1) - 1), N sub-layers in the stack (admin-torch)."""
+    n = stack.sublayers + 1
+    w = math.sqrt(n / math.log(n) - 1)
+    return Scaling(lambda width, _index: Trained(width, w), weight=w)
+
+
+def _deepnorm(stack: Stack) -> Scaling:
+    """a * x + f(x), b the xavier gain of v, out, fc1 and fc2: DeepNet (Wang et al. 2022), figure 2."""
+    if stack.name == "encoder":
+        size = (stack.encoder_layers**4 * stack.decoder_layers) ** (1 / 16)
+        a, b = 0.81 * size, 0.87 / size
+    else:
+        a, b = (3 * stack.decoder_layers) ** (1 / 4), (12 * stack.decoder_layers) ** (-1 / 4)
+    return Scaling(lambda _width, _index: Constant(a), Gains(query_key=1.0, value=b, output=b), weight=a)
+
+
+SCALINGS: dict[str, Callable[[Stack], Scaling]] = {
+    "none": _none,
+    "admin": _admin,
+    "admin_fixed": _admin_fixed,
+    "deepnorm": _deepnorm,
+}
