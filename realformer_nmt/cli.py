@@ -1,0 +1,79 @@
+"""The command `realformer-nmt`: a table of subcommands.
+
+Each is a module with `add_arguments(parser)` and `run(args) -> int`, imported only when it is called: --help is quick,
+and `doctor` works without fairseq.
+"""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import NamedTuple
+
+from realformer_nmt.errors import UserError
+
+
+class Subcommand(NamedTuple):
+    name: str
+    help: str
+    module: str
+
+
+SUBCOMMANDS = (
+    Subcommand("doctor", "versions, GPU, what is wrong and what mends it", "realformer_nmt.doctor"),
+    Subcommand("install-engine", "build and install the fairseq this package is tested with", "realformer_nmt.engine"),
+    Subcommand("user-dir", "print the folder to give to fairseq's --user-dir", "realformer_nmt.user_dir"),
+    Subcommand("archs", "list the architectures", "realformer_nmt.archs"),
+    Subcommand("inspect", "show what a checkpoint holds", "realformer_nmt.inspection"),
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Exit status: 0 done, 1 an error, said in one line, 2 wrong usage."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        status = _run(words)
+        sys.stdout.flush()
+    except UserError as error:
+        if "--debug" in words:
+            raise
+        print(f"realformer-nmt: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the reader of our output, such as `head`, has left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return status
+
+
+def _run(words: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="realformer-nmt", description="Deep residual Transformers for fairseq.")
+    _add_debug(parser, default=False)
+    parsers = parser.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True)
+    called = next((word for word in words if not word.startswith("-")), None)
+    run = None
+    for name, summary, path in SUBCOMMANDS:
+        subparser = parsers.add_parser(name, help=summary)
+        if name == called:
+            module = _load(name, path)
+            _add_debug(subparser, default=argparse.SUPPRESS)  # both `--debug NAME` and `NAME --debug`
+            module.add_arguments(subparser)
+            run = module.run
+    args = parser.parse_args(words)  # leaves with status 2 unless a subcommand was called
+    return run(args) if run else 2
+
+
+def _add_debug(parser: argparse.ArgumentParser, default: object) -> None:
+    parser.add_argument("--debug", action="store_true", default=default, help="show an error's traceback")
+
+
+def _load(name: str, path: str) -> ModuleType:
+    try:
+        return importlib.import_module(path)
+    except ImportError as error:
+        raise UserError(f"{name}: {error}; run `realformer-nmt doctor`, which says what to do") from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())

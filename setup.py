@@ -1,0 +1,41 @@
+"""What pip installs. The engine, fairseq, is not named here: `realformer-nmt install-engine` builds it.
+
+A requirement `fairseq` would make pip try upstream's package, which builds on no current Python; a requirement
+`fairseq-fixed` would make it build with a second torch, and would overwrite a fairseq from its main branch.
+"""
+
+import re
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+ENGINE_IMPORTS = (  # the two exact ones are what fairseq-fixed asks for
+    "bitarray>=2.9",
+    "hydra-core==1.3.2",
+    "omegaconf==2.3.0",
+    "packaging>=22",
+    "regex>=2023.12.25",
+    "sacrebleu>=2.4",
+    "scikit-learn>=1.4",
+    "tqdm>=4.66",
+)
+
+setup(
+    name="realformer-nmt",
+    version=re.findall(r'__version__ = "(.+)"', Path("realformer_nmt/__init__.py").read_text())[0],
+    description="RealFormer, ResiDual, ADMIN, DeepNorm and Synthesizer for machine translation with fairseq",
+    license="MIT",
+    python_requires=">=3.10",
+    packages=find_packages(include=["realformer_nmt", "realformer_nmt.*"]),
+    install_requires=[
+        "torch>=2.4",
+        "numpy>=1.26",
+        "sacremoses>=0.1.1",
+        "sentencepiece>=0.2",
+        *ENGINE_IMPORTS,
+    ],
+    extras_require={
+        "dev": ["filelock>=3.12", "hypothesis>=6.100", "mypy>=1.11", "pytest>=8", "pytest-xdist>=3.6", "ruff>=0.14"],
+    },
+    entry_points={"console_scripts": ["realformer-nmt = realformer_nmt.cli:main"]},
+)
