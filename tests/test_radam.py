@@ -1,0 +1,160 @@
+"""RAdam against torch.optim.RAdam, against its formula in float64, and inside fairseq's wrappers."""
+
+import copy
+import math
+
+import numpy as np
+import pytest
+import torch
+import torch.multiprocessing
+from fairseq import optim
+from fairseq_config import configured
+from gradients import give_gradients, parameters
+
+from realformer_nmt.training.radam import FairseqRAdam, RAdam
+
+BETAS = [(0.9, 0.98), (0.9, 0.999), (0.0, 0.7)]
+
+
+def by_hand(
+    value: np.ndarray,
+    gradients: list[np.ndarray],
+    rates: list[float],
+    betas: tuple[float, float],
+    eps: float,
+    decay: float,
+    momentum: bool,
+) -> np.ndarray:
+    """Algorithm 2 of arXiv 1908.03265, epsilon and weight decay where the authors' code has them."""
+    (beta1, beta2), mean, square = betas, 0.0, 0.0
+    rho_inf = 2 / (1 - beta2) - 1
+    for t, (gradient, rate) in enumerate(zip(gradients, rates, strict=True), start=1):
+        square = beta2 * square + (1 - beta2) * gradient**2
+        mean = beta1 * mean + (1 - beta1) * gradient
+        corrected = mean / (1 - beta1**t)
+        rho = rho_inf - 2 * t * beta2**t / (1 - beta2**t)
+        if rho > 5:
+            adaptive = math.sqrt(1 - beta2**t) / (np.sqrt(square) + eps)
+            r = math.sqrt(((rho - 4) * (rho - 2) * rho_inf) / ((rho_inf - 4) * (rho_inf - 2) * rho))
+            value = value - rate * decay * value - rate * r * corrected * adaptive
+        elif momentum:
+            value = value - rate * decay * value - rate * corrected
+    return value
+
+
+@pytest.mark.parametrize("betas", BETAS)
+@pytest.mark.parametrize("decay", [0.0, 0.1])
+def test_equals_torch_with_its_momentum_while_untractable(betas: tuple[float, float], decay: float) -> None:
+    ours, theirs = parameters(), parameters()
+    settings = {"lr": 0.01, "betas": betas, "eps": 1e-3, "weight_decay": decay}
+    optimizer = RAdam(ours, **settings, untractable_momentum=True)
+    reference = torch.optim.RAdam(theirs, **settings, decoupled_weight_decay=True)
+    for step in range(30):
+        give_gradients(ours, step)
+        give_gradients(theirs, step)
+        optimizer.step()
+        reference.step()
+        for mine, other in zip(ours, theirs, strict=True):
+            torch.testing.assert_close(mine, other, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("momentum", [False, True])
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-6), (torch.float64, 1e-12)])
+def test_equals_the_formula(momentum: bool, dtype: torch.dtype, tolerance: float) -> None:
+    flags = ["--adam-betas", "(0.9, 0.98)", "--adam-eps", "1e-4", "--weight-decay", "0.1"]
+    flags += ["--radam-untractable-momentum"] if momentum else []
+    ours = parameters(dtype)
+    starts = [parameter.detach().double().numpy().copy() for parameter in ours]
+    optimizer = optim.build_optimizer(configured("--optimizer", "radam", "--lr", 0.5, *flags).optimizer, ours)
+    assert isinstance(optimizer, FairseqRAdam)
+    assert optimizer.get_lr() == 0.5
+    rates, gradients = [0.01 / (step + 1) for step in range(40)], []
+    for step, rate in enumerate(rates):
+        give_gradients(ours, step)
+        gradients.append([parameter.grad.double().numpy().copy() for parameter in ours])
+        optimizer.set_lr(rate)
+        optimizer.multiply_grads(0.5)
+        optimizer.step()
+    for parameter, start, *history in zip(ours, starts, *gradients, strict=True):
+        halves = [0.5 * gradient for gradient in history]
+        expected = by_hand(start, halves, rates, (0.9, 0.98), 1e-4, 0.1, momentum)
+        np.testing.assert_allclose(parameter.detach().numpy(), expected, rtol=tolerance, atol=tolerance)
+
+
+def test_stands_still_for_the_first_five_updates() -> None:
+    ours = parameters()
+    before = copy.deepcopy(ours)
+    optimizer = RAdam(ours, lr=1.0, betas=(0.9, 0.98), weight_decay=0.1)
+    for step in range(6):
+        assert all(torch.equal(mine, start) for mine, start in zip(ours, before, strict=True))
+        give_gradients(ours, step)
+        optimizer.step()
+    assert not any(torch.equal(mine, start) for mine, start in zip(ours, before, strict=True))
+
+
+def test_strides_of_a_gradient_do_not_matter() -> None:
+    ours, others = parameters(), parameters()
+    optimizers = [RAdam(ours), RAdam(others)]
+    for step in range(8):
+        give_gradients(ours, step)
+        give_gradients(others, step)
+        for parameter in (other for other in others if other.dim() == 2):
+            parameter.grad = parameter.grad.flatten().view(parameter.shape)  # rows one after the other
+        others[2].grad = others[2].grad.t().contiguous().t()  # columns, where the parameter has rows
+        for optimizer in optimizers:
+            optimizer.step()
+    assert all(torch.equal(mine, other) for mine, other in zip(ours, others, strict=True))
+
+
+def test_a_parameter_without_a_gradient_keeps_its_own_count() -> None:
+    """One whose gradients come late moves as if its updates had been the only ones."""
+    ours, alone = parameters(), parameters()[2:3]
+    optimizer, reference = RAdam(ours, lr=0.01), RAdam(alone, lr=0.01)
+    for step in range(20):
+        give_gradients(ours, step)
+        late = ours[2].grad
+        if step % 2:
+            alone[0].grad = late.clone()
+            reference.step()
+        else:
+            ours[2].grad = None
+        optimizer.step()
+    assert torch.equal(ours[2], alone[0])
+    assert not torch.equal(ours[2], parameters()[2])
+
+
+def test_mixed_types_in_one_group() -> None:
+    mixed = parameters()[:2] + parameters(torch.bfloat16)[2:4] + parameters(torch.float64)[4:]
+    each = copy.deepcopy(mixed)
+    optimizer, alone = RAdam(mixed), [RAdam([parameter]) for parameter in each]
+    for step in range(10):
+        give_gradients(mixed, step)
+        give_gradients(each, step)
+        optimizer.step()
+        for one in alone:
+            one.step()
+    assert all(torch.equal(mine, other) for mine, other in zip(mixed, each, strict=True))
+    assert not torch.equal(mixed[0], parameters()[0])
+
+
+@pytest.mark.parametrize(
+    ("betas", "said"),
+    [
+        ("(0.9, 0.5)", r"betas \(0.9, 0.5\).*between 2/3 and 1"),
+        ("(1.0, 0.98)", r"betas \(1.0, 0.98\).*\[0, 1\)"),
+        ("0.9", r"--adam-betas was given '0.9': it takes two numbers"),
+        ("(0.9, 0.98, 0.99)", "it takes two numbers"),
+        ("__import__('os')", "it takes two numbers"),
+    ],
+)
+def test_impossible_betas_are_refused(betas: str, said: str) -> None:
+    config = configured("--optimizer", "radam", "--lr", 0.01, "--adam-betas", betas).optimizer
+    with pytest.raises(ValueError, match=said):
+        optim.build_optimizer(config, parameters())
+
+
+def test_sparse_gradients_are_refused() -> None:
+    parameter = torch.nn.Parameter(torch.zeros(4, 2))
+    parameter.grad = torch.ones(4, 2).to_sparse()
+    with pytest.raises(ValueError, match="no sparse gradients"):
+        RAdam([parameter]).step()

@@ -1,0 +1,127 @@
+"""RAdam inside fairseq: low precision, flat parameters, saved state, many ranks."""
+
+import io
+from pathlib import Path
+
+import pytest
+import torch
+import torch.multiprocessing
+from fairseq import optim
+from fairseq.optim import FP16Optimizer, MemoryEfficientFP16Optimizer
+from fairseq_config import configured
+from gradients import give_gradients, parameters
+
+from realformer_nmt.training.radam import FairseqRAdam, RAdam
+
+
+def test_one_flat_parameter_moves_as_its_pieces() -> None:
+    """What fairseq's FP16Optimizer relies on when it flattens all parameters into one."""
+    pieces = parameters()
+    flat = torch.nn.Parameter(torch.cat([piece.detach().reshape(-1) for piece in pieces]))
+    config = configured("--optimizer", "radam", "--lr", 0.01).optimizer
+    whole, apart = optim.build_optimizer(config, [flat]), optim.build_optimizer(config, pieces)
+    assert whole.supports_flat_params
+    for step in range(8):
+        give_gradients(pieces, step)
+        flat.grad = torch.cat([piece.grad.reshape(-1) for piece in pieces])
+        whole.step()
+        apart.step()
+    torch.testing.assert_close(flat, torch.cat([piece.reshape(-1) for piece in pieces]), rtol=1e-6, atol=1e-7)
+
+
+def low_precision(wrapper: type, dtype: torch.dtype, to: list[torch.nn.Parameter]) -> FairseqRAdam:
+    """fairseq's wrapper around RAdam; the loss scale starts at 4, so that gradients arrive four times too large."""
+    config = configured("--optimizer", "radam", "--lr", 0.01, "--weight-decay", 0.1, "--fp16-init-scale", 4)
+    config.common.bf16 = dtype == torch.bfloat16
+    config.common.fp16_no_flatten_grads = True  # flat ones need CUDA
+    return wrapper.build_optimizer(config, to)
+
+
+def scaled_step(optimizer: FairseqRAdam, to: list[torch.nn.Parameter], step: int) -> None:
+    optimizer.zero_grad()
+    optimizer.backward(torch.zeros((), requires_grad=True))
+    give_gradients(to, step)
+    if optimizer.scaler is not None:
+        for parameter in to:
+            parameter.grad.mul_(optimizer.scaler.loss_scale)
+    optimizer.clip_grad_norm(0.0)
+    optimizer.step()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_memory_efficient_updates_are_fp32_rounded_once(dtype: torch.dtype) -> None:
+    ours, reference = parameters(dtype), parameters()
+    optimizer = low_precision(MemoryEfficientFP16Optimizer, dtype, ours)
+    exact = RAdam(reference, lr=0.01, weight_decay=0.1)
+    for step in range(12):
+        with torch.no_grad():
+            for parameter, wide in zip(ours, reference, strict=True):
+                wide.copy_(parameter)
+        give_gradients(reference, step)
+        exact.step()
+        scaled_step(optimizer, ours, step)
+        assert all(torch.equal(mine, wide.to(dtype)) for mine, wide in zip(ours, reference, strict=True))
+    for parameter, wide in zip(ours, reference, strict=True):
+        assert parameter.dtype == dtype
+        for name in ("exp_avg", "exp_avg_sq"):
+            assert torch.equal(optimizer.optimizer.state[parameter][name], exact.state[wide][name])
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_fp16_optimizer_keeps_fp32_masters(dtype: torch.dtype) -> None:
+    ours = parameters(dtype)
+    reference = [torch.nn.Parameter(parameter.detach().float()) for parameter in ours]
+    optimizer, exact = low_precision(FP16Optimizer, dtype, ours), RAdam(reference, lr=0.01, weight_decay=0.1)
+    for step in range(12):
+        give_gradients(reference, step)
+        exact.step()
+        scaled_step(optimizer, ours, step)
+    for mine, master, wide in zip(ours, optimizer.fp32_params, reference, strict=True):
+        torch.testing.assert_close(master, wide, rtol=1e-6, atol=1e-7)
+        assert torch.equal(mine, master.to(dtype))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_goes_on_bit_by_bit_from_a_saved_state(dtype: torch.dtype) -> None:
+    def made(to: list[torch.nn.Parameter]) -> FairseqRAdam:
+        if dtype == torch.float32:
+            return optim.build_optimizer(configured("--optimizer", "radam", "--lr", 0.01).optimizer, to)
+        return low_precision(MemoryEfficientFP16Optimizer, dtype, to)
+
+    def update(optimizer: FairseqRAdam, to: list[torch.nn.Parameter], step: int) -> None:
+        give_gradients(to, step)
+        optimizer.step()
+
+    ours = parameters(dtype)
+    optimizer, file = made(ours), io.BytesIO()
+    for step in range(8):
+        update(optimizer, ours, step)
+    torch.save((optimizer.state_dict(), [parameter.detach() for parameter in ours]), file)
+    file.seek(0)
+    state, values = torch.load(file, weights_only=True)
+    resumed_parameters = [torch.nn.Parameter(value) for value in values]
+    resumed = made(resumed_parameters)
+    resumed.load_state_dict(state)
+    for step in range(8, 16):
+        update(optimizer, ours, step)
+        update(resumed, resumed_parameters, step)
+    assert all(torch.equal(mine, other) for mine, other in zip(ours, resumed_parameters, strict=True))
+    for mine, other in zip(ours, resumed_parameters, strict=True):
+        assert torch.equal(optimizer.optimizer.state[mine]["exp_avg_sq"], resumed.optimizer.state[other]["exp_avg_sq"])
+
+
+def average_on_one_rank(rank: int, store: str) -> None:
+    torch.distributed.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2)
+    parameter = torch.nn.Parameter(torch.zeros(3))
+    optimizer = optim.build_optimizer(configured("--optimizer", "radam", "--lr", 0.01).optimizer, [parameter])
+    parameter.grad = torch.full((3,), float(2 * rank + 1))  # 1 and 3
+    optimizer.step()
+    optimizer.average_params()
+    state = optimizer.optimizer.state[parameter]
+    torch.testing.assert_close(state["exp_avg"], torch.full((3,), 0.1 * (1 + 3) / 2))
+    torch.testing.assert_close(state["exp_avg_sq"], torch.full((3,), 0.001 * (1 + 9) / 2))
+
+
+def test_bmuf_gets_the_mean_of_every_ranks_state(tmp_path: Path) -> None:
+    store = str(tmp_path / "store")
+    torch.multiprocessing.start_processes(average_on_one_rank, (store,), nprocs=2, start_method="fork")  # imports once
