@@ -94,10 +94,11 @@ HALF = [("post", "admin", "dot", "sum"), ("post", "admin", "dot", "mean"), ("dua
 def test_half_precision_stays_finite_at_60_and_12_layers(dtype: torch.dtype, parts: tuple[str, str, str, str]) -> None:
     model = combination(parts, encoder_layers=60, decoder_layers=12).to(dtype)
     with torch.no_grad():
-        for layer in [*model.encoder.layers, *model.decoder.layers]:
-            # scores of about 2,000 a layer: their sum over 60 layers is beyond fp16's 65,504
-            layer.self_attn.q_proj.weight.mul_(30)
-            layer.self_attn.k_proj.weight.mul_(30)
+        for layer in model.encoder.layers:
+            # 60 scores of about 1,800 and 60 branches of 2,000 are each beyond fp16's 65,504
+            layer.self_attn.q_proj.bias.fill_(30)
+            layer.self_attn.k_proj.bias.fill_(30)
+            layer.fc2.bias[::2] = 2000
     logits, _ = model.train()(SOURCE, None, PREVIOUS)
     logits.float().logsumexp(-1).sum().backward()
     assert logits[REAL].isfinite().all()
