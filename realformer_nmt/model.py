@@ -173,6 +173,7 @@ class TranslationModel(FairseqEncoderDecoderModel):
         options = [field.name for field in fields(TranslationConfig) if not field.name.startswith("_")]
         cfg = TranslationConfig(**{name: getattr(cfg, name) for name in options if name in cfg})
         validate(cfg)
+        _refuse_left_padded_targets(task)
         source, target = task.source_dictionary, task.target_dictionary
         source_embedding = _embedding(source, cfg.encoder_embed_dim)
         if cfg.share_all_embeddings:
@@ -206,6 +207,12 @@ def _embedding(dictionary: Dictionary, width: int) -> nn.Embedding:
     nn.init.normal_(embedding.weight, std=width**-0.5)
     nn.init.zeros_(embedding.weight[dictionary.pad()])
     return embedding
+
+
+def _refuse_left_padded_targets(task: Any) -> None:
+    options = getattr(task, "cfg", None) or getattr(task, "args", None)
+    if str(getattr(options, "left_pad_target", False)) == "True":  # a flag of some tasks, a word of others
+        raise ValueError("--left-pad-target is not supported: leave it out, or pass False where the task wants a value")
 
 
 def _rotation(shift: Tensor, length: int) -> Tensor:

@@ -26,7 +26,9 @@ def layer(kind: type[Attention], carry: str, depth: int) -> Attention:
     return built
 
 
-def by_hand(attention: Attention, x: Tensor, memory: Tensor, mask: Tensor, totals: list[Tensor], divisor: int) -> Tensor:
+def by_hand(
+    attention: Attention, x: Tensor, memory: Tensor, mask: Tensor, totals: list[Tensor], divisor: int
+) -> Tensor:
     """One layer of residual attention, a head at a time; its scores are appended to totals, never masked."""
 
     def project(name: str, value: Tensor) -> Tensor:

@@ -61,6 +61,7 @@ def step_by_step(model: TranslationModel, encoder_out: dict[str, list[Tensor]], 
     """Logits of cached decoding, one position after the other."""
     state: dict[str, dict[str, Tensor]] = {}
     steps = [
-        model.decoder(previous[:, :end], encoder_out, incremental_state=state)[0] for end in range(1, previous.size(1) + 1)
+        model.decoder(previous[:, :end], encoder_out, incremental_state=state)[0]
+        for end in range(1, previous.size(1) + 1)
     ]
     return torch.cat(steps, dim=1)  # B x T x V
