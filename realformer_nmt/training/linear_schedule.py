@@ -14,16 +14,17 @@ class LinearScheduleConfig(FairseqDataclass):
     warmup_init_lr: float = field(default=1e-7, metadata={"help": "learning rate at the start of the warm-up"})
     end_learning_rate: float = field(default=0.0, metadata={"help": "learning rate at the end and after it"})
     total_num_update: int = field(
-        default=II("optimization.max_update"),
-        metadata={"help": "update at which the learning rate has come down; default: --max-update"},
+        default=0,
+        metadata={"help": "update at which the learning rate has come down; default: 0, which stands for --max-update"},
     )
+    max_update: int = II("optimization.max_update")
     lr: list[float] = II("optimization.lr")
 
 
 @register_lr_scheduler("linear", dataclass=LinearScheduleConfig)
 class LinearSchedule(FairseqLRScheduler):
-    """The learning rate of update n, with w = --warmup-updates and N = --total-num-update (He et al. 2021, arXiv
-    2012.11747, section 4.1.1):
+    """The learning rate of update n, with w = --warmup-updates and N = --total-num-update or --max-update (He et al.
+    2021, arXiv 2012.11747):
 
     n < w:       warmup_init_lr + (lr - warmup_init_lr) n / w
     w <= n < N:  lr + (end_learning_rate - lr) (n - w) / (N - w)
@@ -32,25 +33,26 @@ class LinearSchedule(FairseqLRScheduler):
 
     def __init__(self, cfg: LinearScheduleConfig, optimizer: FairseqOptimizer) -> None:
         super().__init__(cfg, optimizer)
+        self.total = cfg.total_num_update or cfg.max_update
         if len(cfg.lr) != 1:
             raise ValueError(f"--lr-scheduler linear has one peak, but --lr was given {list(cfg.lr)}: pass one number")
         if cfg.warmup_updates < 0:
             raise ValueError(f"--warmup-updates was given {cfg.warmup_updates}: pass 0 (no warm-up) or more")
-        if cfg.total_num_update <= 0:
+        if self.total <= 0:
             raise ValueError(
                 "--lr-scheduler linear needs the update at which it ends: pass --total-num-update N or --max-update N "
                 "(--max-epoch alone does not tell how many updates there will be)"
             )
-        if cfg.total_num_update <= cfg.warmup_updates:
+        if self.total <= cfg.warmup_updates:
             raise ValueError(
-                f"--lr-scheduler linear would end at update {cfg.total_num_update}, within its warm-up of "
-                f"{cfg.warmup_updates}: raise --total-num-update (or --max-update), or lower --warmup-updates"
+                f"--lr-scheduler linear would end at update {self.total}, within its warm-up of {cfg.warmup_updates}: "
+                "raise --total-num-update (or --max-update), or lower --warmup-updates"
             )
         self.step_update(0)
 
     def learning_rate(self, update: int) -> float:
         start, peak, end = self.cfg.warmup_init_lr, self.cfg.lr[0], self.cfg.end_learning_rate
-        warmup, total = self.cfg.warmup_updates, self.cfg.total_num_update
+        warmup, total = self.cfg.warmup_updates, self.total
         if update < warmup:
             return start + (peak - start) * update / warmup
         if update < total:

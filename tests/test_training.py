@@ -1,0 +1,89 @@
+"""A run of fairseq-train with RAdam, the linear schedule and the fused loss, killed half-way and started again."""
+
+import json
+import os
+import signal
+import subprocess
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from conftest import Command
+
+SAVED, KILLED, LAST = 30, 32, 60
+FLAGS = f"""
+    --cpu --arch transformer --encoder-layers 1 --decoder-layers 1 --encoder-embed-dim 16 --encoder-ffn-embed-dim 16
+    --encoder-attention-heads 2 --decoder-attention-heads 2 --max-tokens 800 --seed 3 --update-epoch-batch-itr 1
+    --optimizer radam --adam-betas (0.9,0.98) --weight-decay 0.01
+    --lr-scheduler linear --lr 1e-2 --warmup-updates 10 --end-learning-rate 1e-3 --max-update {LAST}
+    --criterion label_smoothed_cross_entropy_fused --label-smoothing 0.1 --report-accuracy
+    --save-interval-updates {SAVED} --no-epoch-checkpoints --log-format json --log-interval 1
+"""
+
+
+class Runs:
+    """The same command in two folders: one run undisturbed, one killed and resumed."""
+
+    def __init__(self, fairseq: Command, data: Path, user_dir: Path, folder: Path) -> None:
+        self.undisturbed, self.killed = folder / "undisturbed", folder / "killed"
+        self.flags = [str(data), "--user-dir", str(user_dir), *FLAGS.split()]
+        self.whole = fairseq("train", *self.flags, "--save-dir", self.undisturbed)
+        self.status = self._kill_half_way()
+        self.resumed = fairseq("train", *self.flags, "--save-dir", self.killed)
+
+    def _kill_half_way(self) -> int:
+        program = [
+            str(Path(sysconfig.get_path("scripts"), "fairseq-train")),
+            *self.flags,
+            "--save-dir",
+            str(self.killed),
+        ]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        with subprocess.Popen(program, env=environment, text=True, stdout=-1, stderr=subprocess.STDOUT) as run:
+            for line in run.stdout:
+                if f'"num_updates": "{KILLED}"' in line:
+                    run.send_signal(signal.SIGKILL)
+                    break
+        return run.returncode
+
+
+@pytest.fixture(scope="module")
+def runs(fairseq: Command, toy_corpus: Path, user_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    return Runs(fairseq, toy_corpus, user_dir, tmp_path_factory.mktemp("training"))
+
+
+def logged(run: subprocess.CompletedProcess[str]) -> dict[int, dict[str, Any]]:
+    lines = [json.loads(line[line.index("{") :]) for line in run.stdout.splitlines() if '"num_updates"' in line]
+    return {int(line["num_updates"]): line for line in lines if "lr" in line}
+
+
+def test_undisturbed_run_learns(runs: Runs) -> None:
+    assert runs.whole.returncode == 0, runs.whole.stderr
+    log = logged(runs.whole)
+    assert set(log) == set(range(1, LAST + 1))
+    assert float(log[LAST]["loss"]) < float(log[1]["loss"]) - 0.5
+    assert 0 < float(log[LAST]["accuracy"]) <= 100
+
+
+def test_killed_run_ends_where_the_undisturbed_one_does(runs: Runs) -> None:
+    assert runs.status == -signal.SIGKILL
+    assert runs.resumed.returncode == 0, runs.resumed.stderr
+    assert min(logged(runs.resumed)) == SAVED + 1
+    one, other = (torch.load(folder / "checkpoint_last.pt") for folder in (runs.undisturbed, runs.killed))
+    for name, value in one["model"].items():
+        assert torch.equal(value, other["model"][name]), name
+    states = [checkpoint["last_optimizer_state"]["state"] for checkpoint in (one, other)]
+    for key, state in states[0].items():
+        assert state["step"] == states[1][key]["step"] == LAST
+        assert all(torch.equal(state[name], states[1][key][name]) for name in ("exp_avg", "exp_avg_sq"))
+
+
+def test_log_shows_one_line_of_learning_rates(runs: Runs) -> None:
+    """Up by a tenth of 1e-2 an update, then down by a fiftieth of 9e-3, six digits being logged."""
+    rates = {n: 1e-7 + (1e-2 - 1e-7) * n / 10 for n in range(1, 10)}
+    rates |= {n: 1e-2 - 9e-3 * (n - 10) / 50 for n in range(10, LAST + 1)}
+    assert {n: float(line["lr"]) for n, line in logged(runs.whole).items()} == pytest.approx(rates, rel=1e-5)
+    resumed = {n: float(line["lr"]) for n, line in logged(runs.resumed).items()}
+    assert resumed == pytest.approx({n: rate for n, rate in rates.items() if n > SAVED}, rel=1e-5)
