@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 def examine() -> Iterator[Finding]:
     """Every finding in the order in which problems are to be mended."""
     yield Finding("python", f"{platform.python_version()}, {sys.executable}")
-    ground = [examine_package(name) for name in ("torch", "numpy")]
+    ground = [examine_package(name) for name in ("numpy", "torch")]  # torch imports numpy
     yield from ground
     broken = [finding.name for finding in ground if finding.wrong]
     if broken:
