@@ -32,6 +32,7 @@ setup(
         "numpy>=1.26",
         "sacremoses>=0.1.1",
         "sentencepiece>=0.2",
+        "tabulate>=0.9",
         *ENGINE_IMPORTS,
     ],
     extras_require={
