@@ -13,6 +13,7 @@ from filelock import FileLock
 LETTERS = list("abcdefghijkl")
 SENTENCES = {"train": 2000, "valid": 203, "test": 61}  # none of them a multiple of 8 but train
 Command = Callable[..., subprocess.CompletedProcess[str]]
+Once = Callable[[str, Callable[[Path], None]], Path]
 
 
 def run_fairseq(command: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -48,19 +49,33 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def toy_corpus(shared_folder: Path) -> Path:
+def once(shared_folder: Path) -> Once:
+    """once("name", build) -> a folder that build(folder) filled, the first time that any process asked for it."""
+
+    def built(name: str, build: Callable[[Path], None]) -> Path:
+        folder = shared_folder / name
+        with FileLock(f"{folder}.lock"):
+            if not Path(f"{folder}.built").exists():
+                folder.mkdir(exist_ok=True)
+                build(folder)
+                Path(f"{folder}.built").touch()
+        return folder
+
+    return built
+
+
+@pytest.fixture(scope="session")
+def toy_corpus(once: Once) -> Path:
     """data-bin of a reversal task, languages src and tgt, one dictionary; its text stands beside it as train.src ..."""
-    folder = shared_folder / "toy_corpus"
-    with FileLock(f"{folder}.lock"):
-        if not (folder / "data-bin" / "complete").exists():
-            _write_reversals(folder)
-            _binarise(folder)
-            (folder / "data-bin" / "complete").touch()
-    return folder / "data-bin"
+    return once("toy_corpus", _make_corpus) / "data-bin"
+
+
+def _make_corpus(folder: Path) -> None:
+    _write_reversals(folder)
+    _binarise(folder)
 
 
 def _write_reversals(folder: Path) -> None:
-    folder.mkdir(exist_ok=True)
     chance = np.random.default_rng(1)
     for split, number in SENTENCES.items():
         sources = [chance.choice(LETTERS, chance.integers(3, 9)) for _ in range(number)]
