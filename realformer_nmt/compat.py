@@ -6,13 +6,17 @@ ranks stand in distributed_compat.py, those of the moving average in ema_compat.
 """
 
 import argparse
+import atexit
 import collections
+import contextlib
 import functools
 import logging
 import os
 import pickle
+import queue
 import re
 import sys
+import threading
 import types
 import typing
 import warnings
@@ -21,7 +25,7 @@ import numpy as np
 import omegaconf
 import torch
 from fairseq import checkpoint_utils, options
-from fairseq.data import data_utils
+from fairseq.data import data_utils, iterators
 from fairseq.distributed import utils as distributed_utils
 
 from realformer_nmt import distributed_compat, ema_compat
@@ -49,6 +53,7 @@ def mend() -> None:
     load_weights_only()
     keep_last_batch()
     train_in_bf16_without_tpu()
+    end_prefetching_before_exit()
     distributed_compat.mend()
     ema_compat.mend()
 
@@ -177,3 +182,19 @@ def train_in_bf16_without_tpu() -> None:
         return parsed
 
     options.parse_args_and_arch = parse_args_and_arch
+
+
+def end_prefetching_before_exit() -> None:
+    """A command that ends within an epoch, by --max-update or by an error, leaves the thread that prefetches batches
+    running; Python's end kills it inside C++ code and the process aborts with status 134 (data/iterators.py)."""
+    atexit.register(_end_prefetching)
+
+
+def _end_prefetching() -> None:
+    for thread in threading.enumerate():
+        if isinstance(thread, iterators.BackgroundConsumer):
+            thread._max_len = 0  # it ends after the batch at hand
+            for _ in range(1000):  # ten seconds at most
+                if thread.is_alive():
+                    with contextlib.suppress(queue.Empty):
+                        thread._queue.get(timeout=0.01)  # it may be waiting for room

@@ -17,6 +17,8 @@ import torch
 from fairseq import utils
 from fairseq.distributed import utils as distributed_utils
 from fairseq.models import distributed_fairseq_model
+from fairseq.tasks.fairseq_task import FairseqTask
+from fairseq.tasks.translation import TranslationTask
 from hydra.core.hydra_config import HydraConfig
 
 from realformer_nmt.errors import UserError
@@ -31,6 +33,7 @@ def mend() -> None:
     start_the_ranks_asked_for()
     wrap_models_on_the_cpu()
     gather_lists_on_the_cpu()
+    validate_uneven_shares()
 
 
 def refuse_ranks_that_train_alone() -> None:
@@ -183,3 +186,18 @@ def gather_lists_on_the_cpu() -> None:
         return gathered
 
     distributed_utils.all_gather_list = all_gather_list
+
+
+def validate_uneven_shares() -> None:
+    """Ranks with fewer batches than others get empty ones instead; the trainer knows, fairseq-validate fails on them
+    (KeyError: 'net_input', fairseq_cli/validate.py)."""
+    for task in (FairseqTask, TranslationTask):
+        task.valid_step = _skipping_empty_batches(task.valid_step)
+
+
+def _skipping_empty_batches(valid_step: typing.Callable[..., typing.Any]) -> typing.Callable[..., typing.Any]:
+    @functools.wraps(valid_step)
+    def skipping(self: FairseqTask, sample: typing.Any, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        return valid_step(self, sample, *args, **kwargs) if sample else (0.0, 0, {})
+
+    return skipping
