@@ -1,12 +1,15 @@
 """RealFormer, ADMIN, ResiDual, DeepNorm and Synthesizer for fairseq: what `--user-dir realformer_nmt` imports."""
 
 import importlib
+import logging
 
 __version__ = "0.1.0"
 
 
 def _fairseq_imports() -> bool:
     """Without a working fairseq there is nothing to register with; `realformer-nmt doctor` says what is wrong."""
+    # fairseq's speech tasks ask for tensorboardX when they are imported; translation does not need it
+    logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)
     try:
         importlib.import_module("fairseq")
     except Exception:

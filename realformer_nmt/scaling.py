@@ -70,6 +70,7 @@ class Trained(Shortcut):
     """
 
     w0: Tensor
+    written_once = ("w0",)  # --store-ema takes it over as it is
 
     def __init__(self, width: int, w0: float) -> None:
         super().__init__()

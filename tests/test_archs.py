@@ -1,0 +1,45 @@
+"""`realformer-nmt archs` against the issue's list and parameters counted by hand."""
+
+import json
+
+import pytest
+from program import realformer_nmt
+
+VOCABULARY, WIDTH, FFN = 32768, 512, 2048
+
+
+@pytest.fixture(scope="module")
+def rows() -> dict[str, dict[str, object]]:
+    listed = realformer_nmt("archs", "--json")
+    assert listed.returncode == 0, listed.stderr
+    return {row["arch"]: row for row in json.loads(listed.stdout)}
+
+
+def test_it_prints_json_and_nothing_else() -> None:
+    listed = realformer_nmt("archs", "--vocabulary", "100")
+    assert listed.stderr == ""
+    assert listed.stdout.splitlines()[0].split() == [
+        *("arch", "topology", "scaling", "source", "carry", "encoder", "decoder", "width", "parameters")
+    ]
+
+
+def test_choices_layers_and_width(rows: dict[str, dict[str, object]]) -> None:
+    row = rows["realformer_wmt_en_fr_60l_12l"]
+    chosen = [row[f"{name}"] for name in ("residual_topology", "residual_scaling", "score_source", "score_carry")]
+    assert chosen == ["post", "admin", "dot", "mean"]
+    assert (row["encoder_layers"], row["decoder_layers"], row["encoder_embed_dim"]) == (60, 12, 512)
+    assert rows["resi_dual"]["encoder_layers"] == 6  # a bare family: the sizes that flags replace
+    assert len(rows) == 15 * 8
+
+
+def test_parameters(rows: dict[str, dict[str, object]]) -> None:
+    attention = 4 * (WIDTH * WIDTH + WIDTH)
+    norm = 2 * WIDTH
+    feed_forward = WIDTH * FFN + FFN + FFN * WIDTH + WIDTH
+    encoder_layer = attention + feed_forward + 2 * norm
+    decoder_layer = 2 * attention + feed_forward + 3 * norm
+    post_ln = VOCABULARY * WIDTH + 18 * (encoder_layer + decoder_layer)
+    assert rows["post_ln_wmt_en_de_18l"]["parameters"] == post_ln
+    assert rows["pre_ln_wmt_en_de_18l"]["parameters"] == post_ln + 2 * norm
+    assert rows["admin_wmt_en_de_18l"]["parameters"] == post_ln + (18 * 5 - 2) * WIDTH
+    assert rows["realformer_wmt_en_de_18l"]["parameters"] == rows["admin_wmt_en_de_18l"]["parameters"]
