@@ -41,7 +41,7 @@ def inspect(path: Path) -> dict[str, Any]:
     arch = getattr(options, "_name", None) or getattr(options, "arch", None)
     if arch not in PRESETS and not all(choice in options for choice in CHOICES):
         raise UserError(
-            f"{path} holds a model of arch {arch}, which is not of this package; `realformer-nmt archs` lists those that are"
+            f"{path} holds a model of arch {arch}, which is not of this package: `realformer-nmt archs` lists its own"
         )
     words = [weights[f"{side}.embed_tokens.weight"].size(0) for side in ("encoder", "decoder")]
     model = skeleton(options, *words)
