@@ -27,12 +27,14 @@ setup(
     license="MIT",
     python_requires=">=3.10",
     packages=find_packages(include=["realformer_nmt", "realformer_nmt.*"]),
+    package_data={"realformer_nmt.corpora": ["manifests/*.toml"]},
     install_requires=[
         "torch>=2.4",
         "numpy>=1.26",
         "sacremoses>=0.1.1",
         "sentencepiece>=0.2",
         "tabulate>=0.9",
+        'tomli>=2.0; python_version < "3.11"',  # tomllib before it came with Python
         *ENGINE_IMPORTS,
     ],
     extras_require={
