@@ -1,0 +1,1 @@
+"""From the archives of a corpus to a data-bin; imports no model code."""

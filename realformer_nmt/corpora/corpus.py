@@ -1,0 +1,167 @@
+"""What a corpus is: archives, the texts in them, and the protocol by which they become training data."""
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal
+from urllib.parse import unquote, urlsplit
+
+# text: a segment a line; gzip: the same, compressed; sgm: <seg id="..."> lines, as in .sgm and in IWSLT's .xml files;
+# tags: IWSLT's train.tags files, segments between lines of <url>, <talkid>, <keywords> ...
+Format = Literal["text", "gzip", "sgm", "tags"]
+
+
+@dataclass(frozen=True)
+class Packing:
+    """One file that holds an archive's members: every URL, best first, serves these very bytes."""
+
+    urls: tuple[str, ...]
+    bytes: int | None = None
+    sha256: str | None = None
+    md5: str | None = None
+    file: str | None = None  # its name on disk, where the URLs' last component is taken by another packing
+
+    def __post_init__(self) -> None:
+        _demand(bool(self.urls) and len(set(self.urls)) == len(self.urls), "urls", "at least one URL, each once")
+        for url in self.urls:
+            split = urlsplit(url)
+            _demand(split.scheme in ("http", "https") and bool(split.hostname), "urls", "http or https URLs", url)
+        _demand(re.fullmatch(r"[\w-][\w.-]*", self.name) is not None, "file", "a plain file name", self.name)
+        _demand(self.bytes is None or self.bytes > 0, "bytes", "more than 0", self.bytes)
+        for key, digits in ("sha256", 64), ("md5", 32):
+            value = getattr(self, key)
+            wanted = f"{digits} hexadecimal digits in lower case"
+            _demand(value is None or re.fullmatch(f"[0-9a-f]{{{digits}}}", value) is not None, key, wanted, value)
+        _demand(bool(self.sha256 or self.md5), "sha256", "this or md5, without which no file can be trusted")
+
+    @property
+    def name(self) -> str:
+        return self.file or unquote(urlsplit(self.urls[0]).path).rpartition("/")[2]
+
+    @property
+    def check(self) -> tuple[str, str]:
+        """Hash function and digest; md5 only where no sha256 is known: different people recorded them."""
+        return ("sha256", self.sha256) if self.sha256 else ("md5", str(self.md5))
+
+
+@dataclass(frozen=True)
+class Archive:
+    """The same members may be packed more than once, as tgz and as zip; the first packing is preferred."""
+
+    name: str
+    packings: tuple[Packing, ...]
+
+
+@dataclass(frozen=True)
+class Member:
+    """In a manifest `archive:path`; the one member of an archive that is a single file is named as that file."""
+
+    archive: str
+    path: str
+
+    @classmethod
+    def parse(cls, written: str) -> "Member":
+        archive, colon, path = written.partition(":")
+        parts = PurePosixPath(path).parts
+        safe = bool(parts) and parts[0] != "/" and ".." not in parts and "\\" not in path and "\0" not in path
+        if not (archive and colon and safe):
+            raise ValueError(f"{written!r} is not archive:path with a path that stays in its folder")
+        return cls(archive, str(PurePosixPath(path)))
+
+
+@dataclass(frozen=True)
+class Part:
+    """Two texts whose lines are translations of each other."""
+
+    source: Member
+    target: Member
+    format: Format = "text"
+
+    def __post_init__(self) -> None:
+        _demand(self.source != self.target, "target", "another text than the source", self.target.path)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Every n-th pair of the training texts is validation data, counted before or after cleaning."""
+
+    every: int
+    counted: Literal["before_cleaning", "after_cleaning"]
+
+    def __post_init__(self) -> None:
+        _demand(self.every >= 2, "every", "2 or more", self.every)
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """A pair stays if both sides have `min` to `max` tokens and neither has more than `ratio` times the other's."""
+
+    min: int
+    max: int
+    ratio: float
+    counted: Literal["before_bpe", "after_bpe"]
+    validation: bool  # whether validation data are filtered too
+
+    def __post_init__(self) -> None:
+        _demand(1 <= self.min <= self.max, "min", "1 to max", self.min)
+        _demand(self.ratio >= 1, "ratio", "1 or more", self.ratio)
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How the papers' figures were made: Moses' steps, the length filter, the number of BPE merges."""
+
+    normalise_punctuation: bool  # of training and validation data
+    remove_nonprinting: bool  # of the same
+    normalise_test: bool  # both of these for the test data too
+    aggressive_hyphens: bool
+    lowercase: bool
+    bpe: int
+    joined_dictionary: bool
+    lengths: Lengths
+
+    def __post_init__(self) -> None:
+        _demand(self.bpe > 0, "bpe", "more than 0 merges", self.bpe)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    name: str
+    source: str
+    target: str
+    archives: tuple[Archive, ...]
+    train: tuple[Part, ...]
+    invalid_utf8: Literal["replace", "refuse"]
+    protocol: Protocol
+    valid: tuple[Part, ...] = ()
+    test: tuple[Part, ...] = ()
+    held_out: HeldOut | None = None  # instead of valid
+    published: str | None = None  # the name of this dataset in the table of published scores
+
+    def __post_init__(self) -> None:
+        for key in ("source", "target"):
+            language = getattr(self, key)
+            _demand(re.fullmatch("[a-z]{2,3}", language) is not None, key, "a language code such as en", language)
+        _demand(self.source != self.target, "target", "another language than the source", self.target)
+        _demand(bool(self.train), "train", "at least one part")
+        _demand(bool(self.valid) != bool(self.held_out), "valid", "either parts, or held_out and no parts")
+        members = [member for part in self.parts for member in (part.source, part.target)]
+        again = next((member for number, member in enumerate(members) if member in members[:number]), None)
+        _demand(again is None, "train, valid, test", "each text once", again and f"{again.archive}:{again.path}")
+        names = [packing.name for archive in self.archives for packing in archive.packings]
+        twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
+        _demand(twice is None, "archives", "each file name once (`file` gives a packing another)", twice)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        return self.train + self.valid + self.test
+
+    def members(self, archive: str) -> tuple[str, ...]:
+        """The paths wanted from an archive, in the order in which they are first named."""
+        sides = [side for part in self.parts for side in (part.source, part.target)]
+        return tuple(side.path for side in sides if side.archive == archive)
+
+
+def _demand(condition: bool, key: str, allowed: str, given: object = None) -> None:
+    if not condition:
+        raise ValueError(f"{key}{'' if given is None else f' = {given!r}'}: allowed is {allowed}")
