@@ -2,6 +2,7 @@
 
 import logging
 import math
+from argparse import Namespace
 
 import pytest
 import torch
@@ -11,6 +12,8 @@ from torch.nn.functional import layer_norm
 
 from realformer_nmt.admin_profile import is_pending, shortcuts
 from realformer_nmt.model import TranslationModel
+from realformer_nmt.presets import PRESETS
+from realformer_nmt.skeleton import skeleton
 
 ADMIN = ("post", "admin", "dot", "none")
 WIDTH, HEADS = 8, 2
@@ -157,3 +160,13 @@ def test_an_overflowing_profile_is_an_error() -> None:
 def test_models_without_profiled_weights_are_never_pending() -> None:
     assert not is_pending(build())
     assert not is_pending(combination(("post", "admin_fixed", "dot", "none")))
+
+
+def test_the_profile_that_is_known_of_wmt_en_de() -> None:
+    """The published start of the encoder's profile at base width; words at random do for sentences within 2 %."""
+    torch.manual_seed(1)
+    cfg = Namespace(**(PRESETS["admin_wmt_en_de"] | {"encoder_layers": 3, "decoder_layers": 1}))
+    model = skeleton(cfg, 5000, 5000).train()
+    words = torch.randint(4, 5000, (32, 28))
+    model(words, None, words[:, :2])
+    assert profile_of(model)[:5] == pytest.approx([1.0, 1.319, 1.455, 1.512, 1.643], rel=0.02)
