@@ -47,8 +47,10 @@ def run(args: argparse.Namespace) -> int:
         source = work / SDIST.removesuffix(".tar.gz")
         setup = source / "setup.py"
         setup.write_text(slim(setup.read_text(encoding="utf-8")), encoding="utf-8")
-        options = ("--no-deps", "--no-build-isolation", "--no-cache-dir", "--force-reinstall")
-        _pip("install", *options, str(source), environment=environment)
+        options = ("--no-deps", "--no-build-isolation", "--no-cache-dir", "--wheel-dir", str(work))
+        _pip("wheel", *options, str(source), environment=environment)
+        here = ("--no-index", "--find-links", str(work), "--only-binary", NAME)  # `pip freeze` shows no passing folder
+        _pip("install", "--no-deps", "--force-reinstall", *here, f"{NAME}=={VERSION}", environment=os.environ)
     return 0
 
 

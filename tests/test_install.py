@@ -98,12 +98,13 @@ def test_what_pip_is_asked_for(sdist: Path, record: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("CUDA_HOME", "/usr/local/cuda")
     monkeypatch.setenv("READTHEDOCS", "1")
     assert engine.run(argparse.Namespace(sdist=sdist)) == 0
-    tools, install = map(json.loads, record.read_text().splitlines())
+    tools, build, install = map(json.loads, record.read_text().splitlines())
     assert "--target" in tools["words"]  # the build tools stay out of the environment
-    assert not [word for call in (tools, install) for word in call["words"] if word.startswith("torch")]
-    assert {"--no-deps", "--no-build-isolation", "--no-cache-dir"} <= set(install["words"])
-    assert not {"CUDA_HOME", "READTHEDOCS"} & set(install["environment"])
-    assert "torch.utils" not in install["setup"]
+    assert not [word for call in (tools, build, install) for word in call["words"] if word.startswith("torch")]
+    assert {"--no-deps", "--no-build-isolation", "--no-cache-dir"} <= set(build["words"])
+    assert not {"CUDA_HOME", "READTHEDOCS"} & set(build["environment"])
+    assert "torch.utils" not in build["setup"]
+    assert {"--no-deps", "--no-index", "fairseq-fixed==0.12.3.1"} <= set(install["words"])
 
 
 def test_the_slim_setup_builds_the_small_extensions_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
