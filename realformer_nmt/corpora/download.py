@@ -1,0 +1,125 @@
+"""One archive from the first of its URLs that delivers it: resumed, checked while it streams, renamed when right."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tqdm import tqdm
+
+from realformer_nmt.corpora.corpus import Packing
+from realformer_nmt.corpora.partial import Partial
+from realformer_nmt.corpora.progress import progress
+from realformer_nmt.corpora.response import Answer, CutError, MisplacedError, RefusedError, TransferError, get
+
+PROGRESS = 1 << 20  # an attempt that got so many bytes further was no vain one
+
+
+class UnavailableError(Exception):
+    """No URL delivered the file; one reason each."""
+
+    def __init__(self, reasons: list[str]) -> None:
+        super().__init__("\n".join(reasons))
+        self.reasons = reasons
+
+
+@dataclass(frozen=True)
+class Patience:
+    delays: tuple[float, ...] = (1, 2, 4, 8, 16)  # seconds before the second attempt, the third ...
+    stall: float = 60  # seconds without a byte after which an attempt has failed
+    sleep: Callable[[float], None] = time.sleep
+
+
+PATIENCE = Patience()
+
+
+def download(packing: Packing, folder: Path, patience: Patience = PATIENCE, quiet: bool = False) -> Path:
+    """FOLDER/NAME, whose bytes have the length and hash of the packing; FOLDER/NAME.part stays if no URL delivers."""
+    reasons = []
+    with (
+        Partial(folder / packing.name, packing.check[0], packing.bytes) as partial,
+        progress(packing.name, packing.bytes, partial.size, quiet) as bar,
+    ):
+        for url in packing.urls:
+            try:
+                _Transfer(url, packing, partial, bar).run(patience)
+            except RefusedError as error:
+                reasons.append(f"{url}: {error}")
+            else:
+                return partial.finish()
+    raise UnavailableError(reasons)
+
+
+@dataclass
+class _Transfer:
+    """All attempts with one URL; `foreign` while the part holds bytes that it did not send."""
+
+    url: str
+    packing: Packing
+    partial: Partial
+    bar: tqdm
+
+    def __post_init__(self) -> None:
+        self.foreign = self.partial.size > 0
+
+    def run(self, patience: Patience) -> None:
+        delays = iter(patience.delays)
+        attempts = 0
+        while True:
+            before, attempts = self.partial.size, attempts + 1
+            try:
+                return self._attempt(patience.stall)
+            except RefusedError:
+                raise
+            except TransferError as error:
+                if self.partial.size - before >= PROGRESS:
+                    delays = iter(patience.delays)
+                delay = next(delays, None)
+                if delay is None:
+                    raise RefusedError(f"{error}; {attempts} attempts") from error
+                self.bar.set_postfix_str(f"{error}; again in {delay:g} s")
+                patience.sleep(delay)
+
+    def _attempt(self, stall: float) -> None:
+        try:
+            if (
+                self.partial.size != self.packing.bytes
+            ):  # it has all if the last run was ended before it could rename it
+                with get(self.url, self.partial.size, stall) as answer:
+                    self._take(answer)
+        except MisplacedError:
+            self._restart()
+            raise
+        self._check()
+
+    def _take(self, answer: Answer) -> None:
+        expected = self.packing.bytes
+        if expected is not None and answer.whole not in (None, expected):
+            raise RefusedError(f"offers {answer.whole:,} bytes, expected are {expected:,}")
+        whole = expected or answer.whole
+        if answer.start != self.partial.size:
+            self._restart()
+        self.bar.total = whole
+        for chunk in answer.chunks:
+            if whole is not None and self.partial.size + len(chunk) > whole:
+                self._restart()
+                raise RefusedError(f"sends more than the {whole:,} bytes that are expected")
+            self.partial.append(chunk)
+            self.bar.update(len(chunk))
+        if whole is not None and self.partial.size < whole:
+            raise CutError(f"was cut after {self.partial.size:,} of {whole:,} bytes")
+
+    def _check(self) -> None:
+        """A wrong file is not kept; if a part of it came from elsewhere, this URL is asked for all of it."""
+        algorithm, expected = self.packing.check
+        found, size = self.partial.hexdigest, self.partial.size
+        if found == expected:
+            return
+        kind = CutError if self.foreign else RefusedError
+        self._restart()
+        raise kind(f"{self.packing.name}: {algorithm} of the {size:,} bytes is {found}, expected is {expected}")
+
+    def _restart(self) -> None:
+        self.partial.restart()
+        self.bar.reset()
+        self.foreign = False

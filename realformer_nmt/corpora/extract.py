@@ -1,0 +1,125 @@
+"""The wanted members of a tar, tgz or zip, each written once and renamed when it is whole; nothing else is taken."""
+
+import difflib
+import functools
+import gzip
+import json
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from realformer_nmt.corpora.corpus import Member
+from realformer_nmt.corpora.partial import CHUNK, completed
+from realformer_nmt.corpora.progress import progress
+from realformer_nmt.errors import UserError
+
+LARGEST = 32 << 30  # bytes of one member: ten times the largest text of WMT'14
+STATE = ".extracted.json"
+DAMAGED = (EOFError, tarfile.TarError, gzip.BadGzipFile, zlib.error, zipfile.BadZipFile, RuntimeError)
+
+
+class Entry(NamedTuple):
+    """What an archive says of one of its members."""
+
+    name: str
+    size: int
+    plain: bool  # a file: no link, device or folder
+    open: Callable[[], IO[bytes] | None]
+
+
+def extract(
+    archive: Path, members: Sequence[str], folder: Path, *, largest: int = LARGEST, quiet: bool = False
+) -> dict[str, Path]:
+    """FOLDER/MEMBER for each; an archive that is a single file is its own one member, and stays where it is."""
+    entries_of = next((entries for suffix, entries in ENTRIES.items() if archive.name.endswith(suffix)), None)
+    if entries_of is None:
+        _demand_none(archive, set(members) - {archive.name}, [archive.name])
+        return {archive.name: archive}
+    paths = {member: folder / _safe(archive, member) for member in members}
+    state = State(archive, folder)
+    missing = {member for member, path in paths.items() if not state.holds(member, path)}
+    names = []
+    try:
+        for entry in entries_of(archive) if missing else ():
+            names.append(entry.name)
+            if entry.name in missing:
+                _write(archive, entry, paths[entry.name], largest, quiet)
+                state.add(entry.name, entry.size)
+                missing.remove(entry.name)
+            if not missing:
+                break
+    except DAMAGED as error:
+        raise UserError(f"{archive}: damaged or cut short ({error}); remove it and fetch it again") from error
+    _demand_none(archive, missing, names)
+    return paths
+
+
+class State:
+    """Which members of this very archive are whole, in a file beside them; those of another have to be redone."""
+
+    def __init__(self, archive: Path, folder: Path) -> None:
+        status = archive.stat()
+        self._file = folder / STATE
+        self._archive = [archive.name, status.st_size, status.st_mtime_ns]
+        self._sizes: dict[str, int] = {}
+        if self._file.is_file():
+            kept = json.loads(self._file.read_text())
+            if kept["archive"] == self._archive:
+                self._sizes = kept["sizes"]
+
+    def holds(self, member: str, path: Path) -> bool:
+        return path.is_file() and path.stat().st_size == self._sizes.get(member)
+
+    def add(self, member: str, size: int) -> None:
+        self._sizes[member] = size
+        with completed(self._file) as stream:
+            stream.write(json.dumps({"archive": self._archive, "sizes": self._sizes}, indent=2).encode())
+
+
+def _tar_entries(archive: Path) -> Iterator[Entry]:
+    with tarfile.open(archive) as tar:
+        for info in tar:
+            name = info.name.removeprefix("./")
+            yield Entry(name, info.size, info.isreg(), functools.partial(tar.extractfile, info))
+
+
+def _zip_entries(archive: Path) -> Iterator[Entry]:
+    with zipfile.ZipFile(archive) as pack:
+        for info in pack.infolist():
+            kind = stat.S_IFMT(info.external_attr >> 16)  # 0 where the zip was not made on Unix
+            plain = kind in (0, stat.S_IFREG) and not info.is_dir()
+            yield Entry(info.filename.removeprefix("./"), info.file_size, plain, functools.partial(pack.open, info))
+
+
+ENTRIES = {".tar": _tar_entries, ".tgz": _tar_entries, ".tar.gz": _tar_entries, ".zip": _zip_entries}
+
+
+def _safe(archive: Path, member: str) -> str:
+    try:
+        return Member.parse(f"{archive.name}:{member}").path
+    except ValueError as error:
+        raise UserError(str(error)) from error
+
+
+def _write(archive: Path, entry: Entry, path: Path, largest: int, quiet: bool) -> None:
+    source = entry.open() if entry.plain else None
+    if source is None:
+        raise UserError(f"{archive}: {entry.name} is a link, a folder or a device; only files are extracted")
+    if entry.size > largest:
+        raise UserError(f"{archive}: {entry.name} has {entry.size:,} bytes, more than the {largest:,} that are allowed")
+    with source, completed(path, entry.size) as out, progress(path.name, entry.size, quiet=quiet) as bar:
+        while chunk := source.read(CHUNK):
+            out.write(chunk)
+            bar.update(len(chunk))
+        if out.tell() != entry.size:
+            raise EOFError(f"{entry.name} ends after {out.tell():,} of {entry.size:,} bytes")
+
+
+def _demand_none(archive: Path, missing: Collection[str], names: Sequence[str]) -> None:
+    for member in sorted(missing):
+        near = difflib.get_close_matches(member, names, n=3) or names[:3]
+        raise UserError(f"{archive}: has no member {member}; near it are {', '.join(near) or 'none: it is empty'}")

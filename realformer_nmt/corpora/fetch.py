@@ -1,0 +1,96 @@
+"""`realformer-nmt fetch CORPUS --folder DIR`: download a corpus and take the texts out of its archives."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from realformer_nmt.corpora.corpus import Archive, Corpus, Member, Packing
+from realformer_nmt.corpora.download import PATIENCE, Patience, UnavailableError, download
+from realformer_nmt.corpora.extract import extract
+from realformer_nmt.corpora.manifest import load, shipped
+from realformer_nmt.corpora.partial import digest
+from realformer_nmt.errors import UserError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Download a corpus and extract its texts; what is already there is verified and not done again."
+    )
+    parser.epilog = "example: realformer-nmt fetch wmt14_en_de --folder data/wmt14_en_de --archives ~/downloads"
+    parser.add_argument(
+        "corpus", metavar="CORPUS", help=f"{', '.join(shipped())}, or a manifest of your own, FILE.toml"
+    )
+    parser.add_argument("--folder", type=Path, required=True, help="where archives/ and texts/ are made")
+    parser.add_argument(
+        "--archives", type=Path, metavar="DIR", help="archives that you have: verified and used in place"
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress bars")
+
+
+def run(args: argparse.Namespace) -> int:
+    texts = fetch_texts(load(args.corpus), args.folder, args.archives, quiet=args.quiet)
+    for member, path in texts.items():
+        print(f"{member.archive}:{member.path}\t{path}")
+    return 0
+
+
+def fetch_texts(
+    corpus: Corpus, folder: Path, archives: Path | None = None, *, patience: Patience = PATIENCE, quiet: bool = False
+) -> dict[Member, Path]:
+    """Every text of the corpus as a file under FOLDER/texts/ARCHIVE, still gzipped if its member is."""
+    files = fetch(corpus, folder / "archives", archives, patience=patience, quiet=quiet)
+    texts = {}
+    for name, file in files.items():
+        extracted = extract(file, corpus.members(name), folder / "texts" / name, quiet=quiet)
+        texts.update({Member(name, path): text for path, text in extracted.items()})
+    return texts
+
+
+def fetch(
+    corpus: Corpus, folder: Path, archives: Path | None = None, *, patience: Patience = PATIENCE, quiet: bool = False
+) -> dict[str, Path]:
+    """A verified file for each archive: from `archives`, where it stays, from `folder`, or downloaded into it."""
+    if archives is not None and not archives.is_dir():
+        raise UserError(f"--archives {archives} is not a folder")
+    return {archive.name: _obtain(archive, folder, archives, patience, quiet) for archive in corpus.archives}
+
+
+def _obtain(archive: Archive, folder: Path, archives: Path | None, patience: Patience, quiet: bool) -> Path:
+    reasons = []
+    for path, packing in _candidates(archive, folder, archives):
+        wrong = mismatch(path, packing)
+        if wrong is None:
+            return path
+        reasons.append(wrong)
+    if reasons:
+        listed = "\n  ".join(reasons)
+        raise UserError(f"archive {archive.name}: a file has its name but is another:\n  {listed}\nmove it elsewhere")
+    for packing in archive.packings:
+        try:
+            return download(packing, folder, patience, quiet)
+        except UnavailableError as error:
+            reasons += error.reasons
+    names = " or ".join(packing.name for packing in archive.packings)
+    listed = "\n  ".join(reasons)
+    raise UserError(f"archive {archive.name}: no URL delivers it:\n  {listed}\nput {names} into --archives DIR")
+
+
+def _candidates(archive: Archive, folder: Path, archives: Path | None) -> Iterator[tuple[Path, Packing]]:
+    for packing in archive.packings:
+        served = (unquote(urlsplit(url).path).rpartition("/")[2] for url in packing.urls)
+        paths = [archives / name for name in dict.fromkeys((packing.name, *served))] if archives else []
+        for path in (*paths, folder / packing.name):
+            if path.is_file():
+                yield path, packing
+
+
+def mismatch(path: Path, packing: Packing) -> str | None:
+    """How a file differs from the packing it should be."""
+    size = path.stat().st_size
+    if packing.bytes not in (None, size):
+        return f"{path}: has {size:,} bytes, expected are {packing.bytes:,}"
+    algorithm, expected = packing.check
+    with path.open("rb") as stream:
+        found = digest(stream, algorithm).hexdigest()
+    return None if found == expected else f"{path}: {algorithm} is {found}, expected is {expected}"

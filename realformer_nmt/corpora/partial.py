@@ -1,0 +1,116 @@
+"""Files that bear their name only when they are complete: until then they are NAME.part."""
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+from realformer_nmt.errors import UserError
+
+CHUNK = 1 << 20
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # disk, quota, limit of a file's size
+
+
+class Partial:
+    """NAME.part, which outlives the process, with the hash of what it holds; one process at a time may add to it."""
+
+    def __init__(self, path: Path, algorithm: str, whole: int | None) -> None:
+        self.path, self.part, self._whole = path, part_of(path), whole
+        self._algorithm = algorithm
+        with _writing(path, whole):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._stream = self.part.open("a+b", buffering=0)  # nothing is pending when the process is killed
+        try:
+            fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            self._stream.close()
+            raise UserError(f"{self.part}: another process is downloading it; wait, or end that process") from error
+        self._stream.seek(0)
+        self._hash = digest(self._stream, algorithm)
+        self.size = self._stream.tell()
+
+    def __enter__(self) -> "Partial":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self.size:
+            self.part.unlink(missing_ok=True)
+        self._stream.close()
+
+    @property
+    def hexdigest(self) -> str:
+        return self._hash.hexdigest()
+
+    def append(self, chunk: bytes) -> None:
+        rest = memoryview(chunk)
+        missing = None if self._whole is None else self._whole - self.size
+        with _writing(self.path, missing, f"what has come stays in {self.part.name}"):
+            while rest:
+                rest = rest[self._stream.write(rest) :]
+        self._hash.update(chunk)
+        self.size += len(chunk)
+
+    def restart(self) -> None:
+        self._stream.truncate(0)
+        self._hash = hashlib.new(self._algorithm, usedforsecurity=False)
+        self.size = 0
+
+    def finish(self) -> Path:
+        with _writing(self.path):
+            _settle(self._stream, self.part, self.path)
+        return self.path
+
+
+def part_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}.part")
+
+
+@contextlib.contextmanager
+def completed(path: Path, size: int | None = None) -> Iterator[IO[bytes]]:
+    """A stream to write to; the file is there if the block ends well, and nothing is there if it does not."""
+    part = part_of(path)
+    try:
+        with _writing(path, size):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with part.open("wb") as stream:
+                yield stream
+                stream.flush()
+                _settle(stream, part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _settle(stream: IO[bytes], part: Path, path: Path) -> None:
+    os.fsync(stream.fileno())
+    part.replace(path)
+
+
+def digest(stream: IO[bytes], algorithm: str) -> "hashlib._Hash":
+    hashed = hashlib.new(algorithm, usedforsecurity=False)  # a check against damage
+    while chunk := stream.read(CHUNK):
+        hashed.update(chunk)
+    return hashed
+
+
+@contextlib.contextmanager
+def _writing(path: Path, missing: int | None = None, kept: str = "") -> Iterator[None]:
+    """What the system refuses becomes an error that says what is lacking."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:  # gzip's complaint about what is read
+            raise
+        reason = f"{path}: {error.strerror}"
+        if error.errno in FULL:
+            needed = "more room is" if missing is None else f"{missing:,} more bytes are"
+            reason += f": {needed} needed, {shutil.disk_usage(path.parent).free:,} are free"
+        raise UserError("; ".join(filter(None, (reason, kept, "mend that and run this again")))) from error

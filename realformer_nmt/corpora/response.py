@@ -1,0 +1,115 @@
+"""One GET: the byte at which the answer starts, the length of the whole file, and whether a failure is worth a retry.
+
+With urllib, which hands over the bytes as they were sent: requests and httpx undo a Content-Encoding, which some
+servers put on .tgz files, so that length, Range and hash would no longer fit.
+"""
+
+import contextlib
+import http.client
+import re
+import ssl
+import urllib.error
+import urllib.request
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import IO
+from urllib.parse import urlsplit
+
+from realformer_nmt import __version__
+from realformer_nmt.corpora.partial import CHUNK
+
+WORTH_A_RETRY = {408, 425, 429, 500, 502, 503, 504}
+
+
+class TransferError(Exception):
+    """What went wrong with one request, for the message that lists every URL."""
+
+
+class RefusedError(TransferError):
+    """The same request would fail again."""
+
+
+class CutError(TransferError):
+    """Another attempt may do better."""
+
+
+class MisplacedError(TransferError):
+    """The server answered with another range than was asked for."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    start: int  # the first byte's place in the file
+    whole: int | None  # the length of the file, where the server tells
+    chunks: Iterable[bytes]
+
+
+@contextlib.contextmanager
+def get(url: str, start: int, stall: float) -> Iterator[Answer]:
+    """Ask for everything from byte `start` on; `stall` is how many seconds may pass without a byte."""
+    opener = urllib.request.build_opener(_Redirects())
+    wanted = [("Range", f"bytes={start}-")] if start else []
+    opener.addheaders = [("User-Agent", f"realformer-nmt/{__version__}"), *wanted]
+    try:
+        response = opener.open(url, timeout=stall)
+    except urllib.error.HTTPError as error:
+        with error:
+            yield _refusal(error, start)
+        return
+    except (OSError, http.client.HTTPException) as error:
+        raise _failure(error) from error
+    with response:
+        yield _answer(response, start)
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        allowed = {"https"} if urlsplit(req.full_url).scheme == "https" else {"http", "https"}
+        if urlsplit(newurl).scheme not in allowed:
+            raise RefusedError(f"redirects to {newurl}, which is not {' or '.join(sorted(allowed))}")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _refusal(error: urllib.error.HTTPError, start: int) -> Answer:
+    """Status 416 is no failure: the file has no byte `start`, so that what is there may be all of it."""
+    if error.code == 416 and start:
+        whole = re.fullmatch(r"bytes \*/(\d+)", error.headers.get("Content-Range", ""))
+        return Answer(start, int(whole[1]) if whole else None, ())
+    kind = CutError if error.code in WORTH_A_RETRY else RefusedError
+    raise kind(f"HTTP status {error.code}, {error.reason}") from error
+
+
+def _answer(response: http.client.HTTPResponse, start: int) -> Answer:
+    chunks = _chunks(response)
+    if response.status != 206:  # the server sends everything, whatever was asked
+        length = response.headers.get("Content-Length", "")
+        return Answer(0, int(length) if length.isdecimal() else None, chunks)
+    written = response.headers.get("Content-Range", "")
+    given = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+|\*)", written)
+    if given is None or int(given[1]) != start:
+        raise MisplacedError(f"was asked for bytes from {start} on and answered with Content-Range {written!r}")
+    return Answer(start, None if given[3] == "*" else int(given[3]), chunks)
+
+
+def _chunks(response: http.client.HTTPResponse) -> Iterator[bytes]:
+    try:
+        while chunk := response.read1(CHUNK):  # what has come, so that nothing is lost by a cut
+            yield chunk
+    except (OSError, http.client.HTTPException) as error:
+        raise _failure(error) from error
+
+
+def _failure(error: Exception) -> TransferError:
+    reason = getattr(error, "reason", error)  # URLError wraps what happened
+    if isinstance(reason, TimeoutError):
+        return CutError("the server fell silent")
+    kind = RefusedError if isinstance(reason, ssl.SSLCertVerificationError) else CutError
+    return kind(str(reason) or type(reason).__name__)
