@@ -18,8 +18,9 @@ def _fairseq_imports() -> bool:
 
 
 if _fairseq_imports():
-    from realformer_nmt import compat, model, presets
+    from realformer_nmt import compat, model, multilingual, presets
     from realformer_nmt import training as training  # registers the optimiser, the schedule and the loss
 
     compat.mend()
     presets.register(model.MODEL)
+    presets.register(multilingual.MODEL, prefix="multilingual_")

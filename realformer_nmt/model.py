@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import fields
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from fairseq.data import Dictionary
@@ -20,6 +20,7 @@ from realformer_nmt.scores import longest
 
 MODEL = "realformer_nmt"
 EncoderOut = dict[str, list[Tensor]]
+Config = TypeVar("Config", bound=TranslationConfig)
 
 
 class Side(nn.Module):
@@ -170,12 +171,11 @@ class TranslationModel(FairseqEncoderDecoderModel):
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "TranslationModel":
-        options = [field.name for field in fields(TranslationConfig) if not field.name.startswith("_")]
-        cfg = TranslationConfig(**{name: getattr(cfg, name) for name in options if name in cfg})
+        cfg = read_options(TranslationConfig, cfg)
         validate(cfg)
-        _refuse_left_padded_targets(task)
+        refuse_left_padded_targets(task)
         source, target = task.source_dictionary, task.target_dictionary
-        source_embedding = _embedding(source, cfg.encoder_embed_dim)
+        source_embedding = embedding(source, cfg.encoder_embed_dim)
         if cfg.share_all_embeddings:
             if source != target:
                 raise ValueError(
@@ -184,7 +184,7 @@ class TranslationModel(FairseqEncoderDecoderModel):
                 )
             target_embedding = source_embedding
         else:
-            target_embedding = _embedding(target, cfg.decoder_embed_dim)
+            target_embedding = embedding(target, cfg.decoder_embed_dim)
         return cls(Encoder(cfg, source, source_embedding), Decoder(cfg, target, target_embedding))
 
     def forward(
@@ -192,8 +192,9 @@ class TranslationModel(FairseqEncoderDecoderModel):
     ) -> tuple[Tensor, dict[str, list[Tensor | None]]]:
         if self.training and not self._profile_checked:
             self._profile_checked = True
-            if is_pending(self):
-                profile([self.encoder, self.decoder], lambda: self(src_tokens, src_lengths, prev_output_tokens))
+            pending = [stack for stack in (self.encoder, self.decoder) if is_pending(stack)]
+            if pending:
+                profile(pending, lambda: self(src_tokens, src_lengths, prev_output_tokens))
         encoder_out = self.encoder(src_tokens, src_lengths)
         return self.decoder(prev_output_tokens, encoder_out, features_only=features_only)
 
@@ -202,14 +203,20 @@ class TranslationModel(FairseqEncoderDecoderModel):
         return super().load_state_dict(*args, **kwargs)
 
 
-def _embedding(dictionary: Dictionary, width: int) -> nn.Embedding:
+def read_options(kind: type[Config], options: Any) -> Config:
+    """The options that a model of this kind knows, out of fairseq's: a namespace, or what hydra made."""
+    known = [field.name for field in fields(kind) if not field.name.startswith("_")]
+    return kind(**{name: getattr(options, name) for name in known if name in options})
+
+
+def embedding(dictionary: Dictionary, width: int) -> nn.Embedding:
     embedding = nn.Embedding(len(dictionary), width, padding_idx=dictionary.pad())
     nn.init.normal_(embedding.weight, std=width**-0.5)
     nn.init.zeros_(embedding.weight[dictionary.pad()])
     return embedding
 
 
-def _refuse_left_padded_targets(task: Any) -> None:
+def refuse_left_padded_targets(task: Any) -> None:
     options = getattr(task, "cfg", None) or getattr(task, "args", None)
     if str(getattr(options, "left_pad_target", False)) == "True":  # a flag of some tasks, a word of others
         raise ValueError("--left-pad-target is not supported: leave it out, or pass False where the task wants a value")

@@ -65,10 +65,10 @@ PRESETS: dict[str, Preset] = FAMILIES | {
 }
 
 
-def register(model: str) -> None:
+def register(model: str, prefix: str = "") -> None:
     """Make every preset an --arch; what the user passes goes before what the preset says."""
     for arch, preset in PRESETS.items():
-        register_model_architecture(model, arch)(_filler(preset))
+        register_model_architecture(model, prefix + arch)(_filler(preset))
 
 
 def _filler(preset: Preset) -> Callable[[Any], None]:
