@@ -1,0 +1,44 @@
+"""Every family through its life: train, be killed, resume, average, generate."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import sacrebleu
+import torch
+from conftest import SENTENCES, Generate, Train, Trained, family_options
+from runs import UPDATES, at_update, load, updates
+
+from realformer_nmt.presets import FAMILIES
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_family_learns_to_reverse(
+    family: str, trained: Callable[[str], Trained], generate: Generate, text: Path
+) -> None:
+    run = trained(family)
+    assert updates(run.killed)[-1] < 150
+    assert updates(run.resumed) == list(range(110, UPDATES + 1, 10))  # the last that was saved is 100
+    assert not list((run.folder / "cwd").iterdir())
+
+    translations = generate(run.average, "--scoring", "sacrebleu")
+    assert len(translations.best) == SENTENCES["test"]
+    bleu = sacrebleu.corpus_bleu(translations.best, [(text / "test.tgt").read_text().splitlines()])
+    assert bleu.score >= 90
+    assert f"BLEU = {bleu.score:.2f} " in translations.output
+
+
+@pytest.mark.parametrize("family", ["realformer", "synthesizer_random_vanilla", "resi_dual"])
+def test_resumed_run_is_the_undisturbed_one(
+    family: str, trained: Callable[[str], Trained], train: Train, tmp_path: Path
+) -> None:
+    train(tmp_path, *family_options(family), "--max-update", 200, "--no-last-checkpoints")
+    resumed = at_update(trained(family).folder / "checkpoints", 200)
+    undisturbed = at_update(tmp_path / "checkpoints", 200)
+    expected = load(undisturbed)
+    assert load(resumed).keys() == expected.keys()
+    for name, weight in load(resumed).items():
+        assert torch.equal(weight, expected[name]), name
+    states = [torch.load(path, weights_only=True)["last_optimizer_state"]["state"] for path in (resumed, undisturbed)]
+    for ours, theirs in zip(*(state.values() for state in states), strict=True):
+        assert torch.equal(ours["exp_avg_sq"], theirs["exp_avg_sq"])
