@@ -27,6 +27,7 @@ SUBCOMMANDS = (
     Subcommand("user-dir", "print the folder to give to fairseq's --user-dir", "realformer_nmt.user_dir"),
     Subcommand("archs", "list the architectures", "realformer_nmt.archs"),
     Subcommand("inspect", "show what a checkpoint holds", "realformer_nmt.inspection"),
+    Subcommand("fetch", "download a corpus and extract its texts", "realformer_nmt.corpora.fetch"),
 )
 
 
