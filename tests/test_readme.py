@@ -12,7 +12,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 def test_the_trial(tmp_path: Path) -> None:
     readme = (REPOSITORY / "README.md").read_text()
     trial = re.search(r"## A trial.*?```bash\n(.*?)```", readme, re.DOTALL)
-    claim = re.search(r"all (\d+) sentences translated, BLEU ([\d.]+)", readme)
+    claim = re.search(r"all (\d+) sentences translated, BLEU of ([\d.]+) or more", readme)
     assert trial
     assert claim
     scripts = Path(sysconfig.get_path("scripts"))
@@ -28,6 +28,8 @@ def test_the_trial(tmp_path: Path) -> None:
     )
     assert run.returncode == 0, run.stderr[-3000:]
     assert f"Translated {claim[1]} sentences" in run.stderr
-    assert f"BLEU = {float(claim[2]):.2f} " in run.stdout
+    scored = re.search(r"BLEU = ([\d.]+)", run.stdout)
+    assert scored
+    assert float(scored[1]) >= float(claim[2])
     assert "decoder.layers.1.ffn" in run.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["realformer_nmt", "toy"]
