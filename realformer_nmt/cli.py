@@ -28,6 +28,7 @@ SUBCOMMANDS = (
     Subcommand("archs", "list the architectures", "realformer_nmt.archs"),
     Subcommand("inspect", "show what a checkpoint holds", "realformer_nmt.inspection"),
     Subcommand("fetch", "download a corpus and extract its texts", "realformer_nmt.corpora.fetch"),
+    Subcommand("average", "average the weights of checkpoints", "realformer_nmt.evaluation.average"),
 )
 
 

@@ -1,0 +1,1 @@
+"""From checkpoints to a score that can be compared: average, translate, score, significance."""
