@@ -1,3 +1,4 @@
+import importlib
 import os
 import subprocess
 import sys
@@ -53,14 +54,17 @@ def test_wrong_usage_is_status_2_and_names_what_is_allowed(
     assert "usage: realformer-nmt" in capsys.readouterr().err
 
 
-def test_help_lists_every_subcommand(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_every_subcommand_and_each_has_its_module(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         cli.main(["--help"])
     assert left.value.code == 0
     listed = capsys.readouterr().out
-    for name, summary, _ in cli.SUBCOMMANDS:
+    for name, summary, path in cli.SUBCOMMANDS:
         assert name in listed
         assert summary in listed
+        module = importlib.import_module(path)
+        assert callable(module.add_arguments)
+        assert callable(module.run)
 
 
 def test_a_subcommand_that_cannot_be_imported_points_to_the_doctor(
