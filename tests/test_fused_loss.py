@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from realformer_nmt.training.fused_loss import CACHE_CHUNK, SmoothedNLL
 
-WORDS, PAD = 30_000, 1
+WORDS, PAD, EOS = 30_000, 1, 2
 SIZE = "--encoder-layers 1 --decoder-layers 1 --encoder-embed-dim 8 --encoder-ffn-embed-dim 8 --dropout 0"
 HEADS = "--encoder-attention-heads 2 --decoder-attention-heads 2 --share-all-embeddings"
 LENGTHS = [7, 3, 1, 5]  # tokens of a sentence
@@ -48,13 +48,10 @@ def sample() -> dict[str, Any]:
     target = torch.randint(4, WORDS, (len(LENGTHS), max(LENGTHS)), generator=generator)
     for row, length in zip(target, LENGTHS, strict=True):
         row[length:] = PAD
-    source = target.flip(1)
+    inputs = {"src_tokens": target.flip(1), "src_lengths": torch.tensor(LENGTHS)}
+    previous = torch.nn.functional.pad(target[:, :-1], (1, 0), value=EOS)
     return {
-        "net_input": {
-            "src_tokens": source,
-            "src_lengths": torch.tensor(LENGTHS),
-            "prev_output_tokens": target.roll(1, 1),
-        },
+        "net_input": inputs | {"prev_output_tokens": previous},
         "target": target,
         "ntokens": sum(LENGTHS),
     }
