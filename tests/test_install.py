@@ -170,6 +170,15 @@ def test_what_the_engine_asks_for_is_what_setup_asks_for(requirements: list[Requ
     assert {requirement.name for requirement in asked_for if not requirement.marker} <= names
 
 
+def test_every_file_of_the_package_is_installed(tmp_path: Path) -> None:
+    command = [sys.executable, "setup.py", "--quiet", "build_py", "--build-lib", str(tmp_path / "lib")]
+    egg = ["egg_info", "--egg-base", str(tmp_path)]
+    subprocess.run([*command, *egg], cwd=REPOSITORY, check=True, capture_output=True)
+    for file in (REPOSITORY / "realformer_nmt").rglob("*"):
+        if file.is_file() and "__pycache__" not in file.parts:
+            assert (tmp_path / "lib" / file.relative_to(REPOSITORY)).exists(), f"setup.py leaves out {file}"
+
+
 def make(target: str, folder: Path, **settings: str) -> list[str]:
     """What a stand-in for Python was called with, on the way to the target."""
     stand_in = folder / "python-stand-in"
