@@ -34,6 +34,7 @@ setup(
         "sacremoses>=0.1.1",
         "sentencepiece>=0.2",
         "subword-nmt>=0.3.8",
+        "subword-nmt>=0.3.8",
         "tabulate>=0.9",
         'tomli>=2.0; python_version < "3.11"',  # tomllib before it came with Python
         *ENGINE_IMPORTS,
