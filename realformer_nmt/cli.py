@@ -28,7 +28,12 @@ SUBCOMMANDS = (
     Subcommand("archs", "list the architectures", "realformer_nmt.archs"),
     Subcommand("inspect", "show what a checkpoint holds", "realformer_nmt.inspection"),
     Subcommand("fetch", "download a corpus and extract its texts", "realformer_nmt.corpora.fetch"),
+    Subcommand("prepare", "from a corpus or your own files to fairseq's data-bin", "realformer_nmt.corpora.prepare"),
+    Subcommand("protocol", "show how a paper trained, averaged and decoded", "realformer_nmt.protocols.show"),
+    Subcommand("train", "run fairseq-train by a protocol, on any number of GPUs", "realformer_nmt.protocols.train"),
+    Subcommand("updates", "count the updates of a training", "realformer_nmt.protocols.updates"),
     Subcommand("average", "average the weights of checkpoints", "realformer_nmt.evaluation.average"),
+    Subcommand("translate", "translate a test set or raw text", "realformer_nmt.evaluation.translate"),
 )
 
 

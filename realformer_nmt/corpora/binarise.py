@@ -1,0 +1,61 @@
+"""The last stage: fairseq's own binarisation, fairseq-preprocess, and a check that it lost no line."""
+
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+from realformer_nmt.corpora.texts import SPLITS
+from realformer_nmt.errors import UserError
+
+HEADER = struct.Struct("<9sQBQ")  # fairseq's mmap index: magic, version, type of the numbers, how many lines
+
+
+def command(
+    texts: Path, languages: tuple[str, str], folder: Path, workers: int, dictionary: Path | None, joined: bool
+) -> list[str]:
+    """Of the splits that have a line; `dictionary` is taken over, without it fairseq counts the training text."""
+    source, target = languages
+    present = [name for name in SPLITS if (texts / f"{name}.{source}").stat().st_size]
+    return [
+        *(sys.executable, "-m", "fairseq_cli.preprocess"),
+        *("--source-lang", source, "--target-lang", target),
+        *(word for name in present for word in (f"--{name}pref", str(texts / name))),
+        *("--destdir", str(folder), "--workers", str(workers)),
+        *(["--joined-dictionary"] if joined else []),
+        *(["--srcdict", str(dictionary)] if dictionary else []),
+    ]
+
+
+def binarise(
+    texts: Path, languages: tuple[str, str], folder: Path, workers: int, dictionary: Path | None, joined: bool
+) -> dict[str, int]:
+    """The number of lines of each split in the data-bin."""
+    words = command(texts, languages, folder, workers, dictionary, joined)
+    environment = {"OMP_NUM_THREADS": "1", **os.environ}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        told = "\n".join((done.stdout + done.stderr).strip().splitlines()[-15:])
+        raise UserError(f"fairseq-preprocess ended with status {done.returncode}:\n{told}")
+    (folder / "preprocess.log").unlink(missing_ok=True)  # times and paths
+    pair = "-".join(languages)
+    counts: dict[str, int] = {}
+    for name in SPLITS:
+        for language in languages:
+            index = folder / f"{name}.{pair}.{language}.idx"
+            if index.exists():
+                counts[name] = demand_same(texts / f"{name}.{language}", index)
+    return counts
+
+
+def demand_same(text: Path, index: Path) -> int:
+    with index.open("rb") as file:
+        binarised: int = HEADER.unpack(file.read(HEADER.size))[3]
+    with text.open("rb") as file:
+        written = sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
+    if binarised != written:
+        raise UserError(
+            f"{text} has {written} lines, but fairseq binarised {binarised}: a line holds what it splits at"
+        )
+    return written

@@ -1,0 +1,97 @@
+"""What the papers' protocol does to text before it is split into subwords.
+
+Punctuation is normalised a block of lines at a time, on bytes: the rules are sacremoses' table of those in Moses'
+normalize-punctuation.perl, which works on bytes and sees the line's end, so a full stop before the quotation mark that
+ends a German or French line moves behind it. Whitespace of every kind becomes one space, for fairseq splits there.
+"""
+
+import functools
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import regex
+from sacremoses import MosesPunctNormalizer
+
+from realformer_nmt.corpora.corpus import Lengths
+from realformer_nmt.corpora.tokenise import tokeniser
+
+CURLED = "\N{RIGHT SINGLE QUOTATION MARK}".encode()
+UNPRINTED = regex.compile(r"\p{C}")
+LITERAL = re.compile(rb"(?:\\[^\w\s]|[^\\()\[\]+*?.])+")
+LONGEST_WORD = 1000  # characters, as in Moses' clean-corpus-n.perl
+Rule = Callable[[bytes], bytes]
+Hyphens = Literal["aggressive", "plain"]  # tokens of their own or parts of words
+
+
+@functools.cache
+def punctuation_rules(language: str) -> tuple[Rule, ...]:
+    table = MosesPunctNormalizer(language, perl_parity=True).substitutions
+    return tuple(rule(pattern.encode(), replacement.encode()) for pattern, replacement in table)
+
+
+def rule(pattern: bytes, replacement: bytes) -> Rule:
+    """The quickest way to apply a substitution to many lines, none of which it joins."""
+    if pattern == b" +":
+        return single_spaces
+    if LITERAL.fullmatch(pattern):
+        return operator.methodcaller("replace", re.sub(rb"\\(.)", rb"\1", pattern), replacement)
+    return functools.partial(re.compile(pattern.replace(rb"\s", rb"[ \t\r\f\v]")).sub, replacement)
+
+
+def single_spaces(block: bytes) -> bytes:
+    while b"  " in block:
+        block = block.replace(b"  ", b" ")
+    return block
+
+
+def normalise_punctuation(block: bytes, language: str) -> bytes:
+    return functools.reduce(lambda text, apply: apply(text), punctuation_rules(language), block)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What happens to one text, in this order."""
+
+    language: str
+    normalise_punctuation: bool = False
+    straight_apostrophes: bool = False  # the papers' only mending of test sets
+    remove_nonprinting: bool = False
+    tokenise: Hyphens | None = None  # by Moses
+    lowercase: bool = False
+
+
+def cleaned(block: bytes, steps: Steps) -> list[str]:
+    """As many lines as came in, whatever they hold."""
+    if steps.normalise_punctuation:
+        block = normalise_punctuation(block, steps.language)
+    if steps.straight_apostrophes:
+        block = block.replace(CURLED, b"'")
+    lines = [" ".join(line.split()) for line in block.decode().split("\n")[:-1]]
+    if steps.remove_nonprinting:
+        lines = [line if line.isprintable() else " ".join(UNPRINTED.sub(" ", line).split()) for line in lines]
+    if steps.tokenise:
+        lines = list(map(tokeniser(steps.language, steps.tokenise == "aggressive"), lines))
+    return [line.lower() for line in lines] if steps.lowercase else lines
+
+
+def fault(source: str, target: str, lengths: Lengths | None) -> str | None:
+    """Why a pair of lines with single spaces is dropped, if it is; Moses' clean-corpus-n.perl asks in this order."""
+    if not source or not target:
+        return "empty"
+    if lengths is None:
+        return None
+    ours, theirs = source.count(" ") + 1, target.count(" ") + 1
+    shorter, longer = (ours, theirs) if ours < theirs else (theirs, ours)
+    if longer > lengths.max:
+        return "too_long"
+    if shorter < lengths.min:
+        return "too_short"
+    if longer / shorter > lengths.ratio:
+        return "ratio"
+    if len(source) > LONGEST_WORD or len(target) > LONGEST_WORD:
+        longest = max(map(len, [*source.split(" "), *target.split(" ")]))
+        return "long_word" if longest > LONGEST_WORD else None
+    return None

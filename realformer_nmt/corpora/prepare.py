@@ -1,0 +1,148 @@
+"""`realformer-nmt prepare`: from the archives of a corpus, or one's own files, to fairseq's data-bin.
+
+FOLDER/data-bin, FOLDER/subwords and, for scoring, the untouched FOLDER/test.raw.en ... stay; what lies between is
+removed as soon as it is not needed. FOLDER/prepare.json is written last.
+"""
+
+import argparse
+import hashlib
+import importlib.metadata
+import os
+import platform
+import shutil
+from pathlib import Path
+from typing import Any
+
+from realformer_nmt.corpora import sources
+from realformer_nmt.corpora.binarise import binarise
+from realformer_nmt.corpora.fetch import fetch_texts
+from realformer_nmt.corpora.pieces import write_pieces
+from realformer_nmt.corpora.sources import Job
+from realformer_nmt.corpora.stages import Stages, alone, write_json
+from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, Texts
+from realformer_nmt.corpora.texts import SPLITS, write_texts
+from realformer_nmt.errors import UserError
+
+PACKAGES = (
+    "realformer-nmt",
+    "fairseq-fixed",
+    "fairseq",
+    "numpy",
+    "regex",
+    "sacremoses",
+    "sentencepiece",
+    "subword-nmt",
+)
+EXAMPLES = """examples:
+  realformer-nmt prepare wmt14_en_de --folder data/wmt14_en_de --archives ~/downloads
+  realformer-nmt prepare wmt14_en_de --folder data/papers --subwords moses_bpe
+  realformer-nmt prepare --source en --target de --train a.en a.de --valid v.en v.de --test t.en t.de --folder data/own
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "From the archives of a corpus, or files of your own, to a data-bin for fairseq-train. Stages that are done "
+        "are skipped, so after an interruption the same command goes on."
+    )
+    parser.epilog, parser.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
+    parser.add_argument(
+        "--folder", type=Path, required=True, help="where data-bin/, subwords/ and prepare.json are made"
+    )
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (all cores)")
+    parser.add_argument("--keep", action="store_true", help="do not remove extracted, cleaned and encoded texts")
+    parser.add_argument("--quiet", action="store_true", help="no progress bars")
+    sources.add_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.workers < 1:
+        raise UserError(f"--workers {args.workers}: allowed is 1 or more")
+    job = sources.job(args)
+    try:
+        with alone(args.folder):
+            prepare(job, args.folder, args.workers, args.keep, args.quiet)
+    except OSError as error:
+        raise UserError(f"{error.filename or args.folder}: {error.strerror or error}") from error
+    print(args.folder / "prepare.json")
+    return 0
+
+
+def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> None:
+    stages = Stages(folder, job.settings())
+    plan, method = job.plan, METHODS[job.subwords]
+    texts, subwords, pieces = (folder / name for name in ("text", "subwords", "pieces"))
+
+    def clean(out: Path) -> dict[str, Any]:
+        members = fetch_texts(job.corpus, folder, job.archives, quiet=quiet) if job.corpus else {}
+        return write_texts(job.parts(members), plan, workers, out)
+
+    def learn(out: Path) -> dict[str, Any]:
+        train = [texts / f"train.{language}" for language in plan.languages]
+        pairs = sum(part["kept"] for part in cleaned["parts"] if part["split"] == "train")
+        if not pairs:
+            raise UserError(f"no training pair is left of {cleaned['parts']}: widen the length filter")
+        method.learn(Texts(train[0], train[1], pairs), out, job.vocabulary, workers)
+        return {}
+
+    def binary(out: Path) -> dict[str, Any]:
+        dictionary = subwords / DICTIONARY if DICTIONARY in method.files else None
+        joined = dictionary is not None or plan.protocol.joined_dictionary
+        return {"lines": binarise(pieces, plan.languages, out, workers, dictionary, joined)}
+
+    cleaned = stages.run("text", clean)
+    if not keep:
+        stages.remove("texts")  # the extracted ones
+    stages.run("subwords", learn)
+    stages.run("pieces", lambda out: write_pieces(texts, subwords, job.subwords, plan, workers, out))
+    if not keep:
+        stages.remove("text")
+    stages.run("data-bin", binary)
+    publish(pieces, folder)
+    if not keep:
+        stages.remove("pieces")
+    write_json(folder / "prepare.json", report(job, folder, stages, workers))
+
+
+def publish(pieces: Path, folder: Path) -> None:
+    """The raw texts, beside the data-bin."""
+    for raw in sorted(pieces.glob("*.raw.*")):
+        partial = folder / f"{raw.name}.partial"
+        shutil.copyfile(raw, partial)
+        partial.replace(folder / raw.name)
+
+
+def report(job: Job, folder: Path, stages: Stages, workers: int) -> dict[str, Any]:
+    source, target = job.plan.languages
+    folders = [path for name in ("data-bin", "subwords") for path in sorted((folder / name).iterdir())]
+    raw = [folder / f"{split}.raw.{language}" for split in SPLITS[1:] for language in (source, target)]
+    made = stages.reports
+    return {
+        "corpus": job.name,
+        "source": source,
+        "target": target,
+        "subwords": job.subwords,
+        "pairs": made["data-bin"]["lines"],
+        "parts": made["text"]["parts"],
+        "pieces": made["pieces"]["pieces"],
+        "settings": job.settings(),
+        "sha256": {str(path.relative_to(folder)): sha256(path) for path in (*folders, *raw)},
+        "seconds": {name: stage["seconds"] for name, stage in made.items()},
+        "workers": workers,
+        "versions": {"python": platform.python_version(), **versions()},
+    }
+
+
+def versions() -> dict[str, str]:
+    installed = {
+        distribution.metadata["Name"]: distribution.version for distribution in importlib.metadata.distributions()
+    }
+    return {name: installed[name] for name in PACKAGES if name in installed}
+
+
+def sha256(path: Path) -> str:
+    hashed = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            hashed.update(chunk)
+    return hashed.hexdigest()

@@ -1,0 +1,145 @@
+"""What is to be prepared, and how: a corpus by its manifest or files of one's own, with what the options change."""
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from realformer_nmt.corpora.corpus import Corpus, HeldOut, Lengths, Member, Protocol
+from realformer_nmt.corpora.manifest import load, shipped
+from realformer_nmt.corpora.subwords import METHODS
+from realformer_nmt.corpora.texts import SPLITS, Files, Plan
+from realformer_nmt.errors import UserError
+
+PIECES = 32_000  # of sentencepiece, unless the user says otherwise
+OWN = Protocol(  # for files that no manifest describes
+    normalise_punctuation=False,
+    remove_nonprinting=True,
+    normalise_test=True,
+    aggressive_hyphens=True,
+    lowercase=False,
+    bpe=32_764,
+    joined_dictionary=True,
+    lengths=Lengths(min=1, max=250, ratio=9, counted="before_bpe", validation=False),
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    name: str
+    plan: Plan
+    subwords: str
+    vocabulary: int
+    corpus: Corpus | None = None
+    archives: Path | None = None
+    own: Mapping[str, tuple[Files, ...]] | None = None
+
+    def parts(self, members: Mapping[Member, Path]) -> Mapping[str, tuple[Files, ...]]:
+        if self.corpus is None:
+            return self.own or {}
+        chosen = {split: getattr(self.corpus, split) for split in SPLITS}
+        return {
+            split: tuple(
+                Files(
+                    f"{part.source.archive}:{part.source.path}", members[part.source], members[part.target], part.format
+                )
+                for part in parts
+            )
+            for split, parts in chosen.items()
+        }
+
+    def settings(self) -> dict[str, Any]:
+        """All that decides what comes out."""
+        if self.corpus:
+            origin: dict[str, Any] = {split: [asdict(part) for part in getattr(self.corpus, split)] for split in SPLITS}
+        else:
+            origin = {
+                split: [[describe(path) for path in (files.source, files.target)] for files in parts]
+                for split, parts in (self.own or {}).items()
+            }
+        return {**asdict(self.plan), **origin, "subwords": self.subwords, "vocabulary": self.vocabulary}
+
+
+def describe(path: Path) -> dict[str, Any]:
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from error
+    return {"path": str(path), "bytes": found.st_size, "modified": found.st_mtime_ns}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("corpus", nargs="?", metavar="CORPUS", help=f"{', '.join(shipped())}, or FILE.toml of your own")
+    parser.add_argument("--archives", type=Path, metavar="DIR", help="archives that you have: verified, used in place")
+    own = parser.add_argument_group("files of your own, instead of CORPUS (.gz is read too)")
+    own.add_argument("--source", metavar="LANGUAGE", help="of the first file of each pair")
+    own.add_argument("--target", metavar="LANGUAGE", help="of the second")
+    for split in SPLITS:
+        own.add_argument(
+            f"--{split}", nargs=2, type=Path, action="append", metavar=("SOURCE", "TARGET"), help="may be repeated"
+        )
+    own.add_argument("--held-out", type=int, metavar="N", help="instead of --valid: every N-th pair of --train")
+    how = parser.add_argument_group("what is done to the text; unless given, CORPUS says")
+    how.add_argument("--subwords", choices=METHODS, default="sentencepiece", help="sentencepiece (default): raw text")
+    how.add_argument("--vocabulary", type=int, metavar="N", help="pieces of sentencepiece (32000), or merges of BPE")
+    how.add_argument("--deduplicate", action="store_true", help="of equal training pairs keep the first")
+    for flag, told in (
+        ("--normalise-punctuation", "of training and validation data, as Moses does"),
+        ("--normalise-test", "the same, and removal of non-printing characters, for test data"),
+        ("--lowercase", "everything but the raw texts"),
+    ):
+        how.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=told)
+    how.add_argument("--min-length", type=int, metavar="N", help="tokens of either side of a training pair")
+    how.add_argument("--max-length", type=int, metavar="N")
+    how.add_argument("--ratio", type=float, metavar="R", help="of the longer side's tokens to the shorter's")
+    how.add_argument("--invalid-utf8", choices=("replace", "refuse"), default=None)
+
+
+def job(args: argparse.Namespace) -> Job:
+    own = {split: getattr(args, split) or [] for split in SPLITS}
+    named = [option for option in (*SPLITS, "source", "target", "held_out") if getattr(args, option) is not None]
+    if args.corpus and named:
+        raise UserError(
+            f"CORPUS {args.corpus} and --{named[0].replace('_', '-')}: give either a corpus or your own files"
+        )
+    if not args.corpus:
+        _demand_own(args)
+    corpus = load(args.corpus) if args.corpus else None
+    try:
+        protocol = changed(corpus.protocol if corpus else OWN, args)
+        held_out = corpus.held_out if corpus else HeldOut(args.held_out, "before_cleaning") if args.held_out else None
+    except ValueError as error:
+        raise UserError(str(error)) from error
+    plan = Plan(
+        source=corpus.source if corpus else args.source,
+        target=corpus.target if corpus else args.target,
+        protocol=protocol,
+        held_out=held_out,
+        invalid_utf8=args.invalid_utf8 or (corpus.invalid_utf8 if corpus else "refuse"),
+        tokenised=METHODS[args.subwords].tokenised,
+        deduplicate=args.deduplicate,
+    )
+    size = args.vocabulary or (protocol.bpe if plan.tokenised else PIECES)
+    files = {split: tuple(Files(str(one), one, two, "text") for one, two in pairs) for split, pairs in own.items()}
+    return Job(args.corpus or "own files", plan, args.subwords, size, corpus, args.archives, files)
+
+
+def _demand_own(args: argparse.Namespace) -> None:
+    if not args.train or not args.source or not args.target:
+        raise UserError(f"give CORPUS ({', '.join(shipped())}), or --source, --target and --train SOURCE TARGET")
+    if bool(args.valid) == bool(args.held_out):
+        raise UserError("give either --valid SOURCE TARGET or --held-out N, which takes every N-th training pair")
+    if args.source == args.target:
+        raise UserError(f"--source {args.source} and --target {args.target}: fairseq needs two different names")
+
+
+def changed(protocol: Protocol, args: argparse.Namespace) -> Protocol:
+    """With the options that were given in place of the protocol's."""
+    flags = {name: getattr(args, name) for name in ("normalise_punctuation", "normalise_test", "lowercase")}
+    limits = {
+        name: getattr(args, option)
+        for name, option in (("min", "min_length"), ("max", "max_length"), ("ratio", "ratio"))
+    }
+    lengths = replace(protocol.lengths, **{name: value for name, value in limits.items() if value is not None})
+    return replace(protocol, lengths=lengths, **{name: value for name, value in flags.items() if value is not None})

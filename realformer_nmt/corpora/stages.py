@@ -1,0 +1,84 @@
+"""Stages of a long preparation: each leaves a folder and a report, is skipped once they are there, else done afresh.
+
+A stage works in a folder of a name of its own, renamed when all of it is written: a process that was killed, or a
+child that outlived it, leaves nothing that a later run could take for finished.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from realformer_nmt.errors import UserError
+
+Report = dict[str, Any]
+
+
+class Stages:
+    def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self.reports: dict[str, Report] = {}
+        self._demand_same(json.loads(json.dumps(settings)))
+
+    def _demand_same(self, settings: Report) -> None:
+        path = self.folder / "stages" / "settings.json"
+        if not path.exists():
+            write_json(path, settings)
+        before = json.loads(path.read_text(encoding="utf-8"))
+        other = sorted(key for key in {*before, *settings} if before.get(key) != settings.get(key))
+        if other:
+            told = "; ".join(f"{key} {before.get(key)}, now {settings.get(key)}" for key in other)
+            raise UserError(f"{self.folder} was begun with other settings: {told}. Give another --folder or remove it")
+
+    def run(self, name: str, work: Callable[[Path], Report]) -> Report:
+        """What `work` reported when it filled FOLDER/name, now or in an earlier run."""
+        stamp, result = self.folder / "stages" / f"{name}.json", self.folder / name
+        if not stamp.exists():
+            for leftover in (*self.folder.glob(f"{name}.partial-*"), result):
+                shutil.rmtree(leftover, ignore_errors=True)
+            partial = self.folder / f"{name}.partial-{uuid.uuid4().hex}"
+            partial.mkdir()
+            start = time.monotonic()
+            report = work(partial)
+            partial.replace(result)
+            write_json(stamp, {**report, "seconds": round(time.monotonic() - start, 1)})
+            print(f"{name}: done in {time.monotonic() - start:.0f} s", file=sys.stderr)
+        self.reports[name] = json.loads(stamp.read_text(encoding="utf-8"))
+        return self.reports[name]
+
+    def finished(self, name: str) -> bool:
+        return (self.folder / "stages" / f"{name}.json").exists()
+
+    def remove(self, name: str) -> None:
+        shutil.rmtree(self.folder / name, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """One process at a time works in a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise UserError(f"{folder}: another process is preparing it; wait, or end that process") from error
+        yield
+
+
+def write_json(path: Path, content: Report) -> None:
+    """The whole file or none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f"{path.name}.partial")
+    with partial.open("w", encoding="utf-8") as file:
+        json.dump(content, file, indent=2, ensure_ascii=False)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)

@@ -1,0 +1,144 @@
+"""Two ways to split text into subwords, learnt from both sides of the training text together.
+
+sentencepiece: raw text in, raw text out. Text is not normalised, and characters that the model does not know become
+bytes, so decoding gives back what was encoded; only U+2581, which stands for a space in the pieces, is lost.
+moses_bpe: the papers' protocol, on tokenised text, in subword-nmt's format (Sennrich et al., arXiv 1508.07909).
+"""
+
+import contextlib
+import functools
+import io
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import sentencepiece
+from subword_nmt.apply_bpe import BPE
+from subword_nmt.learn_bpe import learn_bpe
+
+from realformer_nmt.corpora.parallel import ordered
+from realformer_nmt.corpora.reading import Block, blocks
+from realformer_nmt.errors import UserError
+
+Encoder = Callable[[list[str]], list[str]]  # lines to lines of pieces, separated by spaces
+MODEL, DICTIONARY, CODES = "sentencepiece.model", "dictionary.txt", "bpe.codes"
+FAIRSEQ_SYMBOLS = ("<s>", "<pad>", "</s>", "<unk>")
+SAMPLE = 2_500_000  # pairs that sentencepiece learns from
+TYPES = 5_000_000  # different words that are counted at a time
+REMEMBERED = 200_000  # words; some 50 MB
+
+
+class Texts(NamedTuple):
+    source: Path
+    target: Path
+    pairs: int
+
+
+def learn_sentencepiece(texts: Texts, folder: Path, size: int, _: int) -> None:
+    """`size` is that of fairseq's dictionary, its four symbols included; the result depends on the text alone."""
+    model = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=sample(texts, SAMPLE),
+            model_writer=model,
+            vocab_size=size - len(FAIRSEQ_SYMBOLS) + 1,  # of the four, sentencepiece knows <unk>
+            model_type="bpe",
+            character_coverage=0.9998,
+            byte_fallback=True,
+            normalization_rule_name="identity",
+            unk_id=0,
+            bos_id=-1,
+            eos_id=-1,
+            pad_id=-1,
+            num_threads=16,  # a part of the model file
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        reason = str(error).rpartition("] ")[2]
+        raise UserError(f"sentencepiece cannot learn {size} pieces: {reason} (--vocabulary has 3 more)") from error
+    (folder / MODEL).write_bytes(model.getvalue())
+    learnt = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    pieces = (learnt.id_to_piece(number) for number in range(learnt.vocab_size()))
+    lines = (f"{piece} 1\n" for piece in pieces if piece not in FAIRSEQ_SYMBOLS)
+    (folder / DICTIONARY).write_text("".join(lines), encoding="utf-8", newline="\n")
+
+
+def sample(texts: Texts, most: int) -> Iterator[str]:
+    """Every n-th pair, n as small as gives no more than `most`."""
+    step = -(-texts.pairs // most)
+    lines = (zip(split(block.source), split(block.target), strict=True) for block in blocks(texts.source, texts.target))
+    yield from itertools.chain.from_iterable(itertools.islice(itertools.chain.from_iterable(lines), 0, None, step))
+
+
+def load_sentencepiece(folder: Path) -> Encoder:
+    model = sentencepiece.SentencePieceProcessor(model_file=str(folder / MODEL))
+    return lambda lines: [" ".join(pieces) for pieces in model.encode(lines, out_type=str, num_threads=1)]
+
+
+def learn_moses_bpe(texts: Texts, folder: Path, size: int, workers: int) -> None:
+    """`size` merges, learnt from the words of both sides."""
+    counts: Counter[str] = Counter()
+    floor = 0
+    for _, found in ordered(count, blocks(texts.source, texts.target), workers):
+        counts.update(found)
+        while len(counts) > TYPES:
+            floor += 1
+            counts = Counter({word: number for word, number in counts.items() if number > floor})
+    if all(len(word) < 2 for word in counts):
+        raise UserError(
+            f"{texts.source} and {texts.target} hold no word of two letters, from which BPE could be learnt"
+        )
+    silent = contextlib.redirect_stderr(io.StringIO())  # ten lines of progress a second
+    with (folder / CODES).open("w", encoding="utf-8", newline="\n") as codes, silent:
+        learn_bpe((f"{word} {number}" for word, number in counts.items()), codes, size, is_dict=True)
+
+
+def count(block: Block) -> Counter[str]:
+    return Counter(itertools.chain(block.source.decode().split(), block.target.decode().split()))
+
+
+class MosesBpe:
+    """subword-nmt splits each word once."""
+
+    def __init__(self, folder: Path) -> None:
+        with (folder / CODES).open(encoding="utf-8", newline="\n") as codes:
+            self.bpe = BPE(codes)
+        self.memory = {"": ""}
+
+    def __call__(self, lines: list[str]) -> list[str]:
+        return [" ".join(map(self.word, line.split(" "))) for line in lines]
+
+    def word(self, word: str) -> str:
+        try:
+            return self.memory[word]
+        except KeyError:
+            if len(self.memory) > REMEMBERED:
+                self.memory = {"": ""}
+                self.bpe.cache.clear()
+            self.memory[word] = pieces = self.bpe.segment(word)
+            return pieces
+
+
+class Method(NamedTuple):
+    tokenised: bool  # by Moses' tokeniser beforehand
+    learn: Callable[[Texts, Path, int, int], None]
+    load: Callable[[Path], Encoder]
+    files: tuple[str, ...]
+
+
+METHODS = {
+    "sentencepiece": Method(False, learn_sentencepiece, load_sentencepiece, (MODEL, DICTIONARY)),
+    "moses_bpe": Method(True, learn_moses_bpe, MosesBpe, (CODES,)),
+}
+
+
+@functools.cache
+def encoder(method: str, folder: Path) -> Encoder:
+    """One a process, for what it remembers."""
+    return METHODS[method].load(folder)
+
+
+def split(lines: bytes) -> list[str]:
+    return lines.decode().split("\n")[:-1]
