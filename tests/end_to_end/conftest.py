@@ -1,50 +1,20 @@
 """What the runs share: a corpus that every family learns in 400 updates, and the models that learned it."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, Protocol
 
 import numpy as np
 import pytest
-from runs import (
-    LANGUAGES,
-    TRAINING,
-    UPDATES,
-    Translations,
-    at_update,
-    average,
-    command,
-    finish,
-    kill_after,
-    parse,
-    start,
-)
+from processes import command, finish, kill_after, start
+from runs import LANGUAGES, LETTERS, SENTENCES, TRAINING, UPDATES, Compose, Trained, at_update, average, family_options
 
-LETTERS = list("abcdefghij")
-SENTENCES = {"train": 3000, "valid": 203, "test": 61}
 Once = Callable[[str, Callable[[Path], None]], Path]
-
-
-class Train(Protocol):
-    def __call__(self, folder: Path, *options: object) -> str: ...
-
-
-class Generate(Protocol):
-    def __call__(self, model: Path | str, *options: object) -> Translations: ...
-
-
-class Trained(NamedTuple):
-    """A run that was killed and resumed: its checkpoints, the mean of the last three, and the two logs."""
-
-    folder: Path
-    average: Path
-    killed: str
-    resumed: str
 
 
 @pytest.fixture(scope="session")
 def text(once: Once) -> Path:
-    """Sentences of three to six letters, and the same backwards: train.src, train.tgt ..."""
+    """Sentences of three to six letters, and the same backwards: train.src, train.tgt ... In copied.tgt, forwards."""
     return once("reversals_text", write_reversals)
 
 
@@ -54,14 +24,17 @@ def write_reversals(folder: Path) -> None:
         sources = [chance.choice(LETTERS, chance.integers(3, 7)) for _ in range(number)]
         (folder / f"{split}.src").write_text("".join(" ".join(words) + "\n" for words in sources))
         (folder / f"{split}.tgt").write_text("".join(" ".join(words[::-1]) + "\n" for words in sources))
+    for side in ("src", "tgt"):
+        shutil.copyfile(folder / "test.src", folder / f"copied.{side}")
 
 
 @pytest.fixture(scope="session")
 def reversals(once: Once, text: Path) -> Path:
-    """That corpus as data-bin, with one dictionary."""
+    """That corpus as data-bin, with one dictionary; copied is the subset test1."""
 
     def binarise(folder: Path) -> None:
-        texts = [argument for split in SENTENCES for argument in (f"--{split}pref", text / split)]
+        texts = [argument for split in ("train", "valid") for argument in (f"--{split}pref", text / split)]
+        texts += ["--testpref", f"{text / 'test'},{text / 'copied'}"]
         languages = ("--source-lang", "src", "--target-lang", "tgt", "--joined-dictionary")
         finish(start(command("preprocess", *languages, *texts, "--destdir", folder), folder))
 
@@ -69,43 +42,35 @@ def reversals(once: Once, text: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def train(reversals: Path, user_dir: Path) -> Train:
-    """train(folder, "--arch", ...) -> its log; what it saves goes to the folder's `checkpoints`."""
+def train(reversals: Path, user_dir: Path) -> Compose:
+    """train(folder, "--arch", ...) -> a fairseq-train command whose checkpoints go to that folder."""
 
-    def run(folder: Path, *options: object) -> str:
-        return finish(start(training(reversals, user_dir, folder, *options), folder))
+    def compose(folder: Path, *options: object) -> list[str]:
+        return command("train", reversals, "--user-dir", user_dir, "--save-dir", folder, *TRAINING, *options)
 
-    return run
-
-
-def training(data: Path, user_dir: Path, folder: Path, *options: object) -> list[str]:
-    folder.mkdir(exist_ok=True)
-    saving = ("--user-dir", user_dir, "--save-dir", folder / "checkpoints", "--save-interval", 1000)
-    return command("train", data, *saving, *TRAINING, *options)
+    return compose
 
 
 @pytest.fixture(scope="session")
-def generate(reversals: Path, user_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Generate:
-    """Translate the test set by beam search, five hypotheses wide."""
+def generate(reversals: Path, user_dir: Path) -> Compose:
+    """generate(checkpoint, ...) -> a fairseq-generate command, five hypotheses wide."""
 
-    def run(model: Path | str, *options: object) -> Translations:
-        task = ("--user-dir", user_dir, *LANGUAGES, "--path", model)
-        search = ("--beam", 5, "--max-tokens", 2000, "--num-workers", 0, "--cpu", *options)
-        folder = tmp_path_factory.mktemp("generate")
-        return parse(finish(start(command("generate", reversals, *task, *search), folder)))
+    def compose(model: Path | str, *options: object) -> list[str]:
+        task = (reversals, "--user-dir", user_dir, *LANGUAGES, "--path", model)
+        return command("generate", *task, "--beam", 5, "--max-tokens", 2000, "--num-workers", 0, "--cpu", *options)
 
-    return run
+    return compose
 
 
 @pytest.fixture(scope="session")
-def trained(once: Once, reversals: Path, user_dir: Path) -> Callable[[str], Trained]:
+def trained(once: Once, train: Compose) -> Callable[[str], Trained]:
     """trained("realformer") -> that family's tiny model, killed at update 130 and trained on to the end."""
 
     def get(family: str) -> Trained:
         def build(folder: Path) -> None:
             working_directory = folder / "cwd"
             working_directory.mkdir()
-            arguments = training(reversals, user_dir, folder, *family_options(family))
+            arguments = train(folder / "checkpoints", *family_options(family))
             (folder / "killed.log").write_text(kill_after(start(arguments, working_directory), 130))
             (folder / "resumed.log").write_text(finish(start(arguments, working_directory)))
             last = [at_update(folder / "checkpoints", update) for update in (UPDATES - 100, UPDATES - 50, UPDATES)]
@@ -116,8 +81,3 @@ def trained(once: Once, reversals: Path, user_dir: Path) -> Callable[[str], Trai
         return Trained(folder, folder / "average.pt", *logs)
 
     return get
-
-
-def family_options(family: str) -> tuple[object, ...]:
-    saving = ("--save-interval-updates", 50, "--update-epoch-batch-itr", 1, "--disable-validation")
-    return ("--arch", f"{family}_tiny", "--score-length", 16, "--max-update", UPDATES, *saving)

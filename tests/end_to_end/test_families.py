@@ -6,35 +6,35 @@ from pathlib import Path
 import pytest
 import sacrebleu
 import torch
-from conftest import SENTENCES, Generate, Train, Trained, family_options
-from runs import UPDATES, at_update, load, updates
+from processes import finish, run_all, start
+from reports import parse, updates
+from runs import SENTENCES, UPDATES, Compose, Trained, at_update, family_options, load
 
 from realformer_nmt.presets import FAMILIES
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_family_learns_to_reverse(
-    family: str, trained: Callable[[str], Trained], generate: Generate, text: Path
+    family: str, trained: Callable[[str], Trained], generate: Compose, text: Path
 ) -> None:
     run = trained(family)
     assert updates(run.killed)[-1] < 150
     assert updates(run.resumed) == list(range(110, UPDATES + 1, 10))  # the last that was saved is 100
-    assert not list((run.folder / "cwd").iterdir())
-
-    translations = generate(run.average, "--scoring", "sacrebleu")
+    translations = parse(finish(start(generate(run.average, "--scoring", "sacrebleu"), run.folder / "cwd")))
     assert len(translations.best) == SENTENCES["test"]
     bleu = sacrebleu.corpus_bleu(translations.best, [(text / "test.tgt").read_text().splitlines()])
     assert bleu.score >= 90
+    assert not list((run.folder / "cwd").iterdir())
     assert f"BLEU = {bleu.score:.2f} " in translations.output
 
 
 @pytest.mark.parametrize("family", ["realformer", "synthesizer_random_vanilla", "resi_dual"])
 def test_resumed_run_is_the_undisturbed_one(
-    family: str, trained: Callable[[str], Trained], train: Train, tmp_path: Path
+    family: str, trained: Callable[[str], Trained], train: Compose, tmp_path: Path
 ) -> None:
-    train(tmp_path, *family_options(family), "--max-update", 200, "--no-last-checkpoints")
+    run_all({"train": train(tmp_path, *family_options(family), "--max-update", 200)}, tmp_path)
     resumed = at_update(trained(family).folder / "checkpoints", 200)
-    undisturbed = at_update(tmp_path / "checkpoints", 200)
+    undisturbed = at_update(tmp_path, 200)
     expected = load(undisturbed)
     assert load(resumed).keys() == expected.keys()
     for name, weight in load(resumed).items():

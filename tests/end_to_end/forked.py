@@ -1,0 +1,39 @@
+"""Runs fairseq's commands one after the other, each in a fork of one process, so that fairseq is imported once.
+
+Standard input: a JSON list of [arguments, log]; what a command says goes to the log, with its exit status as last line.
+"""
+
+import json
+import os
+import sys
+import traceback
+from importlib import import_module
+from pathlib import Path
+
+PROGRAMS = {f"fairseq-{name}": import_module(f"fairseq_cli.{name}") for name in ("train", "generate", "validate")}
+
+
+def run(arguments: list[str], log: str) -> None:
+    """In the child: never returns."""
+    output = os.open(log, os.O_WRONLY | os.O_CREAT)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+        os.dup2(output, stream.fileno())
+    sys.argv = arguments
+    status = 0
+    try:
+        PROGRAMS[Path(arguments[0]).name].cli_main()
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os.write(output, f"\nstatus {status}\n".encode())
+    os._exit(status)
+
+
+for job in json.load(sys.stdin):
+    child = os.fork()
+    if child == 0:
+        run(*job)
+    os.waitpid(child, 0)
