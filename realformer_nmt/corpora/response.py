@@ -47,7 +47,7 @@ class Answer:
 @contextlib.contextmanager
 def get(url: str, start: int, stall: float) -> Iterator[Answer]:
     """Ask for everything from byte `start` on; `stall` is how many seconds may pass without a byte."""
-    opener = urllib.request.build_opener(_Redirects())
+    opener = urllib.request.build_opener(Redirects())
     wanted = [("Range", f"bytes={start}-")] if start else []
     opener.addheaders = [("User-Agent", f"realformer-nmt/{__version__}"), *wanted]
     try:
@@ -62,7 +62,7 @@ def get(url: str, start: int, stall: float) -> Iterator[Answer]:
         yield _answer(response, start)
 
 
-class _Redirects(urllib.request.HTTPRedirectHandler):
+class Redirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(
         self,
         req: urllib.request.Request,

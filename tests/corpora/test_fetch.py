@@ -1,0 +1,201 @@
+import hashlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from archive_server import ArchiveServer, Fault
+from miniature import Miniature, miniature, pack, served
+from program import REPOSITORY, realformer_nmt
+
+from realformer_nmt import cli
+from realformer_nmt.corpora.download import Patience
+from realformer_nmt.corpora.fetch import fetch, fetch_texts
+from realformer_nmt.corpora.manifest import load, shipped
+from realformer_nmt.errors import UserError
+
+AT_ONCE = Patience((0, 0), 20, lambda _: None)
+NEWS = "/wmt14_en_de/https.statmt.org/wmt14/test-full.tgz"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[ArchiveServer]:
+    with ArchiveServer(tmp_path / "site") as server:
+        yield server
+
+
+@pytest.fixture
+def tiny(server: ArchiveServer) -> Miniature:
+    return miniature(load("wmt14_en_de"), server.folder, server.url, pairs=8)
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_every_text_of_every_shipped_corpus_comes_as_it_was_packed(
+    server: ArchiveServer, tmp_path: Path, name: str
+) -> None:
+    tiny = miniature(load(name), server.folder, server.url, pairs=8)
+    corpus = load(tiny.manifest)
+    texts = fetch_texts(corpus, tmp_path / "data", patience=AT_ONCE)
+    assert {member: text.read_bytes() for member, text in texts.items()} == tiny.content
+    assert server.counts() == {f"/{name}/{served(archive.packings[0].urls[0])}": 1 for archive in load(name).archives}
+    server.requests.clear()
+    assert fetch_texts(corpus, tmp_path / "data", patience=AT_ONCE) == texts
+    assert server.requests == []
+
+
+def test_archives_that_are_there_are_used_where_they_are(
+    server: ArchiveServer, tiny: Miniature, tmp_path: Path
+) -> None:
+    """Under the name that their server gave them, dev.tgz, or the one that they have here, wmt17-dev.tgz."""
+    own, corpus = tmp_path / "own", load(tiny.manifest)
+    own.mkdir()
+    for archive in corpus.archives:
+        source = server.folder / archive.packings[0].urls[0].removeprefix(f"{server.url}/")
+        (own / source.name).write_bytes(source.read_bytes())
+    found = fetch(corpus, tmp_path / "data", own)
+    assert {path.parent for path in found.values()} == {own}
+    assert found["dev"] == own / "dev.tgz"
+    assert not (tmp_path / "data").exists()
+    assert server.requests == []
+
+
+def test_a_wrong_archive_of_ones_own_is_an_error_before_anything_is_downloaded(
+    server: ArchiveServer, tiny: Miniature, tmp_path: Path
+) -> None:
+    corpus = load(tiny.manifest)
+    wrong = tmp_path / "test-full.tgz"
+    wrong.write_bytes(b"wrong")
+    found = hashlib.md5(b"wrong", usedforsecurity=False).hexdigest()
+    expected = corpus.archives[-1].packings[0].md5
+    said = f"archive newstest2014: .*\n  {wrong}: md5 is {found}, expected is {expected}\nmove it elsewhere"
+    with pytest.raises(UserError, match=said):
+        fetch(corpus, tmp_path / "data", tmp_path, patience=AT_ONCE)
+    (tmp_path / "training-parallel-commoncrawl.tgz").write_bytes(b"wrong")
+    with pytest.raises(UserError, match=r"commoncrawl\.tgz: has 5 bytes, expected are [\d,]+"):
+        fetch(corpus, tmp_path / "data", tmp_path, patience=AT_ONCE)
+    with pytest.raises(UserError, match=r"--archives .*nowhere is not a folder"):
+        fetch(corpus, tmp_path / "data", tmp_path / "nowhere")
+    assert server.requests == []
+
+
+def test_another_years_dev_archive_is_passed_over(tiny: Miniature, tmp_path: Path) -> None:
+    (tmp_path / "dev.tgz").write_bytes(b"another year's")
+    assert fetch(load(tiny.manifest), tmp_path / "data", tmp_path)["dev"] == tmp_path / "data" / "wmt17-dev.tgz"
+
+
+def test_a_downloaded_archive_that_was_spoilt_since_is_an_error(tiny: Miniature, tmp_path: Path) -> None:
+    corpus = load(tiny.manifest)
+    path = fetch(corpus, tmp_path / "data")["dev"]
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(UserError, match="archive dev: a file has its name but is another"):
+        fetch(corpus, tmp_path / "data", patience=AT_ONCE)
+
+
+def test_without_the_tgz_the_zip_of_another_host_is_taken(
+    server: ArchiveServer, tiny: Miniature, tmp_path: Path
+) -> None:
+    for file in server.folder.rglob("*.tgz"):
+        if "full" not in file.name:
+            file.unlink()
+    corpus = load(tiny.manifest)
+    files = fetch(corpus, tmp_path / "data", patience=AT_ONCE)
+    assert [path.suffix for path in files.values()] == [".zip", ".zip", ".zip", ".zip", ".tgz"]
+    texts = fetch_texts(corpus, tmp_path / "data", tmp_path / "data", patience=AT_ONCE)
+    assert {member: text.read_bytes() for member, text in texts.items()} == tiny.content
+
+
+def test_if_no_url_delivers_each_is_listed_with_its_reason(
+    server: ArchiveServer, tiny: Miniature, tmp_path: Path
+) -> None:
+    server.always(NEWS, Fault(status=403))
+    server.always(NEWS.replace("https.statmt", "https.www.statmt"), Fault(damage=True))
+    server.always(NEWS.replace("https.statmt", "http.statmt"), Fault(cut_after=0))
+    with pytest.raises(UserError) as caught:
+        fetch(load(tiny.manifest), tmp_path / "data", patience=AT_ONCE)
+    first, *reasons, last = str(caught.value).splitlines()
+    assert first == "archive newstest2014: no URL delivers it:"
+    assert [reason.split(": ")[0].strip() for reason in reasons] == [
+        server.url + NEWS.replace("https.", host) for host in ("https.", "https.www.", "http.")
+    ]
+    for reason, word in zip(reasons, ("HTTP status 403", "md5 of the", "; 3 attempts"), strict=True):
+        assert word in reason
+    assert last == "put test-full.tgz into --archives DIR"
+    assert not (tmp_path / "data" / "test-full.tgz").exists()
+    assert not (tmp_path / "data" / "test-full.tgz.part").exists()
+
+
+def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        cli.main(["fetch", "--help"])
+    assert left.value.code == 0
+    assert "example: realformer-nmt fetch wmt14_en_de --folder" in " ".join(capsys.readouterr().out.split())
+
+
+def _started(*arguments: object) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "realformer_nmt.cli", *map(str, arguments)],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(REPOSITORY)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _killed_when(process: "subprocess.Popen[str]", ready: Callable[[], bool]) -> None:
+    end = time.monotonic() + 120
+    while not ready():
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < end
+        time.sleep(0.002)
+    process.kill()
+    process.communicate()
+
+
+def test_killed_in_a_download_and_in_an_extraction_it_goes_on_where_it_was(
+    server: ArchiveServer, tmp_path: Path
+) -> None:
+    """The real command and SIGKILL, twice; the third time it comes to its end and has what was packed."""
+    large = bytes(1 << 20) * 200  # 200 kB in the archive, half a second to write
+    packed = pack("a.tgz", {"small.en": b"small\n", "large.de": large})
+    server.folder.mkdir()
+    (server.folder / "a.tgz").write_bytes(packed)
+    manifest = tmp_path / "own.toml"
+    manifest.write_text(f"""
+base = "multi30k_en_de"
+valid = []
+test = []
+train = [{{ source = "a:small.en", target = "a:large.de" }}]
+held_out = {{ every = 2, counted = "before_cleaning" }}
+[[archives.a]]
+urls = ["{server.url}/a.tgz"]
+bytes = {len(packed)}
+sha256 = "{hashlib.sha256(packed).hexdigest()}"
+""")
+    data = tmp_path / "data"
+    command = ("fetch", manifest, "--folder", data)
+    part, text = data / "archives" / "a.tgz.part", data / "texts" / "a"
+
+    server.faults["/a.tgz"] = iter([Fault(stall_after=100_000)])
+    _killed_when(_started(*command), lambda: part.exists() and part.stat().st_size == 100_000)
+    assert not (data / "archives" / "a.tgz").exists()
+
+    _killed_when(_started(*command), (text / "large.de.part").exists)
+    assert not (text / "large.de").exists()
+    written = (text / "small.en").stat().st_mtime_ns
+
+    done = realformer_nmt(*command)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"a:small.en\t{text / 'small.en'}\na:large.de\t{text / 'large.de'}\n"
+    assert server.starts("/a.tgz") == [None, 100_000]
+    assert server.sent("/a.tgz") == len(packed)
+    assert (text / "small.en").stat().st_mtime_ns == written
+    assert (text / "large.de").read_bytes() == large
+    assert sorted(path.name for path in data.rglob("*") if path.is_file()) == [
+        ".extracted.json",
+        "a.tgz",
+        "large.de",
+        "small.en",
+    ]
+    (text / "large.de").unlink()

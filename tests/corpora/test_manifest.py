@@ -1,0 +1,273 @@
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from program import REPOSITORY
+
+from realformer_nmt.corpora import manifest
+from realformer_nmt.corpora.corpus import Corpus, Lengths, Member, Packing
+from realformer_nmt.corpora.manifest import FOLDER, ManifestError, build_corpus, load, read, shipped
+from realformer_nmt.errors import UserError
+
+DIGEST = "0" * 64
+GOOD = f"""
+source = "en"
+target = "de"
+invalid_utf8 = "refuse"
+
+[protocol]
+normalise_punctuation = true
+remove_nonprinting = true
+normalise_test = false
+aggressive_hyphens = true
+lowercase = false
+bpe = 100
+joined_dictionary = true
+
+[protocol.lengths]
+min = 1
+max = 80
+ratio = 9
+counted = "before_bpe"
+validation = false
+
+[[train]]
+source = "a:train.en"
+target = "a:train.de"
+
+[[valid]]
+source = "a:valid.en"
+target = "a:valid.de"
+
+[[archives.a]]
+urls = ["https://localhost/a.tgz"]
+sha256 = "{DIGEST}"
+"""
+
+
+def complaint(folder: Path, text: str) -> str:
+    """What `load` says, without the file's name, which comes first."""
+    file = folder / "mine.toml"
+    file.write_text(text)
+    with pytest.raises(UserError) as caught:
+        load(file)
+    assert str(caught.value).startswith(f"{file}: ")
+    return str(caught.value).removeprefix(f"{file}: ")
+
+
+def test_the_least_manifest_is_read(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(GOOD)
+    corpus = load(tmp_path / "mine.toml")
+    assert (corpus.name, corpus.source, corpus.target, corpus.test) == ("mine", "en", "de", ())
+    assert corpus.train[0].source == Member("a", "train.en")
+    assert corpus.archives[0].packings == (Packing(("https://localhost/a.tgz",), sha256=DIGEST),)
+    assert corpus.archives[0].packings[0].name == "a.tgz"
+    assert corpus.members("a") == ("train.en", "train.de", "valid.en", "valid.de")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('source = "en"', 'sources = "en"', "key sources is not one of source,"),
+        ('source = "en"', 'sources = "en"', "did you mean source?"),
+        ('invalid_utf8 = "refuse"', "", "invalid_utf8: is missing"),
+        ("bpe = 100", "", "protocol.bpe: is missing"),
+        ("bpe = 100", 'bpe = "100"', "protocol.bpe: allowed is a whole number, given was '100'"),
+        ("bpe = 100", "bpe = true", "protocol.bpe: allowed is a whole number, given was True"),
+        ("bpe = 100", "bpe = 0", "protocol: bpe = 0: allowed is more than 0 merges"),
+        ("bpe = 100", "bpe = 100\nbpe = 200", "Cannot overwrite a value"),
+        ("lowercase = false", "lowercase = 0", "protocol.lowercase: allowed is true or false, given was 0"),
+        ("ratio = 9", "ratio = nan", "protocol.lengths: ratio = nan: allowed is 1 or more"),
+        ("max = 80", "max = 0", "protocol.lengths: min = 1: allowed is 1 to max"),
+        ('"before_bpe"', '"before"', "protocol.lengths.counted: before is not one of before_bpe, after_bpe; did you"),
+        ('"before_bpe"', "[]", "protocol.lengths.counted: [] is not one of before_bpe"),
+        ('target = "de"', 'target = "german"', "target = 'german': allowed is a language code such as en"),
+        ('target = "de"', 'target = "en"', "target = 'en': allowed is another language than the source"),
+        ('"a:train.de"', '"a:../train.de"', "train[0].target: 'a:../train.de' is not archive:path"),
+        ('"a:train.de"', '"a:/train.de"', "stays in its folder"),
+        ('"a:train.de"', '"train.de"', "train[0].target: 'train.de' is not archive:path"),
+        ('"a:train.de"', '"a:"', "train[0].target: 'a:' is not archive:path"),
+        ('"a:train.de"', '"a:train.en"', "train[0]: target = 'train.en': allowed is another text than the source"),
+        ('"a:valid.de"', '"a:train.de"', "train, valid, test = 'a:train.de': allowed is each text once"),
+        ('"a:train.de"', '"b:train.de"', "train, valid, test: archive b is not one of a"),
+        ("[[train]]", "[train]", "train: allowed is a list, given was {"),
+        (
+            "[[valid]]",
+            "[held_out]\nevery = 2\ncounted = 'before_cleaning'\n[[valid]]",
+            "valid: allowed is either parts",
+        ),
+        ("[[valid]]", "[[test]]", "valid: allowed is either parts, or held_out"),
+        (
+            "https://localhost",
+            "ftp://localhost",
+            "archives.a[0]: urls = 'ftp://localhost/a.tgz': allowed is http or https",
+        ),
+        ('["https://localhost/a.tgz"]', '"https://localhost/a.tgz"', "archives.a[0].urls: allowed is a list"),
+        ('["https://localhost/a.tgz"]', "[]", "archives.a[0]: urls: allowed is at least one URL, each once"),
+        ("/a.tgz", "/", "archives.a[0]: file = '': allowed is a plain file name"),
+        (DIGEST, DIGEST[1:], "archives.a[0]: sha256 = "),
+        (DIGEST, "G" * 64, "allowed is 64 hexadecimal digits in lower case"),
+        (f'sha256 = "{DIGEST}"', "", "archives.a[0]: sha256: allowed is this or md5"),
+        ("sha256", "bytes = 0\nsha256", "archives.a[0]: bytes = 0: allowed is more than 0"),
+        (
+            "[[archives.a]]",
+            f'[[archives.b]]\nurls=["https://b/b"]\nmd5="{DIGEST[:32]}"\n[[archives.a]]',
+            "archives.b: no part",
+        ),
+        (
+            "[[archives.a]]",
+            f'[[archives.a]]\nurls=["https://b/a.tgz"]\nmd5="{DIGEST[:32]}"\n[[archives.a]]',
+            "archives = 'a.tgz': allowed is each file name once",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_key_and_what_is_allowed(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in GOOD
+    assert said in complaint(tmp_path, GOOD.replace(old, new, 1))
+
+
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5))
+VALUES = st.one_of(SCALARS, st.lists(SCALARS, max_size=2), st.dictionaries(st.text(max_size=3), SCALARS, max_size=2))
+
+
+@given(steps=st.lists(st.integers(0, 30), min_size=1, max_size=5), value=VALUES)
+def test_whatever_is_in_a_manifest_it_is_a_corpus_or_an_error_of_ours(steps: list[int], value: object) -> None:
+    table: dict[str, Any] = manifest.tomllib.loads(GOOD)
+    place: Any = table
+    for left, step in zip(range(len(steps))[::-1], steps, strict=True):  # walk down, and put something else there
+        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+        key = keys[step % len(keys)]
+        if not left or not isinstance(place[key], dict | list):
+            place[key] = value
+            break
+        place = place[key]
+    with contextlib.suppress(ManifestError):
+        assert isinstance(build_corpus("mine", table, frozenset()), Corpus)
+
+
+def test_an_unknown_corpus_is_answered_with_the_nearest() -> None:
+    with pytest.raises(
+        UserError, match=r"corpus wmt14_ende is not one of iwslt14_de_en, .*; did you mean wmt14_en_de\?"
+    ):
+        load("wmt14_ende")
+
+
+def test_a_lost_file_and_one_that_is_no_toml_are_errors(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"lost\.toml: No such file or directory; shipped are iwslt14_de_en"):
+        load(tmp_path / "lost.toml")
+    (tmp_path / "bad.toml").write_bytes(b'source = "\xff"')
+    with pytest.raises(UserError, match=r"bad\.toml: 'utf-8' codec"):
+        load(tmp_path / "bad.toml")
+    (tmp_path / "bad.toml").write_text("source = en")
+    with pytest.raises(UserError, match=r"bad\.toml: Invalid value .*line 1"):
+        load(tmp_path / "bad.toml")
+
+
+def test_a_base_gives_everything_but_what_differs(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(GOOD)
+    (tmp_path / "own.toml").write_text('base = "mine.toml"\nsource = "fr"\n[protocol.lengths]\nmax = 100\n')
+    mine, own = load(tmp_path / "mine.toml"), load(tmp_path / "own.toml")
+    assert (own.name, own.source) == ("own", "fr")
+    assert own.protocol.lengths == Lengths(1, 100, 9, "before_bpe", False)
+    assert (own.train, own.valid, own.archives) == (mine.train, mine.valid, mine.archives)
+
+
+@pytest.mark.parametrize("base", ['"mine.toml"', '"other.toml"'])
+def test_a_circle_of_bases_is_refused(tmp_path: Path, base: str) -> None:
+    (tmp_path / "other.toml").write_text('base = "mine.toml"')
+    assert "is its own base" in complaint(tmp_path, f"base = {base}")
+
+
+def test_a_base_that_is_unknown_or_no_name_is_refused(tmp_path: Path) -> None:
+    assert "base: allowed is a string, given was 1" in complaint(tmp_path, "base = 1")
+    (tmp_path / "mine.toml").write_text('base = "wmt15"')
+    with pytest.raises(UserError, match="corpus wmt15 is not one of"):
+        load(tmp_path / "mine.toml")
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_shipped_sides_are_in_their_languages(name: str) -> None:
+    corpus = load(name)
+    languages = {"en", "de", "fr"}
+    for part in corpus.parts:
+        for member, language in (part.source, corpus.source), (part.target, corpus.target):
+            assert [word for word in member.path.split(".") if word in languages][-1] == language
+        assert (part.format == "gzip") == part.source.path.endswith(".gz") == part.target.path.endswith(".gz")
+        assert (part.format == "sgm") == part.source.path.endswith((".sgm", ".xml"))
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_shipped_archives_are_asked_for_by_https_first(name: str) -> None:
+    for archive in load(name).archives:
+        assert len({packing.check for packing in archive.packings}) == len(archive.packings)
+        for packing in archive.packings:
+            secure = [url.startswith("https://") for url in packing.urls]
+            assert secure == sorted(secure, reverse=True)
+            assert secure[0]
+
+
+def test_the_protocols_are_those_of_the_papers() -> None:
+    """The steps of ADMIN's three scripts: merges, lengths, what is counted when, validation, switches."""
+
+    def steps(name: str) -> tuple[object, ...]:
+        corpus = load(name)
+        protocol, lengths = corpus.protocol, corpus.protocol.lengths
+        switches = (protocol.normalise_punctuation, protocol.aggressive_hyphens, protocol.lowercase)
+        held_out = corpus.held_out and (corpus.held_out.every, corpus.held_out.counted)
+        assert protocol.remove_nonprinting == protocol.normalise_punctuation
+        assert protocol.joined_dictionary
+        assert not protocol.normalise_test
+        return (protocol.bpe, lengths.min, lengths.max, lengths.ratio, lengths.counted, held_out, switches)
+
+    german = (32764, 1, 80, 9, "before_bpe", None, (True, True, False))
+    assert steps("wmt14_en_de") == steps("wmt14_en_de_v9") == german
+    assert steps("wmt14_en_fr") == (40000, 1, 250, 1.5, "after_bpe", (1333, "before_cleaning"), (True, True, False))
+    assert steps("iwslt14_de_en") == (10000, 1, 175, 1.5, "before_bpe", (23, "after_cleaning"), (False, False, True))
+    assert [part.source.path for part in load("wmt14_en_de").valid] == ["dev/newstest2013.en"]
+
+
+@pytest.mark.parametrize(("name", "gigabytes"), [("wmt14_en_de_v9", 1.66), ("wmt14_en_fr", 6.62)])
+def test_the_training_archives_weigh_what_others_downloaded(name: str, gigabytes: float) -> None:
+    """The dataset cards of TensorFlow and Hugging Face say 1.70 and 6.66 GB, 0.04 of them for the dev archive."""
+    corpus = load(name)
+    training = {side.archive for part in corpus.train for side in (part.source, part.target)}
+    sizes = [archive.packings[0].bytes for archive in corpus.archives if archive.name in training]
+    assert sum(filter(None, sizes)) / 1e9 == pytest.approx(gigabytes, abs=0.005)
+
+
+def test_the_variant_differs_in_news_commentary_alone() -> None:
+    papers, variant = load("wmt14_en_de"), load("wmt14_en_de_v9")
+    assert papers.train[:2] == variant.train[:2]
+    assert papers.train[2].source.path.replace("v12", "v9") == variant.train[2].source.path
+    assert (papers.valid, papers.test, papers.protocol) == (variant.valid, variant.test, variant.protocol)
+    names = [{archive.name for archive in corpus.archives} for corpus in (papers, variant)]
+    assert names[0] ^ names[1] == {"news-commentary-v12", "news-commentary-v9"}
+
+
+def test_the_manifests_are_in_the_wheel(tmp_path: Path) -> None:
+    """Built from a copy, for a build leaves folders beside setup.py."""
+    source = tmp_path / "source"
+    shutil.copytree(REPOSITORY / "realformer_nmt", source / "realformer_nmt")
+    for name in ("setup.py", "pyproject.toml"):
+        shutil.copy(REPOSITORY / name, source)
+    subprocess.run(
+        [sys.executable, "-c", "import setuptools.build_meta as build; build.build_wheel('..')"],
+        cwd=source,
+        env={**os.environ, "PYTHONPATH": ""},
+        capture_output=True,
+        check=True,
+        timeout=120,
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(tmp_path / "installed")
+    installed = {file.stem: read(file) for file in (tmp_path / "installed").rglob("manifests/*.toml")}
+    assert installed == {name: read(FOLDER / f"{name}.toml") for name in shipped()}
