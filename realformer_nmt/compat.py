@@ -29,6 +29,7 @@ from fairseq.data import data_utils, iterators
 from fairseq.distributed import utils as distributed_utils
 
 from realformer_nmt import distributed_compat, ema_compat
+from realformer_nmt.errors import UserError
 
 UNACTIONABLE = (  # category, start of the message
     (UserWarning, r"hydra\.experimental\.(initialize|compose)\(\) is no longer experimental"),
@@ -38,7 +39,6 @@ UNACTIONABLE = (  # category, start of the message
     (UserWarning, r"\s*'config' is validated against ConfigStore schema with the same name"),
     (UserWarning, r"'pin_memory' argument is set as true but no accelerator is found"),
     (UserWarning, r"Support for mismatched key_padding_mask and attn_mask is deprecated"),
-    (UserWarning, r"The PyTorch API of nested tensors is in prototype stage"),
     (FutureWarning, r"`torch\.cuda\.amp\.\w+\(args\.\.\.\)` is deprecated"),
     (FutureWarning, r"`broadcast_buffers` is deprecated"),
 )
@@ -60,15 +60,15 @@ def mend() -> None:
 
 def quieten_warnings() -> None:
     """fairseq calls deprecated interfaces of hydra >= 1.1 (dataclass/initialize.py, dataclass/utils.py) and of
-    torch >= 2.4 (tasks/fairseq_task.py, models/distributed_fairseq_model.py, modules/transformer_layer.py):
-    nine notices at every start that only fairseq could act on. Upstream is archived; no fix is to be expected."""
+    torch >= 2.4 (tasks/fairseq_task.py, models/distributed_fairseq_model.py, modules/transformer_layer.py): a page
+    of notices a run, on which only fairseq could act."""
     for category, message in UNACTIONABLE:
         warnings.filterwarnings("ignore", message=message, category=category)
 
 
 def quieten_root_logger() -> None:
-    """`import fairseq` sets the root logger to DEBUG (models/wav2vec/wav2vec2_classification.py, since 2022) unless
-    a command configured logging before, so that every library's debug lines are shown."""
+    """`import fairseq` sets the root logger to DEBUG (models/wav2vec/wav2vec2_classification.py) unless a command
+    configured logging before, so that every library's debug lines are shown."""
     if logging.getLogger().level == logging.DEBUG and os.environ.get("LOGLEVEL", "").upper() != "DEBUG":
         logging.getLogger().setLevel(logging.INFO)
 
@@ -117,7 +117,7 @@ def _known_as(module: str, rebuild: typing.Callable[..., np.ndarray]) -> typing.
     return _reconstruct
 
 
-class UnsafeCheckpointError(pickle.UnpicklingError):
+class UnsafeCheckpointError(UserError, pickle.UnpicklingError):
     """A checkpoint holds more than tensors, plain values and the harmless classes that fairseq puts there."""
 
 
@@ -128,22 +128,26 @@ class _WeightsOnlyTorch(types.ModuleType):
         return getattr(torch, name)
 
     def load(self, file: typing.Any, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        name = getattr(file, "name", "what rank 0 sent")
         try:
             return torch.load(file, *args, **{**kwargs, "weights_only": True})
         except pickle.UnpicklingError as error:
             named = re.search(r"GLOBAL (\S+)", str(error))
-            held = f"holds {named[1]}" if named else f"is no pickle of plain values ({str(error).splitlines()[-1]})"
+            held = f"holds {named[1]}" if named else "is no pickle of tensors and plain values"
             raise UnsafeCheckpointError(
-                f"refused to load {getattr(file, 'name', 'what rank 0 sent')}: it {held}, and loading that could run "
-                "code; nothing of it was run. Ask its maker for a checkpoint of tensors and plain values. If you trust "
-                "it, torch.load it yourself with weights_only=False and torch.save what you need."
+                f"refused to load {name}: it {held}, and loading that could run code; nothing of it was run. Ask its "
+                "maker for a checkpoint of tensors and plain values. If you trust it, torch.load it yourself with "
+                "weights_only=False and torch.save what you need."
             ) from None
+        except Exception as error:  # torch lets through whatever its reader stumbles over
+            reason = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise UserError(f"cannot load {name}: it is no checkpoint, or not all of one ({reason})") from error
 
 
 def load_weights_only() -> None:
-    """fairseq's main branch loads with weights_only=False since 2025 (checkpoint_utils.py, two places), and torch
-    before 2.6 does so by default: a checkpoint from elsewhere runs the code that it holds. We pass
-    weights_only=True, which TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD leaves alone by torch's own rule."""
+    """fairseq's main branch loads with weights_only=False (checkpoint_utils.py, two places; issue 5610), and torch
+    before 2.6 does so by default: a checkpoint from elsewhere runs the code that it holds. We pass weights_only=True,
+    which TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD leaves alone by torch's own rule."""
     safe_torch = _WeightsOnlyTorch("torch")
     for module in (checkpoint_utils, distributed_utils):
         module.torch = safe_torch

@@ -21,6 +21,7 @@ from fairseq import checkpoint_utils, options
 from fairseq.criterions.cross_entropy import CrossEntropyCriterion
 from fairseq.data import data_utils
 from fairseq.dataclass.configs import EMAConfig
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.distributed import utils as distributed_utils
 from fairseq.models.distributed_fairseq_model import DistributedFairseqModel
 from fairseq.models.ema.ema import EMA
@@ -133,6 +134,43 @@ def empty_batch_validated() -> list[Any]:
     return list(FairseqTask.valid_step(object.__new__(FairseqTask), {}, nn.Linear(2, 2), criterion))
 
 
+def _run_on(*extra: str, **environment: str) -> str:
+    """What call_main makes of a command: how its main was run, if at all."""
+    parser = options.get_training_parser()
+    args = options.parse_args_and_arch(parser, ["data", "--arch", "transformer", "--optimizer", "sgd", *extra])
+    ran = []
+    os.environ.update(environment)
+    try:
+        distributed_utils.call_main(convert_namespace_to_omegaconf(args), lambda _: ran.append("alone"))
+    finally:
+        for name in environment:
+            del os.environ[name]
+    return ran[0] if ran else "success without training"
+
+
+LAUNCHED = {"MASTER_ADDR": "localhost", "MASTER_PORT": "29600", "WORLD_SIZE": "2", "RANK": "0"}
+
+
+def torchrun() -> str:
+    return _run_on(**LAUNCHED)
+
+
+def torchrun_with_world_size() -> str:
+    return _run_on("--distributed-world-size", "2", **LAUNCHED)
+
+
+def spawn() -> str:
+    return _run_on("--distributed-world-size", "2")
+
+
+def spawn_with_init_method() -> str:
+    return _run_on("--distributed-world-size", "2", "--distributed-init-method", "tcp://localhost:29600")
+
+
+def spawn_with_port() -> str:
+    return _run_on("--distributed-world-size", "2", "--distributed-port", "29600")
+
+
 class Tiny(nn.Module):
     """Weights of one name and of two, a flag, and a buffer that the first forward pass writes."""
 
@@ -189,6 +227,9 @@ PROBES: tuple[Callable[[], Any], ...] = (
 )
 
 
+STOCK_PROBES = (torchrun, torchrun_with_world_size, spawn, spawn_with_init_method, spawn_with_port)
+
+
 def _answer(probe: Callable[[], Any]) -> Any:
     try:
         return probe()
@@ -205,7 +246,9 @@ def main() -> None:
         compat.mend()  # changes nothing
     torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/{which}.ranks", rank=0, world_size=1)
     sys.argv[1:] = []
-    print(json.dumps({probe.__name__: _answer(probe) for probe in PROBES}))
+    logging.disable()
+    probes = (*PROBES, *STOCK_PROBES) if which == "stock" else PROBES  # mended ones would wait for their other rank
+    print(json.dumps({probe.__name__: _answer(probe) for probe in probes}))
 
 
 if __name__ == "__main__":

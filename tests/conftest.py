@@ -1,10 +1,13 @@
 """What all tests share: a toy corpus binarised by fairseq-preprocess, and fairseq's commands as subprocesses."""
 
+import json
 import os
 import subprocess
+import sys
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,11 +19,13 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 Once = Callable[[str, Callable[[Path], None]], Path]
 
 
-def run_fairseq(command: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+def run_fairseq(
+    command: str, *arguments: object, launcher: Sequence[str] = (), **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Run `fairseq-<command>` of this interpreter's environment; a hang fails after five minutes."""
     program = Path(sysconfig.get_path("scripts"), f"fairseq-{command}")
     return subprocess.run(
-        [str(program), *map(str, arguments)],
+        [*launcher, str(program), *map(str, arguments)],
         env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
         capture_output=True,
         text=True,
@@ -89,3 +94,20 @@ def _binarise(folder: Path) -> None:
         "preprocess", "-s", "src", "-t", "tgt", "--joined-dictionary", *texts, "--destdir", folder / "data-bin"
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="session")
+def compat_answers(once: Once, user_dir: Path) -> dict[str, dict[str, Any]]:
+    def ask(folder: Path) -> None:
+        for which in ("stock", "mended"):
+            done = subprocess.run(
+                [sys.executable, Path(__file__).with_name("compat_probes.py"), folder, which],
+                env={**os.environ, "PYTHONPATH": str(user_dir.parent), "OMP_NUM_THREADS": "1"},
+                stdout=subprocess.PIPE,
+                text=True,
+                check=True,
+            )
+            (folder / which).write_text(done.stdout)
+
+    folder = once("compat_probes", ask)
+    return {which: json.loads((folder / which).read_text()) for which in ("stock", "mended")}
