@@ -1,0 +1,30 @@
+"""tokens a step = GPUs x tokens a GPU x update-freq, kept as the paper's whatever the number of GPUs."""
+
+from realformer_nmt.errors import UserError
+
+
+def update_freq(tokens: int, gpus: int, max_tokens: int) -> int:
+    """The accumulation that makes a step of exactly so many tokens."""
+    if gpus < 1 or max_tokens < 1 or tokens < 1:
+        raise UserError(f"{gpus} GPUs x {max_tokens} tokens for {tokens} tokens a step: allowed is 1 or more of each")
+    steps, rest = divmod(tokens, gpus * max_tokens)
+    if rest:
+        raise UserError(
+            f"{tokens:,} tokens a step are not {gpus} GPUs x {max_tokens:,} tokens x a whole number; use "
+            f"{_ways(tokens, gpus, max_tokens)}, or another --tokens-a-step, such as "
+            f"{max(1, steps) * gpus * max_tokens}"
+        )
+    return steps
+
+
+def _ways(tokens: int, gpus: int, max_tokens: int) -> str:
+    ways = [f"--max-tokens {n}" for n in nearest(tokens, gpus, max_tokens)]
+    ways += [f"--gpus {n}" for n in nearest(tokens, max_tokens, gpus)]
+    return " or ".join(ways) or "another number of GPUs with another --max-tokens"
+
+
+def nearest(tokens: int, fixed: int, wanted: int) -> list[int]:
+    """The numbers next to `wanted` of which a multiple, times `fixed`, is `tokens`: one below it, one above."""
+    below = next((n for n in range(min(wanted, tokens), 0, -1) if tokens % (fixed * n) == 0), None)
+    above = next((n for n in range(wanted + 1, tokens // fixed + 1) if tokens % (fixed * n) == 0), None)
+    return [n for n in (below, above) if n is not None]

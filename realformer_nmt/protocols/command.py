@@ -1,0 +1,127 @@
+"""fairseq-train's command: the protocol's flags, what the machine decides, what must be so, and the user's own."""
+
+import json
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from realformer_nmt.choices import unknown
+from realformer_nmt.errors import UserError
+from realformer_nmt.presets import FAMILIES
+from realformer_nmt.protocols.batch import update_freq
+from realformer_nmt.protocols.protocol import Protocol
+
+TRAINER = "fairseq_cli.train"
+DETOKENISERS = {"sentencepiece": "space", "moses_bpe": "moses"}
+PIECES = {"sentencepiece": "sentencepiece", "moses_bpe": "@@ "}
+GREEDY = '{"beam": 1, "max_len_a": 1.2, "max_len_b": 10}'
+USER_DIR = str(Path(__file__).resolve().parents[1])
+
+
+@dataclass(frozen=True)
+class Machines:
+    """Devices of one machine, 0 GPUs standing for its CPU, and how many such machines."""
+
+    gpus: int
+    nodes: int = 1
+    node_rank: int = 0
+    master: str | None = None  # HOST:PORT
+
+    @property
+    def ranks(self) -> int:
+        return max(1, self.gpus) * self.nodes
+
+    def launcher(self) -> list[str]:
+        """The first words: torchrun where several processes train."""
+        if self.ranks == 1:
+            return ["fairseq-train"]
+        words = ["torchrun", "--nproc-per-node", str(max(1, self.gpus))]
+        if self.nodes == 1:
+            return [*words, "--standalone", "-m", TRAINER]
+        if not self.master:
+            raise UserError(f"--nodes {self.nodes} need --master HOST:PORT, the first machine and a free port of it")
+        host, _, port = self.master.rpartition(":")
+        where = ["--master-addr", host, "--master-port", port]
+        nodes = ["--nnodes", str(self.nodes), "--node-rank", str(self.node_rank)]
+        return [*words, *nodes, *where, "-m", TRAINER]
+
+
+def layers(written: str) -> tuple[int, int]:
+    """18 or 60-12: encoder, decoder."""
+    if not re.fullmatch(r"[1-9]\d*(-[1-9]\d*)?", written):
+        raise UserError(f"--layers {written}: allowed is a number, such as 18, or encoder-decoder, such as 60-12")
+    encoder, _, decoder = written.partition("-")
+    return int(encoder), int(decoder or encoder)
+
+
+def architecture(arch: str, depth: str) -> list[str]:
+    if arch not in FAMILIES:
+        raise UserError(unknown("--arch", arch, FAMILIES) + "; --layers and the protocol say its size")
+    encoder, decoder = layers(depth)
+    return ["--arch", arch, "--encoder-layers", str(encoder), "--decoder-layers", str(decoder)]
+
+
+def flags(table: dict[str, Any]) -> list[str]:
+    """{"lr": 5e-4, "share-all-embeddings": True} -> --lr 0.0005 --share-all-embeddings."""
+    words = []
+    for name, value in table.items():
+        if value is not False:
+            words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+    return words
+
+
+def validation(prepared: dict[str, Any]) -> list[str]:
+    """BLEU of greedy translations after each epoch, where it is known how to make text of pieces."""
+    subwords = prepared.get("subwords")
+    if subwords not in DETOKENISERS:
+        return []
+    words = ["--eval-bleu", "--eval-bleu-args", GREEDY, "--eval-bleu-remove-bpe", PIECES[subwords]]
+    words += ["--eval-bleu-detok", DETOKENISERS[subwords]]
+    if subwords == "moses_bpe":
+        words += ["--eval-bleu-detok-args", json.dumps({f"{s}_lang": prepared[s] for s in ("source", "target")})]
+    return words
+
+
+def keeping(protocol: Protocol) -> list[str]:
+    """The checkpoints that `average` will want."""
+    if protocol.average_of == "best":
+        return ["--keep-best-checkpoints", str(protocol.average), "--no-epoch-checkpoints"]
+    return ["--keep-last-epochs", str(protocol.average)]
+
+
+def precision(machines: Machines, asked: str | None) -> list[str]:
+    chosen = asked or ("fp16" if machines.gpus else "fp32")
+    if chosen == "fp16" and not machines.gpus:
+        raise UserError("--precision fp16 needs a GPU: allowed on a CPU is fp32 or bf16")
+    return {"fp16": ["--fp16", "--fp16-scale-window", "256"], "bf16": ["--bf16"], "fp32": []}[chosen]
+
+
+def step(protocol: Protocol, machines: Machines, tokens: int | None, max_tokens: int | None) -> list[str]:
+    share = max_tokens or protocol.max_tokens
+    accumulated = update_freq(tokens or protocol.tokens_a_step, machines.ranks, share)
+    return ["--max-tokens", str(share), "--update-freq", str(accumulated), "--required-batch-size-multiple", "8"]
+
+
+def distribution(machines: Machines) -> list[str]:
+    words = [] if machines.gpus else ["--cpu"]
+    return words + (["--distributed-world-size", str(machines.ranks)] if machines.ranks > 1 else [])
+
+
+def logging(folder: Path, tensorboard: bool) -> list[str]:
+    words = ["--log-format", "simple", "--log-interval", "100", "--log-file", str(folder / "train.log")]
+    return words + (["--tensorboard-logdir", str(folder / "tensorboard")] if tensorboard else [])
+
+
+def runnable(words: Sequence[str]) -> list[str]:
+    """With this very Python's torchrun and fairseq-train, whatever PATH holds."""
+    modules = {"torchrun": "torch.distributed.run", "fairseq-train": TRAINER}
+    return [sys.executable, "-m", modules[words[0]], *words[1:]]
+
+
+def pasted(words: Sequence[str]) -> str:
+    """For a shell; a word that is a command, $(...), stays one."""
+    return " ".join(f'"{word}"' if word.startswith("$(") else shlex.quote(word) for word in words)

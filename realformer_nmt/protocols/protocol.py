@@ -1,0 +1,84 @@
+"""A protocol: how a paper trained, averaged and decoded on a corpus, read from a small TOML file."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from realformer_nmt.choices import unknown
+from realformer_nmt.corpora.manifest import ManifestError, build_table, merge, tomllib
+from realformer_nmt.errors import UserError
+
+FOLDER = Path(__file__).parent
+VARIANTS = ("corpora", "layers")  # tables of what differs
+
+
+@dataclass(frozen=True)
+class Protocol:
+    name: str
+    gpus: int
+    max_tokens: int
+    update_freq: int
+    average: int
+    average_of: Literal["last", "best"]
+    beam: int
+    lenpen: float
+    train: dict  # flags of fairseq-train, without their dashes
+    epochs: int | None = None
+    updates: int | None = None
+    max_len_a: float | None = None  # at most a n + b target tokens for n source tokens; else fairseq's limit
+    max_len_b: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.epochs is None) == (self.updates is None):
+            raise ValueError("either epochs or updates says how long to train")
+
+    @property
+    def tokens_a_step(self) -> int:
+        return self.gpus * self.max_tokens * self.update_freq
+
+    @property
+    def averaging(self) -> list[str]:
+        """Options of `realformer-nmt average`."""
+        return [f"--{self.average_of}", str(self.average)]
+
+    @property
+    def decoding(self) -> list[str]:
+        """Options of `realformer-nmt translate`."""
+        options = {name: getattr(self, name) for name in ("beam", "lenpen", "max_len_a", "max_len_b")}
+        given = {name.replace("_", "-"): value for name, value in options.items() if value is not None}
+        return [word for name, value in given.items() for word in (f"--{name}", f"{value:g}")]
+
+
+def shipped() -> tuple[str, ...]:
+    return tuple(sorted(file.stem for file in FOLDER.glob("*.toml") if file.stem != "base"))
+
+
+def load(name_or_path: str, corpus: str | None = None, layers: str | None = None) -> Protocol:
+    """As on `corpus` at the depth `layers`, where the file has a table for them."""
+    file = Path(name_or_path) if name_or_path.endswith(".toml") else FOLDER / f"{name_or_path}.toml"
+    if file.parent == FOLDER and file.stem not in shipped():
+        own = "; your own is named by its file, FILE.toml"
+        raise UserError(unknown("--protocol", name_or_path, shipped()) + own)
+    try:
+        table = read(file)
+        for kind, key in zip(VARIANTS, (corpus, layers), strict=True):
+            table = merge(table, table.pop(kind, {}).get(key, {}))
+        protocol: Protocol = build_table(Protocol, table, "", {"name": file.stem})
+    except ManifestError as error:
+        raise UserError(f"{file}: {error}") from error
+    return protocol
+
+
+def read(file: Path) -> dict[str, Any]:
+    """With what its base says, which stands beside it or in this package."""
+    try:
+        table = tomllib.loads(file.read_bytes().decode())
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}; shipped are {', '.join(shipped())}") from error
+    except ValueError as error:
+        raise UserError(f"{file}: {error}") from error
+    base = table.pop("base", None)
+    if base is None or base == file.stem:
+        return table
+    beside = file.parent / f"{base}.toml"
+    return merge(read(beside if beside.is_file() else FOLDER / f"{base}.toml"), table)

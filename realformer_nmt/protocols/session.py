@@ -1,0 +1,125 @@
+"""A run of fairseq-train and what is noted of it: its settings, and its time over every session that it took."""
+
+import contextlib
+import fcntl
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from realformer_nmt.corpora.stages import write_json
+from realformer_nmt.errors import UserError
+from realformer_nmt.protocols.command import Machines, runnable
+
+FIXED = ("protocol", "arch", "layers", "tokens_a_step", "epochs", "flags", "settings")  # through a run's whole life
+NOTED_EVERY = 20.0  # seconds: what a run that is killed loses of its time
+EPOCH = re.compile(r"checkpoint(\d+)\.pt")
+
+
+class Training:
+    """FOLDER/train.json is written by the machine of rank 0; `complete` in it says that all is trained."""
+
+    def __init__(self, folder: Path, summary: dict[str, Any], machines: Machines) -> None:
+        self.folder = folder
+        self.machines = machines
+        self.note = folder / "train.json"
+        before = json.loads(self.note.read_text(encoding="utf-8")) if self.note.is_file() else {}
+        self._demand_same(before, summary)
+        self.complete = bool(before.get("complete"))
+        self.sessions: list[dict[str, Any]] = before.get("sessions", [])
+        self.summary = summary
+
+    def _demand_same(self, before: dict[str, Any], summary: dict[str, Any]) -> None:
+        other = [name for name in FIXED if before and before.get(name) != summary[name]]
+        if other:
+            told = "; ".join(f"{name} was {before.get(name)}, now {summary[name]}" for name in other)
+            raise UserError(f"{self.folder} holds a run with other settings: {told}. Give another --folder")
+
+    def run(self, words: list[str]) -> int:
+        if self.complete:
+            print(f"{self.folder}: trained already")
+            return 0
+        with self._alone() as lock:
+            if self.machines.node_rank == 0:
+                mend_last(self.folder / "checkpoints")
+            status = self._train(words, lock)
+        if status:
+            log = self.folder / "train.log"
+            raise UserError(f"fairseq-train ended with status {status}, {log} says why; the same command goes on")
+        print(f"{self.folder}: trained in {self._seconds():.0f} s")
+        return 0
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[int]:
+        """fairseq-train inherits the lock, and holds it even where only this process was killed."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        name = f".lock-{self.machines.node_rank}"
+        with (self.folder / name).open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise UserError(f"{self.folder}: another process trains it; wait, or end that process") from error
+            yield lock.fileno()
+
+    def _train(self, words: list[str], lock: int) -> int:
+        gpus = self.summary["gpus"]
+        session = {"started": datetime.now(timezone.utc).isoformat(timespec="seconds"), "seconds": 0.0, "gpus": gpus}
+        self.sessions.append(session)
+        start = time.monotonic()
+        self._write(words, complete=False)
+        process = subprocess.Popen(runnable(words), pass_fds=(lock,))
+
+        def end(number: int, _: FrameType | None) -> None:
+            process.send_signal(number)
+
+        handlers = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            status: int | None = None
+            while status is None:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    status = process.wait(NOTED_EVERY)
+                session["seconds"] = round(time.monotonic() - start, 1)
+                self._write(words, complete=status == 0)
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        return status
+
+    def _seconds(self) -> float:
+        return sum(session["seconds"] for session in self.sessions)
+
+    def _write(self, words: list[str], complete: bool) -> None:
+        if self.machines.node_rank:
+            return
+        gpu_seconds = sum(session["seconds"] * session["gpus"] for session in self.sessions)
+        times = {"wall_clock_hours": self._seconds() / 3600, "gpu_hours": gpu_seconds / 3600}
+        content = {**self.summary, "command": words, "sessions": self.sessions, **times, "complete": complete}
+        write_json(self.note, content)
+
+
+def mend_last(folder: Path) -> None:
+    """fairseq copies an epoch's checkpoint to checkpoint_last.pt, not at one blow: a kill meanwhile leaves a torn one,
+    which no run could go on from. The newest whole one takes its place."""
+    last = folder / "checkpoint_last.pt"
+    if not last.is_file() or zipfile.is_zipfile(last):
+        return
+    matches = [(EPOCH.fullmatch(path.name), path) for path in folder.iterdir()]
+    epochs = sorted((int(match[1]), path) for match, path in matches if match and zipfile.is_zipfile(path))
+    if not epochs:
+        last.unlink()
+        print(f"{last} was cut off, and no other checkpoint is there: training from the start", file=sys.stderr)
+        return
+    newest = epochs[-1][1]
+    partial = last.with_name(f"{last.name}.partial")
+    shutil.copyfile(newest, partial)
+    partial.replace(last)
+    print(f"{last} was cut off: going on from {newest.name}", file=sys.stderr)

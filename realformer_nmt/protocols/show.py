@@ -1,0 +1,39 @@
+"""`realformer-nmt protocol NAME`: what a protocol says, as a table or as options for the next commands."""
+
+import argparse
+
+from tabulate import tabulate
+
+from realformer_nmt.protocols.protocol import Protocol, load, shipped
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Shows a protocol, or the options that it gives to `realformer-nmt average` or `translate`."
+    parser.epilog = "example: realformer-nmt protocol realformer --corpus wmt14_en_fr --layers 60-12"
+    parser.add_argument("protocol", help=f"{', '.join(shipped())}, or your own FILE.toml")
+    parser.add_argument("--corpus", metavar="NAME", help="one that the protocol has other settings for")
+    parser.add_argument("--layers", metavar="N|N-M", help="a depth that the protocol has other settings for")
+    parser.add_argument("--options", choices=("average", "translate"), help="print these alone, on one line")
+
+
+def run(args: argparse.Namespace) -> int:
+    protocol = load(args.protocol, args.corpus, args.layers)
+    options = {"average": protocol.averaging, "translate": protocol.decoding}
+    if args.options:
+        print(*options[args.options])
+    else:
+        print(tabulate(rows(protocol), tablefmt="plain", disable_numparse=True))
+    return 0
+
+
+def rows(protocol: Protocol) -> list[tuple[str, object]]:
+    batch = f"{protocol.gpus} GPUs x {protocol.max_tokens:,} tokens x {protocol.update_freq}"
+    length = f"{protocol.epochs} epochs" if protocol.epochs else f"{protocol.updates:,} updates"
+    return [
+        ("protocol", protocol.name),
+        ("tokens a step", f"{batch} = {protocol.tokens_a_step:,}"),
+        ("length", length),
+        ("average", f"{protocol.average_of} {protocol.average}"),
+        ("decoding", " ".join(protocol.decoding)),
+        *((f"--{name}", value) for name, value in protocol.train.items()),
+    ]

@@ -1,0 +1,169 @@
+"""`realformer-nmt train`: fairseq-train by a protocol, on the machine at hand, gone on with where it was killed."""
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from realformer_nmt.corpora import manifest
+from realformer_nmt.errors import UserError
+from realformer_nmt.presets import FAMILIES
+from realformer_nmt.protocols import command, updates
+from realformer_nmt.protocols.command import Machines
+from realformer_nmt.protocols.protocol import Protocol, load, shipped
+from realformer_nmt.protocols.session import Training
+
+EXAMPLES = """examples:
+  realformer-nmt train --data data/data-bin --arch realformer --layers 18 --folder run
+  realformer-nmt train --data data/data-bin --arch realformer --layers 60-12 --folder run --gpus 8 --dry-run
+  realformer-nmt train --data data/data-bin --arch admin --layers 2 --protocol small --folder try -- --dropout 0.3
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Trains with fairseq-train in FOLDER/checkpoints, by a protocol whose tokens a step are kept on any number of "
+        "GPUs. The same command goes on after an interruption, and does nothing once all is trained."
+    )
+    parser.epilog, parser.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--data", type=Path, required=True, help="the data-bin of `realformer-nmt prepare`")
+    parser.add_argument("--folder", type=Path, required=True, help="of this run: checkpoints/, train.log, train.json")
+    parser.add_argument("--arch", required=True, metavar="FAMILY", help=", ".join(FAMILIES))
+    parser.add_argument("--layers", required=True, metavar="N|N-M", help="of encoder and decoder: 18, or 60-12")
+    parser.add_argument("--protocol", default="realformer", help=f"{', '.join(shipped())}, or your own FILE.toml")
+    parser.add_argument("--corpus", metavar="NAME", help="whose settings of the protocol hold (prepare.json says it)")
+    parser.add_argument("--subwords", choices=command.DETOKENISERS, help="of the data-bin (prepare.json says it)")
+    batch = parser.add_argument_group("the machine, and what a step is made of")
+    batch.add_argument("--gpus", type=int, metavar="N", help="of each machine (all that are found; 0: the CPU)")
+    batch.add_argument("--nodes", type=int, default=1, metavar="N", help="machines; the command runs on each of them")
+    batch.add_argument("--node-rank", type=int, default=0, metavar="N", help="of this machine, from 0")
+    batch.add_argument("--master", metavar="HOST:PORT", help="the machine of rank 0, and a free port of it")
+    batch.add_argument("--max-tokens", type=int, metavar="N", help="a GPU takes at once (the protocol's)")
+    batch.add_argument("--tokens-a-step", type=int, metavar="N", help="other than the protocol's")
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--epochs", type=int, metavar="N", help="other than the protocol's")
+    length.add_argument("--updates", type=int, metavar="N", help="other than the protocol's")
+    parser.add_argument("--average", type=int, metavar="N", help="checkpoints to keep (as many as are averaged)")
+    parser.add_argument("--precision", choices=("fp16", "bf16", "fp32"), help="fp16 on GPUs, else fp32")
+    parser.add_argument("--bf16", dest="precision", action="store_const", const="bf16", help="as --precision bf16")
+    parser.add_argument("--tensorboard", action="store_true", help="log to FOLDER/tensorboard")
+    parser.add_argument("--dry-run", action="store_true", help="print fairseq-train's command, ready to paste")
+    parser.add_argument("flags", nargs="*", metavar="-- FLAG", help="of fairseq-train; they go before the protocol's")
+
+
+def run(args: argparse.Namespace) -> int:
+    prepared = preparation(args)
+    protocol = settled(args, prepared)
+    machines = found(args)
+    words = compose(args, protocol, machines, prepared)
+    if args.dry_run:
+        print(command.pasted([*machines.launcher(), *words, *ending(args, words, machines)]))
+        return 0
+    present = torch.cuda.device_count()
+    if machines.gpus > present:
+        raise UserError(f"--gpus {machines.gpus}, but {present} are found: --gpus {present}, or --dry-run")
+    if not machines.gpus:
+        print("training on the CPU: no GPU is used", file=sys.stderr)
+    length = updates.length(updates.parse(words), machines.ranks)
+    training = Training(args.folder, summary(args, protocol, machines, length), machines)
+    return training.run([*machines.launcher(), *words, *ending(args, words, machines, length.updates)])
+
+
+def preparation(args: argparse.Namespace) -> dict[str, Any]:
+    """What `realformer-nmt prepare` noted beside the data-bin, or will note there as far as the options tell."""
+    note = args.data.absolute().parent / "prepare.json"
+    if not note.is_file():
+        known = args.subwords and args.corpus in manifest.shipped()
+        languages = {side: getattr(manifest.load(args.corpus), side) for side in ("source", "target")} if known else {}
+        return {"corpus": args.corpus or "", "subwords": args.subwords if known else None, **languages}
+    prepared: dict[str, Any] = json.loads(note.read_text(encoding="utf-8"))
+    prepared["corpus"] = args.corpus or Path(prepared["corpus"]).name.removesuffix(".toml")
+    if args.subwords not in (None, prepared["subwords"]):
+        raise UserError(f"--subwords {args.subwords}, but {note} says {prepared['subwords']}: leave the option out")
+    return prepared
+
+
+def settled(args: argparse.Namespace, prepared: dict[str, Any]) -> Protocol:
+    protocol = load(args.protocol, prepared["corpus"], args.layers)
+    for name in ("epochs", "updates", "average"):
+        value = getattr(args, name)
+        if value is not None and value < 1:
+            raise UserError(f"--{name} {value}: allowed is 1 or more")
+    if args.epochs or args.updates:
+        protocol = replace(protocol, epochs=args.epochs, updates=args.updates)
+    return replace(protocol, average=args.average or protocol.average)
+
+
+def found(args: argparse.Namespace) -> Machines:
+    gpus = torch.cuda.device_count() if args.gpus is None else args.gpus
+    if gpus < 0 or args.nodes < 1 or not 0 <= args.node_rank < args.nodes:
+        given = f"--gpus {gpus} --nodes {args.nodes} --node-rank {args.node_rank}"
+        raise UserError(f"{given}: allowed are 0 or more GPUs, 1 or more machines, ranks from 0 to their number less 1")
+    return Machines(gpus, args.nodes, args.node_rank, args.master)
+
+
+def compose(args: argparse.Namespace, protocol: Protocol, machines: Machines, prepared: dict[str, Any]) -> list[str]:
+    """fairseq-train's flags but for the end of the schedule."""
+    length = {"max-epoch": protocol.epochs} if protocol.epochs else {"max-update": protocol.updates}
+    return [
+        *(str(args.data.absolute()), "--user-dir", command.USER_DIR, "--save-dir"),
+        str(args.folder.absolute() / "checkpoints"),
+        *command.architecture(args.arch, args.layers),
+        *command.flags(protocol.train),
+        *command.step(protocol, machines, args.tokens_a_step, args.max_tokens),
+        *command.flags(length),
+        *("--update-epoch-batch-itr", "1"),  # without it a resumed run makes other batches
+        *command.keeping(protocol),
+        *command.validation(prepared),
+        *command.precision(machines, args.precision),
+        *command.distribution(machines),
+        *command.logging(args.folder.absolute(), args.tensorboard),
+        *args.flags,
+    ]
+
+
+def ending(args: argparse.Namespace, words: list[str], machines: Machines, total: int | None = None) -> list[str]:
+    """The last update of a linear schedule, as a command to be run where it cannot be counted yet."""
+    cfg = updates.parse(words)
+    if getattr(cfg.lr_scheduler, "_name", None) != "linear" or cfg.lr_scheduler.total_num_update:
+        return []
+    if total is None and args.data.is_dir():
+        total = updates.length(cfg, machines.ranks).updates
+    if total is None and cfg.optimization.max_update:
+        return []  # where the schedule ends without being told
+    if total is None:
+        counted = f"--max-tokens {cfg.dataset.max_tokens} --update-freq {cfg.optimization.update_freq[0]}"
+        counted += f" --gpus {machines.ranks} --epochs {cfg.optimization.max_epoch}"
+        return ["--total-num-update", f"$(realformer-nmt updates {args.data.absolute()} {counted})"]
+    if total <= cfg.lr_scheduler.warmup_updates:
+        raise UserError(
+            f"{total} updates end within the warm-up of {cfg.lr_scheduler.warmup_updates}: train longer, pass "
+            "a smaller --tokens-a-step, or a shorter warm-up: -- --warmup-updates N"
+        )
+    return ["--total-num-update", str(total)]
+
+
+def summary(args: argparse.Namespace, protocol: Protocol, machines: Machines, length: updates.Length) -> dict[str, Any]:
+    tokens = args.tokens_a_step or protocol.tokens_a_step
+    encoder, decoder = command.layers(args.layers)
+    return {
+        "protocol": protocol.name,
+        "arch": args.arch,
+        "layers": [encoder, decoder],
+        "tokens_a_step": tokens,
+        "epochs": protocol.epochs,
+        "flags": args.flags,
+        "average": protocol.averaging,
+        "decoding": protocol.decoding,
+        "settings": protocol.train,
+        "updates": length.updates,
+        "updates_an_epoch": length.an_epoch,
+        "gpus": machines.gpus * machines.nodes,
+        "machines": machines.nodes,
+        "device": torch.cuda.get_device_name(0) if machines.gpus else "CPU",
+        "precision": args.precision or ("fp16" if machines.gpus else "fp32"),
+    }

@@ -1,0 +1,101 @@
+"""How many updates a training will make: the batches are made as fairseq-train will make them, and counted.
+
+fairseq sorts the pairs by length before it fills batches, and shuffles only pairs of equal lengths and whole batches:
+every epoch has the same number of batches, so that the count is exact.
+"""
+
+import argparse
+import contextlib
+import logging
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fairseq import options, tasks, utils
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+
+from realformer_nmt.errors import UserError
+
+
+class Length(NamedTuple):
+    batches: int  # an epoch, before they are dealt to the GPUs
+    an_epoch: int  # updates
+    updates: int
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Prints how many updates fairseq-train makes in so many epochs of a data-bin."
+    parser.epilog = "example: realformer-nmt updates data-bin --gpus 4 --max-tokens 8192 --update-freq 1 --epochs 50"
+    parser.add_argument("data", type=Path, help="the data-bin")
+    parser.add_argument("--gpus", type=int, default=1, metavar="N", help="of all machines together (1)")
+    parser.add_argument("--max-tokens", type=int, required=True, metavar="N", help="a GPU")
+    parser.add_argument("--update-freq", type=int, default=1, metavar="N")
+    parser.add_argument("--epochs", type=int, required=True, metavar="N")
+
+
+def run(args: argparse.Namespace) -> int:
+    given = {"max-tokens": args.max_tokens, "update-freq": args.update_freq, "max-epoch": args.epochs}
+    for flag, value in {**given, "gpus": args.gpus}.items():
+        if value < 1:
+            raise UserError(f"--{flag} {value}: allowed is 1 or more")
+    words = [word for flag, value in given.items() for word in (f"--{flag}", str(value))]
+    print(length(parse([str(args.data), "--arch", "realformer", *words]), args.gpus).updates)
+    return 0
+
+
+def parse(words: Sequence[str]) -> Any:
+    """fairseq's own reading of fairseq-train's flags."""
+    with quiet():
+        parser = options.get_training_parser()
+        parser.prog = "fairseq-train"
+        return convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, input_args=list(words)))
+
+
+def length(cfg: Any, ranks: int) -> Length:
+    data = Path(cfg.task.data.split(":")[0])
+    if not data.is_dir():
+        raise UserError(f"{data} is not a folder: give the data-bin that `realformer-nmt prepare` has made")
+    batches = count_batches(cfg)
+    shares = math.ceil(batches / ranks)
+    epochs = [
+        math.ceil(shares / frequency) for frequency in cfg.optimization.update_freq
+    ]  # one an epoch, the last stays
+    ends = []
+    if cfg.optimization.max_epoch:
+        begun = cfg.optimization.max_epoch - len(epochs)
+        ends.append(sum(epochs[: cfg.optimization.max_epoch]) + epochs[-1] * max(0, begun))
+    if cfg.optimization.max_update:
+        ends.append(cfg.optimization.max_update)
+    if not ends:
+        raise UserError("the training has no end: pass --epochs or --updates")
+    return Length(batches, epochs[0], min(ends))
+
+
+def count_batches(cfg: Any) -> int:
+    with quiet():
+        task = tasks.setup_task(cfg.task)
+        task.load_dataset(cfg.dataset.train_subset, combine=True, epoch=1)
+        positions = (cfg.model.max_source_positions, cfg.model.max_target_positions)
+        iterator = task.get_batch_iterator(
+            dataset=task.dataset(cfg.dataset.train_subset),
+            max_tokens=cfg.dataset.max_tokens,
+            max_sentences=cfg.dataset.batch_size,
+            max_positions=utils.resolve_max_positions(task.max_positions(), positions, cfg.dataset.max_tokens),
+            ignore_invalid_inputs=True,
+            required_batch_size_multiple=cfg.dataset.required_batch_size_multiple,
+            seed=cfg.common.seed,
+            epoch=1,
+        )
+        return len(iterator.frozen_batches)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """fairseq tells everything it loads."""
+    before = logging.root.manager.disable
+    logging.disable(logging.INFO)
+    try:
+        yield
+    finally:
+        logging.disable(before)
