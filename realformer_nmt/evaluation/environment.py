@@ -1,0 +1,40 @@
+"""With which versions, and from which commit, a result was made."""
+
+import importlib.metadata
+import platform
+import subprocess
+from pathlib import Path
+
+from realformer_nmt import __version__
+
+PACKAGES = ("torch", "numpy", "sacrebleu", "sentencepiece", "sacremoses")
+ENGINES = ("fairseq-fixed", "fairseq")
+
+
+def versions() -> dict[str, str]:
+    installed = {name: _version(name) for name in (*PACKAGES, *ENGINES)}
+    found = {name: version for name, version in installed.items() if version}
+    return {"realformer_nmt": __version__, "python": platform.python_version(), **found}
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def commit() -> str | None:
+    """Of the checkout that this package runs from, with -dirty after changes; None where it is installed."""
+    this = Path(__file__)
+    if _git(this.parent, "ls-files", "--error-unmatch", this.name) is None:
+        return None
+    return _git(this.parent, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+
+
+def _git(folder: Path, *words: str) -> str | None:
+    try:
+        done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return None if done.returncode else done.stdout.strip()

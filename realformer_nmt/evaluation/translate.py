@@ -1,0 +1,116 @@
+"""`realformer-nmt translate`: a hypothesis for every source line, in the order of the source."""
+
+import argparse
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation import databin, preparation
+from realformer_nmt.evaluation.environment import versions
+from realformer_nmt.evaluation.files import read_lines, replacing, sha256, write_lines
+from realformer_nmt.evaluation.generation import Generated, generate
+from realformer_nmt.evaluation.preparation import Preparation
+
+HYPOTHESES, TOKENISED, REFERENCE, RECORD = "hypotheses.txt", "hypotheses.tok", "reference.tok", "translation.json"
+EXAMPLE = (
+    "example: realformer-nmt translate average.pt --data data-bin --subwords sentencepiece --subwords-folder subwords "
+    "--beam 4 --lenpen 0.6 --output translation"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        f"Fills a folder: {HYPOTHESES}, raw text, a line for each source line (an empty one for an empty source); "
+        f"{TOKENISED} and {REFERENCE}, without subwords, where the text is tokenised; {RECORD}, how they were made."
+    )
+    parser.epilog = EXAMPLE
+    parser.add_argument("checkpoints", type=Path, nargs="+", metavar="CHECKPOINT", help="several make an ensemble")
+    preparation.add_arguments(parser)
+    parser.add_argument("--subset", default="test", help="of the data-bin (default: test)")
+    parser.add_argument("--input", type=Path, metavar="FILE", help="translate this raw text instead of a subset")
+    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER")
+    group = parser.add_argument_group("decoding, with fairseq-generate's defaults")
+    group.add_argument("--beam", type=int, default=5)
+    group.add_argument("--lenpen", type=float, default=1.0, help="below 1: shorter, above: longer")
+    group.add_argument("--max-len-a", type=float, default=0.0, help="at most a * source length + b tokens")
+    group.add_argument("--max-len-b", type=int, default=200)
+    group.add_argument("--max-tokens", type=int, help="of a batch (default: 12000)")
+    group.add_argument("--batch-size", type=int, help="sentences of a batch")
+    half = group.add_mutually_exclusive_group()
+    half.add_argument("--fp16", action="store_true")
+    half.add_argument("--bf16", action="store_true")
+    group.add_argument("--cpu", action="store_true", help="even if there is a GPU")
+
+
+def run(args: argparse.Namespace) -> int:
+    for path in args.checkpoints:
+        if not path.is_file():
+            raise UserError(f"{path}: no such file; give checkpoints that fairseq-train or average has saved")
+    corpus = preparation.given(args)
+    (args.output / RECORD).unlink(missing_ok=True)  # it says that the rest is complete
+    start = time.monotonic()
+    generated = translate_subset(args, corpus) if args.input is None else translate_text(args, corpus)
+    files = write(generated, corpus, args.output)
+    made = {**describe(args, corpus), "lines": len(generated.hypotheses), "seconds": time.monotonic() - start}
+    with replacing(args.output / RECORD) as file:
+        file.write(json.dumps({**made, "files": files, "versions": versions()}, indent=2).encode() + b"\n")
+    print(f"{args.output / HYPOTHESES}: {len(generated.hypotheses)} lines in {made['seconds']:.1f} s")
+    return 0
+
+
+def translate_subset(args: argparse.Namespace, corpus: Preparation) -> Generated:
+    number = databin.count(corpus.data, args.subset, corpus.source, corpus.target)
+    return generate(corpus.data, args.subset, number, arguments(args, corpus))
+
+
+def translate_text(args: argparse.Namespace, corpus: Preparation) -> Generated:
+    """Through a data-bin that lives as long as this call; fairseq-interactive would split lines at more than \\n."""
+    pieces = corpus.pieces("".join(f"{line}\n" for line in read_lines(args.input)).encode())
+    if not any(pieces):
+        return Generated(pieces, None, pieces)
+    with tempfile.TemporaryDirectory() as folder:
+        databin.binarise(pieces, corpus.data, "input", corpus.source, corpus.target, Path(folder))
+        return generate(Path(folder), "input", len(pieces), arguments(args, corpus))
+
+
+def arguments(args: argparse.Namespace, corpus: Preparation) -> list[str]:
+    paths = ":".join(str(path) for path in args.checkpoints)
+    words = ["--path", paths, "--source-lang", corpus.source, "--target-lang", corpus.target]
+    for name, value in decoding(args).items():
+        flag = f"--{name.replace('_', '-')}"
+        words += [flag] if value is True else [] if value in (None, False) else [flag, str(value)]
+    return words + (["--cpu"] if args.cpu else [])
+
+
+def decoding(args: argparse.Namespace) -> dict[str, Any]:
+    names = ("beam", "lenpen", "max_len_a", "max_len_b", "max_tokens", "batch_size", "fp16", "bf16")
+    return {name: getattr(args, name) for name in names}
+
+
+def write(generated: Generated, corpus: Preparation, folder: Path) -> dict[str, str]:
+    """Name of each file that is there and its sha256."""
+    words = [text if source else "" for source, text in zip(generated.sources, generated.hypotheses, strict=True)]
+    hypotheses = corpus.surface(words)
+    references = None if generated.targets is None else corpus.surface(generated.targets).tokenised
+    texts = {HYPOTHESES: hypotheses.raw, TOKENISED: hypotheses.tokenised, REFERENCE: references}
+    for name, lines in texts.items():
+        if lines is None:
+            (folder / name).unlink(missing_ok=True)
+        else:
+            write_lines(folder / name, lines)
+    return {name: sha256(folder / name) for name, lines in texts.items() if lines is not None}
+
+
+def describe(args: argparse.Namespace, corpus: Preparation) -> dict[str, Any]:
+    source = {"subset": args.subset} if args.input is None else {"input": str(args.input.resolve())}
+    return {
+        "checkpoints": [str(path.resolve()) for path in args.checkpoints],
+        "data": str(corpus.data.resolve()),
+        **source,
+        "languages": [corpus.source, corpus.target],
+        **corpus.describe(),
+        "decoding": decoding(args),
+    }

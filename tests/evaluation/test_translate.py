@@ -1,0 +1,206 @@
+"""Every line, in order, whatever their number; and text that comes back from subwords as it was."""
+
+import argparse
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import sentencepiece
+import torch
+from fairseq.models import BaseFairseqModel
+from program import realformer_nmt
+from subword_nmt.learn_bpe import learn_bpe
+from tiny import build
+from tiny_run import Training
+
+from realformer_nmt.corpora.cleaning import Steps
+from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation import databin, generation, translate
+from realformer_nmt.evaluation.files import read_lines, sha256
+from realformer_nmt.evaluation.preparation import Preparation
+from realformer_nmt.evaluation.surface import SURFACES
+
+DECODING = ["--cpu", "--beam", "2", "--max-len-a", "1", "--max-len-b", "2"]
+Translate = Callable[..., list[str]]
+
+
+@pytest.fixture(scope="module")
+def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
+    return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
+
+
+@pytest.fixture(scope="module")
+def sentences(toy_corpus: Path) -> list[str]:
+    """1,001 lines: sentence 3 stands at line 500 too, and line 700 is empty."""
+    lines = read_lines(toy_corpus.parent / "train.src")[:1001]
+    lines[500], lines[700] = lines[3], ""
+    return lines
+
+
+@pytest.fixture(scope="module")
+def of_1001(run: Path, toy_corpus: Path, sentences: list[str], tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    folder = tmp_path_factory.mktemp("translate")
+    (folder / "text").write_text("\n".join(sentences))  # the last line has no line feed
+    return translated(run, toy_corpus, folder, "--input", folder / "text")
+
+
+def translated(run: Path, data: Path, folder: Path, *arguments: object) -> list[str]:
+    parser = argparse.ArgumentParser()
+    translate.add_arguments(parser)
+    fixed = [run / "checkpoint5.pt", "--data", data, "--subwords", "none", "--output", folder / "out", *DECODING]
+    assert translate.run(parser.parse_args([*map(str, fixed), *map(str, arguments)])) == 0
+    return read_lines(folder / "out" / translate.HYPOTHESES)
+
+
+def test_1001_lines_of_raw_text(of_1001: list[str], sentences: list[str]) -> None:
+    assert len(of_1001) == 1001
+    assert of_1001[500] == of_1001[3] != of_1001[4]
+    assert [number for number, line in enumerate(of_1001) if not line] == [700]
+    reversed_letters = sum(
+        line.split()[:1] == source.split()[-1:] for line, source in zip(of_1001, sentences, strict=True)
+    )
+    assert reversed_letters > 400  # it was trained a little: the first letter is that of its own source's end
+
+
+@pytest.mark.parametrize("number", [1, 7, 8, 9])
+def test_every_line_of_a_subset(
+    number: int, run: Path, toy_corpus: Path, sentences: list[str], of_1001: list[str], tmp_path: Path
+) -> None:
+    """A sentence has one translation, alone or among a thousand."""
+    chosen = [700, *range(499, 507), 3][-number:] if number == 9 else list(range(499, 499 + number))
+    databin.binarise([sentences[place] for place in chosen], toy_corpus, "few", "src", "tgt", tmp_path)
+    assert translated(run, tmp_path, tmp_path, "--subset", "few") == [of_1001[place] for place in chosen]
+
+
+def test_the_command_gives_what_fairseq_generate_says(
+    run: Path, toy_corpus: Path, fairseq: Any, user_dir: Path, tmp_path: Path
+) -> None:
+    """An ensemble, on a subset whose size is no multiple of 8."""
+    ensemble = [run / "checkpoint4.pt", run / "checkpoint5.pt"]
+    corpus = ["--data", toy_corpus, "--subwords", "none"]
+    done = realformer_nmt("translate", *ensemble, *corpus, *DECODING, "--output", tmp_path / "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    flags = [toy_corpus, "--user-dir", user_dir, "--path", ":".join(map(str, ensemble)), *DECODING]
+    stock = fairseq("generate", *flags, "--required-batch-size-multiple", 1)
+    assert stock.returncode == 0, stock.stderr
+    for kind, file, field in [("H", translate.HYPOTHESES, 2), ("T", translate.REFERENCE, 1)]:
+        lines = [line.split("\t") for line in stock.stdout.splitlines() if line.startswith(f"{kind}-")]
+        lines.sort(key=lambda line: int(line[0][2:]))
+        assert read_lines(tmp_path / "out" / file) == [line[field] for line in lines]
+    record = json.loads((tmp_path / "out" / translate.RECORD).read_text())
+    assert (record["lines"], record["decoding"]["beam"]) == (61, 2)
+    assert record["checkpoints"] == list(map(str, ensemble))
+    assert record["files"][translate.HYPOTHESES] == sha256(tmp_path / "out" / translate.HYPOTHESES)
+
+
+def test_a_failure_leaves_no_record_and_says_fairseqs_last_line(toy_corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "checkpoint5.pt").write_bytes(b"no checkpoint")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / translate.RECORD).write_text("{}")
+    with pytest.raises(UserError, match=r"fairseq-generate ended with status 1: \S+Error: .*checkpoint5\.pt"):
+        translated(tmp_path, toy_corpus, tmp_path)
+    assert not list((tmp_path / "out").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--subset", "tset"], "holds no subset tset in src: there are test, train, valid"),
+        (["--input", "absent"], "absent: no such file"),
+        (["--hyphens", "plain"], "is not tokenised by Moses: leave --hyphens out"),
+        (["--subwords", "moses_bpe"], "say how, with --hyphens aggressive or plain"),
+        (["--data", "."], "holds no binarised pair of languages"),
+    ],
+)
+def test_what_cannot_be_translated_is_refused(
+    run: Path, toy_corpus: Path, tmp_path: Path, given: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=message):
+        translated(run, toy_corpus, tmp_path, *given)
+
+
+def test_a_hypothesis_too_few_or_too_many_is_an_error(tmp_path: Path) -> None:
+    answer = tmp_path / "generate-test.txt"
+    answer.write_text(
+        "S-2\tc\u2028c\nH-2\t-0.1\tC\u2028\x85C\nS-0\ta\nH-0\t-0.5\t\nD-0\t-0.5\t\nS-1\tb\nH-1\t-1\tB B\n"
+    )
+    assert generation.parse(answer, 3) == generation.Generated(
+        ["a", "b", "c\u2028c"], None, ["", "B B", "C\u2028\x85C"]
+    )
+    with pytest.raises(UserError, match="3 hypotheses for 4 sources; the first without one is number 4"):
+        generation.parse(answer, 4)
+    with pytest.raises(UserError, match="3 hypotheses for 2 sources"):
+        generation.parse(answer, 2)
+
+
+def test_binarised_as_fairseq_preprocess_does(toy_corpus: Path, tmp_path: Path) -> None:
+    lines = read_lines(toy_corpus.parent / "test.src")
+    databin.binarise(lines, toy_corpus, "test", "src", "tgt", tmp_path)
+    for suffix in ("bin", "idx"):
+        name = f"test.src-tgt.src.{suffix}"
+        assert (tmp_path / name).read_bytes() == (toy_corpus / name).read_bytes()
+    assert databin.count(tmp_path, "test", "src", "tgt") == len(lines) == 61
+
+
+def test_bf16_casts_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BaseFairseqModel, "prepare_for_inference_", BaseFairseqModel.prepare_for_inference_)
+    generation.cast_to_bf16_when_asked()
+    for asked, dtype in [(False, torch.float32), (True, torch.bfloat16)]:
+        model = build()
+        model.prepare_for_inference_(SimpleNamespace(common=SimpleNamespace(bf16=asked), generation=SimpleNamespace()))
+        assert {parameter.dtype for parameter in model.parameters()} == {dtype}
+
+
+RAW = [
+    "Der Vor-Ort-Termin (am 3. Mai) kostet 5,50 €; nicht wahr?",
+    'Er sagte: "Das geht nicht", und ging.',
+    "A & B < C, [sic] | 100%",
+]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of both kinds of subwords, made by their own libraries."""
+    folder = tmp_path_factory.mktemp("subwords")
+    (folder / "text").write_text("\n".join(RAW * 5))
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(folder / "text"),
+        model_prefix=str(folder / "sentencepiece"),
+        vocab_size=400,
+        byte_fallback=True,
+        model_type="bpe",
+        normalization_rule_name="identity",
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    with (folder / "text").open() as text, (folder / "bpe.codes").open("w") as codes:
+        learn_bpe(text, codes, 10)
+    return folder
+
+
+@pytest.mark.parametrize("method", SURFACES)
+def test_raw_text_comes_back_from_its_pieces(models: Path, method: str) -> None:
+    hyphens = "aggressive" if method == "moses_bpe" else None
+    corpus = Preparation(Path(), "de", "de", method, models, Steps("de", tokenise=hyphens), hyphens)
+    lines = [*RAW, "", "Ein \N{GREEK SMALL LETTER OMEGA} mehr."]
+    pieces = corpus.pieces("".join(f"{line}\n" for line in lines).encode())
+    assert len(pieces) == len(lines)
+    assert (pieces == lines) == (method == "none")
+    assert corpus.surface(pieces).raw == lines
+
+
+def test_tokenised_text_is_what_bpe_was_applied_to(models: Path) -> None:
+    corpus = Preparation(Path(), "de", "de", "moses_bpe", models, Steps("de", tokenise="aggressive"), "aggressive")
+    pieces = corpus.pieces(f"{RAW[0]}\n{RAW[2]}\n".encode())
+    assert "@@ " in pieces[0]
+    assert corpus.surface(pieces).tokenised == [
+        "Der Vor @-@ Ort @-@ Termin ( am 3. Mai ) kostet 5,50 € ; nicht wahr ?",
+        "A &amp; B &lt; C , &#91; sic &#93; &#124; 100 %",
+    ]
+    assert corpus.surface(["Ende@@"]).tokenised == ["Ende"]  # cut at the longest length
+    assert re.search("@@", "".join(corpus.surface(pieces).tokenised or [])) is None
