@@ -1,71 +1,17 @@
 import hashlib
-import io
-import re
-import resource
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.client import HTTPMessage
 from pathlib import Path
-from urllib.request import Request
 
-import numpy as np
 import pytest
 from archive_server import ArchiveServer, Fault
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from single_archive import CONTENT, SHA256, SIZE, Waits, downloaded, packing
 
-from realformer_nmt.corpora import response
 from realformer_nmt.corpora.corpus import Packing
-from realformer_nmt.corpora.download import Patience, UnavailableError, download
-from realformer_nmt.corpora.partial import Partial
-from realformer_nmt.corpora.response import RefusedError
-from realformer_nmt.errors import UserError
+from realformer_nmt.corpora.download import UnavailableError, download
 
-CONTENT = np.random.default_rng(3).bytes(2_500_000)
-SIZE = len(CONTENT)
-SHA256 = hashlib.sha256(CONTENT).hexdigest()
 WRONG = "0" * 64
-
-
-@dataclass
-class Waits:
-    """Instead of sleeping."""
-
-    seconds: list[float] = field(default_factory=list)
-
-    def patience(self, delays: tuple[float, ...] = (1, 2, 4), stall: float = 20) -> Patience:
-        return Patience(delays, stall, self.seconds.append)
-
-
-@pytest.fixture
-def waits() -> Waits:
-    return Waits()
-
-
-@pytest.fixture(scope="module")
-def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ArchiveServer]:
-    site = tmp_path_factory.mktemp("site")
-    for name in ("a.tgz", "mirror.tgz"):
-        (site / name).write_bytes(CONTENT)
-    with ArchiveServer(site) as server:
-        yield server
-
-
-@pytest.fixture
-def server(shared_server: ArchiveServer) -> ArchiveServer:
-    shared_server.faults.clear()
-    shared_server.requests.clear()
-    return shared_server
-
-
-def packing(server: ArchiveServer, *paths: str, known: int | None = SIZE, sha256: str = SHA256) -> Packing:
-    return Packing(tuple(server.url + path for path in paths or ("/a.tgz",)), bytes=known, sha256=sha256)
-
-
-def downloaded(folder: Path) -> bool:
-    """The file is right, and nothing else is there."""
-    return [file.name for file in folder.iterdir()] == ["a.tgz"] and (folder / "a.tgz").read_bytes() == CONTENT
 
 
 def test_a_file_comes_whole_in_one_request(server: ArchiveServer, tmp_path: Path) -> None:
@@ -133,19 +79,6 @@ def test_a_server_without_ranges_starts_again(server: ArchiveServer, tmp_path: P
     assert downloaded(tmp_path)
     assert server.starts("/a.tgz") == [None, 1000]
     assert server.sent("/a.tgz") == 1000 + SIZE
-
-
-@pytest.mark.parametrize(
-    "written", ["", f"bytes 0-{SIZE - 1}/{SIZE}", f"bytes 7-{SIZE - 1}/{SIZE}", "bytes */5", "rubbish"]
-)
-def test_a_wrong_content_range_is_not_believed(
-    server: ArchiveServer, tmp_path: Path, waits: Waits, written: str
-) -> None:
-    (tmp_path / "a.tgz.part").write_bytes(CONTENT[:5])
-    server.faults["/a.tgz"] = iter([Fault(content_range=written)])
-    download(packing(server), tmp_path, waits.patience())
-    assert downloaded(tmp_path)
-    assert server.starts("/a.tgz") == [5, None]
 
 
 def test_a_file_of_another_length_is_not_even_begun(server: ArchiveServer, tmp_path: Path) -> None:
@@ -238,103 +171,3 @@ def test_a_server_that_is_not_there_is_named(tmp_path: Path, waits: Waits) -> No
     with pytest.raises(UnavailableError, match=r"http://127\.0\.0\.1:9/a\.tgz: .*refused; 4 attempts"):
         download(nowhere, tmp_path, waits.patience())
     assert list(tmp_path.iterdir()) == []
-
-
-def test_content_encoding_is_not_undone(server: ArchiveServer, tmp_path: Path) -> None:
-    """Some servers label .tgz files so; what counts are the bytes that the manifest's hash is of."""
-    server.always("/a.tgz", Fault(encoding="gzip"))
-    download(packing(server), tmp_path)
-    assert downloaded(tmp_path)
-
-
-def test_redirects_are_followed_but_never_out_of_http(server: ArchiveServer, tmp_path: Path) -> None:
-    (tmp_path / "a.tgz.part").write_bytes(CONTENT[:10])
-    server.faults["/moved/a.tgz"] = iter([Fault(location="/a.tgz")])
-    download(packing(server, "/moved/a.tgz"), tmp_path)
-    assert downloaded(tmp_path)
-    assert server.starts("/a.tgz") == [10]
-    server.always("/moved/a.tgz", Fault(location=(server.folder / "a.tgz").as_uri()))
-    with pytest.raises(UnavailableError, match="file://"):
-        download(packing(server, "/moved/a.tgz"), tmp_path / "empty")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "allowed"),
-    [("http", "http", True), ("http", "https", True), ("https", "https", True), ("https", "http", False)],
-)
-def test_https_is_never_left(old: str, new: str, allowed: bool) -> None:
-    asked = Request("https://localhost/a.tgz") if old == "https" else Request("http://localhost/a.tgz")
-
-    def redirect() -> Request | None:
-        return response.Redirects().redirect_request(asked, io.BytesIO(), 302, "", HTTPMessage(), f"{new}://other/a")
-
-    if allowed:
-        assert redirect() is not None
-    else:
-        with pytest.raises(RefusedError, match="redirects to http://other/a, which is not https"):
-            redirect()
-
-
-@pytest.fixture
-def small_files() -> Iterator[int]:
-    """No file can grow over a megabyte: the kernel says EFBIG, as it says ENOSPC when a disk is full."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, hard))
-    yield 1 << 20
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-def test_without_room_the_part_stays_and_the_error_says_what_is_lacking(
-    server: ArchiveServer, tmp_path: Path, small_files: int
-) -> None:
-    with pytest.raises(
-        UserError, match=r"a\.tgz: File too large: [\d,]+ more bytes are needed, [\d,]+ are free; "
-    ) as full:
-        download(packing(server), tmp_path)
-    needed = int(str(full.value).split("large: ")[1].split(" ")[0].replace(",", ""))
-    assert SIZE - small_files <= needed <= SIZE
-    assert "what has come stays in a.tgz.part" in str(full.value)
-    assert (tmp_path / "a.tgz.part").read_bytes() == CONTENT[:small_files]
-    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-    download(packing(server), tmp_path)
-    assert downloaded(tmp_path)
-    assert server.starts("/a.tgz") == [None, small_files]
-
-
-def test_two_processes_do_not_write_into_one_another(server: ArchiveServer, tmp_path: Path) -> None:
-    with (
-        Partial(tmp_path / "a.tgz", "sha256", SIZE),
-        pytest.raises(UserError, match=r"a\.tgz\.part: another process is downloading it"),
-    ):
-        download(packing(server), tmp_path)
-    assert server.requests == []
-
-
-def test_a_folder_that_cannot_be_written_is_named(server: ArchiveServer, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(UserError, match=r"file/a\.tgz: (File exists|Not a directory); mend that"):
-        download(packing(server), tmp_path / "file")
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.mark.parametrize(
-    ("stream", "quiet", "shown"), [(Terminal, False, True), (Terminal, True, False), (io.StringIO, False, False)]
-)
-def test_a_bar_with_speed_and_time_left_is_for_terminals(
-    server: ArchiveServer,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    stream: type[io.StringIO],
-    quiet: bool,
-    shown: bool,
-) -> None:
-    error = stream()
-    monkeypatch.setattr("sys.stderr", error)
-    download(packing(server), tmp_path, quiet=quiet)
-    assert bool(re.search(r"a\.tgz: 100%.*2\.50M/2\.50M \[\d\d:\d\d<\d\d:\d\d, .*B/s\]", error.getvalue())) == shown
-    assert bool(error.getvalue()) == shown

@@ -1,0 +1,34 @@
+"""One archive of random bytes, asked for again and again by the tests of downloads."""
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from archive_server import ArchiveServer
+
+from realformer_nmt.corpora.corpus import Packing
+from realformer_nmt.corpora.download import Patience
+
+CONTENT = np.random.default_rng(3).bytes(2_500_000)
+SIZE = len(CONTENT)
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
+
+@dataclass
+class Waits:
+    """Instead of sleeping."""
+
+    seconds: list[float] = field(default_factory=list)
+
+    def patience(self, delays: tuple[float, ...] = (1, 2, 4), stall: float = 20) -> Patience:
+        return Patience(delays, stall, self.seconds.append)
+
+
+def packing(server: ArchiveServer, *paths: str, known: int | None = SIZE, sha256: str = SHA256) -> Packing:
+    return Packing(tuple(server.url + path for path in paths or ("/a.tgz",)), bytes=known, sha256=sha256)
+
+
+def downloaded(folder: Path) -> bool:
+    """The file is right, and nothing else is there."""
+    return [file.name for file in folder.iterdir()] == ["a.tgz"] and (folder / "a.tgz").read_bytes() == CONTENT
