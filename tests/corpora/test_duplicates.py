@@ -1,0 +1,31 @@
+"""Repeated pairs, against a dictionary."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from realformer_nmt.corpora.duplicates import digest, repetitions
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("duplicates") / "digests"
+
+
+@given(
+    pairs=st.lists(st.tuples(st.sampled_from("abcdef"), st.sampled_from("xyz")), max_size=60),
+    at_once=st.integers(1, 70),
+)
+def test_all_but_the_first_are_found_whatever_fits_in_memory(
+    file: Path, pairs: list[tuple[str, str]], at_once: int
+) -> None:
+    file.write_bytes(b"".join(digest(*pair) for pair in pairs))
+    expected = [pair in pairs[:place] for place, pair in enumerate(pairs)]
+    assert np.unpackbits(repetitions(file, at_once), count=len(pairs)).astype(bool).tolist() == expected
+
+
+def test_the_sides_are_not_run_together() -> None:
+    assert len({digest("a b", "c"), digest("a", "b c"), digest("a b c", ""), digest("", "a b c")}) == 4
