@@ -122,6 +122,7 @@ def report(job: Job, folder: Path, stages: Stages, workers: int) -> dict[str, An
         "source": source,
         "target": target,
         "subwords": job.subwords,
+        "vocabulary": job.vocabulary,
         "pairs": made["data-bin"]["lines"],
         "parts": made["text"]["parts"],
         "pieces": made["pieces"]["pieces"],

@@ -1,0 +1,119 @@
+"""Both kinds of subwords: the round trip, the same bytes every time, and subword-nmt's own commands."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sentencepiece import SentencePieceProcessor
+from subword_nmt.apply_bpe import BPE
+from subword_nmt.learn_bpe import learn_bpe
+
+from realformer_nmt.corpora import subwords
+from realformer_nmt.corpora.subwords import CODES, DICTIONARY, FAIRSEQ_SYMBOLS, METHODS, MODEL, Texts
+from realformer_nmt.errors import UserError
+
+LINES = st.lists(st.text(st.characters(exclude_characters="\u2581", exclude_categories=["Cs"])), min_size=1, max_size=5)
+SIZE = 400
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Texts:
+    folder, chance = tmp_path_factory.mktemp("texts"), np.random.default_rng(3)
+    words = ["".join(chance.choice(list("abcdefgh\u00e9\u00df"), chance.integers(1, 7))) for _ in range(150)]
+    for language in "en", "de":
+        lines = (" ".join(chance.choice(words, chance.integers(1, 10))) + " ." for _ in range(500))
+        (folder / f"train.{language}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return Texts(folder / "train.en", folder / "train.de", 500)
+
+
+@pytest.fixture(scope="module")
+def models(texts: Texts, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folders = {method: tmp_path_factory.mktemp(method) for method in METHODS}
+    for method, folder in folders.items():
+        METHODS[method].learn(texts, folder, SIZE, 1)
+    return folders
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_learning_again_elsewhere_gives_the_same_bytes(
+    texts: Texts, models: dict[str, Path], tmp_path: Path, method: str
+) -> None:
+    METHODS[method].learn(texts, tmp_path, SIZE, 1)
+    for file in METHODS[method].files:
+        assert (tmp_path / file).read_bytes() == (models[method] / file).read_bytes()
+
+
+@given(lines=LINES)
+def test_sentencepiece_gives_back_any_text(models: dict[str, Path], lines: list[str]) -> None:
+    clean = [" ".join(line.split()) for line in lines]
+    encoded = subwords.encoder("sentencepiece", models["sentencepiece"])(clean)
+    known = {line.rsplit(" ", 1)[0] for line in (models["sentencepiece"] / DICTIONARY).read_text("utf-8").split("\n")}
+    processor = SentencePieceProcessor(model_file=str(models["sentencepiece"] / MODEL))
+    for line, pieces in zip(clean, encoded, strict=True):
+        assert pieces.split() == [piece for piece in pieces.split(" ") if piece]  # fairseq splits as we joined
+        assert known.issuperset(pieces.split())
+        assert processor.decode(pieces.split()) == line
+
+
+def test_the_dictionary_fills_fairseqs_to_the_size_asked_for(models: dict[str, Path]) -> None:
+    lines = (models["sentencepiece"] / DICTIONARY).read_text("utf-8").split("\n")[:-1]
+    pieces = [line.removesuffix(" 1") for line in lines]
+    assert len(set(pieces)) == len(pieces) == SIZE - len(FAIRSEQ_SYMBOLS)
+    assert not set(pieces) & set(FAIRSEQ_SYMBOLS)
+    assert all(piece.split() == [piece] for piece in pieces)
+
+
+def test_moses_bpe_is_that_of_subword_nmt(texts: Texts, models: dict[str, Path]) -> None:
+    lines = [line for path in texts[:2] for line in path.read_text("utf-8").split("\n")[:-1]]
+    codes = io.StringIO()
+    learn_bpe(io.StringIO("".join(f"{line}\n" for line in lines)), codes, SIZE)
+    assert (models["moses_bpe"] / CODES).read_text("utf-8") == codes.getvalue()
+    theirs = BPE(codes)
+    seen = [*lines[:200], "unseen w\u00f6rds , &amp; a", "", "x"]
+    encoded = subwords.encoder("moses_bpe", models["moses_bpe"])(seen)
+    assert encoded == [theirs.process_line(line) for line in seen]
+    assert [line.replace("@@ ", "") for line in encoded] == seen
+    assert any("@@ " in line for line in encoded)
+
+
+def test_what_bpe_forgets_it_finds_again(
+    texts: Texts, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = texts.source.read_text("utf-8").split("\n")[:-1]
+    expected = METHODS["moses_bpe"].load(models["moses_bpe"])(lines)
+    monkeypatch.setattr(subwords, "REMEMBERED", 10)
+    forgetful = subwords.MosesBpe(models["moses_bpe"])
+    assert forgetful(lines) == expected
+    assert len(forgetful.memory) <= 12
+    assert len(forgetful.bpe.cache) <= 12
+
+
+def test_rare_words_are_dropped_where_the_count_would_outgrow_memory(
+    texts: Texts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subwords, "TYPES", 40)
+    METHODS["moses_bpe"].learn(texts, tmp_path, 20, 1)
+    assert len((tmp_path / CODES).read_text("utf-8").split("\n")) == 1 + 20 + 1
+
+
+@pytest.mark.parametrize(("pairs", "most", "step"), [(500, 500, 1), (500, 499, 2), (500, 100, 5), (500, 7, 72)])
+def test_a_sample_is_every_nth_pair(texts: Texts, pairs: int, most: int, step: int) -> None:
+    sides = [path.read_text("utf-8").split("\n")[:-1][::step] for path in texts[:2]]
+    expected = [line for pair in zip(*sides, strict=True) for line in pair]
+    assert list(subwords.sample(Texts(texts.source, texts.target, pairs), most)) == expected
+    assert len(expected) <= 2 * most
+
+
+@pytest.mark.parametrize("size", [60, 100_000])
+def test_an_impossible_vocabulary_says_what_is_possible(texts: Texts, tmp_path: Path, size: int) -> None:
+    with pytest.raises(UserError, match=rf"cannot learn {size} pieces: .*(too high|smaller than required)"):
+        METHODS["sentencepiece"].learn(texts, tmp_path, size, 1)
+
+
+def test_text_without_words_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "letters").write_text("a b\nc\n")
+    with pytest.raises(UserError, match="no word of two letters"):
+        METHODS["moses_bpe"].learn(Texts(tmp_path / "letters", tmp_path / "letters", 2), tmp_path, 10, 1)
