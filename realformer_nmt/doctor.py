@@ -90,9 +90,8 @@ def examine_fairseq() -> Iterator[Finding]:
         return
     if fairseq.__file__ is None:
         folder = next(iter(fairseq.__path__))
-        yield Finding(
-            "fairseq", "unusable", f"{folder} is taken for fairseq and holds no __init__.py", f"mv {folder} ..."
-        )
+        wrong = f"{folder} is taken for fairseq, but holds no package"
+        yield Finding("fairseq", "unusable", wrong, f"leave {Path(folder).parent} out of PYTHONPATH")
         return
     yield Finding("fairseq", f"{engine(fairseq)}, {Path(fairseq.__file__).parent}", *two_engines())
     extension = attempt("fairseq.data.data_utils_fast")
