@@ -118,6 +118,17 @@ def test_a_damaged_copy_is_replaced_by_the_mirrors(server: ArchiveServer, tmp_pa
     assert server.starts("/mirror.tgz") == [None]
 
 
+def test_after_a_spoilt_rest_a_url_gets_one_chance_to_send_all_of_it(
+    server: ArchiveServer, tmp_path: Path, waits: Waits
+) -> None:
+    (tmp_path / "a.tgz.part").write_bytes(b"rubbish")
+    server.always("/a.tgz", Fault(damage=True))
+    with pytest.raises(UnavailableError, match="expected is"):
+        download(packing(server), tmp_path, waits.patience())
+    assert (server.starts("/a.tgz"), waits.seconds) == ([7, None], [1])
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_md5_serves_where_no_sha256_is_known(server: ArchiveServer, tmp_path: Path) -> None:
     md5 = hashlib.md5(CONTENT, usedforsecurity=False).hexdigest()
     download(Packing((f"{server.url}/a.tgz",), md5=md5), tmp_path)

@@ -252,6 +252,16 @@ def test_the_variant_differs_in_news_commentary_alone() -> None:
     assert names[0] ^ names[1] == {"news-commentary-v12", "news-commentary-v9"}
 
 
+def test_the_documented_manifest_is_the_shipped_one_but_for_what_it_says(tmp_path: Path) -> None:
+    page = (REPOSITORY / "docs" / "manifests.md").read_text()
+    (tmp_path / "mine.toml").write_text(page.partition("```toml\n")[2].partition("```")[0])
+    mine, papers = load(tmp_path / "mine.toml"), load("wmt14_en_de")
+    assert mine.train == papers.train[:1]
+    assert (mine.valid, mine.test, mine.protocol) == (papers.valid, papers.test, papers.protocol)
+    assert mine.archives[0].packings[0].check == papers.archives[0].packings[0].check
+    assert mine.archives[0].packings[0].name == "europarl.tgz"
+
+
 def test_the_manifests_are_in_the_wheel(tmp_path: Path) -> None:
     """Built from a copy, for a build leaves folders beside setup.py."""
     source = tmp_path / "source"
