@@ -58,8 +58,12 @@ class Tokeniser:
             return tokens
 
     def tokens(self, before: str, word: str, after: str) -> str:
-        if self.letters.issuperset(word) and "MULTI" not in word:  # Moses writes dots as DOTMULTI in between
-            return word
+        if "MULTI" not in word:  # Moses writes dots as DOTMULTI in between
+            stem, mark = word[:-1], word[-1]
+            if self.letters.issuperset(word):
+                return word
+            if stem and self.letters.issuperset(stem) and (mark == "," or (mark == "." and not after)):
+                return f"{stem} {mark}"
         text = self.whole(" ".join(filter(None, (before, word, after))))
         return text[len(before) : len(text) - len(after)].strip()
 
