@@ -1,0 +1,33 @@
+"""A printed command, taken apart as a shell would, and what its flags say."""
+
+import shlex
+from typing import Any
+
+from realformer_nmt import cli
+
+
+def number(word: str) -> Any:
+    try:
+        return float(word)
+    except ValueError:
+        return word
+
+
+def flags(words: list[str]) -> dict[str, Any]:
+    """--name value, --name alone as True; what comes later holds."""
+    found: dict[str, Any] = {}
+    for place, word in enumerate(words):
+        if word.startswith("--"):
+            following = words[place + 1] if place + 1 < len(words) else "--"
+            found[word[2:]] = True if following.startswith("--") else number(following)
+    return found
+
+
+def dry_run(capsys: Any, *arguments: object) -> list[str]:
+    """The words of the command that `realformer-nmt train --dry-run` prints."""
+    capsys.readouterr()
+    words = [str(argument) for argument in arguments]
+    cut = words.index("--") if "--" in words else len(words)
+    assert cli.main(["train", *words[:cut], "--dry-run", *words[cut:]]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    return shlex.split(line)

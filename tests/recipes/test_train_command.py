@@ -1,0 +1,142 @@
+"""What `realformer-nmt train --dry-run` prints, and what it refuses."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from printed import dry_run, flags
+
+from realformer_nmt.cli import main
+from realformer_nmt.corpora import manifest
+
+
+def given(tmp_path: Path, *options: object, data: Path | None = None) -> list[str]:
+    start = ["--data", data or tmp_path / "data/data-bin", "--folder", tmp_path / "run", "--arch", "realformer"]
+    return [str(word) for word in (*start, *([] if "--layers" in options else ["--layers", 18]), *options)]
+
+
+@pytest.mark.parametrize(("gpus", "freq"), [(1, 4), (2, 2), (4, 1)])
+def test_the_step_stays_on_fewer_gpus(tmp_path: Path, capsys: Any, gpus: int, freq: int) -> None:
+    assert flags(dry_run(capsys, *given(tmp_path, "--gpus", gpus)))["update-freq"] == freq
+
+
+def test_machines_are_counted_together(tmp_path: Path, capsys: Any) -> None:
+    options = ["--layers", "60-12", "--corpus", "wmt14_en_fr", "--gpus", 8, "--nodes", 2, "--master", "first:29400"]
+    words = dry_run(capsys, *given(tmp_path, *options, "--node-rank", 1))
+    assert words[0] == "torchrun"
+    found = flags(words)
+    assert (found["nproc-per-node"], found["nnodes"], found["node-rank"]) == (8, 2, 1)
+    assert (found["master-addr"], found["master-port"]) == ("first", 29400)
+    assert (found["distributed-world-size"], found["update-freq"]) == (16, 16)
+
+
+def test_one_gpu_needs_no_launcher(tmp_path: Path, capsys: Any) -> None:
+    words = dry_run(capsys, *given(tmp_path, "--gpus", 1))
+    assert (words[0], words[1]) == ("fairseq-train", str(tmp_path / "data/data-bin"))
+    assert "distributed-world-size" not in flags(words)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--gpus", 1], "fp16"),
+        (["--gpus", 1, "--bf16"], "bf16"),
+        (["--gpus", 1, "--precision", "fp32"], None),
+        (["--gpus", 0], None),
+        (["--gpus", 0, "--bf16"], "bf16"),
+    ],
+)
+def test_the_precision(tmp_path: Path, capsys: Any, options: list[object], expected: str | None) -> None:
+    found = flags(dry_run(capsys, *given(tmp_path, *options)))
+    assert [name for name in ("fp16", "bf16") if name in found] == ([expected] if expected else [])
+    assert ("cpu" in found) == (options[1] == 0)
+
+
+def test_flags_of_ones_own_go_before_the_protocols(tmp_path: Path, capsys: Any) -> None:
+    found = flags(dry_run(capsys, *given(tmp_path, "--", "--encoder-embed-dim", 64, "--tensorboard-logdir", "x")))
+    assert (found["encoder-embed-dim"], found["decoder-embed-dim"], found["tensorboard-logdir"]) == (64, 512, "x")
+
+
+def test_tensorboard_and_the_checkpoints_to_keep(tmp_path: Path, capsys: Any) -> None:
+    found = flags(dry_run(capsys, *given(tmp_path, "--tensorboard", "--average", 3)))
+    assert found["tensorboard-logdir"] == str(tmp_path / "run/tensorboard")
+    assert found["keep-last-epochs"] == 3
+
+
+def test_the_end_of_the_schedule_is_counted_where_the_data_are(toy_corpus: Path, tmp_path: Path, capsys: Any) -> None:
+    short = ["--tokens-a-step", 500, "--max-tokens", 250, "--gpus", 0, "--epochs", 3]
+    words = dry_run(capsys, *given(tmp_path, *short, "--", "--warmup-updates", 2, data=toy_corpus))
+    counted = flags(words)["total-num-update"]
+    words = dry_run(capsys, *given(tmp_path, *short))
+    (later,) = [word for word in words if word.startswith("$(realformer-nmt updates")]
+    program, name, _, *rest = later.removeprefix("$(").removesuffix(")").split()
+    assert (program, main([name, str(toy_corpus), *rest])) == ("realformer-nmt", 0)
+    assert int(capsys.readouterr().out) == counted
+    words = dry_run(capsys, *given(tmp_path, "--", "--lr-scheduler", "inverse_sqrt"))
+    assert "total-num-update" not in flags(words)
+    words = dry_run(capsys, *given(tmp_path, "--updates", 90_000))
+    assert "total-num-update" not in flags(words)  # the schedule ends with the training
+
+
+def test_bleu_is_validated_as_the_subwords_ask(tmp_path: Path, capsys: Any) -> None:
+    bare = flags(dry_run(capsys, *given(tmp_path)))
+    assert "eval-bleu" not in bare
+    options = ["--corpus", "wmt14_en_fr", "--subwords", "moses_bpe"]
+    words = dry_run(capsys, *given(tmp_path, *options))
+    found = flags(words)
+    assert (found["eval-bleu"], found["eval-bleu-detok"], found["eval-bleu-remove-bpe"]) == (True, "moses", "@@ ")
+    assert json.loads(found["eval-bleu-detok-args"]) == {"source_lang": "en", "target_lang": "fr"}
+    (tmp_path / "data").mkdir()
+    note = {"corpus": "/some/where/wmt14_en_fr.toml", "subwords": "moses_bpe", "source": "en", "target": "fr"}
+    (tmp_path / "data/prepare.json").write_text(json.dumps(note))
+    assert dry_run(capsys, *given(tmp_path)) == words
+    note["subwords"] = "sentencepiece"
+    (tmp_path / "data/prepare.json").write_text(json.dumps(note))
+    found = flags(dry_run(capsys, *given(tmp_path)))
+    assert (found["eval-bleu-detok"], found["eval-bleu-remove-bpe"]) == ("space", "sentencepiece")
+    assert main(["train", *given(tmp_path, *options), "--dry-run"]) == 1
+    assert "prepare.json says sentencepiece" in capsys.readouterr().err
+
+
+def test_every_recipe_names_a_shipped_corpus() -> None:
+    recipes = Path(__file__).resolve().parents[2] / "recipes"
+    assert {file.parent.name for file in recipes.glob("*/run.sh")} <= set(manifest.shipped())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--gpus", 3],
+            "32,768 tokens a step are not 3 GPUs x 8,192 tokens x a whole number; use --gpus 2 or --gpus 4",
+        ),
+        (["--layers", "60x12"], "--layers 60x12: allowed is a number, such as 18, or encoder-decoder"),
+        (["--layers", "0"], "--layers 0: allowed"),
+        (["--arch", "realformer_tiny"], "--arch realformer_tiny is not one of post_ln"),
+        (["--arch", "realfromer"], "did you mean realformer"),
+        (["--protocol", "admn"], "did you mean admin"),
+        (["--nodes", 2, "--gpus", 2], "--nodes 2 need --master HOST:PORT"),
+        (["--nodes", 2, "--node-rank", 2], "ranks from 0 to their number less 1"),
+        (["--gpus", -1], "0 or more GPUs"),
+        (["--epochs", 0], "--epochs 0: allowed is 1 or more"),
+        (["--average", 0], "--average 0: allowed is 1 or more"),
+        (["--gpus", 0, "--precision", "fp16"], "fp16 needs a GPU"),
+    ],
+)
+def test_what_cannot_be_is_refused(tmp_path: Path, capsys: Any, options: list[object], message: str) -> None:
+    assert main(["train", *given(tmp_path, *options), "--dry-run"]) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_a_length_within_the_warm_up_is_refused(tmp_path: Path, capsys: Any, toy_corpus: Path) -> None:
+    assert main(["train", *given(tmp_path, "--gpus", "1", data=toy_corpus), "--dry-run"]) == 1
+    assert "updates end within the warm-up of 8000: train longer" in capsys.readouterr().err
+
+
+def test_more_gpus_than_there_are_are_refused(tmp_path: Path, capsys: Any, toy_corpus: Path) -> None:
+    assert main(["train", *given(tmp_path, "--gpus", 4096, "--tokens-a-step", 4096 * 8192, data=toy_corpus)]) == 1
+    assert "--gpus 4096, but" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
