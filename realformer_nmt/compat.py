@@ -7,6 +7,7 @@ ranks stand in distributed_compat.py, those of the moving average in ema_compat.
 
 import argparse
 import atexit
+import codecs
 import collections
 import contextlib
 import functools
@@ -80,6 +81,7 @@ def allow_what_checkpoints_hold() -> None:
         [
             argparse.Namespace,  # options of a model that is no dataclass
             *_numpy_arrays(),  # BLEU counts among the meters
+            codecs.encode,  # their bytes; newer torch allows it by itself
             # What rank 0 sends to the others when a distributed run resumes
             omegaconf.DictConfig,
             omegaconf.ListConfig,

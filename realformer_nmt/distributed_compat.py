@@ -54,11 +54,12 @@ def start_the_ranks_asked_for() -> None:
 
     @functools.wraps(original)
     def call_main(cfg: Config, main: typing.Callable[..., None], **kwargs: typing.Any) -> None:
-        if cfg.common.tpu or cfg.distributed_training.pipeline_model_parallel:
+        settings = cfg.distributed_training
+        if cfg.common.tpu or settings.pipeline_model_parallel:
             return original(cfg, main, **kwargs)
         on_cpu = cfg.common.cpu or not torch.cuda.is_available()
-        settle(cfg.distributed_training, on_cpu)
-        if on_cpu and cfg.distributed_training.distributed_init_method and not _started_by_others(cfg):
+        settle(settings, on_cpu)
+        if on_cpu and settings.distributed_init_method and not settings.distributed_no_spawn:
             return spawn(cfg, main, kwargs)
         return original(cfg, main, **kwargs)
 
@@ -91,7 +92,7 @@ def join_launched(settings: Config, on_cpu: bool) -> None:
             f"--distributed-world-size {asked}, but WORLD_SIZE={ranks}: torchrun started {ranks} processes; leave the "
             f"option out, or start {asked}"
         )
-    settings.distributed_init_method = "env://"
+    settings.distributed_init_method = "env://" if ranks > 1 else None
     settings.distributed_world_size = ranks
     settings.distributed_rank = int(os.environ["RANK"])
     settings.distributed_no_spawn = True
@@ -137,10 +138,6 @@ def check(settings: Config, on_cpu: bool) -> None:
             f"--distributed-rank {rank}: on the CPU all {ranks} ranks are started on one machine, from rank 0; for "
             "several machines use torchrun, or add --distributed-no-spawn and start every rank yourself"
         )
-
-
-def _started_by_others(cfg: Config) -> bool:
-    return bool(cfg.distributed_training.distributed_no_spawn)
 
 
 def spawn(cfg: Config, main: typing.Callable[..., None], kwargs: dict[str, typing.Any]) -> None:

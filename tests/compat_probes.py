@@ -233,8 +233,8 @@ STOCK_PROBES = (torchrun, torchrun_with_world_size, spawn, spawn_with_init_metho
 def _answer(probe: Callable[[], Any]) -> Any:
     try:
         return probe()
-    except Exception as error:
-        return type(error).__name__
+    except Exception:
+        return "fails"  # how is another matter on another torch
 
 
 def main() -> None:

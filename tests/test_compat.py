@@ -22,12 +22,12 @@ ANSWERS = {  # probe: mend, stock fairseq's answer, the mended one's
     "root_logger_level": ("quieten_root_logger", 10, 20),
     "warnings_shown": ("quieten_warnings", ["FutureWarning", "UserWarning"], ["UserWarning"]),
     "good_loads_and_bad_does_not_run": ("load_weights_only", False, True),
-    "model_on_the_cpu": ("wrap_models_on_the_cpu", "ValueError", "ModuleProxyWrapper"),
-    "list_gathered": ("gather_lists_on_the_cpu", "TypeError", [{"sentences": 3}]),
-    "empty_batch_validated": ("validate_uneven_shares", "KeyError", [0.0, 0, {}]),
+    "model_on_the_cpu": ("wrap_models_on_the_cpu", "fails", "ModuleProxyWrapper"),
+    "list_gathered": ("gather_lists_on_the_cpu", "fails", [{"sentences": 3}]),
+    "empty_batch_validated": ("validate_uneven_shares", "fails", [0.0, 0, {}]),
     "averaged": ("average_tied_weights_once", [0.5, 0.75, 2.0], [0.5, 0.5, 3.0]),
     "averaged_in_half_precision": ("copy_what_is_no_average", [0.5, 0.5, 2.0], [0.5, 0.5, 3.0]),
-    "flag_in_average": ("copy_what_is_no_average", "RuntimeError", True),
+    "flag_in_average": ("copy_what_is_no_average", "fails", True),
 }
 ALLOWED = ("numpy_of_either_version_loads", "broadcast_state_loads")
 
@@ -79,9 +79,12 @@ def test_training_says_nothing_but_its_log(runs: dict[str, Run]) -> None:
 
 
 def test_stock_still_says_what_nobody_can_act_on(runs: dict[str, Run]) -> None:
-    seen_on_many_ranks_only = r"`broadcast_buffers` is deprecated"
+    not_always = {  # on many ranks only; not by torch 2.4
+        r"`broadcast_buffers` is deprecated",
+        r"'pin_memory' argument is set as true but no accelerator is found",
+    }
     unsaid = {message for _, message in compat.UNACTIONABLE if not re.search(message, runs["stock"].said)}
-    assert unsaid == {seen_on_many_ranks_only}, "quieten_warnings need not filter these any more"
+    assert unsaid <= not_always, "quieten_warnings need not filter these any more"
 
 
 def test_validation_in_training_keeps_the_last_batch(runs: dict[str, Run]) -> None:

@@ -22,8 +22,8 @@ ROUNDING = 1e-5
 Train = Callable[..., subprocess.CompletedProcess[str]]
 STOCK = {  # of compat_probes.py, for start_the_ranks_asked_for
     "torchrun": "alone",
-    "torchrun_with_world_size": "ZeroDivisionError",
-    "spawn": "AssertionError",
+    "torchrun_with_world_size": "fails",
+    "spawn": "fails",
     "spawn_with_init_method": "success without training",
     "spawn_with_port": "alone",
 }
@@ -202,6 +202,17 @@ def test_a_default_said_aloud_is_no_default(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(sys, "argv", ["fairseq-train", "--distributed-world-size=1"])
     with pytest.raises(UserError, match="--distributed-world-size 1, but WORLD_SIZE=2"):
         distributed_compat.settle(settings(), on_cpu=True)
+
+
+def test_one_launched_process_meets_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine of eight GPUs, which it does not take for eight ranks."""
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 8)
+    monkeypatch.setattr(sys, "argv", ["fairseq-train"])
+    for name, value in _launched(1).items():
+        monkeypatch.setenv(name, value)
+    found = settings(distributed_world_size=8)
+    distributed_compat.settle(found, on_cpu=False)
+    assert (found.distributed_world_size, found.distributed_init_method) == (1, None)
 
 
 def test_the_size_is_torchruns_on_gpus_too(monkeypatch: pytest.MonkeyPatch) -> None:
