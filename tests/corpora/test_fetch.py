@@ -144,7 +144,7 @@ def _started(*arguments: object) -> "subprocess.Popen[str]":
 
 
 def _killed_when(process: "subprocess.Popen[str]", ready: Callable[[], bool]) -> None:
-    end = time.monotonic() + 120
+    end = time.monotonic() + 280
     while not ready():
         assert process.poll() is None, process.communicate()[1]
         assert time.monotonic() < end
