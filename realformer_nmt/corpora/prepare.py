@@ -93,11 +93,11 @@ def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> No
     cleaned = stages.run("text", clean)
     if not keep:
         stages.remove("texts")  # the extracted ones
-    stages.run("subwords", learn)
+    stages.run("subwords", learn, lasting=True)
     stages.run("pieces", lambda out: write_pieces(texts, subwords, job.subwords, plan, workers, out))
     if not keep:
         stages.remove("text")
-    stages.run("data-bin", binary)
+    stages.run("data-bin", binary, lasting=True)
     publish(pieces, folder)
     if not keep:
         stages.remove("pieces")

@@ -37,9 +37,11 @@ class Stages:
             told = "; ".join(f"{key} {before.get(key)}, now {settings.get(key)}" for key in other)
             raise UserError(f"{self.folder} was begun with other settings: {told}. Give another --folder or remove it")
 
-    def run(self, name: str, work: Callable[[Path], Report]) -> Report:
-        """What `work` reported when it filled FOLDER/name, now or in an earlier run."""
+    def run(self, name: str, work: Callable[[Path], Report], lasting: bool = False) -> Report:
+        """What `work` reported when it filled FOLDER/name, now or earlier; a lasting result must still be there."""
         stamp, result = self.folder / "stages" / f"{name}.json", self.folder / name
+        if lasting and stamp.exists() and not result.exists():
+            raise UserError(f"{result} was made but is gone: to make all again, remove {stamp.parent}")
         if not stamp.exists():
             for leftover in (*self.folder.glob(f"{name}.partial-*"), result):
                 shutil.rmtree(leftover, ignore_errors=True)
@@ -52,9 +54,6 @@ class Stages:
             print(f"{name}: done in {time.monotonic() - start:.0f} s", file=sys.stderr)
         self.reports[name] = json.loads(stamp.read_text(encoding="utf-8"))
         return self.reports[name]
-
-    def finished(self, name: str) -> bool:
-        return (self.folder / "stages" / f"{name}.json").exists()
 
     def remove(self, name: str) -> None:
         shutil.rmtree(self.folder / name, ignore_errors=True)

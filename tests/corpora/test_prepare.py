@@ -113,6 +113,16 @@ def test_other_settings_or_files_in_the_same_folder_are_refused(
     assert "was begun with other settings: test" in capsys.readouterr().err
 
 
+def test_a_result_that_was_removed_is_missed(
+    own: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(undisturbed, folder)
+    shutil.rmtree(folder / "data-bin")
+    assert prepare(folder, own) == 1
+    assert "data-bin was made but is gone" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -1,5 +1,6 @@
 """What becomes of each pair: counts, held-out validation data and raw texts, against an independent computation."""
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -104,3 +105,14 @@ def test_processes_change_nothing(folder: Path) -> None:
         outputs.append([read(folder, name) for name in ("train", "valid", "valid.raw")])
     assert outputs[0] == outputs[1]
     assert len(outputs[0][0]) == sum(number % 11 <= 2 and number % 1000 != 999 for number in range(9001))
+
+
+def test_memory_does_not_grow_with_the_corpus(folder: Path) -> None:
+    peaks = []
+    for number in (6_000, 24_000):
+        parts = {"train": (files(folder, "long", [("some words", "some more")] * number),), "valid": (), "test": ()}
+        tracemalloc.start()
+        write_texts(parts, plan(tokenised=True), 1, folder)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.2 * peaks[0]
