@@ -27,7 +27,11 @@ setup(
     license="MIT",
     python_requires=">=3.10",
     packages=find_packages(include=["realformer_nmt", "realformer_nmt.*"]),
-    package_data={"realformer_nmt.corpora": ["manifests/*.toml"], "realformer_nmt.protocols": ["*.toml"]},
+    package_data={
+        "realformer_nmt.corpora": ["manifests/*.toml"],
+        "realformer_nmt.evaluation": ["published.csv"],
+        "realformer_nmt.protocols": ["*.toml"],
+    },
     install_requires=[
         "torch>=2.4",
         "numpy>=1.26",

@@ -34,6 +34,8 @@ SUBCOMMANDS = (
     Subcommand("updates", "count the updates of a training", "realformer_nmt.protocols.updates"),
     Subcommand("average", "average the weights of checkpoints", "realformer_nmt.evaluation.average"),
     Subcommand("translate", "translate a test set or raw text", "realformer_nmt.evaluation.translate"),
+    Subcommand("score", "score a translation, beside the published figures", "realformer_nmt.evaluation.score"),
+    Subcommand("significance", "test runs against a baseline", "realformer_nmt.evaluation.significance"),
 )
 
 

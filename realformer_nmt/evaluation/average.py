@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from realformer_nmt.corpora.partial import completed
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import checkpoints, selection, validation
-from realformer_nmt.evaluation.files import replacing
 
 EXAMPLE = "example: realformer-nmt average checkpoints --last 25 --output checkpoints/average.pt"
 
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     paths = select(args)
     state = average(paths)
-    with replacing(args.output) as file:
+    with completed(args.output) as file:
         torch.save(state, file)
     print(f"{args.output}: the average of {len(paths)}: {', '.join(path.name for path in paths)}")
     return 0

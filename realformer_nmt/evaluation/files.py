@@ -1,32 +1,14 @@
-"""Files that are there whole or not at all, and lines that only a line feed ends."""
+"""Text whose lines only a line feed ends, and hashes of files."""
 
-import hashlib
-import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
-from typing import BinaryIO
 
+from realformer_nmt.corpora.partial import completed, digest
 from realformer_nmt.errors import UserError
 
 
-@contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file to write that takes its name only once all of it is on the disk."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    try:
-        with part.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    with replacing(path) as file:
+    with completed(path) as file:
         file.writelines(f"{line}\n".encode() for line in lines)
 
 
@@ -44,11 +26,4 @@ def read_lines(path: Path) -> list[str]:
 
 def sha256(path: Path) -> str:
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest() if hasattr(hashlib, "file_digest") else _sha256(file)
-
-
-def _sha256(file: BinaryIO) -> str:
-    digest = hashlib.sha256()
-    while block := file.read(1 << 20):
-        digest.update(block)
-    return digest.hexdigest()
+        return digest(file, "sha256").hexdigest()

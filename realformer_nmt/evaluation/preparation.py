@@ -1,12 +1,15 @@
 """How a corpus was prepared, as far as translating and scoring depend on it."""
 
 import argparse
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from realformer_nmt.corpora.cleaning import Steps, cleaned
+from realformer_nmt.corpora.corpus import Lengths, Protocol
 from realformer_nmt.corpora.subwords import METHODS, encoder
+from realformer_nmt.corpora.texts import Plan
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import databin
 from realformer_nmt.evaluation.surface import SURFACES, Surface
@@ -23,6 +26,8 @@ class Preparation:
     folder: Path | None  # of the subwords' model
     steps: Steps  # that raw source text goes through before its subwords
     hyphens: str | None  # of HYPHENS, for tokenised text
+    corpus: str | None = None
+    prepared: Path | None = None  # the folder of all of it
 
     def pieces(self, raw: bytes) -> list[str]:
         """Raw source text, whose lines end with line feeds, as a model of this corpus reads it."""
@@ -37,16 +42,38 @@ class Preparation:
         return SURFACES[self.subwords](pieces, self.folder, self.target)
 
     def describe(self) -> dict[str, Any]:
-        folder = self.folder and str(self.folder.resolve())
-        return {"subwords": self.subwords, "subwords_folder": folder, "hyphens": self.hyphens}
+        """For the record of a translation."""
+        folders = {"data": self.data, "prepared": self.prepared, "subwords_folder": self.folder}
+        return {
+            "corpus": self.corpus,
+            "languages": [self.source, self.target],
+            "subwords": self.subwords,
+            "hyphens": self.hyphens,
+            **{name: folder and str(folder.resolve()) for name, folder in folders.items()},
+        }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("the corpus")
-    group.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="data-bin of the trained model")
-    group.add_argument("--subwords", choices=SURFACES, required=True, help="what the data-bin's tokens are")
+    group = parser.add_argument_group("the corpus: a folder of `realformer-nmt prepare`, or what it would say")
+    group.add_argument("--prepared", type=Path, metavar="FOLDER", help="with data-bin, subwords and prepare.json")
+    group.add_argument("--data", type=Path, metavar="FOLDER", help="data-bin of the trained model")
+    group.add_argument("--subwords", choices=SURFACES, help="what the data-bin's tokens are")
     group.add_argument("--subwords-folder", type=Path, metavar="FOLDER", help="where the subwords' model lies")
     group.add_argument("--hyphens", choices=HYPHENS, help="moses_bpe: how Moses' tokeniser treated hyphens")
+
+
+def chosen(args: argparse.Namespace) -> Preparation:
+    own = {"--data": args.data, "--subwords": args.subwords}
+    if args.prepared is None:
+        missing = [option for option, value in own.items() if value is None]
+        if missing:
+            raise UserError(f"pass --prepared FOLDER, or {' and '.join(missing)} too")
+        return given(args)
+    own |= {"--subwords-folder": args.subwords_folder, "--hyphens": args.hyphens}
+    excess = [option for option, value in own.items() if value is not None]
+    if excess:
+        raise UserError(f"{args.prepared}/prepare.json says what {excess[0]} would: pass one of the two")
+    return read(args.prepared)
 
 
 def given(args: argparse.Namespace) -> Preparation:
@@ -58,3 +85,21 @@ def given(args: argparse.Namespace) -> Preparation:
         raise UserError(f"--subwords {args.subwords} is not tokenised by Moses: leave --hyphens out")
     steps = Steps(source, tokenise=args.hyphens)
     return Preparation(args.data, source, target, args.subwords, args.subwords_folder, steps, args.hyphens)
+
+
+def read(folder: Path) -> Preparation:
+    """Raw text goes through what the corpus's test set went through."""
+    note = folder / "prepare.json"
+    if not note.is_file():
+        raise UserError(f"{note}: no such file; `realformer-nmt prepare` writes it when it is done")
+    report = json.loads(note.read_text(encoding="utf-8"))
+    settings = report["settings"]
+    protocol = Protocol(**{**settings["protocol"], "lengths": Lengths(**settings["protocol"]["lengths"])})
+    plan = Plan(report["source"], report["target"], protocol, None, "refuse", settings["tokenised"], False)
+    forms = [part["format"] for part in settings["test"] if isinstance(part, dict)]
+    steps, _ = plan.steps("test", forms[0] if forms else "text")
+    folders = folder / "data-bin", folder / "subwords"
+    languages = plan.languages
+    return Preparation(
+        folders[0], *languages, report["subwords"], folders[1], steps, steps.tokenise, report["corpus"], folder
+    )

@@ -1,24 +1,23 @@
 """`realformer-nmt translate`: a hypothesis for every source line, in the order of the source."""
 
 import argparse
-import json
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
+from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import databin, preparation
 from realformer_nmt.evaluation.environment import versions
-from realformer_nmt.evaluation.files import read_lines, replacing, sha256, write_lines
+from realformer_nmt.evaluation.files import read_lines, sha256, write_lines
 from realformer_nmt.evaluation.generation import Generated, generate
 from realformer_nmt.evaluation.preparation import Preparation
 
 HYPOTHESES, TOKENISED, REFERENCE, RECORD = "hypotheses.txt", "hypotheses.tok", "reference.tok", "translation.json"
-EXAMPLE = (
-    "example: realformer-nmt translate average.pt --data data-bin --subwords sentencepiece --subwords-folder subwords "
-    "--beam 4 --lenpen 0.6 --output translation"
-)
+EXAMPLE = """example:
+  realformer-nmt translate run/average.pt --prepared data/wmt14_en_de --beam 4 --lenpen 0.6 --output run/test
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"Fills a folder: {HYPOTHESES}, raw text, a line for each source line (an empty one for an empty source); "
         f"{TOKENISED} and {REFERENCE}, without subwords, where the text is tokenised; {RECORD}, how they were made."
     )
-    parser.epilog = EXAMPLE
+    parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
     parser.add_argument("checkpoints", type=Path, nargs="+", metavar="CHECKPOINT", help="several make an ensemble")
     preparation.add_arguments(parser)
     parser.add_argument("--subset", default="test", help="of the data-bin (default: test)")
@@ -49,14 +48,13 @@ def run(args: argparse.Namespace) -> int:
     for path in args.checkpoints:
         if not path.is_file():
             raise UserError(f"{path}: no such file; give checkpoints that fairseq-train or average has saved")
-    corpus = preparation.given(args)
+    corpus = preparation.chosen(args)
     (args.output / RECORD).unlink(missing_ok=True)  # it says that the rest is complete
     start = time.monotonic()
     generated = translate_subset(args, corpus) if args.input is None else translate_text(args, corpus)
     files = write(generated, corpus, args.output)
     made = {**describe(args, corpus), "lines": len(generated.hypotheses), "seconds": time.monotonic() - start}
-    with replacing(args.output / RECORD) as file:
-        file.write(json.dumps({**made, "files": files, "versions": versions()}, indent=2).encode() + b"\n")
+    write_json(args.output / RECORD, {**made, "files": files, "versions": versions()})
     print(f"{args.output / HYPOTHESES}: {len(generated.hypotheses)} lines in {made['seconds']:.1f} s")
     return 0
 
@@ -106,11 +104,5 @@ def write(generated: Generated, corpus: Preparation, folder: Path) -> dict[str, 
 
 def describe(args: argparse.Namespace, corpus: Preparation) -> dict[str, Any]:
     source = {"subset": args.subset} if args.input is None else {"input": str(args.input.resolve())}
-    return {
-        "checkpoints": [str(path.resolve()) for path in args.checkpoints],
-        "data": str(corpus.data.resolve()),
-        **source,
-        "languages": [corpus.source, corpus.target],
-        **corpus.describe(),
-        "decoding": decoding(args),
-    }
+    checkpoints = [str(path.resolve()) for path in args.checkpoints]
+    return {"checkpoints": checkpoints, **source, **corpus.describe(), "decoding": decoding(args)}

@@ -24,6 +24,7 @@ from realformer_nmt.config import TranslationConfig
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import checkpoints
 from realformer_nmt.evaluation.average import add_arguments, average, select
+from realformer_nmt.evaluation.average import run as run_average
 from realformer_nmt.evaluation.selection import EPOCH, UPDATE, best, last
 from realformer_nmt.inspection import inspect
 
@@ -241,12 +242,15 @@ def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Pat
     return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
 
 
-def test_a_real_run_averages_to_an_ordinary_checkpoint(run: Path, tmp_path: Path) -> None:
+def test_a_real_run_averages_to_an_ordinary_checkpoint(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """ADMIN's w0 included; the validation of every member is what the training logged."""
     output = tmp_path / "average.pt"
-    done = realformer_nmt("average", run, "--last", 3, "--output", output)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "the average of 3: checkpoint3.pt, checkpoint4.pt, checkpoint5.pt" in done.stdout
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    assert run_average(parser.parse_args([str(run), "--last", "3", "--output", str(output)])) == 0
+    assert "the average of 3: checkpoint3.pt, checkpoint4.pt, checkpoint5.pt" in capsys.readouterr().out
     states = [checkpoints.load(run / f"checkpoint{epoch}.pt") for epoch in (3, 4, 5)]
     found = checkpoints.load(output)
     assert any(name.endswith("shortcut.w0") for name in found["model"])

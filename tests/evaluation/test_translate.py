@@ -17,9 +17,10 @@ from subword_nmt.learn_bpe import learn_bpe
 from tiny import build
 from tiny_run import Training
 
+from realformer_nmt.corpora import prepare
 from realformer_nmt.corpora.cleaning import Steps
 from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation import databin, generation, translate
+from realformer_nmt.evaluation import databin, generation, metrics, preparation, translate
 from realformer_nmt.evaluation.files import read_lines, sha256
 from realformer_nmt.evaluation.preparation import Preparation
 from realformer_nmt.evaluation.surface import SURFACES
@@ -91,6 +92,10 @@ def test_the_command_gives_what_fairseq_generate_says(
         lines = [line.split("\t") for line in stock.stdout.splitlines() if line.startswith(f"{kind}-")]
         lines.sort(key=lambda line: int(line[0][2:]))
         assert read_lines(tmp_path / "out" / file) == [line[field] for line in lines]
+    words = [read_lines(tmp_path / "out" / name) for name in (translate.TOKENISED, translate.REFERENCE)]
+    printed = re.search(r"BLEU4 = ([\d.]+)", stock.stdout)
+    assert printed is not None
+    assert f"{metrics.tokenised_bleu().corpus_score(words[0], [words[1]]).score:.2f}" == printed[1] != "0.00"
     record = json.loads((tmp_path / "out" / translate.RECORD).read_text())
     assert (record["lines"], record["decoding"]["beam"]) == (61, 2)
     assert record["checkpoints"] == list(map(str, ensemble))
@@ -114,6 +119,7 @@ def test_a_failure_leaves_no_record_and_says_fairseqs_last_line(toy_corpus: Path
         (["--hyphens", "plain"], "is not tokenised by Moses: leave --hyphens out"),
         (["--subwords", "moses_bpe"], "say how, with --hyphens aggressive or plain"),
         (["--data", "."], "holds no binarised pair of languages"),
+        (["--prepared", "."], "prepare.json says what --data would"),
     ],
 )
 def test_what_cannot_be_translated_is_refused(
@@ -122,6 +128,30 @@ def test_what_cannot_be_translated_is_refused(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match=message):
         translated(run, toy_corpus, tmp_path, *given)
+
+
+@pytest.mark.parametrize("method", ["sentencepiece", "moses_bpe"])
+def test_raw_text_is_read_as_the_prepared_test_set_was(method: str, tmp_path: Path) -> None:
+    """The raw test set, in pieces by us, is the data-bin that `prepare` had fairseq-preprocess make."""
+    sides = []
+    for language in ("en", "de"):
+        sides.append(tmp_path / f"text.{language}")
+        lines = [f"{line} {number} \N{LEFT DOUBLE QUOTATION MARK}x\u2028y." for number, line in enumerate(RAW * 3)]
+        sides[-1].write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+    parser = argparse.ArgumentParser()
+    prepare.add_arguments(parser)
+    texts = [word for split in ("train", "valid", "test") for word in (f"--{split}", *map(str, sides))]
+    size = {"sentencepiece": "400", "moses_bpe": "30"}[method]
+    own = ["--source", "en", "--target", "de", "--subwords", method, "--vocabulary", size]
+    args = parser.parse_args([*own, *texts, "--folder", str(tmp_path / "prepared"), "--workers", "1", "--quiet"])
+    assert prepare.run(args) == 0
+    corpus = preparation.read(tmp_path / "prepared")
+    assert corpus.hyphens == ("aggressive" if method == "moses_bpe" else None)
+    pieces = corpus.pieces(sides[0].read_bytes())
+    databin.binarise(pieces, corpus.data, "test", "en", "de", tmp_path)
+    name = "test.en-de.en.bin"
+    assert (tmp_path / name).read_bytes() == (corpus.data / name).read_bytes()
+    assert databin.count(corpus.data, "test", "en", "de") == len(RAW) * 3
 
 
 def test_a_hypothesis_too_few_or_too_many_is_an_error(tmp_path: Path) -> None:

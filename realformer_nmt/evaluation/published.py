@@ -1,0 +1,40 @@
+"""What the papers report, each figure with its source and the metric it was measured in."""
+
+import csv
+from pathlib import Path
+from typing import NamedTuple
+
+from realformer_nmt.choices import unknown
+from realformer_nmt.errors import UserError
+
+TABLE = Path(__file__).with_name("published.csv")
+
+
+class Figure(NamedTuple):
+    paper: str
+    dataset: str
+    model: str
+    encoder_layers: int
+    decoder_layers: int
+    bleu: float | None  # None: training failed
+    metric: str
+    note: str
+
+
+def figures(dataset: str) -> list[Figure]:
+    found = [figure for figure in _read() if figure.dataset == dataset]
+    if not found:
+        names = dict.fromkeys(figure.dataset for figure in _read())
+        raise UserError(unknown("--published", dataset, names))
+    return found
+
+
+def _read() -> list[Figure]:
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        return [figure(row) for row in csv.DictReader(file)]
+
+
+def figure(row: dict[str, str]) -> Figure:
+    encoder, decoder = int(row["encoder_layers"]), int(row["decoder_layers"])
+    bleu = float(row["bleu"]) if row["bleu"] else None
+    return Figure(row["paper"], row["dataset"], row["model"], encoder, decoder, bleu, row["metric"], row["note"])

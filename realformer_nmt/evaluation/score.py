@@ -1,0 +1,199 @@
+"""`realformer-nmt score`: a translation against the raw reference, and run.json, which holds all there is to know."""
+
+import argparse
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from tabulate import tabulate
+
+from realformer_nmt.corpora import manifest
+from realformer_nmt.corpora.stages import write_json
+from realformer_nmt.corpora.tokenise import tokeniser
+from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation import metrics, model_record, published
+from realformer_nmt.evaluation.environment import commit, versions
+from realformer_nmt.evaluation.files import read_lines, sha256
+from realformer_nmt.evaluation.metrics import Score
+from realformer_nmt.evaluation.published import Figure
+from realformer_nmt.evaluation.translate import HYPOTHESES, RECORD, REFERENCE, TOKENISED
+
+PAPERS_METRIC, PAPERS_LINES = "tokenised BLEU newstest2014", 3003
+COMET = "Unbabel/wmt22-comet-da"
+EXAMPLE = "example: realformer-nmt score run/test --training run/train.json --output run/run.json"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Scores a folder of `realformer-nmt translate` in every metric that its text allows."
+    parser.epilog = EXAMPLE
+    parser.add_argument("translation", type=Path, metavar="FOLDER", help="what translate filled")
+    parser.add_argument("--output", type=Path, required=True, metavar="RUN.JSON")
+    parser.add_argument("--reference", type=Path, metavar="FILE", help="raw reference (the prepared corpus's)")
+    parser.add_argument("--source", type=Path, metavar="FILE", help="raw source, for COMET (the prepared corpus's)")
+    parser.add_argument("--compound-split", action="store_true", help="fail if that score cannot be given")
+    parser.add_argument("--comet", nargs="?", const=COMET, metavar="MODEL", help=f"COMET too (default: {COMET})")
+    parser.add_argument("--bootstrap", type=int, default=1000, metavar="N", help="samples for the intervals, or 0")
+    parser.add_argument("--seed", type=int, default=12345, metavar="N", help="of the bootstrap")
+    parser.add_argument("--published", metavar="DATASET", help="whose published figures to show (the corpus's)")
+    parser.add_argument("--training", type=Path, metavar="TRAIN.JSON", help="what `realformer-nmt train` noted")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.comet:
+        metrics.comet_package()  # before anything else takes its time
+    translation = read_json(args.translation / RECORD, "`realformer-nmt translate` writes it when it is done")
+    training = read_json(args.training, "`realformer-nmt train` writes it") if args.training else {}
+    files = {"hypotheses": args.translation / HYPOTHESES, "reference": raw(args.reference, translation, 1)}
+    demand_unchanged(args.translation, translation)
+    with metrics.seeded(args.seed):
+        scores = score(args, translation, *(read_lines(path) for path in files.values()))
+    figures = beside(args.published or dataset(translation))
+    record = {
+        "corpus": translation["corpus"],
+        "subset": translation.get("subset"),
+        "lines": translation["lines"],
+        "scores": {name: found.record() for name, found in scores.items()},
+        "published": [{**figure._asdict(), "comparable_with": comparable(figure, translation)} for figure in figures],
+        "models": [model_record.describe(Path(path)) for path in translation["checkpoints"]],
+        "training": training,
+        "translation": translation,
+        "files": {name: locate(path, args.output.parent) for name, path in files.items()},
+        "seed": args.seed,
+        "versions": versions(),
+        "commit": commit(),
+    }
+    write_json(args.output, {**record, **summary(record)})
+    print(table(record, scores, figures))
+    return 0
+
+
+def read_json(path: Path, hint: str) -> dict[str, Any]:
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; {hint}")
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def raw(given: Path | None, translation: dict[str, Any], side: int) -> Path:
+    """The raw text of the source (0) or the target (1)."""
+    if given:
+        return given
+    option = ("--source", "--reference")[side]
+    if not translation["prepared"] or "subset" not in translation:
+        raise UserError(f"pass {option} FILE: the translation does not say which raw text belongs to it")
+    return Path(translation["prepared"], f"{translation['subset']}.raw.{translation['languages'][side]}")
+
+
+def demand_unchanged(folder: Path, translation: dict[str, Any]) -> None:
+    for name, recorded in translation["files"].items():
+        if not (folder / name).is_file() or sha256(folder / name) != recorded:
+            raise UserError(f"{folder / name} is not what {RECORD} describes: translate again")
+
+
+def score(
+    args: argparse.Namespace, translation: dict[str, Any], hypotheses: list[str], reference: list[str]
+) -> dict[str, Score]:
+    scores = metrics.raw_scores(hypotheses, reference, args.bootstrap)
+    if TOKENISED in translation["files"] and REFERENCE in translation["files"]:
+        words = [read_lines(args.translation / name) for name in (TOKENISED, REFERENCE)]
+        scores |= tokenised_scores(args, translation["hyphens"], *words)
+    elif args.compound_split:
+        raise UserError(
+            "compound-split BLEU is refused: this text was not tokenised, so the papers' protocol is another"
+        )
+    if translation["subwords"] == "sentencepiece":
+        tokenise = tokeniser(translation["languages"][1], aggressive_hyphens=True)
+        ours, theirs = ([tokenise(line) for line in lines] for lines in (hypotheses, reference))
+        text = "raw text tokenised for scoring, Moses -a"
+        scores["retokenised_bleu"] = metrics.measured(
+            metrics.tokenised_bleu(), "retokenised BLEU", text, ours, theirs, args.bootstrap
+        )
+    if args.comet:
+        source = read_lines(raw(args.source, translation, 0))
+        scores["comet"] = metrics.comet(args.comet, source, hypotheses, reference)
+    return scores
+
+
+def tokenised_scores(
+    args: argparse.Namespace, hyphens: str | None, hypotheses: list[str], reference: list[str]
+) -> dict[str, Score]:
+    text = {"aggressive": "Moses -a, as the model wrote it", "plain": "Moses, as the model wrote it"}
+    told = text.get(hyphens or "", "words of the data-bin")
+    own = metrics.measured(metrics.tokenised_bleu(), "tokenised BLEU", told, hypotheses, reference, args.bootstrap)
+    if hyphens != "plain" and not args.compound_split:
+        return {"tokenised_bleu": own}
+    metrics.demand_whole_compounds(hyphens, hypotheses, reference)
+    ours, theirs = (metrics.split_compounds(lines) for lines in (hypotheses, reference))
+    told += ", compounds split"
+    apart = metrics.measured(metrics.tokenised_bleu(), "compound-split BLEU", told, ours, theirs, args.bootstrap)
+    return {"tokenised_bleu": own, "compound_split_bleu": apart}
+
+
+def dataset(translation: dict[str, Any]) -> str | None:
+    """The name of a shipped corpus's test set in the table of published figures."""
+    if translation["corpus"] not in manifest.shipped() or translation.get("subset") != "test":
+        return None
+    return manifest.load(translation["corpus"]).published
+
+
+def beside(name: str | None) -> list[Figure]:
+    return published.figures(name) if name else []
+
+
+def comparable(figure: Figure, translation: dict[str, Any]) -> str | None:
+    """The score of ours that is the same metric on the same lines, if there is one."""
+    same = translation["hyphens"] == "aggressive" and translation["lines"] == PAPERS_LINES
+    return "tokenised_bleu" if same and figure.metric == PAPERS_METRIC else None
+
+
+def locate(path: Path, folder: Path) -> dict[str, str]:
+    """Relative to run.json, so that they can move together."""
+    if not path.is_file():
+        raise UserError(f"{path}: no such file")
+    return {"path": os.path.relpath(path.resolve(), folder.resolve()), "sha256": sha256(path)}
+
+
+def summary(record: dict[str, Any]) -> dict[str, Any]:
+    """What a report sorts runs by: the first model's, unless the training was noted."""
+    model, training = record["models"][0], record["training"]
+    names = ("arch", "parameters", "validation")
+    hours = {name: training.get(name, model[name]) for name in ("wall_clock_hours", "gpu_hours")}
+    return {
+        **{name: model[name] for name in names},
+        "protocol": training.get("protocol"),
+        "averaged": [member["file"] for member in model["averaged"]],
+        "decoding": record["translation"]["decoding"],
+        "training_seed": model["seed"],
+        **hours,
+    }
+
+
+def table(record: dict[str, Any], scores: dict[str, Score], figures: list[Figure]) -> str:
+    name = " ".join(filter(None, (record["corpus"], record["subset"]))) or "translation"
+    ours = [
+        (found.metric, f"{found.score:.2f}", "" if found.interval is None else f"± {found.interval:.2f}", found.text)
+        for found in scores.values()
+    ]
+    parts = [
+        f"{name}, {record['lines']} lines",
+        tabulate(ours, ["metric", "score", "95 %", "of"], disable_numparse=True),
+    ]
+    parts.append("\n".join(f"{found.metric}: {found.signature}" for found in scores.values()))
+    if figures:
+        rows = [
+            (found.model, f"{found.encoder_layers}-{found.decoder_layers}", _bleu(found), found.metric, _origin(found))
+            for found in figures
+        ]
+        headers = ["published", "layers", "score", "metric", "source"]
+        parts.append(tabulate(rows, headers, disable_numparse=True))
+        parts.append("Scores of different metrics cannot be compared; run.json says which of ours can, if any.")
+    return "\n\n".join(parts)
+
+
+def _bleu(figure: Figure) -> str:
+    return "failed" if figure.bleu is None else f"{figure.bleu:.2f}"
+
+
+def _origin(figure: Figure) -> str:
+    return "; ".join(filter(None, (figure.paper, figure.note)))

@@ -1,0 +1,164 @@
+"""`realformer-nmt significance A.json B.json ...`: is the difference to A real, or chance of the test set?"""
+
+import argparse
+import json
+import logging
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sacrebleu.metrics import CHRF
+from sacrebleu.metrics.base import Metric
+from sacrebleu.significance import PairedTest
+from tabulate import tabulate
+
+from realformer_nmt.corpora.stages import write_json
+from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation import metrics
+from realformer_nmt.evaluation.files import read_lines, sha256
+
+TESTS = {"ar": "paired approximate randomisation", "bs": "paired bootstrap"}
+METRICS: dict[str, type[Metric]] = {"bleu": metrics.BLEU, "chrf": CHRF}
+ALPHA = 0.05
+EXAMPLE = "example: realformer-nmt significance runs/pre_ln.json runs/admin.json runs/realformer.json"
+NOTE = """The test says whether the difference would hold on other sentences like these, not whether it would hold after
+another training: for that, train with three seeds or more."""
+
+
+@dataclass(frozen=True)
+class System:
+    name: str
+    test_set: str  # corpus and subset
+    hypotheses: list[str]
+    reference: list[str]
+    reference_sha256: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    system: str
+    metric: str
+    score: float
+    difference: float  # to the baseline
+    p: float
+    p_holm: float
+    significant: bool
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Tests each run against the first, the baseline; p is corrected for the number of tests (Holm)."
+    )
+    parser.epilog = EXAMPLE
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN.JSON", help="two or more of `realformer-nmt score`")
+    parser.add_argument("--test", choices=TESTS, default="ar", help="ar (default): randomisation; bs: bootstrap")
+    parser.add_argument("--metrics", nargs="+", choices=METRICS, default=["bleu"], metavar="METRIC", help="bleu, chrf")
+    parser.add_argument("--samples", type=int, default=10_000, metavar="N")
+    parser.add_argument("--seed", type=int, default=12345, metavar="N")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes")
+    parser.add_argument("--output", type=Path, metavar="FILE.JSON", help="write the comparisons there too")
+
+
+def run(args: argparse.Namespace) -> int:
+    if len(args.runs) < 2 or args.samples < 1 or args.jobs < 1:
+        raise UserError("two runs or more are compared, with one sample and one job or more")
+    systems = [read(path) for path in args.runs]
+    demand_same_test(args.runs, systems)
+    found = compare(systems, args.metrics, args.test, args.samples, args.seed, args.jobs)
+    print(table(systems[0], found, args))
+    if args.output:
+        test = {"test": TESTS[args.test], "samples": args.samples, "seed": args.seed, "correction": "Holm"}
+        write_json(args.output, {**test, "baseline": systems[0].name, "comparisons": list(map(asdict, found))})
+    return 0
+
+
+def read(path: Path) -> System:
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; `realformer-nmt score` writes it")
+    try:
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        files = {name: record["files"][name] for name in ("hypotheses", "reference")}
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{path} is no record of `realformer-nmt score`: {error}") from error
+    lines = {}
+    for name, file in files.items():
+        place = path.parent / file["path"]
+        lines[name] = read_lines(place)
+        if sha256(place) != file["sha256"]:
+            raise UserError(f"{place} is not what {path} was computed from: score again")
+    test_set = f"{record['corpus']} {record['subset']}"
+    return System(str(path), test_set, lines["hypotheses"], lines["reference"], files["reference"]["sha256"])
+
+
+def demand_same_test(paths: Sequence[Path], systems: Sequence[System]) -> None:
+    first = systems[0]
+    for path, system in zip(paths, systems, strict=True):
+        if len(system.reference) != len(first.reference):
+            counts = f"{len(system.reference)} lines, {paths[0]} {len(first.reference)}"
+            raise UserError(f"{path} has {counts}: compare runs on one test set")
+        if system.reference_sha256 != first.reference_sha256:
+            sets = f"another reference ({system.test_set}) than {paths[0]} ({first.test_set})"
+            raise UserError(f"{path} has {sets}: compare runs on one test set")
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise UserError(f"a run is given twice among {', '.join(map(str, paths))}: give each once")
+
+
+def compare(
+    systems: Sequence[System], names: Sequence[str], test: str, samples: int, seed: int, jobs: int
+) -> list[Comparison]:
+    """Each system but the first against the first; every test of the call is of one family."""
+    named: list[tuple[str, Sequence[str]]] = [(system.name, system.hypotheses) for system in systems]
+    scorers = {name: METRICS[name]() for name in dict.fromkeys(names)}
+    logging.getLogger("sacrebleu").setLevel(logging.WARNING)  # it tells each of its steps
+    with metrics.seeded(seed):
+        test_of_pairs = PairedTest(
+            named, scorers, [systems[0].reference], test_type=test, n_samples=samples, n_jobs=jobs
+        )
+        results: dict[str, Any] = test_of_pairs()[1]
+    columns = [name for name in results if name != "System"]
+    cells = [(name, place) for place in range(1, len(systems)) for name in columns]
+    adjusted = holm([results[name][place].p_value for name, place in cells])
+    comparisons = []
+    for (name, place), p_holm in zip(cells, adjusted, strict=True):
+        own, baseline = results[name][place], results[name][0]
+        difference = own.score - baseline.score
+        significant = p_holm < ALPHA
+        row = Comparison(systems[place].name, name, own.score, difference, own.p_value, p_holm, significant)
+        comparisons.append(row)
+    return comparisons
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm 1979: of m values in rising order the k-th becomes the largest (m - j + 1) p_j up to j = k, at most 1."""
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        adjusted[place] = largest
+    return adjusted
+
+
+def shown(p: float, bound: bool) -> str:
+    """The smallest p that so many samples can give is but a bound of the true one, rounded up as bounds are."""
+    return f"< {math.ceil(p * 10_000) / 10_000:.4f}" if bound else f"{p:.4f}"
+
+
+def table(baseline: System, found: Sequence[Comparison], args: argparse.Namespace) -> str:
+    smallest = 1 / (args.samples + 1) + 1e-12
+    rows = [
+        (
+            comparison.system,
+            comparison.metric,
+            f"{comparison.score:.2f}",
+            f"{comparison.difference:+.2f}",
+            shown(comparison.p, comparison.p <= smallest),
+            shown(comparison.p_holm, comparison.p <= smallest),
+            "yes" if comparison.significant else "no",
+        )
+        for comparison in found
+    ]
+    headers = ["run", "metric", "score", "difference", "p", "p (Holm)", f"below {ALPHA}"]
+    head = f"baseline {baseline.name}, {len(baseline.reference)} lines; {TESTS[args.test]}, {args.samples} samples"
+    return "\n\n".join([head, tabulate(rows, headers, disable_numparse=True), NOTE])

@@ -1,0 +1,282 @@
+"""Scores against the sacrebleu command line and fairseq's own scorer; run.json; what is refused."""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from fairseq.data import Dictionary
+from fairseq.scoring.bleu import BleuConfig, Scorer
+from program import realformer_nmt
+from tiny_run import Training
+
+from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation import average as average_command
+from realformer_nmt.evaluation import metrics, model_record, published, score, translate
+from realformer_nmt.evaluation.files import read_lines, sha256
+from realformer_nmt.evaluation.metrics import measured, tokenised_bleu
+
+WORDS = [
+    "the",
+    "a",
+    "U.S.",
+    "100%",
+    "don't",
+    "well-known",
+    "&amp;",
+    "3.5",
+    "(sic)",
+    "dog",
+    "cat,",
+    "ran.",
+    "Ü",
+    "\N{EN DASH}",
+    "x",
+]
+
+
+def texts(seed: int = 1, number: int = 40, words: list[str] = WORDS) -> tuple[list[str], list[str]]:
+    """Hypotheses and references that share most of their words."""
+    chance = np.random.default_rng(seed)
+    reference = [list(chance.choice(words, chance.integers(4, 20))) for _ in range(number)]
+    changed = [[w if chance.random() < 0.8 else str(chance.choice(words)) for w in line] for line in reference]
+    return [" ".join(line) for line in changed], [" ".join(line) for line in reference]
+
+
+def folder_of(
+    folder: Path,
+    raw: list[str],
+    reference: list[str] | None = None,
+    words: list[list[str]] | None = None,
+    **changes: Any,
+) -> Path:
+    """As translate fills it."""
+    folder.mkdir(exist_ok=True)
+    files = {"hypotheses.txt": raw}
+    if words:
+        files |= {"hypotheses.tok": words[0], "reference.tok": words[1]}
+    if reference is not None:
+        (folder / "reference.txt").write_text("".join(f"{line}\n" for line in reference), newline="\n")
+    for name, lines in files.items():
+        (folder / name).write_text("".join(f"{line}\n" for line in lines), newline="\n")
+    recorded = {name: sha256(folder / name) for name in files}
+    made = {"corpus": None, "subset": "test", "languages": ["en", "de"], "prepared": None, "decoding": {}}
+    made |= {"subwords": "none", "hyphens": None, "checkpoints": [], "lines": len(raw), "files": recorded}
+    (folder / "translation.json").write_text(json.dumps({**made, **changes}))
+    return folder
+
+
+def arguments(folder: Path, *more: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    score.add_arguments(parser)
+    fixed = [str(folder), "--output", str(folder / "run.json"), "--reference", str(folder / "reference.txt")]
+    return parser.parse_args([*fixed, *more])
+
+
+def scored(folder: Path, *more: str) -> dict[str, metrics.Score]:
+    args = arguments(folder, *more)
+    translation = json.loads((folder / "translation.json").read_text())
+    lines = [read_lines(folder / name) for name in ("hypotheses.txt", "reference.txt")]
+    with metrics.seeded(args.seed):
+        return score.score(args, translation, *lines)
+
+
+def test_the_raw_scores_are_those_of_the_sacrebleu_command(tmp_path: Path) -> None:
+    """Separators that are no line feed stay within a line; scores, intervals and signatures to the last digit."""
+    hypotheses, reference = texts()
+    hypotheses[3], reference[3], hypotheses[5] = "a\u2028b\x85c", "a b\rc", ""
+    folder = folder_of(tmp_path, hypotheses, reference)
+    found = scored(folder, "--bootstrap", "200", "--seed", "7")
+    program = Path(sysconfig.get_path("scripts"), "sacrebleu")
+    flags = ["-m", "bleu", "chrf", "-ci", "-cin", "200", "-w", "8", "-f", "json"]
+    command = [program, folder / "reference.txt", "-i", folder / "hypotheses.txt", *flags]
+    environment = {**os.environ, "SACREBLEU_SEED": "7"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    for ours, theirs in zip((found["bleu"], found["chrf"]), json.loads(done.stdout), strict=True):
+        assert (ours.metric.removeprefix("sacre"), ours.signature) == (theirs["name"], theirs["signature"])
+        assert ours.score == pytest.approx(theirs["score"], abs=1e-7)
+        assert ours.mean == pytest.approx(theirs["confidence_mean"], abs=1e-6)
+        assert ours.interval == pytest.approx(theirs["confidence_var"], abs=1e-6)
+
+
+@pytest.mark.parametrize("number", [1, 40])
+def test_tokenised_bleu_is_that_of_fairseqs_scorer(number: int) -> None:
+    """An unknown word of the reference, <<unk>>, matches nothing, not even an <unk> of the hypothesis."""
+    hypotheses, reference = texts(2, number, ["der", "die", "@-@", "&apos;", "Haus", ".", ",", "<unk>"])
+    escaped = [line.replace("<unk>", "<<unk>>") for line in reference]
+    words = Dictionary()
+    scorer = Scorer(BleuConfig(pad=words.pad(), eos=words.eos(), unk=words.unk()))
+    for hypothesis, line in zip(hypotheses, escaped, strict=True):
+        scorer.add(*(words.encode_line(text, add_if_not_exist=True).int() for text in (line, hypothesis)))
+    found = measured(tokenised_bleu(), "", "", hypotheses, escaped, 0).score
+    assert found == pytest.approx(scorer.score(), abs=1e-3)
+    assert found < measured(tokenised_bleu(), "", "", hypotheses, reference, 0).score
+
+
+def test_compounds_are_split_as_perls_substitution_does() -> None:
+    lines = ["Vor-Ort-Termin", "a-b-c-d", "- a -b c- d", "x--y", "1-2 3-4", "\u00e4-\u00f6"]
+    program = r"s{(\S)-(\S)}{$1 ##AT##-##AT## $2}g"
+    command = ["perl", "-CSD", "-pe", program]
+    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=True)
+    assert metrics.split_compounds(lines) == done.stdout.split("\n")
+    assert metrics.split_compounds(["a-b"]) == ["a ##AT##-##AT## b"]
+
+
+def test_the_compound_split_score_is_given_only_where_hyphens_are_whole(tmp_path: Path) -> None:
+    hypotheses, reference = texts()
+    plain = folder_of(tmp_path / "plain", hypotheses, reference, [hypotheses, reference], hyphens="plain")
+    found = scored(plain)
+    split = [metrics.split_compounds(lines) for lines in (hypotheses, reference)]
+    assert found["compound_split_bleu"].score == measured(tokenised_bleu(), "", "", *split, 0).score
+    assert found["compound_split_bleu"].score != found["tokenised_bleu"].score
+    apart = [line.replace("-", " @-@ ") for line in hypotheses]
+    for name, words, hyphens, message in [
+        ("a", apart, "aggressive", r"already splits compounds \(A @-@ B\)"),
+        ("mislabelled", apart, "plain", r"already splits compounds \(A @-@ B\)"),
+        ("words", hypotheses, None, "is not Moses' tokenisation"),
+    ]:
+        folder = folder_of(tmp_path / name, hypotheses, reference, [words, words], hyphens=hyphens)
+        with pytest.raises(UserError, match=f"compound-split BLEU is refused: this text {message}"):
+            scored(folder, "--compound-split")
+    assert "compound_split_bleu" not in scored(tmp_path / "a")
+    with pytest.raises(UserError, match="this text was not tokenised"):
+        scored(folder_of(tmp_path / "raw", hypotheses, reference), "--compound-split")
+
+
+def test_text_of_sentencepiece_is_tokenised_for_scoring_and_called_so(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, ["Ein Vor-Ort-Termin, ja!"], ["Ein Vor-Ort-Besuch, ja!"], subwords="sentencepiece")
+    found = scored(folder, "--bootstrap", "0")
+    by_hand = ["Ein Vor @-@ Ort @-@ Termin , ja !"], ["Ein Vor @-@ Ort @-@ Besuch , ja !"]
+    assert found["retokenised_bleu"].score == pytest.approx(measured(tokenised_bleu(), "", "", *by_hand, 0).score)
+    assert (found["retokenised_bleu"].metric, "tokenised_bleu" in found) == ("retokenised BLEU", False)
+
+
+def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
+    hypotheses, reference = texts()
+    folder = folder_of(tmp_path, hypotheses, reference[:-1])
+    with pytest.raises(UserError, match="40 hypotheses and 39 references"):
+        scored(folder)
+    with pytest.raises(UserError, match="--seed 0: sacreBLEU needs 1 or more"):
+        scored(folder_of(tmp_path, hypotheses, reference), "--seed", "0")
+    (folder / "hypotheses.txt").write_text("changed\n")
+    with pytest.raises(UserError, match=r"hypotheses\.txt is not what translation\.json describes"):
+        score.run(arguments(folder))
+    (folder / "translation.json").unlink()
+    with pytest.raises(UserError, match=r"translation\.json: no such file; `realformer-nmt translate` writes it"):
+        score.run(arguments(folder))
+    with pytest.raises(UserError, match="pass --reference FILE"):
+        score.raw(None, {"prepared": None, "subset": "test"}, 1)
+
+
+def test_comet_is_never_left_out_silently(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hypotheses, reference = texts(number=3)
+    folder = folder_of(tmp_path / "out", hypotheses, reference)
+    with pytest.raises(UserError, match="--comet: No module named 'comet'; pip install unbabel-comet"):
+        score.run(arguments(folder, "--comet"))
+    package = tmp_path / "site" / "comet"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        "from types import SimpleNamespace as N\n"
+        "download_model = lambda name: f'path of {name}'\n"
+        "def load_from_checkpoint(path):\n"
+        "    assert path == 'path of Some/model'\n"
+        "    def predict(data, batch_size, gpus):\n"
+        "        return N(system_score=sum(t['src'] + t['mt'] == t['ref'] for t in data) / 3)\n"
+        "    return N(predict=predict)\n"
+    )
+    distribution = tmp_path / "site" / "unbabel_comet-2.2.dist-info"
+    distribution.mkdir()
+    (distribution / "METADATA").write_text("Metadata-Version: 2.1\nName: unbabel-comet\nVersion: 2.2\n")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    found = metrics.comet("Some/model", ["a", "b", "c"], ["1", "2", "3"], ["a1", "b2", "c4"])
+    assert (found.score, found.signature) == (pytest.approx(2 / 3), "Some/model|unbabel-comet:2.2")
+
+
+def test_published_figures_keep_their_metric_and_source() -> None:
+    figures = published.figures("WMT14 En-De")
+    best = [f for f in figures if (f.model, f.encoder_layers, f.decoder_layers) == ("RealFormer", 18, 18)]
+    assert [(f.bleu, f.paper) for f in best] == [(29.35, "RealFormer (He et al. 2021) table 7")]
+    assert [f.bleu for f in figures if (f.model, f.encoder_layers) == ("Post-LN", 18)] == [None]
+    papers = {"hyphens": "aggressive", "lines": 3003}
+    assert {score.comparable(figure, papers) for figure in figures} == {"tokenised_bleu"}
+    for other in ({"hyphens": "plain"}, {"hyphens": None}, {"lines": 2737}):
+        assert {score.comparable(figure, {**papers, **other}) for figure in figures} == {None}
+    assert {score.comparable(figure, papers) for figure in published.figures("WMT")} == {None}
+    assert score.dataset({"corpus": "wmt14_en_fr", "subset": "test"}) == "WMT14 En-Fr"
+    assert score.dataset({"corpus": "wmt14_en_fr", "subset": "valid"}) is None
+    assert score.dataset({"corpus": None, "subset": "test"}) is None
+    with pytest.raises(UserError, match="did you mean WMT14 En-De"):
+        published.figures("WMT14 En-Dee")
+
+
+@pytest.fixture(scope="module")
+def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
+    return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
+
+
+def called(command: ModuleType, *words: object) -> int:
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    status: int = command.run(parser.parse_args(list(map(str, words))))
+    return status
+
+
+def test_run_json_says_all_there_is_to_know(run: Path, toy_corpus: Path, tmp_path: Path) -> None:
+    reference = toy_corpus.parent / "test.tgt"
+    average, out, record = tmp_path / "average.pt", tmp_path / "out", tmp_path / "runs" / "run.json"
+    train = tmp_path / "train.json"
+    train.write_text(json.dumps({"protocol": "realformer", "wall_clock_hours": 2.5, "gpu_hours": 20.0}))
+    assert called(average_command, run, "--best", 2, "--output", average) == 0
+    corpus = ["--data", toy_corpus, "--subwords", "none"]
+    decoding = ["--cpu", "--beam", 2, "--max-len-a", 1, "--max-len-b", 2]
+    assert called(translate, average, *corpus, *decoding, "--output", out) == 0
+    options = ["--reference", reference, "--training", train, "--published", "WMT14 En-De", "--output", record]
+    done = realformer_nmt("score", out, *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(record.read_text())
+    hypotheses = (record.parent / found["files"]["hypotheses"]["path"]).resolve()
+    assert hypotheses == (out / "hypotheses.txt").resolve()
+    assert sha256(hypotheses) == found["files"]["hypotheses"]["sha256"]
+    expected = metrics.BLEU().corpus_score(read_lines(hypotheses), [read_lines(reference)]).score
+    assert found["scores"]["bleu"]["score"] == pytest.approx(expected)
+    assert expected > 1
+    assert re.search(rf"^sacreBLEU +{expected:.2f} ", done.stdout, re.M)
+    assert found["lines"] == 61
+    assert (found["arch"], found["protocol"], found["training_seed"]) == ("realformer_tiny", "realformer", 3)
+    weights = torch.load(average, weights_only=True)["model"]
+    unique = {t.data_ptr(): t.numel() for name, t in weights.items() if not name.endswith(("w0", "version"))}
+    assert found["parameters"] == sum(unique.values())
+    assert len(found["averaged"]) == 2
+    assert all(name.startswith("checkpoint.best_bleu") for name in found["averaged"])
+    best = [float(name.split("_")[2][:-4]) for name in found["averaged"]]
+    assert found["validation"]["bleu"] == {"mean": pytest.approx(sum(best) / 2, abs=0.01), "checkpoints": 2}
+    assert (found["wall_clock_hours"], found["gpu_hours"]) == (2.5, 20.0)
+    assert 0 < found["models"][0]["wall_clock_hours"] < 1
+    assert found["models"][0]["gpu_hours"] == 0
+    assert found["decoding"]["beam"] == 2
+    assert {figure["comparable_with"] for figure in found["published"]} == {None}
+    assert "29.35" in done.stdout
+    assert "tokenised BLEU newstest2014" in done.stdout
+    assert found["versions"]["sacrebleu"] in found["scores"]["bleu"]["signature"]
+
+
+def test_a_stock_model_is_described_too(tmp_path: Path) -> None:
+    matrix = torch.ones(10, 4)
+    model = {"encoder.embed_tokens.weight": matrix, "decoder.embed_tokens.weight": matrix, "w": torch.ones(3)}
+    options = argparse.Namespace(arch="transformer", encoder_layers=2, activation_fn="relu", save_dir="x")
+    cfg = {"model": options, "common": {"seed": 5, "cpu": False}, "distributed_training": {"distributed_world_size": 4}}
+    extra = {"previous_training_time": 1800.0, "val_loss": None}
+    torch.save({"cfg": cfg, "model": model, "extra_state": extra}, tmp_path / "stock.pt")
+    found = model_record.describe(tmp_path / "stock.pt")
+    assert (found["arch"], found["encoder_layers"], found["parameters"]) == ("transformer", 2, 43)
+    assert (found["wall_clock_hours"], found["gpu_hours"], found["seed"]) == (0.5, 2.0, 5)
+    assert (found["validation"], found["averaged"], found["updates"]) == ({}, [], None)

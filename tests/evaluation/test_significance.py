@@ -1,0 +1,140 @@
+"""p-values against full enumeration and the sacrebleu command line; Holm's correction by hand; what is refused."""
+
+import argparse
+import itertools
+import json
+import os
+import re
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import numpy as np
+import pytest
+from program import realformer_nmt
+from sacrebleu.metrics import BLEU
+
+from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation import significance
+from realformer_nmt.evaluation.files import sha256
+from realformer_nmt.evaluation.significance import System, compare, holm, shown
+
+WORDS = list("abcdefgh")
+
+
+def reference(number: int) -> list[str]:
+    chance = np.random.default_rng(1)
+    return [" ".join(chance.choice(WORDS, 12)) for _ in range(number)]
+
+
+def spoilt(lines: list[str], part: float, seed: int) -> list[str]:
+    """With about this part of the words replaced."""
+    chance = np.random.default_rng(seed)
+    return [
+        " ".join(str(chance.choice(WORDS)) if chance.random() < part else w for w in line.split()) for line in lines
+    ]
+
+
+def run_json(path: Path, hypotheses: list[str], lines: list[str], corpus: str = "c") -> Path:
+    """As score writes it, as far as it matters here."""
+    files = {}
+    for name, text in (("hypotheses", hypotheses), ("reference", lines)):
+        file = path.with_suffix(f".{name}")
+        file.write_text("".join(f"{line}\n" for line in text))
+        files[name] = {"path": file.name, "sha256": sha256(file)}
+    path.write_text(json.dumps({"corpus": corpus, "subset": "test", "files": files}))
+    return path
+
+
+def called(*words: object) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    significance.add_arguments(parser)
+    return parser.parse_args([*map(str, words)])
+
+
+def test_p_is_what_all_exchanges_of_lines_give() -> None:
+    """Of eight lines there are 256 exchanges between two systems; the sampled p lies within four deviations."""
+    lines = reference(8)
+    one, other = spoilt(lines, 0.2, 1), spoilt(lines, 0.4, 2)
+
+    def difference(first: list[str], second: list[str]) -> float:
+        return abs(BLEU().corpus_score(first, [lines]).score - BLEU().corpus_score(second, [lines]).score)
+
+    observed = difference(one, other)
+    pairs = list(zip(one, other, strict=True))
+    larger = 0
+    for swaps in itertools.product([False, True], repeat=8):
+        mixed = [pair[::-1] if swap else pair for pair, swap in zip(pairs, swaps, strict=True)]
+        larger += difference([pair[0] for pair in mixed], [pair[1] for pair in mixed]) > observed
+    exact = larger / 256
+    systems = [System(name, "", hypotheses, lines, "") for name, hypotheses in (("a", one), ("b", other))]
+    (found,) = compare(systems, ["bleu"], "ar", 4000, 1, 1)
+    assert 0.01 < exact < 0.99
+    assert abs(found.p - exact) < 4 * (exact * (1 - exact) / 4000) ** 0.5 + 1 / 4001
+    assert found.difference == pytest.approx(
+        BLEU().corpus_score(other, [lines]).score - BLEU().corpus_score(one, [lines]).score
+    )
+
+
+@pytest.mark.parametrize(("test", "flag"), [("ar", "--paired-ar"), ("bs", "--paired-bs")])
+def test_p_is_that_of_the_sacrebleu_command(tmp_path: Path, test: str, flag: str) -> None:
+    lines = reference(60)
+    runs = [
+        run_json(tmp_path / f"{part}.json", spoilt(lines, part, seed), lines)
+        for seed, part in enumerate([0.2, 0.22, 0.4])
+    ]
+    systems = [significance.read(path) for path in runs]
+    found = compare(systems, ["bleu", "chrf"], test, 300, 9, 1)
+    program = Path(sysconfig.get_path("scripts"), "sacrebleu")
+    files = [path.with_suffix(".hypotheses") for path in runs]
+    flags = ["-m", "bleu", "chrf", flag, f"{flag}-n", "300", "-f", "text", "-w", "4"]
+    command = [program, runs[0].with_suffix(".reference"), "-i", *files, *flags]
+    environment = {**os.environ, "SACREBLEU_SEED": "9"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert re.findall(r"\(p = ([\d.]+)\)", done.stdout) == [f"{row.p:.4f}" for row in found]
+    assert all(f" {row.score:.4f} " in done.stdout for row in found)
+    assert len({row.p for row in found}) > 2
+
+
+def test_holms_correction_by_hand() -> None:
+    """In rising order .005 .01 .03 .04 are multiplied by 4 3 2 1 and never fall: .02 .03 .06 .06 (not .04)."""
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.6, 0.5, 0.5]) == pytest.approx([1.0, 1.0, 1.0])
+    assert holm([0.04]) == [0.04]
+
+
+def test_the_smallest_p_is_a_bound(tmp_path: Path) -> None:
+    assert (shown(1 / 10_001, True), shown(1 / 101, True), shown(0.0315, False)) == ("< 0.0001", "< 0.0100", "0.0315")
+    lines = reference(60)
+    names = [("a", lines), ("b", spoilt(lines, 0.5, 1)), ("c", spoilt(lines, 0.6, 2))]
+    runs = [run_json(tmp_path / f"{name}.json", text, lines) for name, text in names]
+    done = realformer_nmt("significance", *runs, "--samples", 999, "--output", tmp_path / "out.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("< 0.0010") == done.stdout.count("< 0.0020") == 2
+    written = json.loads((tmp_path / "out.json").read_text())
+    assert [row["p_holm"] for row in written["comparisons"]] == pytest.approx([2 / 1000, 2 / 1000])
+    assert all(row["significant"] and row["difference"] < -20 for row in written["comparisons"])
+    assert written["baseline"] == str(runs[0])
+
+
+def test_what_cannot_be_compared_is_refused_by_name(tmp_path: Path) -> None:
+    lines = reference(5)
+    one = run_json(tmp_path / "one.json", lines, lines, "wmt14_en_de")
+    fewer = run_json(tmp_path / "fewer.json", lines[:4], lines[:4])
+    other = run_json(tmp_path / "other.json", lines, lines[::-1], "wmt14_en_fr")
+    changed = run_json(tmp_path / "changed.json", lines, lines)
+    changed.with_suffix(".hypotheses").write_text("\n" * 5)
+    (tmp_path / "else.json").write_text('{"scores": {}}')
+    for runs, message in [
+        ([one, fewer], r"fewer\.json has 4 lines, .*one\.json 5: compare runs on one test set"),
+        ([one, other], r"other\.json has another reference \(wmt14_en_fr test\) than .*one\.json \(wmt14_en_de test\)"),
+        ([one, changed], r"changed\.hypotheses is not what .*changed\.json was computed from: score again"),
+        ([one, one], "a run is given twice"),
+        ([one], "two runs or more are compared"),
+        ([one, tmp_path / "else.json"], r"else\.json is no record of `realformer-nmt score`"),
+        ([one, tmp_path / "absent.json"], r"absent\.json: no such file"),
+    ]:
+        with pytest.raises(UserError, match=message):
+            significance.run(called(*runs))
+    with pytest.raises(UserError, match="--seed 0: sacreBLEU needs 1 or more"):
+        compare([System("", "", lines, lines, "")] * 2, ["bleu"], "ar", 10, 0, 1)
