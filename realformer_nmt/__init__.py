@@ -23,4 +23,5 @@ if _fairseq_imports():
 
     compat.mend()
     presets.register(model.MODEL)
+    presets.register_for_hydra()
     presets.register(multilingual.MODEL, prefix="multilingual_")

@@ -8,6 +8,7 @@ import torch
 from fairseq.data import Dictionary
 from fairseq.models import FairseqEncoder, FairseqEncoderDecoderModel, FairseqIncrementalDecoder, register_model
 from fairseq.modules import FairseqDropout, PositionalEmbedding
+from omegaconf import DictConfig
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
@@ -204,9 +205,10 @@ class TranslationModel(FairseqEncoderDecoderModel):
 
 
 def read_options(kind: type[Config], options: Any) -> Config:
-    """The options that a model of this kind knows, out of fairseq's: a namespace, or what hydra made."""
+    """The options that a model of this kind knows, out of fairseq's: what hydra made, or a namespace."""
+    given = options if isinstance(options, DictConfig) else vars(options)
     known = [field.name for field in fields(kind) if not field.name.startswith("_")]
-    return kind(**{name: getattr(options, name) for name in known if name in options})
+    return kind(**{name: given[name] for name in known if name in given})
 
 
 def embedding(dictionary: Dictionary, width: int) -> nn.Embedding:

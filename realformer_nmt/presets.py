@@ -1,9 +1,13 @@
 """The table of architectures: a family says which four parts, a size says how many and how wide."""
 
 from collections.abc import Callable
+from dataclasses import field, fields, make_dataclass
 from typing import Any
 
-from fairseq.models import register_model_architecture
+from fairseq.models import ARCH_MODEL_NAME_REGISTRY, MODEL_DATACLASS_REGISTRY, register_model_architecture
+from hydra.core.config_store import ConfigStore
+
+from realformer_nmt.config import TranslationConfig
 
 Preset = dict[str, str | int | float]
 
@@ -69,6 +73,23 @@ def register(model: str, prefix: str = "") -> None:
     """Make every preset an --arch; what the user passes goes before what the preset says."""
     for arch, preset in PRESETS.items():
         register_model_architecture(model, prefix + arch)(_filler(preset))
+
+
+def register_for_hydra() -> None:
+    """fairseq-hydra-train fills in a model's defaults before an --arch is asked for its own: the preset has to be
+    the defaults, or `_name: realformer_tiny` would train a model of none of its choices."""
+    options = {option.name: option for option in fields(TranslationConfig)}
+    for arch, preset in PRESETS.items():
+        defaults = [
+            (name, options[name].type, field(default=value, metadata=dict(options[name].metadata)))
+            for name, value in preset.items()
+        ]
+        config = make_dataclass(arch, defaults, bases=(TranslationConfig,))
+        MODEL_DATACLASS_REGISTRY[arch] = config
+        ARCH_MODEL_NAME_REGISTRY[arch] = arch
+        node = config()
+        node._name = arch
+        ConfigStore.instance().store(name=arch, group="model", node=node, provider="fairseq")
 
 
 def _filler(preset: Preset) -> Callable[[Any], None]:
