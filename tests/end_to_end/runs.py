@@ -1,7 +1,8 @@
 """The options of the runs, and the checkpoints that they leave."""
 
+from argparse import Namespace
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -20,8 +21,15 @@ TRAINING = ("--task", "translation", *LANGUAGES, *COMMON)
 
 
 def load(checkpoint: Path) -> dict[str, Tensor]:
-    weights: dict[str, Tensor] = torch.load(checkpoint, weights_only=True)["model"]
+    weights: dict[str, Tensor] = load_state(checkpoint)["model"]
     return weights
+
+
+def load_state(checkpoint: Path) -> dict[str, Any]:
+    """All of it: weights and plain values, and of a model without a dataclass the options in a namespace."""
+    with torch.serialization.safe_globals([Namespace]):
+        state: dict[str, Any] = torch.load(checkpoint, weights_only=True)
+    return state
 
 
 def at_update(folder: Path, update: int) -> Path:
@@ -31,7 +39,7 @@ def at_update(folder: Path, update: int) -> Path:
 
 def average(checkpoints: list[Path], to: Path) -> Path:
     """The mean of the weights, and everything else of the last checkpoint."""
-    state = torch.load(checkpoints[-1], weights_only=True)
+    state = load_state(checkpoints[-1])
     models = [load(checkpoint) for checkpoint in checkpoints]
     state["model"] = {name: torch.stack([model[name] for model in models]).mean(0) for name in state["model"]}
     torch.save(state, to)

@@ -8,7 +8,7 @@ import sacrebleu
 import torch
 from processes import finish, run_all, start
 from reports import parse, updates
-from runs import SENTENCES, UPDATES, Compose, Trained, at_update, family_options, load
+from runs import SENTENCES, UPDATES, Compose, Trained, at_update, family_options, load, load_state
 
 from realformer_nmt.presets import FAMILIES
 
@@ -39,6 +39,6 @@ def test_resumed_run_is_the_undisturbed_one(
     assert load(resumed).keys() == expected.keys()
     for name, weight in load(resumed).items():
         assert torch.equal(weight, expected[name]), name
-    states = [torch.load(path, weights_only=True)["last_optimizer_state"]["state"] for path in (resumed, undisturbed)]
+    states = [load_state(path)["last_optimizer_state"]["state"] for path in (resumed, undisturbed)]
     for ours, theirs in zip(*(state.values() for state in states), strict=True):
         assert torch.equal(ours["exp_avg_sq"], theirs["exp_avg_sq"])

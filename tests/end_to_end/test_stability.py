@@ -1,0 +1,58 @@
+"""18L-18L: Post-LN never learns what the source says; Pre-LN, ADMIN, RealFormer and ResiDual do within 300 updates.
+
+Liu et al. 2020 (2004.08249), figure 1; He et al. 2021 (2012.11747), table 7: "failed".
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from processes import command, finish, start
+from reports import losses, updates
+
+WORDS = [f"w{number}" for number in range(150)]
+DEEP = ("--encoder-layers", 18, "--decoder-layers", 18)  # of width 64
+SETTINGS = (  # Adam and the warm-up of the ADMIN runs, shortened: 1e-3 after 50 updates, then inverse square root
+    *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--lr", 1e-3, "--max-tokens", 300, "--dropout", 0.1),
+    *("--lr-scheduler", "inverse_sqrt", "--warmup-updates", 50, "--warmup-init-lr", 1e-7, "--max-update", 300),
+    *("--criterion", "cross_entropy", "--share-all-embeddings", "--seed", 1, "--no-save", "--disable-validation"),
+    *("--cpu", "--num-workers", 0, "--log-format", "simple", "--log-interval", 50),
+)
+
+
+@pytest.fixture(scope="module")
+def deep_corpus(once: Callable[[str, Callable[[Path], None]], Path]) -> Path:
+    """4,000 reversed sentences of three to six words out of 150."""
+    return once("deep_reversals", write)
+
+
+def write(folder: Path) -> None:
+    chance = np.random.default_rng(2)
+    sources = [chance.choice(WORDS, chance.integers(3, 7)) for _ in range(4000)]
+    (folder / "train.src").write_text("".join(" ".join(words) + "\n" for words in sources))
+    (folder / "train.tgt").write_text("".join(" ".join(words[::-1]) + "\n" for words in sources))
+    languages = ("--source-lang", "src", "--target-lang", "tgt", "--joined-dictionary")
+    finish(start(command("preprocess", *languages, "--trainpref", folder / "train", "--destdir", folder), folder))
+
+
+def unigram_loss(text: str) -> float:
+    """Bits a token, sentence ends included, of a model that knows where a sentence ends, and the words' frequencies."""
+    words = Counter(text.split())
+    total = words.total()
+    bits = sum(-count * math.log2(count / total) for count in words.values())
+    return bits / (total + text.count("\n"))
+
+
+@pytest.mark.parametrize(
+    ("family", "learns"),
+    [("realformer", True), ("admin", True), ("resi_dual", True), ("pre_ln", True), ("post_ln", False)],
+)
+def test_18_layers(family: str, learns: bool, deep_corpus: Path, user_dir: Path, tmp_path: Path) -> None:
+    arguments = (deep_corpus, "--user-dir", user_dir, "--task", "translation", "--arch", f"{family}_tiny", *DEEP)
+    log = finish(start(command("train", *arguments, *SETTINGS), tmp_path))
+    assert updates(log)[-1] == 300
+    bits_below = unigram_loss((deep_corpus / "train.tgt").read_text()) - losses(log)[-1]
+    assert bits_below > 0.5 if learns else bits_below < 0.1, losses(log)

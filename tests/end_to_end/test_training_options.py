@@ -1,0 +1,178 @@
+"""fairseq-train's options on RealFormer: what is to change nothing, what is to change one thing, what is refused."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sacrebleu
+import torch
+from fairseq import checkpoint_utils
+from processes import outcomes_of, run_all
+from reports import losses, parse, validation
+from runs import SENTENCES, Compose, Trained, load, load_state
+
+from realformer_nmt.model import TranslationModel
+
+EMA_DECAY = 0.7
+STILL = ("--lr", 0, "--warmup-updates", 0, "--max-update", 1)
+TINY = ("--arch", "realformer_tiny", "--share-all-embeddings")
+SHORT = (*TINY, "--max-update", 12, "--log-interval", 1, "--disable-validation")
+ON_203 = ("--arch", "post_ln_tiny", "--dropout", 0, "--train-subset", "valid", "--max-update", 4, "--log-interval", 1)
+RUNS: dict[str, tuple[object, ...]] = {
+    "plain": (*SHORT, "--dropout", 0.1),
+    "checkpoint_activations": (*SHORT, "--dropout", 0.1, "--checkpoint-activations"),
+    "amp": (*SHORT, "--dropout", 0.1, "--amp"),
+    "bf16": (*SHORT, "--dropout", 0.1, "--bf16"),
+    "memory_efficient_bf16": (*SHORT, "--dropout", 0.1, "--memory-efficient-bf16"),
+    "update_freq": (*SHORT, "--dropout", 0.1, "--update-freq", 2),
+    "activation_dropout": (*SHORT, "--activation-dropout", 0.3),
+    "relu_dropout": (*SHORT, "--relu-dropout", 0.3),
+    "attention_dropout": (*SHORT, "--attention-dropout", 0.3),
+    "whole": (*ON_203, "--batch-size", 203, "--max-tokens", 9999),
+    "halves": (*ON_203, "--batch-size", 104, "--max-tokens", 9999, "--update-freq", 2),
+    "ema": (*SHORT, "--max-update", 4, "--store-ema", "--ema-decay", EMA_DECAY, "--save-interval-updates", 1),
+    "short_sources": (*SHORT, "--max-source-positions", 5, "--skip-invalid-size-inputs-valid-test"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("training_options")
+
+
+@pytest.fixture(scope="module")
+def logs(train: Compose, folder: Path) -> dict[str, str]:
+    jobs = {name: train(folder / name, *options, "--no-epoch-checkpoints") for name, options in RUNS.items()}
+    return run_all(jobs, folder)
+
+
+def profile(run: Path) -> list[float]:
+    return [float(weight) for name, weight in load(run / "checkpoint_last.pt").items() if name.endswith("shortcut.w0")]
+
+
+@pytest.mark.parametrize(("option", "other"), [("plain", "checkpoint_activations"), ("plain", "amp")])
+def test_same_training(option: str, other: str, logs: dict[str, str]) -> None:
+    """Autocast has nothing to do on the CPU."""
+    assert len(losses(logs[option])) == 12
+    assert losses(logs[option]) == losses(logs[other])
+
+
+def test_kinds_of_dropout(logs: dict[str, str]) -> None:
+    assert losses(logs["activation_dropout"]) == losses(logs["relu_dropout"])
+    runs = [tuple(losses(logs[name])) for name in ("plain", "activation_dropout", "attention_dropout")]
+    assert len(set(runs)) == 3
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [("bf16", 0.03), ("memory_efficient_bf16", 0.15)])
+def test_bf16_trains_as_fp32_does_within_its_rounding(precision: str, tolerance: float, logs: dict[str, str]) -> None:
+    """The second keeps no fp32 weights and loses the smallest updates."""
+    assert losses(logs[precision]) == pytest.approx(losses(logs["plain"]), rel=tolerance)
+    assert losses(logs[precision]) != losses(logs["plain"])
+
+
+@pytest.mark.parametrize("option", ["checkpoint_activations", "amp", "update_freq"])
+def test_profile_is_that_of_the_plain_run(option: str, logs: dict[str, str], folder: Path) -> None:
+    assert logs[option].count("ADMIN profile of the first batch, encoder") == 1
+    assert len(profile(folder / option)) == 3 + 5  # the first sub-layer of either stack has none
+    assert profile(folder / option) == profile(folder / "plain")
+    assert all(w0 > 1 for w0 in profile(folder / option))
+
+
+@pytest.mark.parametrize("precision", ["bf16", "memory_efficient_bf16"])
+def test_profile_in_bf16(precision: str, logs: dict[str, str], folder: Path) -> None:
+    assert logs[precision].count("ADMIN profile of the first batch, encoder") == 1
+    assert profile(folder / precision) == pytest.approx(profile(folder / "plain"), rel=2**-7)
+
+
+def test_two_half_batches_are_one_whole(logs: dict[str, str], folder: Path) -> None:
+    assert losses(logs["halves"]) == pytest.approx(losses(logs["whole"]), abs=2e-3)
+    whole, halves = (load(folder / name / "checkpoint_last.pt") for name in ("whole", "halves"))
+    for name, weight in whole.items():
+        assert torch.allclose(weight, halves[name], atol=1e-4), name
+
+
+def test_moving_average_is_of_what_is_trained(logs: dict[str, str], folder: Path) -> None:
+    """ema = decay ema + (1 - decay) weight after each update; what was profiled is taken as it is."""
+    assert "ema" in logs
+    states = [load_state(folder / "ema" / f"checkpoint_1_{update}.pt") for update in (1, 2, 3, 4)]
+    averages = [state["extra_state"]["ema"] for state in states]
+    for name in averages[0]:
+        expected = averages[0][name].double()
+        for state in states[1:]:
+            expected = EMA_DECAY * expected + (1 - EMA_DECAY) * state["model"][name].double()
+        if name.endswith("w0"):
+            expected = states[0]["model"][name].double()
+        assert torch.allclose(averages[-1][name].double(), expected, atol=1e-6), name
+
+
+def test_model_of_the_moving_average_generates(
+    logs: dict[str, str], folder: Path, generate: Compose, tmp_path: Path
+) -> None:
+    assert "ema" in logs
+    state = checkpoint_utils.load_checkpoint_to_cpu(str(folder / "ema" / "checkpoint_last.pt"), load_on_all_ranks=False)
+    average = state["extra_state"]["ema"]
+    state["model"] = {name: average[name] for name in state["model"]}
+    torch.save(state, tmp_path / "ema.pt")
+    translations = parse(run_all({"generate": generate(tmp_path / "ema.pt")}, tmp_path)["generate"])
+    assert len(translations.best) == SENTENCES["test"]
+
+
+def test_long_sources_are_left_out(logs: dict[str, str], text: Path) -> None:
+    """Four words and the end of the sentence are five positions."""
+    sources = (text / "train.src").read_text().splitlines()
+    too_long = sum(len(source.split()) > 4 for source in sources)
+    assert f"{too_long:,} samples have invalid sizes and will be skipped, max_positions=(5, " in logs["short_sources"]
+
+
+def test_bleu_during_training_is_sacrebleu_of_all_that_generate_writes(
+    trained: Callable[[str], Trained], train: Compose, generate: Compose, text: Path, tmp_path: Path
+) -> None:
+    half_trained = next((trained("realformer").folder / "checkpoints").glob("checkpoint_*_200.pt"))
+    evaluation = ("--eval-bleu", "--eval-bleu-detok", "space", "--eval-bleu-args", '{"beam": 5}')
+    choice = ("--best-checkpoint-metric", "bleu", "--maximize-best-checkpoint-metric")
+    still = (*TINY, "--finetune-from-model", half_trained, *STILL)
+    jobs = {
+        "train": train(tmp_path, *still, *evaluation, *choice),
+        "generate": generate(half_trained, "--gen-subset", "valid"),
+    }
+    outputs = run_all(jobs, tmp_path)
+    hypotheses = parse(outputs["generate"]).best
+    bleu = sacrebleu.corpus_bleu(hypotheses, [(text / "valid.tgt").read_text().splitlines()]).score
+    assert validation(outputs["train"], "bleu") == pytest.approx([bleu], abs=0.01)
+    best = load_state(tmp_path / "checkpoint_best.pt")["extra_state"]["best"]
+    assert best == pytest.approx(bleu, abs=0.01)
+
+
+def test_refusals(train: Compose, trained: Callable[[str], Trained], tmp_path: Path) -> None:
+    other = trained("post_ln").average
+    refused = {
+        "--encoder-layerdrop 0.1 is not supported": ("--encoder-layerdrop", 0.1),
+        "--decoder-attention-heads 5 do not divide --decoder-embed-dim 64": ("--decoder-attention-heads", 5),
+        "Cannot load model parameters from checkpoint": ("--finetune-from-model", other),
+    }
+    names = dict(zip(["layerdrop", "heads", "other_family"], refused, strict=True))
+    jobs = {name: train(tmp_path / name, *SHORT, *refused[message]) for name, message in names.items()}
+    for name, output in outcomes_of(jobs, tmp_path).items():
+        assert output.endswith("status 1\n")
+        assert names[name] in output
+
+
+@pytest.mark.parametrize("family", ["realformer", "resi_dual", "synthesizer_dense_vanilla"])
+def test_half_precision_agrees_with_single(family: str, trained: Callable[[str], Trained], reversals: Path) -> None:
+    (model,), _, task = checkpoint_utils.load_model_ensemble_and_task(
+        [str(trained(family).average)], {"data": str(reversals), "dropout": 0}
+    )
+    assert isinstance(model, TranslationModel)
+    task.load_dataset("valid")
+    dataset = task.dataset("valid")
+    sample = dataset.collater([dataset[index] for index in range(64)])
+    model.train()
+    expected, _ = model(**sample["net_input"])
+    logits, _ = model.half()(**sample["net_input"])
+    logits.float().log_softmax(-1)[..., 4].sum().backward()
+    assert logits.dtype == torch.float16
+    assert np.allclose(logits.float().detach(), expected.detach(), atol=0.1)
+    gradients = [weight.grad for weight in model.parameters() if weight.grad is not None]
+    assert gradients
+    assert all(gradient.isfinite().all() for gradient in gradients)
