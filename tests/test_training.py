@@ -12,6 +12,10 @@ import pytest
 import torch
 from conftest import Command
 
+import realformer_nmt
+
+assert realformer_nmt  # whose import lets torch load what fairseq's checkpoints hold
+
 SAVED, KILLED, LAST = 30, 32, 60
 FLAGS = f"""
     --cpu --arch transformer --encoder-layers 1 --decoder-layers 1 --encoder-embed-dim 16 --encoder-ffn-embed-dim 16
@@ -49,41 +53,45 @@ class Runs:
         return run.returncode
 
 
-@pytest.fixture(scope="module")
-def runs(fairseq: Command, toy_corpus: Path, user_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Runs:
-    return Runs(fairseq, toy_corpus, user_dir, tmp_path_factory.mktemp("training"))
-
-
 def logged(run: subprocess.CompletedProcess[str]) -> dict[int, dict[str, Any]]:
     lines = [json.loads(line[line.index("{") :]) for line in run.stdout.splitlines() if '"num_updates"' in line]
     return {int(line["num_updates"]): line for line in lines if "lr" in line}
 
 
-def test_undisturbed_run_learns(runs: Runs) -> None:
+def test_killed_run_ends_where_the_undisturbed_one_does(
+    fairseq: Command, toy_corpus: Path, user_dir: Path, tmp_path: Path
+) -> None:
+    """One test, as each of pytest-xdist's processes would start the runs anew."""
+    runs = Runs(fairseq, toy_corpus, user_dir, tmp_path)
     assert runs.whole.returncode == 0, runs.whole.stderr
-    log = logged(runs.whole)
-    assert set(log) == set(range(1, LAST + 1))
+    assert runs.status == -signal.SIGKILL
+    assert runs.resumed.returncode == 0, runs.resumed.stderr
+    whole, resumed = logged(runs.whole), logged(runs.resumed)
+    assert set(whole) == set(range(1, LAST + 1))
+    assert set(resumed) == set(range(SAVED + 1, LAST + 1))
+    assert_learns(whole)
+    assert_on_the_line(whole | resumed)
+    assert_on_the_line(whole)
+    assert_equal(*(torch.load(folder / "checkpoint_last.pt") for folder in (runs.undisturbed, runs.killed)))
+
+
+def assert_learns(log: dict[int, dict[str, Any]]) -> None:
     assert float(log[LAST]["loss"]) < float(log[1]["loss"]) - 0.5
     assert 0 < float(log[LAST]["accuracy"]) <= 100
 
 
-def test_killed_run_ends_where_the_undisturbed_one_does(runs: Runs) -> None:
-    assert runs.status == -signal.SIGKILL
-    assert runs.resumed.returncode == 0, runs.resumed.stderr
-    assert min(logged(runs.resumed)) == SAVED + 1
-    one, other = (torch.load(folder / "checkpoint_last.pt") for folder in (runs.undisturbed, runs.killed))
+def assert_on_the_line(log: dict[int, dict[str, Any]]) -> None:
+    """Up by a tenth of 1e-2 an update, then down by a fiftieth of 9e-3; six digits are logged."""
+    rates = {n: 1e-7 + (1e-2 - 1e-7) * n / 10 for n in range(1, 10)}
+    rates |= {n: 1e-2 - 9e-3 * (n - 10) / 50 for n in range(10, LAST + 1)}
+    assert {n: float(line["lr"]) for n, line in log.items()} == pytest.approx(rates, rel=1e-5)
+
+
+def assert_equal(one: dict[str, Any], other: dict[str, Any]) -> None:
     for name, value in one["model"].items():
         assert torch.equal(value, other["model"][name]), name
     states = [checkpoint["last_optimizer_state"]["state"] for checkpoint in (one, other)]
+    assert states[0].keys() == states[1].keys()
     for key, state in states[0].items():
         assert state["step"] == states[1][key]["step"] == LAST
         assert all(torch.equal(state[name], states[1][key][name]) for name in ("exp_avg", "exp_avg_sq"))
-
-
-def test_log_shows_one_line_of_learning_rates(runs: Runs) -> None:
-    """Up by a tenth of 1e-2 an update, then down by a fiftieth of 9e-3, six digits being logged."""
-    rates = {n: 1e-7 + (1e-2 - 1e-7) * n / 10 for n in range(1, 10)}
-    rates |= {n: 1e-2 - 9e-3 * (n - 10) / 50 for n in range(10, LAST + 1)}
-    assert {n: float(line["lr"]) for n, line in logged(runs.whole).items()} == pytest.approx(rates, rel=1e-5)
-    resumed = {n: float(line["lr"]) for n, line in logged(runs.resumed).items()}
-    assert resumed == pytest.approx({n: rate for n, rate in rates.items() if n > SAVED}, rel=1e-5)
