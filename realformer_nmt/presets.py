@@ -1,13 +1,13 @@
 """The table of architectures: a family says which four parts, a size says how many and how wide."""
 
+import functools
+import sys
 from collections.abc import Callable
-from dataclasses import field, fields, make_dataclass
 from typing import Any
 
-from fairseq.models import ARCH_MODEL_NAME_REGISTRY, MODEL_DATACLASS_REGISTRY, register_model_architecture
-from hydra.core.config_store import ConfigStore
-
-from realformer_nmt.config import TranslationConfig
+from fairseq.dataclass import initialize
+from fairseq.models import register_model_architecture
+from omegaconf import open_dict
 
 Preset = dict[str, str | int | float]
 
@@ -76,20 +76,22 @@ def register(model: str, prefix: str = "") -> None:
 
 
 def register_for_hydra() -> None:
-    """fairseq-hydra-train fills in a model's defaults before an --arch is asked for its own: the preset has to be
-    the defaults, or `_name: realformer_tiny` would train a model of none of its choices."""
-    options = {option.name: option for option in fields(TranslationConfig)}
-    for arch, preset in PRESETS.items():
-        defaults = [
-            (name, options[name].type, field(default=value, metadata=dict(options[name].metadata)))
-            for name, value in preset.items()
-        ]
-        config = make_dataclass(arch, defaults, bases=(TranslationConfig,))
-        MODEL_DATACLASS_REGISTRY[arch] = config
-        ARCH_MODEL_NAME_REGISTRY[arch] = arch
-        node = config()
-        node._name = arch
-        ConfigStore.instance().store(name=arch, group="model", node=node, provider="fairseq")
+    """add_defaults (dataclass/initialize.py) fills in a model's defaults before an --arch is asked for its own, so that
+    fairseq-hydra-train with `_name: realformer_tiny` would train a model of none of its choices: fill them in first."""
+    original = initialize.add_defaults
+
+    @functools.wraps(original)
+    def add_defaults(cfg: Any) -> None:
+        model = cfg.get("model")
+        arch = getattr(model, "_name", None)
+        if arch in PRESETS:
+            with open_dict(model):
+                _filler(PRESETS[arch])(model)
+        original(cfg)
+
+    for name in ("fairseq.dataclass.initialize", "fairseq_cli.train", "fairseq_cli.hydra_validate"):
+        if name in sys.modules:  # the commands hold the function under names of their own
+            vars(sys.modules[name])["add_defaults"] = add_defaults
 
 
 def _filler(preset: Preset) -> Callable[[Any], None]:
