@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -63,7 +64,7 @@ def parse(path: Path, number: int) -> Generated:
 def _run(command: Sequence[str]) -> None:
     """Its progress is shown where someone watches; its last line is the error if it fails."""
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(command, env=environment, stdin=-1, stdout=subprocess.DEVNULL, stderr=-1) as process:  # pipes
         told = _pass_on(process.stderr)
     if process.returncode:
         lines = told.decode(errors="replace").strip().splitlines() or ["it said nothing"]
@@ -81,8 +82,15 @@ def _pass_on(stream: IO[bytes] | None) -> bytes:
 
 
 def main() -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     cast_to_bf16_when_asked()
     generate_command.cli_main()
+
+
+def _end_with_parent() -> None:
+    """Its end of the pipe closes even if it is killed, and then nobody waits for a translation."""
+    os.read(0, 1)  # not through sys.stdin, whose lock a worker process would inherit
+    os._exit(1)
 
 
 def cast_to_bf16_when_asked() -> None:

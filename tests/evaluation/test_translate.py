@@ -2,7 +2,11 @@
 
 import argparse
 import json
+import os
 import re
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +16,7 @@ import pytest
 import sentencepiece
 import torch
 from fairseq.models import BaseFairseqModel
-from program import realformer_nmt
+from program import REPOSITORY, realformer_nmt
 from subword_nmt.learn_bpe import learn_bpe
 from tiny import build
 from tiny_run import Training
@@ -128,6 +132,24 @@ def test_what_cannot_be_translated_is_refused(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match=message):
         translated(run, toy_corpus, tmp_path, *given)
+
+
+def test_fairseq_generate_does_not_outlive_a_killed_command(run: Path, toy_corpus: Path, tmp_path: Path) -> None:
+    """A thousand sentences one by one take minutes."""
+    flags = ["--data", toy_corpus, "--subwords", "none", "--subset", "train", "--batch-size", 1, "--cpu"]
+    command = [sys.executable, "-m", "realformer_nmt.cli", "translate", run / "checkpoint5.pt", *flags]
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen([*map(str, command), "--output", str(tmp_path / "out")], env=environment) as parent:
+        while not any("H-" in path.read_text() for path in tmp_path.glob("*/generate-train.txt")):
+            assert parent.poll() is None
+            time.sleep(0.05)
+        (child,) = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
+        parent.kill()
+    deadline = time.monotonic() + 20
+    while Path(f"/proc/{child}/cmdline").exists() and Path(f"/proc/{child}/cmdline").read_bytes():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert not (tmp_path / "out" / translate.RECORD).exists()
 
 
 @pytest.mark.parametrize("method", ["sentencepiece", "moses_bpe"])
