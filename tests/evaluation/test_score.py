@@ -122,6 +122,16 @@ def test_tokenised_bleu_is_that_of_fairseqs_scorer(number: int) -> None:
     assert found < measured(tokenised_bleu(), "", "", hypotheses, reference, 0).score
 
 
+def test_without_a_common_sequence_of_four_words_tokenised_bleu_is_0_as_in_fairseq() -> None:
+    """sacreBLEU would smooth: 1-, 2- and 3-grams match."""
+    hypothesis, reference = "a b c x a b c", "a b c d a b c"
+    words = Dictionary()
+    scorer = Scorer(BleuConfig(pad=words.pad(), eos=words.eos(), unk=words.unk()))
+    scorer.add(*(words.encode_line(text, add_if_not_exist=True).int() for text in (reference, hypothesis)))
+    assert measured(tokenised_bleu(), "", "", [hypothesis], [reference], 0).score == scorer.score() == 0
+    assert measured(metrics.bleu(), "", "", [hypothesis], [reference], 0).score > 30
+
+
 def test_compounds_are_split_as_perls_substitution_does() -> None:
     lines = ["Vor-Ort-Termin", "a-b-c-d", "- a -b c- d", "x--y", "1-2 3-4", "\u00e4-\u00f6"]
     program = r"s{(\S)-(\S)}{$1 ##AT##-##AT## $2}g"
