@@ -48,7 +48,8 @@ class Training:
         if self.complete:
             print(f"{self.folder}: trained already")
             return 0
-        with self._alone() as lock:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with alone(self.folder / f".lock-{self.machines.node_rank}", self.folder) as lock:
             if self.machines.node_rank == 0:
                 mend_last(self.folder / "checkpoints")
             status = self._train(words, lock)
@@ -57,18 +58,6 @@ class Training:
             raise UserError(f"fairseq-train ended with status {status}, {log} says why; the same command goes on")
         print(f"{self.folder}: trained in {self._seconds():.0f} s")
         return 0
-
-    @contextlib.contextmanager
-    def _alone(self) -> Iterator[int]:
-        """fairseq-train inherits the lock, and holds it even where only this process was killed."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        name = f".lock-{self.machines.node_rank}"
-        with (self.folder / name).open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise UserError(f"{self.folder}: another process trains it; wait, or end that process") from error
-            yield lock.fileno()
 
     def _train(self, words: list[str], lock: int) -> int:
         gpus = self.summary["gpus"]
@@ -104,6 +93,17 @@ class Training:
         times = {"wall_clock_hours": self._seconds() / 3600, "gpu_hours": gpu_seconds / 3600}
         content = {**self.summary, "command": words, "sessions": self.sessions, **times, "complete": complete}
         write_json(self.note, content)
+
+
+@contextlib.contextmanager
+def alone(file: Path, folder: Path) -> Iterator[int]:
+    """A lock whose descriptor fairseq-train inherits, and holds even where only its launcher was killed."""
+    with file.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise UserError(f"{folder}: another process trains it; wait, or end that process") from error
+        yield lock.fileno()
 
 
 def mend_last(folder: Path) -> None:

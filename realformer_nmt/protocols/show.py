@@ -8,19 +8,19 @@ from realformer_nmt.protocols.protocol import Protocol, load, shipped
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Shows a protocol, or the options that it gives to `realformer-nmt average` or `translate`."
+    parser.description = "Shows a protocol, or the options that it gives to `realformer-nmt average` and `translate`."
     parser.epilog = "example: realformer-nmt protocol realformer --corpus wmt14_en_fr --layers 60-12"
     parser.add_argument("protocol", help=f"{', '.join(shipped())}, or your own FILE.toml")
     parser.add_argument("--corpus", metavar="NAME", help="one that the protocol has other settings for")
     parser.add_argument("--layers", metavar="N|N-M", help="a depth that the protocol has other settings for")
-    parser.add_argument("--options", choices=("average", "translate"), help="print these alone, on one line")
+    parser.add_argument("--options", action="store_true", help="two lines: options of average, options of translate")
 
 
 def run(args: argparse.Namespace) -> int:
     protocol = load(args.protocol, args.corpus, args.layers)
-    options = {"average": protocol.averaging, "translate": protocol.decoding}
     if args.options:
-        print(*options[args.options])
+        print(*protocol.averaging)
+        print(*protocol.decoding)
     else:
         print(tabulate(rows(protocol), tablefmt="plain", disable_numparse=True))
     return 0

@@ -61,6 +61,7 @@ def run(args: argparse.Namespace) -> int:
     machines = found(args)
     words = compose(args, protocol, machines, prepared)
     if args.dry_run:
+        print(command.pasted(["mkdir", "-p", str(args.folder.absolute())]))  # fairseq makes no folder for its log
         print(command.pasted([*machines.launcher(), *words, *ending(args, words, machines)]))
         return 0
     present = torch.cuda.device_count()

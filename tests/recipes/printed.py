@@ -29,5 +29,6 @@ def dry_run(capsys: Any, *arguments: object) -> list[str]:
     words = [str(argument) for argument in arguments]
     cut = words.index("--") if "--" in words else len(words)
     assert cli.main(["train", *words[:cut], "--dry-run", *words[cut:]]) == 0
-    (line,) = capsys.readouterr().out.splitlines()
+    first, line = capsys.readouterr().out.splitlines()
+    assert first.startswith("mkdir -p ")
     return shlex.split(line)

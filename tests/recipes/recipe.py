@@ -1,0 +1,27 @@
+"""The recipes' own scripts, on archives in miniature and with tiny models."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from program import REPOSITORY
+
+TINY = ["--layers", "1", "--workers", "1", "--gpus", "0", "--max-tokens", "600", "--tokens-a-step", "600"]
+TINY += ["--epochs", "3", "--average", "2"]
+FLAGS = [f"--{side}-{name}" for side in ("encoder", "decoder") for name in ("embed-dim", "ffn-embed-dim")]
+FLAGS = ["--", *(word for flag in FLAGS for word in (flag, "32")), "--warmup-updates", "4", "--lr", "0.01"]
+
+
+def script(recipe: str, manifest: Path, folder: Path, *options: str, flags: Sequence[str] = FLAGS) -> list[str]:
+    run = REPOSITORY / "recipes" / recipe / "run.sh"
+    return [str(run), "--corpus", str(manifest), "--folder", str(folder), *TINY, *options, *flags]
+
+
+def path_with_program(folder: Path) -> str:
+    """A PATH on which `realformer-nmt` is this checkout's, installed or not."""
+    folder.mkdir(exist_ok=True)
+    program = folder / "realformer-nmt"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m realformer_nmt.cli "$@"\n')
+    program.chmod(0o755)
+    return os.pathsep.join((str(folder), os.environ["PATH"]))

@@ -1,0 +1,31 @@
+"""The figures in the recipes' README are those of the package's table of published scores."""
+
+from pathlib import Path
+
+import pytest
+
+from realformer_nmt.evaluation.published import figures
+
+RECIPES = Path(__file__).resolve().parents[2] / "recipes"
+PAPER = "RealFormer (He et al. 2021) table 7"
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of the first table."""
+    table = text[text.index("\n|") :].strip().split("\n\n")[0].splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+
+
+@pytest.mark.parametrize(("recipe", "dataset"), [("wmt14_en_de", "WMT14 En-De"), ("wmt14_en_fr", "WMT14 En-Fr")])
+def test_published_figures_stand_first_and_are_right(recipe: str, dataset: str) -> None:
+    text = (RECIPES / recipe / "README.md").read_text()
+    head, _, *models = rows(text)
+    shown = {(model, depth): cell for model, *cells in models for depth, cell in zip(head[1:], cells, strict=True)}
+    table = {
+        (found.model, f"{found.encoder_layers}L-{found.decoder_layers}L"): found
+        for found in figures(dataset)
+        if found.paper == PAPER
+    }
+    assert shown == {key: "failed" if found.bleu is None else f"{found.bleu:.2f}" for key, found in table.items()}
+    assert {found.metric for found in table.values()} == {"tokenised BLEU newstest2014"}
+    assert text.index("Tokenised BLEU on newstest2014") < text.index("## Commands")

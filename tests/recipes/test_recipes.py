@@ -1,0 +1,194 @@
+"""The recipes, whole: from archives on a server to run.json, killed in every stage, printed without being run."""
+
+import functools
+import json
+import re
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from program import REPOSITORY
+from recipe import FLAGS, script
+from runs import environment, freeze, kill, start, wait_for
+
+STAGES = ("prepare", "train", "average", "translate", "score")
+Scored = Callable[[str], Path]
+
+
+def run(words: list[str], program_path: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words, env=environment(PATH=program_path), capture_output=True, text=True, timeout=500, check=False
+    )
+
+
+def result(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "realformer-1/run.json").read_text())
+    return found
+
+
+@pytest.mark.parametrize("name", ["wmt14_en_de", "wmt14_en_fr"])
+def test_a_recipe_goes_from_archives_to_scores(name: str, scored: Scored) -> None:
+    folder = scored(name)
+    found = result(folder)
+    assert found["lines"] == 60
+    assert found["protocol"] == "realformer"
+    assert found["averaged"] == ["checkpoint2.pt", "checkpoint3.pt"]
+    assert (found["arch"], found["training_seed"]) == ("realformer", 1111)
+    beam, lenpen = {"wmt14_en_de": (4, 0.6), "wmt14_en_fr": (5, 0.8)}[name]
+    assert (found["decoding"]["beam"], found["decoding"]["lenpen"]) == (beam, lenpen)
+    assert {"bleu", "chrf", "tokenised_bleu"} <= set(found["scores"])
+    assert found["gpu_hours"] == 0
+    note = json.loads((folder / "realformer-1/train.json").read_text())
+    assert found["wall_clock_hours"] == note["wall_clock_hours"] > 0
+    hypotheses = (folder / "realformer-1/translation/hypotheses.txt").read_bytes()
+    assert hypotheses.count(b"\n") == 60
+    log = (folder / "realformer-1/train.log").read_text()
+    assert len(set(re.findall(r"valid on 'valid' subset .*\| bleu [\d.]+", log))) == 3
+
+
+def test_what_is_there_is_not_done_again(scored: Scored, served: dict[str, Path], program_path: str) -> None:
+    folder = scored("wmt14_en_de")
+    files = [path for path in (folder / "realformer-1").rglob("*") if path.is_file()]
+    before = {path: path.stat().st_mtime_ns for path in files}
+    done = run(script("wmt14_en_de", served["wmt14_en_de"], folder), program_path)
+    assert done.returncode == 0, done.stderr
+    assert {path: path.stat().st_mtime_ns for path in files} == before
+    for words in ("trained already", "average: ", "translate: ", "score: "):
+        assert words in done.stdout
+
+
+def told(stage: str, log: Path) -> bool:
+    """The recipe prints a command before it runs it."""
+    return f"realformer-nmt {stage} " in log.read_text()
+
+
+def under_way(folder: Path, log: Path) -> dict[str, Callable[[], bool]]:
+    """Of the long stages a part is done, of the others the process was started."""
+    return {
+        "prepare": (folder / "data/stages/text.json").exists,
+        "train": (folder / "realformer-1/checkpoints/checkpoint_last.pt").exists,
+        **{stage: functools.partial(told, stage, log) for stage in STAGES[2:]},
+    }
+
+
+def test_killed_in_every_stage_the_result_is_the_same(
+    scored: Scored, served: dict[str, Path], program_path: str, tmp_path: Path
+) -> None:
+    """In the stage train, a checkpoint is torn besides, and its first epoch is all that is left."""
+    undisturbed, folder, log = scored("wmt14_en_de"), tmp_path / "killed", tmp_path / "log"
+    for stage, happened in under_way(folder, log).items():
+        words = script("wmt14_en_de", served["wmt14_en_de"], folder, "--stage", stage)
+        process = start(words, log, PATH=program_path)
+        wait_for(happened, process, log)
+        if stage == "train":
+            freeze(process)
+            busy = run(words, program_path)
+            assert (busy.returncode, "another process trains it" in busy.stderr) == (1, True)
+        kill(process)
+        if stage == "train":
+            tear(folder / "realformer-1/checkpoints")
+        done = run(words, program_path)
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+        if stage == "train":
+            assert "checkpoint_last.pt was cut off: going on from checkpoint1.pt" in done.stderr
+            assert re.search(r"Loaded checkpoint .*last.pt \(epoch 2 @ \d+ updates\)", done.stdout + done.stderr)
+    ours, theirs = result(folder), result(undisturbed)
+    for key in ("scores", "lines", "averaged", "decoding", "parameters"):
+        assert ours[key] == theirs[key], key
+    for name in ("translation/hypotheses.txt", "translation/hypotheses.tok", "translation/reference.tok"):
+        assert (folder / "realformer-1" / name).read_bytes() == (undisturbed / "realformer-1" / name).read_bytes()
+    note = json.loads((folder / "realformer-1/train.json").read_text())
+    assert (note["complete"], len(note["sessions"])) == (True, 2)
+    weights = [torch.load(one / "realformer-1/average.pt", weights_only=True)["model"] for one in (folder, undisturbed)]
+    assert weights[0].keys() == weights[1].keys()
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+
+
+def tear(checkpoints: Path) -> None:
+    for later in checkpoints.glob("checkpoint[23].pt"):
+        later.unlink()
+    first = (checkpoints / "checkpoint1.pt").read_bytes()
+    (checkpoints / "checkpoint_last.pt").write_bytes(first[: len(first) // 2])
+
+
+def test_a_dry_run_prints_every_command_and_does_nothing(
+    served: dict[str, Path], program_path: str, tmp_path: Path
+) -> None:
+    words = script("wmt14_en_de", served["wmt14_en_de"], tmp_path / "new", "--dry-run")
+    done = run(words, program_path)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "new").exists()
+    commands = [shlex.split(line) for line in done.stdout.splitlines()]
+    assert [command[1] for command in commands if command[0] == "realformer-nmt"] == list(STAGES)
+    assert [command[0] for command in commands].index("fairseq-train") == 3  # below the stage that runs it
+    by_name = {command[1]: command for command in commands if command[0] == "realformer-nmt"}
+    assert by_name["average"][2:-1] == [str(tmp_path / "new/realformer-1/checkpoints"), "--last", "2", "--output"]
+    assert [by_name["translate"][by_name["translate"].index(flag) + 1] for flag in ("--beam", "--lenpen")] == [
+        "4",
+        "0.6",
+    ]
+    assert by_name["train"][-len(FLAGS) :] == FLAGS
+
+
+def test_a_dry_run_of_everything_done_prints_the_same(
+    scored: Scored, served: dict[str, Path], program_path: str
+) -> None:
+    """And the end of the linear schedule as a number, which is that of the run."""
+    folder = scored("wmt14_en_de")
+    done = run(script("wmt14_en_de", served["wmt14_en_de"], folder, "--dry-run"), program_path)
+    commands = [shlex.split(line) for line in done.stdout.splitlines()]
+    (printed,) = [command for command in commands if command[0] == "fairseq-train"]
+    assert printed == json.loads((folder / "realformer-1/train.json").read_text())["command"]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--stage", "average"], ["average"]),
+        (["--stop-after", "train"], ["prepare", "train"]),
+        (["--stop-after", "prepare"], ["prepare"]),
+    ],
+)
+def test_stages_can_be_chosen(
+    served: dict[str, Path], program_path: str, tmp_path: Path, options: list[str], expected: list[str]
+) -> None:
+    done = run(script("wmt14_en_fr", served["wmt14_en_fr"], tmp_path, *options, "--dry-run"), program_path)
+    assert done.returncode == 0, done.stderr
+    commands = [shlex.split(line) for line in done.stdout.splitlines()]
+    assert [command[1] for command in commands if command[0] == "realformer-nmt"] == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--stage", "cook", "--folder", "x", "--layers", "1"], "stages are prepare train average translate score"),
+        (["--stop-after", "cook", "--folder", "x", "--layers", "1"], "stages are prepare"),
+        (["--folder", "x"], "usage: run.sh"),
+        (["--layers", "3"], "usage: run.sh"),
+        (["--colour", "red"], "unknown option --colour"),
+        (["--folder"], "--folder needs a value"),
+    ],
+)
+@pytest.mark.parametrize("recipe", ["wmt14_en_de", "multi30k_en_de"])
+def test_wrong_options_are_refused(recipe: str, words: list[str], message: str, program_path: str) -> None:
+    done = run([str(REPOSITORY / "recipes" / recipe / "run.sh"), *words], program_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_help_is_printed(program_path: str) -> None:
+    done = run([str(REPOSITORY / "recipes/wmt14_en_fr/run.sh"), "--help"], program_path)
+    assert done.returncode == 0
+    assert "--stop-after STAGE" in done.stdout
+
+
+def test_a_failing_stage_ends_the_recipe(program_path: str, tmp_path: Path) -> None:
+    words = script("wmt14_en_de", tmp_path / "absent.toml", tmp_path / "new")
+    done = run(words, program_path)
+    assert done.returncode == 1
+    assert "absent.toml: No such file" in done.stderr
+    assert "realformer-nmt train" not in done.stdout

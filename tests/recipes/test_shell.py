@@ -1,0 +1,86 @@
+"""The shell scripts: shellcheck, their length, and SLURM jobs with stand-ins for SLURM's commands."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from printed import flags
+from program import REPOSITORY
+from runs import environment
+
+RECIPES = REPOSITORY / "recipes"
+SCRIPTS = sorted([*RECIPES.rglob("*.sh"), *RECIPES.rglob("*.sbatch")])
+SBATCH = """#!/bin/sh
+# Runs the job here, with what SLURM would say of its machines and what the job's first lines ask for.
+job=$1
+shift
+asked() { sed -n "s/^#SBATCH --$1=//p" "$job"; }
+SLURM_JOB_NUM_NODES=$(asked nodes) SLURM_GPUS_ON_NODE=$(asked gpus-per-node) SLURM_JOB_ID=41234 \\
+SLURM_JOB_NODELIST=node[1-9] SLURM_SUBMIT_DIR=$PWD exec bash "$job" "$@"
+"""
+SRUN = """#!/bin/sh
+node=0
+while [ $node -lt $SLURM_JOB_NUM_NODES ]; do
+    SLURM_NODEID=$node "$@" || exit $?
+    node=$((node + 1))
+done
+"""
+SCONTROL = "#!/bin/sh\nprintf 'node1\\nnode2\\n'\n"
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: str(script.relative_to(RECIPES)))
+def test_shellcheck_has_nothing_to_say(script: Path) -> None:
+    shellcheck = Path(sys.executable).with_name("shellcheck")
+    done = subprocess.run([shellcheck, "--external-sources", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: str(script.relative_to(RECIPES)))
+def test_scripts_are_short_and_stop_at_errors(script: Path) -> None:
+    text = script.read_text()
+    assert "set -euo pipefail" in text
+    assert len(text.splitlines()) <= 100
+    assert (script.stat().st_mode & 0o100 != 0) == (script.suffix == ".sh")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory, program_path: str) -> str:
+    """A PATH with SLURM's commands."""
+    folder = tmp_path_factory.mktemp("slurm")
+    for name, text in {"sbatch": SBATCH, "srun": SRUN, "scontrol": SCONTROL}.items():
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    return f"{folder}:{program_path}"
+
+
+def test_a_job_trains_on_every_machine(cluster: str, tmp_path: Path) -> None:
+    options = ["--layers", "60-12", "--folder", str(tmp_path), "--dry-run", "--", "--num-workers", "4"]
+    done = subprocess.run(
+        [f"{cluster.split(':')[0]}/sbatch", "recipes/wmt14_en_fr/slurm.sbatch", *options],
+        cwd=REPOSITORY,
+        env=environment(PATH=cluster),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    commands = [shlex.split(line) for line in done.stdout.splitlines()]
+    stages = [command[1] for command in commands if command[0] == "realformer-nmt"]
+    assert stages == ["prepare", "train", "train", "average", "translate", "score"]
+    launched = [flags(command) for command in commands if command[0] == "torchrun"]
+    assert len(launched) == 2
+    for rank, found in enumerate(launched):
+        assert (found["nproc-per-node"], found["nnodes"], found["node-rank"]) == (8, 2, rank)
+        assert (found["master-addr"], found["master-port"]) == ("node1", 20000 + 41234 % 20000)
+        assert (found["distributed-world-size"], found["update-freq"], found["num-workers"]) == (16, 16, 4)
+
+
+def test_jobs_ask_for_the_papers_gpus() -> None:
+    for recipe, gpus in {"wmt14_en_de": 4, "wmt14_en_fr": 16}.items():
+        text = (RECIPES / recipe / "slurm.sbatch").read_text()
+        asked = [int(re.findall(rf"^#SBATCH --{name}=(\d+)$", text, re.M)[0]) for name in ("nodes", "gpus-per-node")]
+        assert asked[0] * asked[1] == gpus

@@ -1,0 +1,144 @@
+"""`realformer-nmt train` for real: as long as was counted, killed and gone on with bit by bit, on two processes."""
+
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import recipe
+import torch
+from printed import dry_run
+from program import realformer_nmt
+from runs import environment
+
+from realformer_nmt.cli import main
+from realformer_nmt.protocols.session import alone, mend_last
+
+TINY = ["--gpus", 0, "--tokens-a-step", 1000, "--max-tokens", 500, "--epochs", 3]
+FLAGS = "-- --encoder-embed-dim 16 --decoder-embed-dim 16 --encoder-ffn-embed-dim 32 --decoder-ffn-embed-dim 32"
+FLAGS += " --warmup-updates 5 --num-workers 0"
+SIZE = [word for place, word in enumerate(recipe.TINY) if "--workers" not in recipe.TINY[max(0, place - 1) : place + 1]]
+
+
+def arguments(data: Path, folder: Path, *options: object) -> list[object]:
+    return ["--data", data, "--folder", folder, "--arch", "realformer", "--layers", 1, *options, *TINY, *FLAGS.split()]
+
+
+def checkpoint(folder: Path, name: str = "checkpoint_last.pt") -> dict[str, Any]:
+    state: dict[str, Any] = torch.load(folder / "checkpoints" / name, weights_only=True)
+    return state
+
+
+def updates(state: dict[str, Any]) -> int:
+    return int(state["optimizer_history"][-1]["num_updates"])
+
+
+@pytest.fixture(scope="module")
+def trained(scored: Callable[[str], Path]) -> Path:
+    return scored("wmt14_en_de") / "realformer-1"
+
+
+def again(trained: Path, *options: str) -> list[str]:
+    """What the recipe has called, and other options."""
+    words = ["--data", str(trained.parent / "data/data-bin"), "--folder", str(trained), "--arch", "realformer"]
+    return ["train", *words, *SIZE, *options, *recipe.FLAGS]
+
+
+def test_the_training_is_as_long_as_was_counted(trained: Path) -> None:
+    note = json.loads((trained / "train.json").read_text())
+    state = checkpoint(trained)
+    assert note["complete"] is True
+    assert note["updates"] == 3 * note["updates_an_epoch"] == updates(state)
+    words = note["command"]
+    assert words[words.index("--total-num-update") + 1] == str(note["updates"])
+    assert state["last_optimizer_state"]["param_groups"][0]["lr"] == 0  # where the schedule ends
+    kept = sorted(path.name for path in (trained / "checkpoints").glob("checkpoint[0-9]*"))
+    assert kept == ["checkpoint2.pt", "checkpoint3.pt"]
+
+
+def test_what_was_done_is_noted(trained: Path) -> None:
+    note = json.loads((trained / "train.json").read_text())
+    expected = {"protocol": "realformer", "arch": "realformer", "layers": [1, 1], "tokens_a_step": 600, "epochs": 3}
+    assert {name: note[name] for name in expected} == expected
+    (session,) = note["sessions"]
+    assert session["seconds"] > 1
+    assert note["wall_clock_hours"] == pytest.approx(session["seconds"] / 3600)
+    assert (note["gpus"], note["gpu_hours"], note["device"], note["precision"]) == (0, 0, "CPU", "fp32")
+
+
+def test_what_is_trained_is_not_trained_again(trained: Path, capsys: Any) -> None:
+    before = (trained / "train.json").read_text()
+    assert main(again(trained)) == 0
+    assert "trained already" in capsys.readouterr().out
+    assert (trained / "train.json").read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (["--protocol", "admin"], "protocol was realformer, now admin"),
+        (["--layers", "2"], "layers was [1, 1], now [2, 2]"),
+    ],
+)
+def test_other_settings_are_refused(trained: Path, capsys: Any, change: list[str], message: str) -> None:
+    assert main(again(trained, *change)) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert "Give another --folder" in error
+
+
+def test_a_folder_is_locked_as_long_as_a_child_of_the_launcher_lives(trained: Path, capsys: Any) -> None:
+    """A launcher that was killed leaves its fairseq-train behind."""
+    note = trained / "train.json"
+    whole = note.read_text()
+    note.write_text(json.dumps({**json.loads(whole), "complete": False}))
+    try:
+        with alone(trained / ".lock-0", trained) as lock:
+            child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=(lock,))
+        assert main(again(trained)) == 1
+        assert "another process trains it" in capsys.readouterr().err
+        child.kill()
+        child.wait()
+        with alone(trained / ".lock-0", trained):
+            pass
+    finally:
+        note.write_text(whole)
+
+
+def test_a_torn_checkpoint_without_another_starts_anew(tmp_path: Path, capsys: Any) -> None:
+    last = tmp_path / "checkpoint_last.pt"
+    last.write_bytes(b"PK\x03\x04 torn")
+    mend_last(tmp_path)
+    assert not last.exists()
+    assert "training from the start" in capsys.readouterr().err
+    torch.save({"model": {}}, last)
+    whole = last.read_bytes()
+    mend_last(tmp_path)
+    assert last.read_bytes() == whole
+
+
+def test_a_training_that_fails_says_so(toy_corpus: Path, tmp_path: Path) -> None:
+    words = arguments(toy_corpus, tmp_path / "run")
+    done = realformer_nmt("train", *words, "--encoder-attention-heads", 7)
+    assert done.returncode == 1
+    assert "fairseq-train ended with status 1, " in done.stderr
+    assert json.loads((tmp_path / "run/train.json").read_text())["complete"] is False
+
+
+def test_two_processes_of_torchrun_make_the_same_step(toy_corpus: Path, tmp_path: Path, capsys: Any) -> None:
+    """The command printed for two GPUs, on two CPU processes."""
+    words = arguments(toy_corpus, tmp_path / "run", "--precision", "fp32")
+    words[words.index("--gpus") + 1] = 2
+    printed = dry_run(capsys, *words)
+    total = int(printed[printed.index("--total-num-update") + 1])
+    assert printed[printed.index("--update-freq") + 1] == "1"
+    assert printed[0] == "torchrun"
+    (tmp_path / "run").mkdir()
+    run = [sys.executable, "-m", "torch.distributed.run", *printed[1:], "--cpu", "--max-epoch", "1"]
+    done = subprocess.run(run, env=environment(), capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-3000:] + shlex.join(run)
+    assert 3 * updates(checkpoint(tmp_path / "run")) == total
