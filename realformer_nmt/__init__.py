@@ -11,8 +11,8 @@ def _fairseq_imports() -> bool:
     # fairseq's speech tasks ask for tensorboardX when they are imported; translation does not need it
     logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)
     try:
-        importlib.import_module("fairseq")
-    except Exception:
+        importlib.import_module("fairseq.models")  # `fairseq` alone could be any folder of that name
+    except (Exception, SystemExit):
         return False
     return True
 

@@ -114,6 +114,10 @@ BROKEN = {
         "fairseq does not import: RuntimeError: first line",
         "realformer-nmt install-engine",
     ),
+    "raise SystemExit('no CUDA')": (
+        "fairseq does not import: SystemExit: no CUDA",
+        "realformer-nmt install-engine",
+    ),
     "import fairseq.libbase": ("fairseq does not import: ModuleNotFoundError", "realformer-nmt install-engine"),
 }
 
@@ -125,6 +129,13 @@ def test_fairseq_that_does_not_import(tmp_path: Path, text: str) -> None:
     assert what.startswith(expected_what)
     assert "second line" not in what
     assert mend.endswith(expected_mend)
+
+
+def test_a_folder_that_happens_to_be_called_fairseq(tmp_path: Path) -> None:
+    environment = Environment(tmp_path / "venv", without=FAIRSEQ)
+    (tmp_path / "fairseq").mkdir()
+    wrong = f"{tmp_path / 'fairseq'} is taken for fairseq, but holds no package"
+    assert diagnose(environment.python, path=[tmp_path]) == [(wrong, f"leave {tmp_path} out of PYTHONPATH")]
 
 
 def test_a_broken_numpy_comes_before_fairseq(tmp_path: Path) -> None:

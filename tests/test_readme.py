@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sysconfig
 from pathlib import Path
@@ -18,7 +19,7 @@ def test_the_trial(tmp_path: Path) -> None:
     scripts = Path(sysconfig.get_path("scripts"))
     (tmp_path / "realformer_nmt").symlink_to(REPOSITORY / "realformer_nmt")
     run = subprocess.run(
-        ["bash", "-euc", trial[1].replace("source .venv/bin/activate\n", "")],
+        [str(shutil.which("bash")), "-euc", trial[1].replace("source .venv/bin/activate\n", "")],
         cwd=tmp_path,
         env={**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "OMP_NUM_THREADS": "1"},
         capture_output=True,
