@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 from filelock import FileLock
+from fixture_types import Command, Once
 
 LETTERS = list("abcdefghijkl")
 SENTENCES = {"train": 2000, "valid": 203, "test": 61}  # none of them a multiple of 8 but train
-Command = Callable[..., subprocess.CompletedProcess[str]]
-Once = Callable[[str, Callable[[Path], None]], Path]
 
 
 def run_fairseq(

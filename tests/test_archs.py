@@ -1,9 +1,13 @@
 """`realformer-nmt archs` against the issue's list and parameters counted by hand."""
 
 import json
+from argparse import Namespace
 
 import pytest
 from program import realformer_nmt
+
+from realformer_nmt import archs
+from realformer_nmt.presets import PRESETS
 
 VOCABULARY, WIDTH, FFN = 32768, 512, 2048
 
@@ -11,16 +15,19 @@ VOCABULARY, WIDTH, FFN = 32768, 512, 2048
 @pytest.fixture(scope="module")
 def rows() -> dict[str, dict[str, object]]:
     listed = realformer_nmt("archs", "--json")
-    assert listed.returncode == 0, listed.stderr
+    assert listed.returncode == 0
+    assert listed.stderr == ""
     return {row["arch"]: row for row in json.loads(listed.stdout)}
 
 
-def test_it_prints_json_and_nothing_else() -> None:
-    listed = realformer_nmt("archs", "--vocabulary", "100")
-    assert listed.stderr == ""
-    assert listed.stdout.splitlines()[0].split() == [
+def test_the_table_says_the_same(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archs, "PRESETS", {"resi_dual_tiny": PRESETS["resi_dual_tiny"]})
+    assert archs.run(Namespace(json=False, vocabulary=100)) == 0
+    header, _, row, *_ = capsys.readouterr().out.splitlines()
+    assert header.split() == [
         *("arch", "topology", "scaling", "source", "carry", "encoder", "decoder", "width", "parameters")
     ]
+    assert row.split()[:8] == ["resi_dual_tiny", "dual", "none", "dot", "none", "2", "2", "64"]
 
 
 def test_choices_layers_and_width(rows: dict[str, dict[str, object]]) -> None:

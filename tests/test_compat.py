@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import torch
-from conftest import Command, Once
+from fixture_types import Command, Once
 from stock_runs import TINY, load
 
 from realformer_nmt import compat

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import Command, Once
 from fairseq import checkpoint_utils
 from fairseq.models.transformer import TransformerModel
+from fixture_types import Command, Once
 from stock_runs import TINY
 
 from realformer_nmt import compat

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Command, Once
+from fixture_types import Command, Once
 from stock_runs import TINY, difference, load
 
 from realformer_nmt import distributed_compat

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from conftest import Command
 from fairseq import optim
 from fairseq.optim.lr_scheduler import FairseqLRScheduler, build_lr_scheduler
 from fairseq_config import configured
+from fixture_types import Command
 
 
 def schedule(*arguments: object) -> FairseqLRScheduler:

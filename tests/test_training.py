@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import Command
+from fixture_types import Command
 
 import realformer_nmt
 

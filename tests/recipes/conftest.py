@@ -8,7 +8,7 @@ import pytest
 from archive_server import ArchiveServer
 from miniature import miniature
 from recipe import path_with_program, script
-from runs import environment
+from recipe_runs import environment
 
 from realformer_nmt.corpora.manifest import load
 

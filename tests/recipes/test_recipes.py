@@ -13,7 +13,7 @@ import pytest
 import torch
 from program import REPOSITORY
 from recipe import FLAGS, script
-from runs import environment, freeze, kill, start, wait_for
+from recipe_runs import environment, freeze, kill, start, wait_for
 
 STAGES = ("prepare", "train", "average", "translate", "score")
 Scored = Callable[[str], Path]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from printed import flags
 from program import REPOSITORY
-from runs import environment
+from recipe_runs import environment
 
 RECIPES = REPOSITORY / "recipes"
 SCRIPTS = sorted([*RECIPES.rglob("*.sh"), *RECIPES.rglob("*.sbatch")])

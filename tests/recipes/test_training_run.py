@@ -13,7 +13,7 @@ import recipe
 import torch
 from printed import dry_run
 from program import realformer_nmt
-from runs import environment
+from recipe_runs import environment
 
 from realformer_nmt.cli import main
 from realformer_nmt.protocols.session import alone, mend_last
