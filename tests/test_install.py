@@ -219,5 +219,5 @@ def test_make_install_again_for_another_torch_which_then_stays(tmp_path: Path) -
 def test_make_test_installs_and_runs_the_suite(tmp_path: Path) -> None:
     *installing, testing = make("test", tmp_path)
     assert len(installing) == 4
-    assert testing == "-m pytest --numprocesses auto"
+    assert testing == "-m pytest --numprocesses auto --dist worksteal"
     assert make("test", tmp_path) == [testing]
