@@ -1,10 +1,13 @@
 """The last stage: fairseq's own binarisation, fairseq-preprocess, and a check that it lost no line."""
 
+import ctypes
 import os
+import signal
 import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from realformer_nmt.corpora.texts import SPLITS
 from realformer_nmt.errors import UserError
@@ -34,7 +37,10 @@ def binarise(
     """The number of lines of each split in the data-bin."""
     words = command(texts, languages, folder, workers, dictionary, joined)
     environment = {"OMP_NUM_THREADS": "1", **os.environ}
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, errors="replace", check=False)
+    options: dict[str, Any] = {"preexec_fn": _die_with_parent} if sys.platform == "linux" else {}
+    done = subprocess.run(
+        words, env=environment, capture_output=True, text=True, errors="replace", check=False, **options
+    )
     if done.returncode:
         told = "\n".join((done.stdout + done.stderr).strip().splitlines()[-15:])
         raise UserError(f"fairseq-preprocess ended with status {done.returncode}:\n{told}")
@@ -59,3 +65,8 @@ def demand_same(text: Path, index: Path) -> int:
             f"{text} has {written} lines, but fairseq binarised {binarised}: a line holds what it splits at"
         )
     return written
+
+
+def _die_with_parent() -> None:
+    """An orphan would go on writing where the next run begins afresh."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
