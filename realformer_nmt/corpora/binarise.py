@@ -6,6 +6,7 @@ import signal
 import struct
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def binarise(
     """The number of lines of each split in the data-bin."""
     words = command(texts, languages, folder, workers, dictionary, joined)
     environment = {"OMP_NUM_THREADS": "1", **os.environ}
-    options: dict[str, Any] = {"preexec_fn": _die_with_parent} if sys.platform == "linux" else {}
+    options: dict[str, Any] = {"preexec_fn": partial(_die_with, os.getpid())} if sys.platform == "linux" else {}
     done = subprocess.run(
         words, env=environment, capture_output=True, text=True, errors="replace", check=False, **options
     )
@@ -67,6 +68,8 @@ def demand_same(text: Path, index: Path) -> int:
     return written
 
 
-def _die_with_parent() -> None:
+def _die_with(parent: int) -> None:
     """An orphan would go on writing where the next run begins afresh."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:  # it died before it could be asked for
+        os.kill(os.getpid(), signal.SIGKILL)
