@@ -1,15 +1,12 @@
 """The last stage: fairseq's own binarisation, fairseq-preprocess, and a check that it lost no line."""
 
-import ctypes
 import os
-import signal
 import struct
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
-from typing import Any
 
+from realformer_nmt.children import dying_with_us
 from realformer_nmt.corpora.texts import SPLITS
 from realformer_nmt.errors import UserError
 
@@ -38,9 +35,8 @@ def binarise(
     """The number of lines of each split in the data-bin."""
     words = command(texts, languages, folder, workers, dictionary, joined)
     environment = {"OMP_NUM_THREADS": "1", **os.environ}
-    options: dict[str, Any] = {"preexec_fn": partial(_die_with, os.getpid())} if sys.platform == "linux" else {}
     done = subprocess.run(
-        words, env=environment, capture_output=True, text=True, errors="replace", check=False, **options
+        words, env=environment, capture_output=True, text=True, errors="replace", check=False, **dying_with_us()
     )
     if done.returncode:
         told = "\n".join((done.stdout + done.stderr).strip().splitlines()[-15:])
@@ -66,10 +62,3 @@ def demand_same(text: Path, index: Path) -> int:
             f"{text} has {written} lines, but fairseq binarised {binarised}: a line holds what it splits at"
         )
     return written
-
-
-def _die_with(parent: int) -> None:
-    """An orphan would go on writing where the next run begins afresh."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    if os.getppid() != parent:  # it died before it could be asked for
-        os.kill(os.getpid(), signal.SIGKILL)

@@ -18,10 +18,11 @@ from realformer_nmt.corpora.binarise import binarise
 from realformer_nmt.corpora.fetch import fetch_texts
 from realformer_nmt.corpora.pieces import write_pieces
 from realformer_nmt.corpora.sources import Job
-from realformer_nmt.corpora.stages import Stages, alone, write_json
+from realformer_nmt.corpora.stages import Stages, write_json
 from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, Texts
 from realformer_nmt.corpora.texts import SPLITS, write_texts
 from realformer_nmt.errors import UserError
+from realformer_nmt.lock import alone
 
 PACKAGES = (
     "realformer-nmt",
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--workers {args.workers}: allowed is 1 or more")
     job = sources.job(args)
     try:
-        with alone(args.folder):
+        with alone(args.folder / ".lock", "is preparing"):
             prepare(job, args.folder, args.workers, args.keep, args.quiet)
     except OSError as error:
         raise UserError(f"{error.filename or args.folder}: {error.strerror or error}") from error

@@ -4,15 +4,13 @@ A stage works in a folder of a name of its own, renamed when all of it is writte
 child that outlived it, leaves nothing that a later run could take for finished.
 """
 
-import contextlib
-import fcntl
 import json
 import os
 import shutil
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,18 +55,6 @@ class Stages:
 
     def remove(self, name: str) -> None:
         shutil.rmtree(self.folder / name, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """One process at a time works in a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise UserError(f"{folder}: another process is preparing it; wait, or end that process") from error
-        yield
 
 
 def write_json(path: Path, content: Report) -> None:

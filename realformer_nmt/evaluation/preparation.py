@@ -88,7 +88,8 @@ def given(args: argparse.Namespace) -> Preparation:
 
 
 def read(folder: Path) -> Preparation:
-    """Raw text goes through what the corpus's test set went through."""
+    """Raw text goes through what the training text went through, since the model has seen no other. The papers left
+    punctuation of their test sets as it was, so such a set is to be taken from the data-bin."""
     note = folder / "prepare.json"
     if not note.is_file():
         raise UserError(f"{note}: no such file; `realformer-nmt prepare` writes it when it is done")
@@ -96,8 +97,7 @@ def read(folder: Path) -> Preparation:
     settings = report["settings"]
     protocol = Protocol(**{**settings["protocol"], "lengths": Lengths(**settings["protocol"]["lengths"])})
     plan = Plan(report["source"], report["target"], protocol, None, "refuse", settings["tokenised"], False)
-    forms = [part["format"] for part in settings["test"] if isinstance(part, dict)]
-    steps, _ = plan.steps("test", forms[0] if forms else "text")
+    steps, _ = plan.steps("train", "text")
     folders = folder / "data-bin", folder / "subwords"
     languages = plan.languages
     return Preparation(

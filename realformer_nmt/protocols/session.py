@@ -1,7 +1,6 @@
 """A run of fairseq-train and what is noted of it: its settings, and its time over every session that it took."""
 
 import contextlib
-import fcntl
 import json
 import re
 import shutil
@@ -10,7 +9,6 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 from types import FrameType
@@ -18,6 +16,7 @@ from typing import Any
 
 from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.errors import UserError
+from realformer_nmt.lock import alone
 from realformer_nmt.protocols.command import Machines, runnable
 
 FIXED = ("protocol", "arch", "layers", "tokens_a_step", "epochs", "flags", "settings")  # through a run's whole life
@@ -49,13 +48,12 @@ class Training:
             print(f"{self.folder}: trained already")
             return 0
         self.folder.mkdir(parents=True, exist_ok=True)
-        with alone(self.folder / f".lock-{self.machines.node_rank}", self.folder) as lock:
+        with alone(self.folder / f".lock-{self.machines.node_rank}", "trains") as lock:
             if self.machines.node_rank == 0:
                 mend_last(self.folder / "checkpoints")
             status = self._train(words, lock)
         if status:
-            log = self.folder / "train.log"
-            raise UserError(f"fairseq-train ended with status {status}, {log} says why; the same command goes on")
+            raise UserError(f"fairseq-train ended with status {status}, for the reason above; the same command goes on")
         print(f"{self.folder}: trained in {self._seconds():.0f} s")
         return 0
 
@@ -93,17 +91,6 @@ class Training:
         times = {"wall_clock_hours": self._seconds() / 3600, "gpu_hours": gpu_seconds / 3600}
         content = {**self.summary, "command": words, "sessions": self.sessions, **times, "complete": complete}
         write_json(self.note, content)
-
-
-@contextlib.contextmanager
-def alone(file: Path, folder: Path) -> Iterator[int]:
-    """A lock whose descriptor fairseq-train inherits, and holds even where only its launcher was killed."""
-    with file.open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise UserError(f"{folder}: another process trains it; wait, or end that process") from error
-        yield lock.fileno()
 
 
 def mend_last(folder: Path) -> None:

@@ -1,0 +1,28 @@
+"""One process at a time: a lock that ends with the process that holds it, however it ends."""
+
+import contextlib
+import fcntl
+from collections.abc import Iterator
+from pathlib import Path
+
+from realformer_nmt.errors import UserError
+
+
+@contextlib.contextmanager
+def alone(file: Path, doing: str) -> Iterator[int]:
+    """The lock's descriptor, for children that should hold it too."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise UserError(f"{file.parent}: another process {doing} it; wait, or end that process") from error
+        yield lock.fileno()
+
+
+def held(file: Path) -> bool:
+    try:
+        with alone(file, "holds"):
+            return False
+    except UserError:
+        return True
