@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("checkpoints", type=Path, nargs="+", metavar="CHECKPOINT", help="several make an ensemble")
     preparation.add_arguments(parser)
     parser.add_argument("--subset", default="test", help="of the data-bin (default: test)")
-    parser.add_argument("--input", type=Path, metavar="FILE", help="translate this raw text instead of a subset")
+    parser.add_argument("--input", type=Path, metavar="FILE", help="raw text, normalised as for training, instead")
     parser.add_argument("--output", type=Path, required=True, metavar="FOLDER")
     group = parser.add_argument_group("decoding, with fairseq-generate's defaults")
     group.add_argument("--beam", type=int, default=5)

@@ -153,8 +153,9 @@ def test_fairseq_generate_does_not_outlive_a_killed_command(run: Path, toy_corpu
 
 
 @pytest.mark.parametrize("method", ["sentencepiece", "moses_bpe"])
-def test_raw_text_is_read_as_the_prepared_test_set_was(method: str, tmp_path: Path) -> None:
-    """The raw test set, in pieces by us, is the data-bin that `prepare` had fairseq-preprocess make."""
+def test_raw_text_is_read_as_the_training_text_was(method: str, tmp_path: Path) -> None:
+    """In pieces by us, it is the data-bin that `prepare` had fairseq-preprocess make of the same text for training;
+    the test set, which this protocol leaves as it was, is not."""
     sides = []
     for language in ("en", "de"):
         sides.append(tmp_path / f"text.{language}")
@@ -165,15 +166,17 @@ def test_raw_text_is_read_as_the_prepared_test_set_was(method: str, tmp_path: Pa
     texts = [word for split in ("train", "valid", "test") for word in (f"--{split}", *map(str, sides))]
     size = {"sentencepiece": "400", "moses_bpe": "30"}[method]
     own = ["--source", "en", "--target", "de", "--subwords", method, "--vocabulary", size]
+    own += ["--normalise-punctuation", "--no-normalise-test"]
     args = parser.parse_args([*own, *texts, "--folder", str(tmp_path / "prepared"), "--workers", "1", "--quiet"])
     assert prepare.run(args) == 0
     corpus = preparation.read(tmp_path / "prepared")
     assert corpus.hyphens == ("aggressive" if method == "moses_bpe" else None)
     pieces = corpus.pieces(sides[0].read_bytes())
-    databin.binarise(pieces, corpus.data, "test", "en", "de", tmp_path)
-    name = "test.en-de.en.bin"
-    assert (tmp_path / name).read_bytes() == (corpus.data / name).read_bytes()
-    assert databin.count(corpus.data, "test", "en", "de") == len(RAW) * 3
+    databin.binarise(pieces, corpus.data, "input", "en", "de", tmp_path)
+    own_text = (tmp_path / "input.en-de.en.bin").read_bytes()
+    assert own_text == (corpus.data / "train.en-de.en.bin").read_bytes()
+    assert own_text != (corpus.data / "test.en-de.en.bin").read_bytes()
+    assert databin.count(corpus.data, "train", "en", "de") == len(RAW) * 3
 
 
 def test_a_hypothesis_too_few_or_too_many_is_an_error(tmp_path: Path) -> None:
