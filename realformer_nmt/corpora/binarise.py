@@ -1,12 +1,15 @@
 """The last stage: fairseq's own binarisation, fairseq-preprocess, and a check that it lost no line."""
 
+import contextlib
 import os
 import struct
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from realformer_nmt.children import dying_with_us
+from realformer_nmt.corpora.progress import progress
 from realformer_nmt.corpora.texts import SPLITS
 from realformer_nmt.errors import UserError
 
@@ -30,17 +33,28 @@ def command(
 
 
 def binarise(
-    texts: Path, languages: tuple[str, str], folder: Path, workers: int, dictionary: Path | None, joined: bool
+    texts: Path,
+    languages: tuple[str, str],
+    folder: Path,
+    workers: int,
+    dictionary: Path | None,
+    joined: bool,
+    tokens: int | None = None,
+    quiet: bool = False,
 ) -> dict[str, int]:
-    """The number of lines of each split in the data-bin."""
+    """The number of lines of each split in the data-bin; `tokens` are what the progress bar goes up to."""
     words = command(texts, languages, folder, workers, dictionary, joined)
     environment = {"OMP_NUM_THREADS": "1", **os.environ}
-    done = subprocess.run(
-        words, env=environment, capture_output=True, text=True, errors="replace", check=False, **dying_with_us()
-    )
-    if done.returncode:
-        told = "\n".join((done.stdout + done.stderr).strip().splitlines()[-15:])
-        raise UserError(f"fairseq-preprocess ended with status {done.returncode}:\n{told}")
+    with tempfile.TemporaryFile() as output, progress("data-bin", tokens and 2 * tokens, quiet=quiet) as bar:
+        process = subprocess.Popen(words, env=environment, stdout=output, stderr=output, **dying_with_us())
+        running = True
+        while running:
+            running = not ended(process)
+            bar.update(min(written(folder), bar.total or sys.maxsize) - bar.n)
+        output.seek(0)
+        told = "\n".join(output.read().decode(errors="replace").strip().splitlines()[-15:])
+    if process.returncode:
+        raise UserError(f"fairseq-preprocess ended with status {process.returncode}:\n{told}")
     (folder / "preprocess.log").unlink(missing_ok=True)  # times and paths
     pair = "-".join(languages)
     counts: dict[str, int] = {}
@@ -50,6 +64,22 @@ def binarise(
             if index.exists():
                 counts[name] = demand_same(texts / f"{name}.{language}", index)
     return counts
+
+
+def ended(process: "subprocess.Popen[bytes]") -> bool:
+    """It waits half a second at most."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(0.5)
+    return process.returncode is not None
+
+
+def written(folder: Path) -> int:
+    """The parts that fairseq-preprocess's processes write come and go."""
+    total = 0
+    for file in folder.glob("*.bin"):
+        with contextlib.suppress(FileNotFoundError):
+            total += file.stat().st_size
+    return total
 
 
 def demand_same(text: Path, index: Path) -> int:

@@ -4,12 +4,14 @@ import contextlib
 import functools
 import itertools
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from realformer_nmt.corpora.cleaning import fault
 from realformer_nmt.corpora.corpus import Lengths
 from realformer_nmt.corpora.parallel import ordered
+from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.reading import Block, blocks
 from realformer_nmt.corpora.subwords import encoder, split
 from realformer_nmt.corpora.texts import SPLITS, Plan
@@ -19,22 +21,27 @@ class Encoded(NamedTuple):
     places: list[int]  # of the pairs that stay
     source: bytes
     target: bytes
+    tokens: tuple[int, int]
     dropped: Counter[str]
 
 
-def write_pieces(texts: Path, model: Path, method: str, plan: Plan, workers: int, folder: Path) -> dict[str, Any]:
+def write_pieces(
+    texts: Path, model: Path, method: str, plan: Plan, workers: int, folder: Path, quiet: bool = False
+) -> dict[str, Any]:
     """folder/train.en ... and, of what is scored, the raw text of the pairs that stay."""
     report = {}
     for name in SPLITS:
         work = functools.partial(encode_block, method=method, model=model, lengths=plan.lengths(name, "after_bpe"))
-        report[name] = write_split(name, work, texts, plan.languages, workers, folder)
+        source, target = (texts / f"{name}.{language}" for language in plan.languages)
+        pairs = watched(blocks(source, target), f"pieces: {name}", source, target, quiet)
+        report[name] = write_split(name, ordered(work, pairs, workers), texts, plan.languages, folder)
     return {"pieces": report}
 
 
 def write_split(
-    name: str, work: "functools.partial[Encoded]", texts: Path, languages: tuple[str, str], workers: int, folder: Path
+    name: str, encoded: Iterable[tuple[Block, Encoded]], texts: Path, languages: tuple[str, str], folder: Path
 ) -> dict[str, Any]:
-    kept, dropped = 0, Counter[str]()
+    kept, tokens, dropped = 0, (0, 0), Counter[str]()
     with contextlib.ExitStack() as stack:
         out = [stack.enter_context((folder / f"{name}.{language}").open("wb")) for language in languages]
         raw = [] if name == "train" else [f"{name}.raw.{language}" for language in languages]
@@ -42,16 +49,16 @@ def write_split(
             (stack.enter_context((texts / file).open("rb")), stack.enter_context((folder / file).open("wb")))
             for file in raw
         ]
-        pairs = blocks(texts / f"{name}.{languages[0]}", texts / f"{name}.{languages[1]}")
-        for block, result in ordered(work, pairs, workers):
+        for block, result in encoded:
             for file, lines in zip(out, (result.source, result.target), strict=True):
                 file.write(lines)
             for origin, copy in copies:
                 lines_of = list(itertools.islice(origin, block.pairs))
                 copy.writelines(lines_of[place] for place in result.places)
             kept += len(result.places)
+            tokens = tokens[0] + result.tokens[0], tokens[1] + result.tokens[1]
             dropped.update(result.dropped)
-    return {"pairs": kept, "dropped": dropped}
+    return {"pairs": kept, "tokens": tokens, "dropped": dropped}
 
 
 def encode_block(block: Block, method: str, model: Path, lengths: Lengths | None) -> Encoded:
@@ -65,5 +72,5 @@ def encode_block(block: Block, method: str, model: Path, lengths: Lengths | None
             places.append(place)
         else:
             dropped[reason] += 1
-    ours, theirs = ("".join(f"{side[place]}\n" for place in places) for side in (source, target))
-    return Encoded(places, ours.encode(), theirs.encode(), dropped)
+    left, right = ("".join(f"{side[place]}\n" for place in places).encode() for side in (source, target))
+    return Encoded(places, left, right, (len(left.split()), len(right.split())), dropped)

@@ -76,26 +76,27 @@ def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> No
 
     def clean(out: Path) -> dict[str, Any]:
         members = fetch_texts(job.corpus, folder, job.archives, quiet=quiet) if job.corpus else {}
-        return write_texts(job.parts(members), plan, workers, out)
+        return write_texts(job.parts(members), plan, workers, out, quiet)
 
     def learn(out: Path) -> dict[str, Any]:
         train = [texts / f"train.{language}" for language in plan.languages]
         pairs = sum(part["kept"] for part in cleaned["parts"] if part["split"] == "train")
         if not pairs:
             raise UserError(f"no training pair is left of {cleaned['parts']}: widen the length filter")
-        method.learn(Texts(train[0], train[1], pairs), out, job.vocabulary, workers)
+        method.learn(Texts(train[0], train[1], pairs, quiet), out, job.vocabulary, workers)
         return {}
 
     def binary(out: Path) -> dict[str, Any]:
         dictionary = subwords / DICTIONARY if DICTIONARY in method.files else None
         joined = dictionary is not None or plan.protocol.joined_dictionary
-        return {"lines": binarise(pieces, plan.languages, out, workers, dictionary, joined)}
+        tokens = sum(sum(split["tokens"]) + 2 * split["pairs"] for split in encoded["pieces"].values())
+        return {"lines": binarise(pieces, plan.languages, out, workers, dictionary, joined, tokens, quiet)}
 
     cleaned = stages.run("text", clean)
     if not keep:
         stages.remove("texts")  # the extracted ones
     stages.run("subwords", learn, lasting=True)
-    stages.run("pieces", lambda out: write_pieces(texts, subwords, job.subwords, plan, workers, out))
+    encoded = stages.run("pieces", lambda out: write_pieces(texts, subwords, job.subwords, plan, workers, out, quiet))
     if not keep:
         stages.remove("text")
     stages.run("data-bin", binary, lasting=True)

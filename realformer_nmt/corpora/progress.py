@@ -1,8 +1,28 @@
-"""The one progress bar of downloads and extractions: bytes, speed, time left."""
+"""The one progress bar of downloads, extractions and the stages of prepare: bytes, speed, time left."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from tqdm import tqdm
+
+from realformer_nmt.corpora.reading import Block
 
 
 def progress(name: str, total: int | None, done: int = 0, quiet: bool = False) -> tqdm:
     """Silent if asked to be, and unless standard error is a terminal."""
     return tqdm(desc=name, total=total, initial=done, unit="B", unit_scale=True, disable=True if quiet else None)
+
+
+def shown(quiet: bool) -> bool:
+    return not quiet and sys.stderr.isatty()
+
+
+def watched(pairs: Iterable[Block], name: str, source: Path, target: Path, quiet: bool = False) -> Iterator[Block]:
+    """The blocks of two files, with a bar of how far into the files they reach; what is compressed counts as such."""
+    whole = source.stat().st_size + target.stat().st_size
+    with progress(name, whole, quiet=quiet) as bar:
+        for block in pairs:
+            yield block
+            bar.update(block.reach - bar.n)
+        bar.update(whole - bar.n)

@@ -12,7 +12,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import BinaryIO, Literal, NamedTuple
 
 from realformer_nmt.corpora.corpus import Format
 from realformer_nmt.errors import UserError
@@ -31,13 +31,15 @@ class Block(NamedTuple):
     target: bytes
     pairs: int
     replaced: int  # segments whose invalid bytes became U+FFFD
+    reach: int  # how many bytes of the two files it and the blocks before it took
 
 
 def blocks(
     source: Path, target: Path, form: Format = "text", invalid: Invalid = "refuse", size: int = 2000
 ) -> Iterator[Block]:
     """Every pair in order, `size` a block; sides of unequal length are an error."""
-    left, right = segments(source, form), segments(target, form)
+    texts = Segments(source, form), Segments(target, form)
+    left, right = map(iter, texts)
     read = 0
     while True:
         ours, theirs = list(itertools.islice(left, size)), list(itertools.islice(right, size))
@@ -51,17 +53,36 @@ def blocks(
             return
         read += len(ours)
         (mine, bad), (other, worse) = valid(ours, source, invalid), valid(theirs, target, invalid)
-        yield Block(mine, other, len(ours), bad + worse)
+        yield Block(mine, other, len(ours), bad + worse, sum(text.reach for text in texts))
 
 
-def segments(path: Path, form: Format) -> Numbered:
-    try:
-        with gzip.open(path) if form == "gzip" or path.suffix == ".gz" else path.open("rb") as file:
-            yield from READERS[form](file, path)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise UserError(f"{path}: not a whole gzip file ({error}); take it from a complete download") from error
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror or error}") from error
+class Segments:
+    """Of one file, with the numbers of their lines."""
+
+    def __init__(self, path: Path, form: Format) -> None:
+        self.path, self.form = path, form
+        self.file: BinaryIO | None = None
+
+    def __iter__(self) -> Numbered:
+        path = self.path
+        try:
+            with path.open("rb") as self.file, gzip.open(self.file) if self._compressed else self.file as text:
+                yield from READERS[self.form](text, path)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise UserError(f"{path}: not a whole gzip file ({error}); take it from a complete download") from error
+        except OSError as error:
+            raise UserError(f"{path}: {error.strerror or error}") from error
+
+    @property
+    def reach(self) -> int:
+        """How many bytes of the file have been read."""
+        if self.file is None:
+            return 0
+        return self.path.stat().st_size if self.file.closed else self.file.tell()
+
+    @property
+    def _compressed(self) -> bool:
+        return self.form == "gzip" or self.path.suffix == ".gz"
 
 
 def valid(lines: list[tuple[int, bytes]], path: Path, invalid: Invalid) -> tuple[bytes, int]:

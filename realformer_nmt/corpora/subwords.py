@@ -9,6 +9,7 @@ import contextlib
 import functools
 import io
 import itertools
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
 from realformer_nmt.corpora.parallel import ordered
+from realformer_nmt.corpora.progress import shown, watched
 from realformer_nmt.corpora.reading import Block, blocks
 from realformer_nmt.errors import UserError
 
@@ -34,6 +36,10 @@ class Texts(NamedTuple):
     source: Path
     target: Path
     pairs: int
+    quiet: bool = False  # no progress bars
+
+    def blocks(self) -> Iterator[Block]:
+        return watched(blocks(self.source, self.target), "subwords: reading", self.source, self.target, self.quiet)
 
 
 def learn_sentencepiece(texts: Texts, folder: Path, size: int, _: int) -> None:
@@ -68,8 +74,10 @@ def learn_sentencepiece(texts: Texts, folder: Path, size: int, _: int) -> None:
 def sample(texts: Texts, most: int) -> Iterator[str]:
     """Every n-th pair, n as small as gives no more than `most`."""
     step = -(-texts.pairs // most)
-    lines = (zip(split(block.source), split(block.target), strict=True) for block in blocks(texts.source, texts.target))
+    lines = (zip(split(block.source), split(block.target), strict=True) for block in texts.blocks())
     yield from itertools.chain.from_iterable(itertools.islice(itertools.chain.from_iterable(lines), 0, None, step))
+    if shown(texts.quiet):
+        print("subwords: sentencepiece is learning; it does not tell how far it is", file=sys.stderr)
 
 
 def load_sentencepiece(folder: Path) -> Encoder:
@@ -81,7 +89,7 @@ def learn_moses_bpe(texts: Texts, folder: Path, size: int, workers: int) -> None
     """`size` merges, learnt from the words of both sides."""
     counts: Counter[str] = Counter()
     floor = 0
-    for _, found in ordered(count, blocks(texts.source, texts.target), workers):
+    for _, found in ordered(count, texts.blocks(), workers):
         counts.update(found)
         while len(counts) > TYPES:
             floor += 1
@@ -90,8 +98,8 @@ def learn_moses_bpe(texts: Texts, folder: Path, size: int, workers: int) -> None
         raise UserError(
             f"{texts.source} and {texts.target} hold no word of two letters, from which BPE could be learnt"
         )
-    silent = contextlib.redirect_stderr(io.StringIO())  # ten lines of progress a second
-    with (folder / CODES).open("w", encoding="utf-8", newline="\n") as codes, silent:
+    bar = contextlib.nullcontext() if shown(texts.quiet) else contextlib.redirect_stderr(io.StringIO())
+    with (folder / CODES).open("w", encoding="utf-8", newline="\n") as codes, bar:  # subword-nmt has one
         learn_bpe((f"{word} {number}" for word, number in counts.items()), codes, size, is_dict=True)
 
 

@@ -15,6 +15,7 @@ from realformer_nmt.corpora.cleaning import Hyphens, Steps, cleaned, fault
 from realformer_nmt.corpora.corpus import Format, HeldOut, Lengths, Protocol
 from realformer_nmt.corpora.duplicates import digest, repetitions
 from realformer_nmt.corpora.parallel import ordered
+from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.reading import Block, Invalid, blocks
 
 SPLITS = ("train", "valid", "test")
@@ -91,7 +92,9 @@ class Tally:
     dropped: Counter[str] = field(default_factory=Counter)
 
 
-def write_texts(parts: Mapping[str, Sequence[Files]], plan: Plan, workers: int, folder: Path) -> dict[str, Any]:
+def write_texts(
+    parts: Mapping[str, Sequence[Files]], plan: Plan, workers: int, folder: Path, quiet: bool = False
+) -> dict[str, Any]:
     """folder/train.en, valid.en, valid.raw.en ... of all parts in order, and what became of each part's pairs."""
     with contextlib.ExitStack() as stack:
         output = {
@@ -99,7 +102,7 @@ def write_texts(parts: Mapping[str, Sequence[Files]], plan: Plan, workers: int, 
             for name in OUTPUTS
         }
         digests = stack.enter_context((folder / DIGESTS).open("wb"))
-        writer = Writer(plan, workers, output, digests)
+        writer = Writer(plan, workers, output, digests, quiet)
         tallies = [writer.write(split, files) for split in SPLITS for files in parts[split]]
     if plan.deduplicate:
         drop_repetitions(folder, plan.languages, [tally for tally in tallies if tally.split == "train"])
@@ -108,8 +111,10 @@ def write_texts(parts: Mapping[str, Sequence[Files]], plan: Plan, workers: int, 
 
 
 class Writer:
-    def __init__(self, plan: Plan, workers: int, output: Mapping[str, Sequence[BinaryIO]], digests: BinaryIO) -> None:
-        self.plan, self.workers, self.output, self.digests = plan, workers, output, digests
+    def __init__(
+        self, plan: Plan, workers: int, output: Mapping[str, Sequence[BinaryIO]], digests: BinaryIO, quiet: bool
+    ) -> None:
+        self.plan, self.workers, self.output, self.digests, self.quiet = plan, workers, output, digests, quiet
         self.read = self.kept = 0  # pairs of the training parts so far
 
     def write(self, split: str, files: Files) -> Tally:
@@ -137,7 +142,8 @@ class Writer:
 
     def tasks(self, split: str, files: Files) -> Iterator[Task]:
         rule = self.plan.held_out
-        for block in blocks(files.source, files.target, files.form, self.plan.invalid_utf8):
+        pairs = blocks(files.source, files.target, files.form, self.plan.invalid_utf8)
+        for block in watched(pairs, f"text: {files.source.name}", files.source, files.target, self.quiet):
             if split == "train" and rule and rule.counted == "before_cleaning":
                 yield Task(block, range((-self.read - 1) % rule.every, block.pairs, rule.every))
             else:

@@ -1,12 +1,29 @@
+"""Bars are for terminals: a real one, that of a pseudo-terminal, sees them in every stage of prepare."""
+
+import fcntl
+import gzip
 import io
+import os
+import pty
 import re
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from archive_server import ArchiveServer
+from program import REPOSITORY
 from single_archive import packing
 
 from realformer_nmt.corpora.download import download
+from realformer_nmt.corpora.progress import watched
+from realformer_nmt.corpora.reading import blocks
+from realformer_nmt.corpora.subwords import METHODS, Texts
+
+BAR = r": 100%.*{0}/{0} \[\d\d:\d\d<\d\d:\d\d, .*B/s\]"
 
 
 class Terminal(io.StringIO):
@@ -28,5 +45,69 @@ def test_a_bar_with_speed_and_time_left_is_for_terminals(
     error = stream()
     monkeypatch.setattr("sys.stderr", error)
     download(packing(server), tmp_path, quiet=quiet)
-    assert bool(re.search(r"a\.tgz: 100%.*2\.50M/2\.50M \[\d\d:\d\d<\d\d:\d\d, .*B/s\]", error.getvalue())) == shown
+    assert bool(re.search(r"a\.tgz" + BAR.format("2.50M"), error.getvalue())) == shown
     assert bool(error.getvalue()) == shown
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_block_says_how_far_into_the_files_it_reaches(tmp_path: Path, compressed: bool) -> None:
+    """Of plain files to the byte, of compressed ones in the file's own bytes; at the end all of them are read."""
+    lines = [f"{number * 7919 % 10_007} {number}\n".encode() for number in range(60_000)]
+    source, target = tmp_path / "a", tmp_path / "b"
+    sides = lines, lines[::-1]
+    for path, side in zip((source, target), sides, strict=True):
+        path.write_bytes(gzip.compress(b"".join(side)) if compressed else b"".join(side))
+    whole = source.stat().st_size + target.stat().st_size
+    pairs = list(watched(blocks(source, target, "gzip" if compressed else "text", size=25_000), "x", source, target))
+    reached = [block.reach for block in pairs]
+    assert reached == sorted(reached)
+    assert reached[-1] == whole
+    if compressed:
+        assert [reach / whole for reach in reached] == pytest.approx([25 / 60, 50 / 60, 1], abs=0.05)
+    else:
+        assert reached[1] == sum(len(line) for side in sides for line in side[:50_000])
+
+
+def on_a_terminal(words: Sequence[object]) -> tuple[int, str]:
+    """Status, and what standard error showed, which alone is a terminal."""
+    master, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 24, 100, 0, 0))  # lines, columns
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "realformer_nmt.cli", *map(str, words)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=terminal) as process:
+        os.close(terminal)
+        shown = b""
+        try:
+            while piece := os.read(master, 1 << 16):
+                shown += piece
+        except OSError:  # Linux' way to say that the other end is closed
+            pass
+    os.close(master)
+    return process.returncode, shown.decode()
+
+
+def test_every_stage_of_prepare_shows_how_far_it_is(tmp_path: Path) -> None:
+    sides = sentences(tmp_path)
+    own = ["--source", "en", "--target", "de", "--train", *sides, "--held-out", 20, "--workers", 1]
+    words = ["prepare", *own, "--subwords", "moses_bpe", "--vocabulary", 40, "--folder", tmp_path / "data"]
+    status, shown = on_a_terminal(words)
+    assert status == 0, shown
+    for bar in ("text: text.en", "subwords: reading", "pieces: train", "data-bin"):
+        assert re.search(re.escape(bar) + BAR.format(r"[\d.]+k"), shown), bar
+    assert re.search(r"100%.*40/40 \[\d\d:\d\d<\d\d:\d\d, .*it/s\]", shown)  # of subword-nmt's merges
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_sentencepiece_is_said_to_learn_silently(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quiet: bool) -> None:
+    error = Terminal()
+    monkeypatch.setattr("sys.stderr", error)
+    METHODS["sentencepiece"].learn(Texts(*sentences(tmp_path), 300, quiet), tmp_path, 330, 1)
+    assert ("subwords: sentencepiece is learning; it does not tell how far it is" in error.getvalue()) != quiet
+    assert bool(re.search("subwords: reading" + BAR.format(r"[\d.]+k"), error.getvalue())) != quiet
+
+
+def sentences(folder: Path) -> list[Path]:
+    sides = [folder / f"text.{language}" for language in ("en", "de")]
+    for side in sides:
+        side.write_text("".join(f"{number % 97} words {number % 89} of {side.name}\n" for number in range(300)))
+    return sides

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.dataset.fake_sgml import FakeSGMLDataset
 
-from realformer_nmt.corpora.reading import blocks, segments
+from realformer_nmt.corpora.reading import Segments, blocks
 from realformer_nmt.errors import UserError
 
 QUIRKS = "a\rb\u2028c\u0085d\fe\x1cf\x0bg\u2029h"  # str.splitlines takes it for eight lines
@@ -110,7 +110,7 @@ def test_sgm_is_read_as_sacrebleu_reads_it(folder: Path) -> None:
 def test_a_segment_over_two_lines_is_refused(folder: Path) -> None:
     path = written(folder / "broken.sgm", b'<doc>\n<seg id="1">half\nand half</seg>\n')
     with pytest.raises(UserError, match=r"broken\.sgm, line 2"):
-        list(segments(path, "sgm"))
+        list(Segments(path, "sgm"))
 
 
 def test_iwslt_titles_are_segments_and_other_metadata_is_not(folder: Path) -> None:
