@@ -1,4 +1,4 @@
-# make install | check | format | test | clean, on a machine with python3, make and a C++ compiler.
+# make install | demo | check | format | test | clean, on a machine with python3, make and a C++ compiler.
 #   VENV=.venv  PYTHON=python3  TORCH=torch==2.11.0  TORCH_INDEX=https://download.pytorch.org/whl/cpu
 # An environment keeps the PYTHON, TORCH and TORCH_INDEX it was made with; asking for others makes it anew.
 SHELL := bash
@@ -14,7 +14,10 @@ ANEW := $(if $(MADE_WITH),$(if $(filter-out $(MADE_WITH),$(WANTED)),anew))
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: install check format test clean anew
+SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
+BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
+
+.PHONY: install demo check format test browser clean anew
 install: $(VENV)/installed
 
 $(VENV)/installed: Makefile constraints.txt setup.py pyproject.toml realformer_nmt/engine.py $(ANEW)
@@ -39,7 +42,11 @@ format: install
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-test: install
+# The tests open the report in it
+browser:
+	$(if $(BROWSER),,$(SUDO) apt-get update -qq && $(SUDO) apt-get install -qq --no-install-recommends chromium)
+
+test: install browser
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 clean:

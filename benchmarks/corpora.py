@@ -12,6 +12,7 @@ import itertools
 import json
 import os
 import platform
+import shutil
 import statistics
 import tempfile
 from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ from realformer_nmt.corpora.prepare import versions
 from realformer_nmt.corpora.reading import blocks
 from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, Texts, split
 from realformer_nmt.corpora.tokenise import tokeniser
+from realformer_nmt.evaluation.environment import processor
 
 TYPES = 400_000  # different words
 EN_FR = 40_842_333  # pairs of WMT'14
@@ -157,15 +159,10 @@ def stages(texts: Texts, folder: Path, vocabulary_size: int, rounds: int) -> Ite
 
 
 def binary(folder: Path) -> int:
+    shutil.rmtree(folder / "data-bin", ignore_errors=True)
     dictionary = folder / "sentencepiece-model" / DICTIONARY
     lines = binarise(folder / "sentencepiece-pieces", LANGUAGES, folder / "data-bin", 1, dictionary, True)
     return lines["train"]
-
-
-def processor() -> str:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().split("\n") if info.exists() else []
-    return next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.processor())
 
 
 def main() -> None:

@@ -28,8 +28,9 @@ import torch
 from fairseq import checkpoint_utils, options
 from fairseq.data import data_utils, iterators
 from fairseq.distributed import utils as distributed_utils
+from fairseq.logging import progress_bar as progress_bars
 
-from realformer_nmt import distributed_compat, ema_compat
+from realformer_nmt import distributed_compat, divergence, ema_compat
 from realformer_nmt.errors import UserError
 
 UNACTIONABLE = (  # category, start of the message
@@ -55,6 +56,8 @@ def mend() -> None:
     keep_last_batch()
     train_in_bf16_without_tpu()
     end_prefetching_before_exit()
+    log_each_line_once()
+    divergence.note_divergence()
     distributed_compat.mend()
     ema_compat.mend()
 
@@ -188,6 +191,21 @@ def train_in_bf16_without_tpu() -> None:
         return parsed
 
     options.parse_args_and_arch = parse_args_and_arch
+
+
+def log_each_line_once() -> None:
+    """--log-file: every epoch and every validation opens the file once more and closes none (logging/progress_bar.py),
+    so that the n-th epoch's lines stand there 2 n times."""
+    original = progress_bars.progress_bar
+
+    @functools.wraps(original)
+    def progress_bar(*args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        for handler in [found for found in progress_bars.logger.handlers if isinstance(found, logging.FileHandler)]:
+            progress_bars.logger.removeHandler(handler)
+            handler.close()
+        return original(*args, **kwargs)
+
+    progress_bars.progress_bar = progress_bar
 
 
 def end_prefetching_before_exit() -> None:

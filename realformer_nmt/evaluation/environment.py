@@ -1,9 +1,11 @@
 """With which versions, and from which commit, a result was made."""
 
 import importlib.metadata
+import os
 import platform
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from realformer_nmt import __version__
 
@@ -22,6 +24,18 @@ def _version(name: str) -> str | None:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return None
+
+
+def hardware() -> dict[str, Any]:
+    """The machine, but for its GPUs, which train.json names."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {"host": platform.node(), "processor": processor(), "cores": os.cpu_count(), "memory_gib": round(memory)}
+
+
+def processor() -> str:
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text(encoding="utf-8").split("\n") if info.exists() else []
+    return next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.processor())
 
 
 def commit() -> str | None:

@@ -56,14 +56,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.dry_run:
+        print(command.pasted(["mkdir", "-p", str(args.folder.absolute())]))  # fairseq makes no folder for its log
+        print(command.pasted(fairseq_train(args)))
+        return 0
     prepared = preparation(args)
     protocol = settled(args, prepared)
     machines = found(args)
     words = compose(args, protocol, machines, prepared)
-    if args.dry_run:
-        print(command.pasted(["mkdir", "-p", str(args.folder.absolute())]))  # fairseq makes no folder for its log
-        print(command.pasted([*machines.launcher(), *words, *ending(args, words, machines)]))
-        return 0
     present = torch.cuda.device_count()
     if machines.gpus > present:
         raise UserError(f"--gpus {machines.gpus}, but {present} are found: --gpus {present}, or --dry-run")
@@ -72,6 +72,14 @@ def run(args: argparse.Namespace) -> int:
     length = updates.length(updates.parse(words), machines.ranks)
     training = Training(args.folder, summary(args, protocol, machines, length), machines)
     return training.run([*machines.launcher(), *words, *ending(args, words, machines, length.updates)])
+
+
+def fairseq_train(args: argparse.Namespace) -> list[str]:
+    """The whole command."""
+    prepared = preparation(args)
+    machines = found(args)
+    words = compose(args, settled(args, prepared), machines, prepared)
+    return [*machines.launcher(), *words, *ending(args, words, machines)]
 
 
 def preparation(args: argparse.Namespace) -> dict[str, Any]:

@@ -1,0 +1,98 @@
+"""A cell of the grid: one training, and the commands from it to its scores."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from realformer_nmt.comparison import curves
+from realformer_nmt.comparison.corpus import Corpus
+from realformer_nmt.comparison.grid import Failure, Grid
+from realformer_nmt.protocols.command import flags
+from realformer_nmt.protocols.protocol import load
+
+INTERVAL = 20  # updates between two points of a curve
+
+
+@dataclass(frozen=True)
+class Stage:
+    name: str
+    words: tuple[str, ...]  # of `realformer-nmt`
+    result: Path  # what it writes last
+
+    def done(self) -> bool:
+        """train.json is there from the start, and says itself whether all is trained."""
+        if not self.result.is_file() or self.result.suffix != ".json":
+            return self.result.is_file()
+        return bool(json.loads(self.result.read_text(encoding="utf-8")).get("complete", True))
+
+
+@dataclass(frozen=True)
+class Cell:
+    family: str
+    layers: str
+    seed: int
+    folder: Path
+    data: Path  # the data-bin, and its languages
+    languages: tuple[str, str]
+    stages: tuple[Stage, ...]
+    failure: Failure
+    retries: int
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def note(self) -> Path:
+        """What became of it."""
+        return self.folder / "cell.json"
+
+    @property
+    def lock(self) -> Path:
+        return self.folder / ".cell-lock"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.folder / "checkpoints"
+
+
+def cells(grid: Grid, corpus: Corpus, folder: Path, gpus: int) -> list[Cell]:
+    """`gpus` for each."""
+    return [_cell(grid, corpus, folder.absolute() / "cells", gpus, named) for named in grid.cells()]
+
+
+def _cell(grid: Grid, corpus: Corpus, folder: Path, gpus: int, named: tuple[str, str, int]) -> Cell:
+    own = folder / "{}-{}-s{}".format(*named)
+    stages = _stages(grid, corpus, own, gpus, named)
+    return Cell(*named, own, corpus.data, corpus.pair(), stages, grid.failure, grid.retries)
+
+
+def _stages(grid: Grid, corpus: Corpus, folder: Path, gpus: int, named: tuple[str, str, int]) -> tuple[Stage, ...]:
+    family, layers, seed = named
+    protocol = str(grid.path(grid.protocol)) if grid.protocol.endswith(".toml") else grid.protocol
+    settings = load(protocol, corpus.name, layers)
+    budget = grid.options("budget", named)
+    note, average, translation, record = (
+        folder / name for name in ("train.json", "average.pt", "translation", "run.json")
+    )
+    train = [
+        *("train", "--data", str(corpus.data), "--folder", str(folder), "--arch", family, "--layers", layers),
+        *("--protocol", protocol, *corpus.train, "--gpus", str(gpus), *flags(budget)),
+        *("--", *curves.flags(folder), *flags({"log-interval": INTERVAL, **grid.options("train", named)})),
+        *("--seed", str(seed)),
+    ]
+    averaging = ["--last", str(budget["average"])] if "average" in budget else settings.averaging
+    return (
+        Stage("train", tuple(train), note),
+        Stage("average", ("average", str(folder / "checkpoints"), *averaging, "--output", str(average)), average),
+        Stage(
+            "translate",
+            ("translate", str(average), *corpus.translate, *settings.decoding, "--output", str(translation)),
+            translation / "translation.json",
+        ),
+        Stage(
+            "score",
+            ("score", str(translation), "--training", str(note), *corpus.score, "--output", str(record)),
+            record,
+        ),
+    )

@@ -1,0 +1,129 @@
+"""`realformer-nmt compare GRID.toml`: which architecture, how deep, and is the difference real?"""
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from rich.console import Console
+from tabulate import tabulate
+
+from realformer_nmt.comparison import grid as grids
+from realformer_nmt.comparison import here, plan, report, results, slurm
+from realformer_nmt.comparison.cells import Cell, cells
+from realformer_nmt.comparison.corpus import Corpus, find
+from realformer_nmt.comparison.curves import Curves
+from realformer_nmt.comparison.grid import Grid
+from realformer_nmt.comparison.live import Live
+from realformer_nmt.comparison.note import Note
+from realformer_nmt.corpora.stages import write_json
+from realformer_nmt.errors import UserError
+from realformer_nmt.lock import alone
+
+EXAMPLES = """examples:
+  realformer-nmt compare recipes/quickstart/grid.toml --prepared demo/data --folder demo --jobs 2
+  realformer-nmt compare grid.toml --folder runs --plan
+  realformer-nmt compare grid.toml --folder runs --launcher slurm
+  realformer-nmt compare grid.toml --folder runs --report
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Trains, averages, translates and scores every cell of a grid, and writes the report. Cells that are done are "
+        "skipped, so after an interruption the same command goes on. A model that diverges or is stuck is a result."
+    )
+    parser.epilog, parser.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
+    parser.add_argument("grid", type=Path, metavar="GRID.TOML", help="what is compared (docs/comparing.md)")
+    parser.add_argument("--folder", type=Path, required=True, help="of the cells, results.json and report.html")
+    parser.add_argument(
+        "--prepared", type=Path, metavar="DIR", help="of `realformer-nmt prepare`, if the grid says none"
+    )
+    parser.add_argument("--archives", type=Path, metavar="DIR", help="of a corpus that the grid names")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--plan", action="store_true", help="show cells, parameters, cost and commands; run nothing")
+    what.add_argument("--status", action="store_true", help="how far the cells are; at any time")
+    what.add_argument("--report", action="store_true", help="write the report of what there is; at any time")
+    parser.add_argument("--launcher", choices=("here", "slurm"), default="here", help="this machine, or a job a cell")
+    parser.add_argument("--gpus", type=int, metavar="N", help="here: to use, one a cell (all; 0: the CPU)")
+    parser.add_argument("--jobs", type=int, metavar="N", help="here: cells side by side (one a GPU; 1 on the CPU)")
+    parser.add_argument("--tflops", type=float, metavar="X", help="--plan: the speed to count hours with")
+
+
+def run(args: argparse.Namespace) -> int:
+    grid = grids.load(args.grid)
+    corpus = find(grid, args.prepared, args.archives, args.folder)
+    gpus = torch.cuda.device_count() if args.gpus is None else args.gpus
+    if gpus < 0 or (args.jobs is not None and args.jobs < 1):
+        raise UserError(f"--gpus {gpus} --jobs {args.jobs}: allowed are 0 GPUs or more, 1 job or more")
+    on_gpu = bool(gpus) or args.launcher == "slurm"
+    found = cells(grid, corpus, args.folder, int(on_gpu))
+    if args.plan:
+        return show_plan(corpus, found, args.tflops)
+    if args.status:
+        print(status(found))
+        return 0
+    if not args.report:
+        with alone(args.folder / ".lock", "compares in"):
+            launch(args, grid, corpus, found, gpus)
+    write(grid, corpus, found, args.folder)
+    errors = [cell.name for cell in found if Note(cell).state == "error"]
+    if errors and not args.report:
+        raise UserError(f"{', '.join(errors)}: see `--status`; the same command tries again")
+    return 0
+
+
+def show_plan(corpus: Corpus, found: Sequence[Cell], tflops: float | None) -> int:
+    if not corpus.ready:
+        print(plan.pasted(["realformer-nmt", *corpus.prepare]))
+        print(
+            f"{len(found)} cells; parameters and cost are known once the corpus is prepared by this command", end="\n\n"
+        )
+        words = [plan.fairseq_train(cell) for cell in found]
+    else:
+        words = [plan.fairseq_train(cell) for cell in found]
+        print(plan.table(found, [plan.cost(cell, line) for cell, line in zip(found, words, strict=True)], tflops))
+    for cell, line in zip(found, words, strict=True):
+        print(f"\n# {cell.name}", *plan.commands(cell), f"# which runs {plan.pasted(line)}", sep="\n")
+    return 0
+
+
+def status(found: Sequence[Cell]) -> str:
+    rows = []
+    for cell in found:
+        note, train = Note(cell), Curves(cell.folder).train
+        last = train[-1] if train else {}
+        of = results.read(cell.folder / "train.json").get("updates")
+        rows.append((cell.name, note.state, last.get("update"), of, last.get("nll_loss"), note.content["evidence"]))
+    return tabulate(rows, ["cell", "state", "update", "of", "loss (bits)", "evidence"], floatfmt=".2f")
+
+
+def launch(args: argparse.Namespace, grid: Grid, corpus: Corpus, found: Sequence[Cell], gpus: int) -> None:
+    if not corpus.ready:
+        from realformer_nmt.cli import main
+
+        if main(corpus.prepare):
+            raise UserError(f"{grid.name}.toml: the corpus could not be prepared, for the reason above")
+    if args.launcher == "here" and not gpus:
+        print("training on the CPU: no GPU is used", file=sys.stderr)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
+    try:
+        with Live(found, Console(stderr=True)) as live:
+            if args.launcher == "slurm":
+                slurm.launch(found, args.folder, grid.slurm or {}, live.told)
+            else:
+                here.launch(found, here.slots(gpus, args.jobs or max(1, gpus)), live.told)
+    except KeyboardInterrupt as error:
+        raise UserError("interrupted; the same command goes on where it was") from error
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def write(grid: Grid, corpus: Corpus, found: Sequence[Cell], folder: Path) -> None:
+    record = results.gather(grid, corpus, found, ["realformer-nmt", *sys.argv[1:]])
+    write_json(folder / "results.json", record)
+    report.write(record, folder)
+    print(report.terminal_table(record))
+    print(f"\n{folder / 'report.html'}")

@@ -1,0 +1,77 @@
+"""Where a comparison's text comes from: a corpus that it prepares itself, a prepared one, or a data-bin alone."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from realformer_nmt.comparison.grid import Grid
+from realformer_nmt.corpora import manifest
+from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation import databin
+from realformer_nmt.protocols.command import flags
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """With the options that each command needs for it."""
+
+    name: str
+    data: Path  # the data-bin
+    translate: tuple[str, ...]
+    train: tuple[str, ...] = ()
+    score: tuple[str, ...] = ()
+    prepare: tuple[str, ...] = ()  # the whole command
+    languages: tuple[str, str] | None = None  # source and target, where they are known before it is prepared
+
+    def pair(self) -> tuple[str, str]:
+        return self.languages or databin.languages(self.data)
+
+    @property
+    def ready(self) -> bool:
+        return not self.prepare or (self.data.parent / "prepare.json").is_file()
+
+
+def find(grid: Grid, given: Path | None, archives: Path | None, folder: Path) -> Corpus:
+    said = [name for name in ("corpus", "prepared", "data") if getattr(grid, name)]
+    if given and said:
+        raise UserError(f"--prepared {given}, but {grid.name}.toml says {said[0]}: leave one of them out")
+    if not given and not said:
+        raise UserError(f"{grid.name}.toml says no corpus, prepared or data: pass --prepared FOLDER")
+    if archives and not grid.corpus:
+        raise UserError("--archives is for a corpus that is prepared here: leave it out")
+    if grid.data:
+        return binarised(grid)
+    if grid.corpus:
+        return to_prepare(grid, grid.corpus, archives, folder / "data")
+    return prepared((given or grid.path(grid.prepared or "")).absolute())
+
+
+def to_prepare(grid: Grid, corpus: str, archives: Path | None, folder: Path) -> Corpus:
+    named = str(grid.path(corpus)) if corpus.endswith(".toml") else corpus
+    found = manifest.load(named)
+    words = ["prepare", named, "--folder", str(folder), *flags(grid.prepare or {})]
+    words += ["--archives", str(archives)] if archives else []
+    subwords = str((grid.prepare or {}).get("subwords", "sentencepiece"))
+    train = ("--corpus", found.name, "--subwords", subwords) if found.name in manifest.shipped() else ()
+    translate = ("--prepared", str(folder))
+    languages = (found.source, found.target)
+    return Corpus(found.name, folder / "data-bin", translate, train, (), tuple(words), languages)
+
+
+def prepared(folder: Path) -> Corpus:
+    note = folder / "prepare.json"
+    if not note.is_file():
+        raise UserError(f"{note}: no such file; `realformer-nmt prepare --folder {folder}` writes it when it is done")
+    name = json.loads(note.read_text(encoding="utf-8"))["corpus"]
+    return Corpus(Path(name).name.removesuffix(".toml"), folder / "data-bin", ("--prepared", str(folder)))
+
+
+def binarised(grid: Grid) -> Corpus:
+    said = grid.data
+    if said is None:
+        raise UserError(f"{grid.name}.toml has no [data]")
+    folder = grid.path(said.folder)
+    translate = ["--data", str(folder), "--subwords", said.subwords]
+    translate += ["--subwords-folder", str(grid.path(said.subwords_folder))] if said.subwords_folder else []
+    translate += ["--hyphens", said.hyphens] if said.hyphens else []
+    return Corpus(folder.name, folder, tuple(translate), (), ("--reference", str(grid.path(said.reference))))

@@ -1,0 +1,62 @@
+"""Learning curves: the JSON lines that fairseq-train writes with --log-format json --log-file FILE."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+Point = dict[str, Any]
+TRAIN = {"loss": "loss", "nll_loss": "nll_loss", "gnorm": "gnorm", "tokens_a_second": "wps"}
+VALID = {"loss": "valid_loss", "nll_loss": "valid_nll_loss", "bleu": "valid_bleu"}
+FILE = "curves.jsonl"
+
+
+def flags(folder: Path) -> list[str]:
+    return ["--log-format", "json", "--log-file", str(folder.absolute() / FILE)]
+
+
+class Curves:
+    """Points by rising update, of a file that may still grow. A run that is resumed makes updates again: the last
+    line of an update counts."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / FILE
+        self._read = 0  # bytes
+        self._train: dict[int, Point] = {}
+        self._valid: dict[int, Point] = {}
+        self.grow()
+
+    def grow(self) -> bool:
+        """Whether something new was read; a line that is still being written waits for its end."""
+        if not self._file.is_file():
+            return False
+        with self._file.open("rb") as file:
+            file.seek(self._read)
+            lines = file.read().rpartition(b"\n")
+        self._read += len(lines[0] + lines[1])
+        for line in lines[0].split(b"\n"):
+            self._add(_record(line))
+        return bool(lines[1])
+
+    def _add(self, record: dict[str, Any]) -> None:
+        kinds = (("num_updates", TRAIN, self._train), ("valid_num_updates", VALID, self._valid))
+        for count, names, points in kinds:
+            if count in record:
+                numbers = {name: float(record[key]) for name, key in names.items() if key in record}
+                points[int(record[count])] = {"update": int(record[count]), **numbers}
+
+    @property
+    def train(self) -> list[Point]:
+        return [self._train[update] for update in sorted(self._train)]
+
+    @property
+    def valid(self) -> list[Point]:
+        return [self._valid[update] for update in sorted(self._valid)]
+
+
+def _record(line: bytes) -> dict[str, Any]:
+    """Nothing of a line that a killed process did not finish."""
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return {}
+    return record if isinstance(record, dict) else {}

@@ -1,0 +1,142 @@
+"""A grid of trainings is data: a TOML file that says the corpus, what is compared, and what differs where.
+
+Paths in it are relative to its folder.
+"""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from realformer_nmt.choices import unknown
+from realformer_nmt.corpora.manifest import ManifestError, build_table, merge, tomllib
+from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation.significance import METRICS
+from realformer_nmt.presets import FAMILIES
+from realformer_nmt.protocols import command
+
+TABLES = ("prepare", "train", "budget", "slurm")  # of options, as the commands name them without their dashes
+BUDGET = ("epochs", "updates", "tokens-a-step", "max-tokens", "average", "precision")  # of `realformer-nmt train`
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A model that has not left the unigram loss of its training data is stuck."""
+
+    judged_after: int = 2000  # updates, or all of them if they are fewer
+    margin: float = 0.1  # bits a token below the unigram entropy that a model must reach
+    stop_early: bool = False
+
+
+@dataclass(frozen=True)
+class Override:
+    """What differs for the cells that it names: all that agree with each of the three that is given."""
+
+    family: str | None = None
+    layers: str | None = None
+    seed: int | None = None
+    train: dict | None = None
+    budget: dict | None = None
+
+    def meets(self, family: str, layers: str, seed: int) -> bool:
+        named = ((self.family, family), (self.layers, layers), (self.seed, seed))
+        return all(wanted in (None, given) for wanted, given in named)
+
+
+@dataclass(frozen=True)
+class DataBin:
+    """One that `realformer-nmt prepare` did not make, and what `translate` and `score` want to know of its text."""
+
+    folder: str
+    subwords: str
+    reference: str  # of the test set, raw
+    subwords_folder: str | None = None
+    hyphens: str | None = None
+
+
+@dataclass(frozen=True)
+class Grid:
+    name: str
+    written: str  # the file's own text
+    folder: Path  # of the file
+    families: tuple[str, ...]
+    layers: tuple[str, ...]
+    seeds: tuple[int, ...] = (1,)
+    protocol: str = "realformer"
+    corpus: str | None = None  # to be prepared, by its name or manifest
+    prepared: str | None = None  # a folder of `realformer-nmt prepare`
+    data: DataBin | None = None
+    prepare: dict | None = None
+    train: dict | None = None  # flags of fairseq-train
+    budget: dict | None = None
+    slurm: dict | None = None  # parameters of submitit
+    failure: Failure = Failure()
+    override: tuple[Override, ...] = ()
+    baseline: str | None = None  # a family
+    metric: str = "bleu"
+    retries: int = 2  # of a cell that an infrastructure fault ended
+
+    def __post_init__(self) -> None:
+        for name in ("families", "layers", "seeds"):
+            values = getattr(self, name)
+            if not values:
+                raise ValueError(f"{name}: is empty, so there is no cell; name one or more")
+            twice = [str(value) for value in dict.fromkeys(values) if values.count(value) > 1]
+            if twice:
+                raise ValueError(f"{name}: {twice[0]} stands there twice; name each once")
+        self._demand_known()
+        if sum(origin is not None for origin in (self.corpus, self.prepared, self.data)) > 1:
+            raise ValueError("corpus, prepared and data each say what is translated: give one of them")
+        if self.prepare and self.corpus is None:
+            raise ValueError("[prepare] says how corpus is prepared: give corpus too, or leave [prepare] out")
+
+    def _demand_known(self) -> None:
+        for family in (*self.families, *(rule.family for rule in self.override if rule.family)):
+            if family not in FAMILIES:
+                raise ValueError(unknown("family", family, FAMILIES))
+        for layers in (*self.layers, *(rule.layers for rule in self.override if rule.layers)):
+            try:
+                command.layers(layers)
+            except UserError as error:
+                raise ValueError(str(error).removeprefix("--")) from error
+        for rule in self.override:
+            if not any(rule.meets(*cell) for cell in self.cells()):
+                raise ValueError(f"an override for {rule.family} {rule.layers} {rule.seed} meets no cell")
+        if self.baseline is not None and self.baseline not in self.families:
+            raise ValueError(unknown("baseline", self.baseline, self.families))
+        if self.metric not in METRICS:
+            raise ValueError(unknown("metric", self.metric, METRICS))
+        for name in itertools.chain(self.budget or {}, *(rule.budget or {} for rule in self.override)):
+            if name not in BUDGET:
+                raise ValueError(unknown("budget", name, BUDGET))
+
+    def cells(self) -> Iterator[tuple[str, str, int]]:
+        return itertools.product(self.families, self.layers, self.seeds)
+
+    def options(self, table: str, cell: tuple[str, str, int]) -> dict[str, Any]:
+        """[train] or [budget] with the overrides for a cell, the last one first in force."""
+        found = dict(getattr(self, table) or {})
+        for rule in self.override:
+            if rule.meets(*cell):
+                found = merge(found, getattr(rule, table) or {})
+        return found
+
+    def path(self, written: str) -> Path:
+        return self.folder / written
+
+
+def load(file: Path) -> Grid:
+    try:
+        written = file.read_bytes().decode()
+        table = tomllib.loads(written)
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}; give a grid, such as recipes/quickstart/grid.toml") from error
+    except ValueError as error:  # no TOML, or no UTF-8
+        raise UserError(f"{file}: {error}") from error
+    try:
+        given = {"written": written, "folder": file.absolute().parent, "name": file.stem}
+        grid: Grid = build_table(Grid, table, "", given)
+    except ManifestError as error:
+        raise UserError(f"{file}: {error}") from error
+    return grid

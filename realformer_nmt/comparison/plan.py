@@ -1,0 +1,90 @@
+"""`compare --plan`: the cells, what each costs, and the fairseq-train command of each; nothing is run."""
+
+import argparse
+import time
+from collections.abc import Sequence
+from statistics import median
+from typing import NamedTuple
+
+import torch
+from fairseq.data import Dictionary
+from tabulate import tabulate
+
+from realformer_nmt.comparison.cells import Cell
+from realformer_nmt.comparison.note import Note
+from realformer_nmt.evaluation.score import read_json
+from realformer_nmt.protocols import train, updates
+from realformer_nmt.protocols.command import pasted
+
+USED = 1 / 3  # of the rate of large matrix products, by a training of moderate width
+SIZE = 1024  # of the matrices
+
+
+class Cost(NamedTuple):
+    parameters: int
+    updates: int
+    tokens_a_step: int
+
+    @property
+    def operations(self) -> float:
+        """6 a parameter and token: 2 for its product, 4 for the two products of its gradients (Kaplan et al. 2020,
+        arXiv 2001.08361, section 2.1)."""
+        return 6.0 * self.parameters * self.updates * self.tokens_a_step
+
+
+def fairseq_train(cell: Cell) -> list[str]:
+    parser = argparse.ArgumentParser()
+    train.add_arguments(parser)
+    return train.fairseq_train(parser.parse_args(cell.stages[0].words[1:]))
+
+
+def cost(cell: Cell, words: Sequence[str]) -> Cost:
+    """Of a cell whose data are there."""
+    from realformer_nmt.skeleton import skeleton  # which imports the models
+
+    flags = [word for word in words[words.index(str(cell.data.absolute())) :] if not word.startswith("$(")]
+    cfg = updates.parse(flags)
+    sizes = [len(Dictionary.load(str(cell.data / f"dict.{language}.txt"))) for language in cell.languages]
+    with torch.device("meta"):
+        parameters = sum(parameter.numel() for parameter in skeleton(cfg.model, *sizes).parameters())
+    ranks = max(1, cfg.distributed_training.distributed_world_size)
+    step = ranks * cfg.dataset.max_tokens * cfg.optimization.update_freq[0]
+    return Cost(parameters, updates.length(cfg, ranks).updates, step)
+
+
+def table(cells: Sequence[Cell], costs: Sequence[Cost], tflops: float | None) -> str:
+    measured = rate(cells, costs)
+    assumed = tflops * 1e12 if tflops else measured or USED * product_rate()
+    rows = [
+        (cell.name, Note(cell).state, *found, found.operations / 1e15, found.operations / assumed / 3600)
+        for cell, found in zip(cells, costs, strict=True)
+    ]
+    headers = ["cell", "state", "parameters", "updates", "tokens a step", "PFLOP", "hours"]
+    told = "as given" if tflops else "as the cells that are done" if measured else "a third of this machine's products'"
+    note = f"hours of training at {assumed / 1e12:.3g} TFLOP/s, {told}; all: {sum(row[-1] for row in rows):.2f}"
+    return "\n\n".join([tabulate(rows, headers, intfmt=",", floatfmt=("", "", "", "", "", ".3f", ".2f")), note])
+
+
+def rate(cells: Sequence[Cell], costs: Sequence[Cost]) -> float | None:
+    """Operations a second of what has been trained."""
+    rates = []
+    for cell, found in zip(cells, costs, strict=True):
+        if cell.stages[0].done():
+            hours = read_json(cell.stages[0].result, "")["wall_clock_hours"]
+            rates.append(found.operations / hours / 3600)
+    return median(rates) if rates else None
+
+
+def product_rate() -> float:
+    matrix = torch.rand(SIZE, SIZE, device="cuda" if torch.cuda.is_available() else "cpu")
+    times = []
+    for _ in range(8):
+        start = time.perf_counter()
+        float((matrix @ matrix)[0, 0])  # waits for the GPU
+        times.append(time.perf_counter() - start)
+    return 2 * SIZE**3 / median(times)
+
+
+def commands(cell: Cell) -> list[str]:
+    """Ready to paste."""
+    return [pasted(["realformer-nmt", *stage.words]) for stage in cell.stages]

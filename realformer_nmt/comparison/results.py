@@ -1,0 +1,155 @@
+"""results.json: everything measured, gathered from the cells' own records, whether all are done or not."""
+
+import json
+import shlex
+import statistics
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from realformer_nmt.comparison import summary
+from realformer_nmt.comparison.cells import Cell
+from realformer_nmt.comparison.corpus import Corpus
+from realformer_nmt.comparison.curves import Curves
+from realformer_nmt.comparison.grid import Grid
+from realformer_nmt.comparison.note import Note
+from realformer_nmt.comparison.plan import commands
+from realformer_nmt.evaluation.environment import commit, versions
+from realformer_nmt.evaluation.files import read_lines
+from realformer_nmt.evaluation.significance import TESTS
+from realformer_nmt.protocols.command import layers, pasted
+
+EXAMPLES = 8  # sentences
+VALID_LOSS = {"name": "valid_loss", "label": "validation loss", "signature": None, "higher_is_better": False}
+Record = dict[str, Any]
+
+
+def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[str]) -> Record:
+    described = [describe(cell) for cell in cells]
+    runs = [read(cell.folder / "run.json") for cell in cells]
+    first = next((run for run in runs if run), {})
+    metrics = [
+        {"name": name, "label": found["metric"], "signature": found["signature"], "higher_is_better": True}
+        for name, found in first.get("scores", {}).items()
+    ]
+    test = {"name": TESTS[summary.TEST], "samples": summary.SAMPLES, "correction": "Holm"}
+    return {
+        "name": grid.name,
+        "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "complete": all(Note(cell).final for cell in cells),
+        "grid": grid.written,
+        "command": shlex.join(command),
+        "commit": commit(),
+        "versions": versions(),
+        "hardware": machines(cells),
+        "corpus": first.get("corpus") or corpus.name,
+        "subset": first.get("subset") or "test",
+        "languages": list(corpus.pair()),
+        "lines": first.get("lines"),
+        "metric": grid.metric,
+        "baseline": baseline(grid),
+        "test": test,
+        "metrics": [*metrics, VALID_LOSS],
+        "published": first.get("published", []),
+        "cells": described,
+        "rows": summary.rows(described, cells, grid.metric, baseline(grid)),
+        "examples": examples(cells, runs),
+    }
+
+
+def baseline(grid: Grid) -> str:
+    return grid.baseline or grid.families[0]
+
+
+def read(path: Path) -> Record:
+    found: Record = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return found
+
+
+def describe(cell: Cell) -> Record:
+    note, run, train = Note(cell), read(cell.folder / "run.json"), read(cell.folder / "train.json")
+    curves = Curves(cell.folder)
+    sessions = note.content["sessions"]
+    return {
+        "name": cell.name,
+        "family": cell.family,
+        "layers": list(layers(cell.layers)),
+        "depth": cell.layers,
+        "seed": cell.seed,
+        "state": note.state,
+        "evidence": note.content["evidence"],
+        "scores": scores(run, curves),
+        "parameters": run.get("parameters"),
+        "tokens_a_second": speed(curves),
+        "hours": train.get("wall_clock_hours"),
+        "gpu_hours": train.get("gpu_hours"),
+        "started": sessions[0]["started"] if sessions else None,
+        "finished": sessions[-1]["finished"] if sessions else None,
+        "device": train.get("device"),
+        "host": note.content.get("machine", {}).get("host"),
+        "commands": commands(cell),
+        "fairseq_train": pasted(train["command"]) if "command" in train else None,
+        "unigram_entropy": note.content.get("unigram_entropy"),
+        "curves": {"train": curves.train, "valid": curves.valid},
+        "shortcuts": run["models"][0].get("shortcuts", []) if run else [],
+    }
+
+
+def scores(run: Record, curves: Curves) -> Record:
+    found = {
+        name: {key: score.get(key) for key in ("score", "interval")} for name, score in run.get("scores", {}).items()
+    }
+    losses = [point["nll_loss"] for point in curves.valid if "nll_loss" in point]
+    return found | ({"valid_loss": {"score": losses[-1]}} if run and losses else {})
+
+
+def speed(curves: Curves) -> float | None:
+    """Target tokens, over the whole training; the first points still warm up."""
+    speeds = [point["tokens_a_second"] for point in curves.train if "tokens_a_second" in point]
+    return statistics.median(speeds[len(speeds) // 5 :]) if speeds else None
+
+
+def machines(cells: Sequence[Cell]) -> list[Record]:
+    """Each once, with the GPUs that its cells name."""
+    found: dict[str, Record] = {}
+    for cell in cells:
+        machine = Note(cell).content.get("machine")
+        if machine:
+            known = found.setdefault(machine["host"], {**machine, "gpus": []})
+            device = read(cell.folder / "train.json").get("device", "CPU")
+            if device not in ("CPU", *known["gpus"]):
+                known["gpus"].append(device)
+    return list(found.values())
+
+
+def examples(cells: Sequence[Cell], runs: Sequence[Record]) -> list[Record]:
+    """Sentences evenly spread over the test set, as the cells of the first seed translate them."""
+    done = [(cell, run) for cell, run in zip(cells, runs, strict=True) if run and cell.seed == cells[0].seed]
+    if not done:
+        return []
+    reference = lines(*done[0], "reference")
+    places = [(2 * number + 1) * len(reference) // (2 * EXAMPLES) for number in range(EXAMPLES)]
+    hypotheses = {cell.name: lines(cell, run, "hypotheses") for cell, run in done}
+    source = source_lines(done[0][1])
+    return [
+        {
+            "source": source[place] if source else "",
+            "reference": reference[place],
+            "hypotheses": {name: texts[place] for name, texts in hypotheses.items()},
+        }
+        for place in sorted(set(places))
+    ]
+
+
+def lines(cell: Cell, run: Record, name: str) -> list[str]:
+    return read_lines(cell.folder / run["files"][name]["path"])
+
+
+def source_lines(run: Record) -> list[str]:
+    """Raw, where the corpus was prepared here."""
+    translation = run["translation"]
+    if not translation["prepared"] or "subset" not in translation:
+        return []
+    file = Path(translation["prepared"], f"{translation['subset']}.raw.{translation['languages'][0]}")
+    return read_lines(file) if file.is_file() else []

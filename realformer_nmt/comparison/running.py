@@ -1,0 +1,132 @@
+"""One cell run from its training to its scores: watched, judged, gone on with where it was interrupted.
+
+A model that fails is a result, not an error; what else ends a stage (disk, memory, a kill) is tried again.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Generator, Mapping
+from typing import NamedTuple
+
+from realformer_nmt.children import dying_with_us
+from realformer_nmt.comparison import verdict
+from realformer_nmt.comparison.cells import Cell, Stage
+from realformer_nmt.comparison.curves import Curves
+from realformer_nmt.comparison.note import Note
+from realformer_nmt.comparison.verdict import Verdict
+from realformer_nmt.lock import alone
+
+PATIENCE = 30.0  # seconds that a process has to end when it is asked to
+OUTPUT = "output.log"
+
+
+class Progress(NamedTuple):
+    state: str  # the stage it is in, or how it ended
+    update: int = 0
+    updates: int | None = None
+    loss: float | None = None  # bits a token
+    tokens_a_second: float | None = None
+
+
+Watched = Generator[Progress, None, Verdict | None]
+
+
+def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None, None]:
+    """Whoever iterates decides how often is looked; closing it ends the processes that it has started."""
+    with alone(cell.lock, "runs"):
+        note = Note(cell)
+        if note.final:
+            yield Progress(note.state)
+            return
+        entropy = verdict.unigram_entropy(cell.data, *cell.languages)
+        note.begin(entropy)
+        found: Verdict | None = None
+        for stage in cell.stages:
+            if not stage.done():
+                ended = yield from _insist(cell, stage, note, environment, entropy)
+                if ended:
+                    note.end(*ended)
+                    yield Progress(ended.state)
+                    return
+            if stage is cell.stages[0]:
+                found = _judged(cell, Curves(cell.folder), entropy)
+        note.end(*(found or ("done", None)))
+        yield Progress(note.state)
+
+
+def _insist(cell: Cell, stage: Stage, note: Note, environment: Mapping[str, str], entropy: float) -> Watched:
+    """None once the stage is done; a verdict that ends the cell."""
+    for attempt in range(cell.retries + 1):
+        result = yield from _attempt(cell, stage, environment, entropy)
+        if isinstance(result, Verdict):
+            return result
+        if result == 0:
+            return None
+        diverged = verdict.diverged(cell.checkpoints, [])
+        if diverged:
+            return diverged
+        note.fault(f"{stage.name}, attempt {attempt + 1}: ended with status {result}: {_last_words(cell)}")
+    return Verdict("error", f"{stage.name} ended with status {result}, see {cell.folder / OUTPUT}: {_last_words(cell)}")
+
+
+def _attempt(
+    cell: Cell, stage: Stage, environment: Mapping[str, str], entropy: float
+) -> Generator[Progress, None, Verdict | int]:
+    cell.folder.mkdir(parents=True, exist_ok=True)
+    (cell.checkpoints / verdict.FILE).unlink(missing_ok=True)
+    with (cell.folder / OUTPUT).open("ab") as output:
+        words = [sys.executable, "-m", "realformer_nmt.cli", *stage.words]
+        process = subprocess.Popen(
+            words,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            **dying_with_us(),
+        )
+    try:
+        curves = Curves(cell.folder)
+        while process.poll() is None:
+            yield _progress(cell, stage, curves)
+            if curves.grow() and cell.failure.stop_early:
+                found = _judged(cell, curves, entropy)
+                if found:
+                    return found
+        return process.returncode
+    finally:
+        _end(process)
+
+
+def _judged(cell: Cell, curves: Curves, entropy: float) -> Verdict | None:
+    train = curves.train
+    return verdict.diverged(cell.checkpoints, train) or verdict.stuck(train, _updates(cell), entropy, cell.failure)
+
+
+def _updates(cell: Cell) -> int | None:
+    note = cell.stages[0].result
+    return json.loads(note.read_text(encoding="utf-8")).get("updates") if note.is_file() else None
+
+
+def _progress(cell: Cell, stage: Stage, curves: Curves) -> Progress:
+    last = curves.train[-1] if curves.train else {"update": 0}
+    return Progress(stage.name, last["update"], _updates(cell), last.get("nll_loss"), last.get("tokens_a_second"))
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """With all that it has started."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is None:
+            os.killpg(process.pid, number)
+            try:
+                process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                continue
+
+
+def _last_words(cell: Cell) -> str:
+    lines = (cell.folder / OUTPUT).read_text(encoding="utf-8", errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")

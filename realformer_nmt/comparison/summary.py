@@ -1,0 +1,86 @@
+"""The table family x depth: means and deviations over seeds, differences to the baseline, and whether they are real.
+
+The test of a difference asks whether it would hold on other sentences; every seed of a family is tested against the
+same seed of the baseline, and the largest p of them is reported: the difference is there at every seed or it is not
+(Berger 1982's intersection-union test, whose level needs no correction). Holm's correction is over the whole table.
+"""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from realformer_nmt.comparison.cells import Cell
+from realformer_nmt.comparison.note import Note
+from realformer_nmt.evaluation import significance
+
+TEST, SAMPLES, SEED = "ar", 10_000, 12345
+Record = dict[str, Any]
+Group = tuple[str, str]  # family, depth
+
+
+def rows(described: Sequence[Record], cells: Sequence[Cell], metric: str, baseline: str) -> list[Record]:
+    """`described` is of results.json's cells, in the order of the cells."""
+    groups: dict[Group, list[int]] = {}
+    for place, cell in enumerate(cells):
+        groups.setdefault((cell.family, cell.layers), []).append(place)
+    made = {group: row([described[place] for place in places]) for group, places in groups.items()}
+    p_values = {
+        group: p
+        for (family, depth), group in ((group, group) for group in groups)
+        if family != baseline and (baseline, depth) in groups
+        for p in [largest_p([cells[n] for n in groups[group]], [cells[n] for n in groups[baseline, depth]], metric)]
+        if p is not None
+    }
+    adjusted = dict(zip(p_values, significance.holm(list(p_values.values())), strict=True))
+    for (family, depth), found in made.items():
+        against = made.get((baseline, depth)) if family != baseline else None
+        p = p_values.get((family, depth))
+        found["delta"] = differences(found, against) if against else None
+        found["p"], found["p_holm"] = p, adjusted.get((family, depth))
+        found["p_is_bound"] = p is not None and p <= 1 / (SAMPLES + 1) + 1e-12
+    return list(made.values())
+
+
+def row(members: Sequence[Record]) -> Record:
+    done = [member for member in members if member["state"] == "done"]
+    names = dict.fromkeys(name for member in done for name in member["scores"])
+    return {
+        **{name: members[0][name] for name in ("family", "layers", "depth")},
+        "seeds": len(done),
+        "failed": sum(member["state"] in ("stuck", "diverged") for member in members),
+        "states": [member["state"] for member in members],
+        "scores": {
+            name: spread([member["scores"][name]["score"] for member in done if name in member["scores"]])
+            for name in names
+        },
+        **{name: middle(members, name) for name in ("parameters", "tokens_a_second", "hours")},
+    }
+
+
+def spread(values: Sequence[float]) -> Record:
+    """The deviation of a sample, s^2 = sum (x - mean)^2 / (n - 1)."""
+    deviation = statistics.stdev(values) if len(values) > 1 else None
+    return {"mean": statistics.fmean(values), "deviation": deviation}
+
+
+def middle(members: Sequence[Record], name: str) -> Any:
+    values = [member[name] for member in members if member[name] is not None]
+    return statistics.median(values) if values else None
+
+
+def differences(found: Record, baseline: Record) -> Mapping[str, float] | None:
+    both = [name for name in found["scores"] if name in baseline["scores"]]
+    return {name: found["scores"][name]["mean"] - baseline["scores"][name]["mean"] for name in both} or None
+
+
+def largest_p(ours: Sequence[Cell], theirs: Sequence[Cell], metric: str) -> float | None:
+    """Over the seeds that both have done."""
+    scored = {cell.seed: cell for cell in theirs if Note(cell).state == "done"}
+    pairs = [(cell, scored[cell.seed]) for cell in ours if Note(cell).state == "done" and cell.seed in scored]
+    found = [p_value(cell, other, metric) for cell, other in pairs]
+    return max(found, default=None)
+
+
+def p_value(ours: Cell, theirs: Cell, metric: str) -> float:
+    systems = [significance.read(cell.stages[-1].result) for cell in (theirs, ours)]
+    return significance.compare(systems, [metric], TEST, SAMPLES, SEED, 1)[0].p

@@ -1,0 +1,61 @@
+"""Has a model failed? As the papers' tables say `diverged`; `stuck` is a model that learned how often a word is used
+and nothing of the sentence before it."""
+
+import json
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from fairseq.data import indexed_dataset
+
+from realformer_nmt.comparison.curves import Point
+from realformer_nmt.comparison.grid import Failure
+from realformer_nmt.divergence import FILE
+from realformer_nmt.errors import UserError
+
+WINDOW = 5  # points of the curve
+
+
+class Verdict(NamedTuple):
+    state: str  # stuck or diverged
+    evidence: str
+
+
+def unigram_entropy(data: Path, source: str, target: str) -> float:
+    """H = -sum_w p(w) log2 p(w) over the training data's target tokens, each sentence's end included: what a model
+    loses that knows nothing but frequencies."""
+    prefix = data / f"train.{source}-{target}.{target}"
+    if not prefix.with_name(f"{prefix.name}.idx").is_file():
+        raise UserError(f"{prefix}.idx: no such file; the data-bin has no training data in {target}")
+    kind = indexed_dataset.MMapIndexedDataset.Index(f"{prefix}.idx").dtype
+    tokens = np.memmap(f"{prefix}.bin", dtype=kind, mode="r")
+    share = np.bincount(tokens) / len(tokens)
+    share = share[share > 0]
+    return float(-(share * np.log2(share)).sum())
+
+
+def stuck(train: list[Point], total: int | None, entropy: float, failure: Failure) -> Verdict | None:
+    """By the mean over the last points; None as long as it is too early to say."""
+    due = min(failure.judged_after, total or failure.judged_after)
+    points = [point for point in train if "nll_loss" in point]
+    if not points or points[-1]["update"] < due:
+        return None
+    loss = sum(point["nll_loss"] for point in points[-WINDOW:]) / len(points[-WINDOW:])
+    if loss <= entropy - failure.margin:
+        return None
+    update = points[-1]["update"]
+    told = f"training loss {loss:.2f} bits a token after {update} updates"
+    return Verdict("stuck", f"{told}; the words' frequencies alone give {entropy:.2f}")
+
+
+def diverged(checkpoints: Path, train: list[Point]) -> Verdict | None:
+    """By what the training itself noted when it ended, or by a loss that is no number."""
+    note = checkpoints / FILE
+    if note.is_file():
+        found = json.loads(note.read_text(encoding="utf-8"))
+        return Verdict("diverged", f"{found['error']} at update {found['update']}")
+    broken = [point for point in train if not math.isfinite(point.get("loss", 0.0))]
+    if broken:
+        return Verdict("diverged", f"loss {broken[0]['loss']} at update {broken[0]['update']}")
+    return None
