@@ -194,16 +194,17 @@ def train_in_bf16_without_tpu() -> None:
 
 
 def log_each_line_once() -> None:
-    """--log-file: every epoch and every validation opens the file once more and closes none (logging/progress_bar.py),
-    so that the n-th epoch's lines stand there 2 n times."""
+    """--log-file: every epoch opens the file once more and closes none (logging/progress_bar.py), so that the n-th
+    epoch's lines stand there n times."""
     original = progress_bars.progress_bar
 
     @functools.wraps(original)
-    def progress_bar(*args: typing.Any, **kwargs: typing.Any) -> typing.Any:
-        for handler in [found for found in progress_bars.logger.handlers if isinstance(found, logging.FileHandler)]:
+    def progress_bar(*args: typing.Any, log_file: str | None = None, **kwargs: typing.Any) -> typing.Any:
+        opened = [handler for handler in progress_bars.logger.handlers if isinstance(handler, logging.FileHandler)]
+        for handler in opened if log_file else ():
             progress_bars.logger.removeHandler(handler)
             handler.close()
-        return original(*args, **kwargs)
+        return original(*args, log_file=log_file, **kwargs)
 
     progress_bars.progress_bar = progress_bar
 
