@@ -36,6 +36,7 @@ SUBCOMMANDS = (
     Subcommand("translate", "translate a test set or raw text", "realformer_nmt.evaluation.translate"),
     Subcommand("score", "score a translation, beside the published figures", "realformer_nmt.evaluation.score"),
     Subcommand("significance", "test runs against a baseline", "realformer_nmt.evaluation.significance"),
+    Subcommand("compare", "a grid of trainings, its table and its report", "realformer_nmt.comparison.compare"),
 )
 
 
