@@ -1,6 +1,7 @@
 """A figure of matplotlib as an SVG that a page can theme: text stays text, ink is the page's own colour."""
 
 import io
+import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from realformer_nmt.comparison.wording import printable
 
 INK = "#010203"  # drawn as black, written as currentColor
 FAINT = 0.45  # opacity of what is not ours
-# Apart for the colour-blind (deutan, protan), and 3:1 or more against white and against #15181d.
+# Apart for the colour-blind (deutan, protan), and 3:1 or more against the page's panels, light and dark.
 COLOURS = ("#2369e7", "#d97a05", "#50a163", "#b7249a", "#c8282a", "#3299e3", "#cc759e")
 MARKERS = ("o", "s", "^", "D", "v", "P", "*", "h")  # one more than colours, so that pairs do not repeat soon
 STYLE = {
@@ -51,6 +52,7 @@ STYLE = {
     "lines.linewidth": 1.6,
     "lines.markersize": 5.5,
 }
+SAMPLE, LETTER, LINE = 0.5, 0.075, 0.17  # inches that a legend's entry needs: its line, each letter, its height
 THEME = "svg{color:#1d232c}@media(prefers-color-scheme:dark){svg{color:#dde2ea}}"
 NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 SVG = "{http://www.w3.org/2000/svg}"
@@ -97,8 +99,12 @@ class Drawing:
         artist.set_gid(name)
         self._marked[name] = (kind, printable(title))
 
-    def legend(self, axes: Axes, columns: int) -> None:
+    def legend(self, axes: Axes) -> None:
+        """Above, in as many columns as there is room for; the figure grows by its lines."""
         handles, labels = axes.get_legend_handles_labels()
+        width, height = self.figure.get_size_inches()
+        columns = max(1, min(3, int(width / (SAMPLE + LETTER * max(map(len, labels), default=0)))))
+        self.figure.set_size_inches(width, height + LINE * math.ceil(len(labels) / columns))
         self.figure.legend(handles, labels, loc="outside upper left", ncols=columns, handlelength=1.8)
 
     @styled()

@@ -31,7 +31,7 @@ def by_depth(results: Record) -> Drawing:
     label = printable(drawn_metric(results)["label"])
     names, failed = list(depths(results)), failures(results)
     strip = STRIP * max((len([one for one in failed if one[0] == place]) for place in range(len(names))), default=0)
-    drawing = Drawing(f"{label} against depth", WIDTH, 3.1 + strip)
+    drawing = Drawing(f"{label} against depth", WIDTH, 2.8 + strip)
     axes: Axes
     if failed:
         axes, below = drawing.figure.subplots(2, 1, sharex=True, height_ratios=[2.6, strip])
@@ -50,7 +50,7 @@ def by_depth(results: Record) -> Drawing:
     if not any(row["seeds"] and results["metric"] in row["scores"] for row in results["rows"]):
         axes.text(0.5, 0.5, "no cell is scored yet", transform=axes.transAxes, ha="center", alpha=FAINT)
         axes.set_yticks([])
-    drawing.legend(axes, 3)
+    drawing.legend(axes)
     return drawing
 
 
@@ -121,7 +121,7 @@ def validation(results: Record, depth: str) -> Drawing | None:
     cells = [cell for cell in results["cells"] if cell["depth"] == depth and cell["curves"]["valid"]]
     if not cells:
         return None
-    drawing = Drawing(f"validation loss, {depth} layers", WIDTH * 0.9, 2.9)
+    drawing = Drawing(f"validation loss, {depth} layers", WIDTH * 0.9, 2.5)
     axes = drawing.figure.subplots()
     axes.set(xlabel="update", ylabel="bits a target token", title=printable(f"{depth} layers"))
     look, shown = looks(families(results)), set()
@@ -133,7 +133,7 @@ def validation(results: Record, depth: str) -> Drawing | None:
         (line,) = axes.plot(updates, bits, color=colour, marker=marker, markersize=3.5, linewidth=1.2, label=label)
         drawing.mark(line, "validation", f"{cell['name']}: {bits[-1]:.2f} bits")
         shown.add(cell["family"])
-    drawing.legend(axes, 3)
+    drawing.legend(axes)
     return drawing
 
 
@@ -146,7 +146,7 @@ def cost(results: Record) -> Drawing | None:
         return None
     longest = max(cell["hours"] for cell in cells)
     unit, factor = ("hours", 1.0) if longest > 2 else ("minutes", HOUR)
-    drawing = Drawing(f"{metric['label']} against {unit} of training", WIDTH, 3.0)
+    drawing = Drawing(f"{metric['label']} against {unit} of training", WIDTH, 2.7)
     axes = drawing.figure.subplots()
     axes.set(xlabel=f"{unit} a cell", ylabel=printable(metric["label"]))
     for family, look in looks(families(results)).items():
@@ -161,7 +161,7 @@ def cost(results: Record) -> Drawing | None:
         plain(axes.xaxis)
     else:
         axes.set_xlim(left=0)
-    drawing.legend(axes, 3)
+    drawing.legend(axes)
     return drawing
 
 

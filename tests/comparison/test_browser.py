@@ -1,0 +1,164 @@
+"""The report as a reader sees it: in a real browser, on a desk and on a phone, by day and by night."""
+
+import functools
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page
+from sample_results import FAMILIES, Results, changed, empty, sample, unfinished
+from test_report import HOSTILE
+
+from realformer_nmt.comparison import report
+
+PHONE, DESK = (390, 844), (1280, 900)
+LATEX = r"$\undefined{ \$ _ ^ # % ~ &amp; \input{x}"
+BAD = HOSTILE + LATEX
+REPORTS: dict[str, Callable[[], Results]] = {
+    "sample": lambda: sample(seeds=2),
+    "unfinished": unfinished,
+    "empty": empty,
+    "hostile": lambda: changed(sample(seeds=1), lambda text: text + BAD),
+    "long": lambda: changed(sample(seeds=1), lambda text: f"synthesizer_factorised_{text}"),
+}
+Opened = Callable[..., tuple[Page, list[str]]]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """written(name) -> the address of that report, which is made once."""
+
+    @functools.cache
+    def make(name: str) -> str:
+        folder = tmp_path_factory.mktemp(name)
+        report.write(REPORTS[name](), folder)
+        return (folder / "report.html").as_uri()
+
+    return make
+
+
+@pytest.fixture
+def opened(browser: Browser, written: Callable[[str], str]) -> Iterator[Opened]:
+    """opened(name, size, scheme) -> the page, all details open, and what it complained of or asked for."""
+    contexts = []
+
+    def show(name: str, size: tuple[int, int] = DESK, scheme: str = "light") -> tuple[Page, list[str]]:
+        viewport = {"width": size[0], "height": size[1]}
+        contexts.append(browser.new_context(viewport=viewport, color_scheme=scheme))
+        page, told, address = contexts[-1].new_page(), [], written(name)
+        page.on("console", lambda message: told.append(message.text))
+        page.on("pageerror", lambda error: told.append(str(error)))
+        page.on("dialog", lambda dialog: told.append(dialog.message))
+        page.on("request", lambda request: told.append(request.url) if request.url != address else None)
+        page.goto(address)
+        page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        return page, told
+
+    yield show
+    for context in contexts:
+        context.close()
+
+
+def width(page: Page) -> int:
+    return page.evaluate("document.documentElement.scrollWidth")
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_plot_is_drawn(opened: Opened, size: tuple[int, int], scheme: str) -> None:
+    results = REPORTS["sample"]()
+    page, told = opened("sample", size, scheme)
+    assert told == []
+    assert width(page) <= size[0]
+    boxes = page.eval_on_selector_all("svg", "all => all.map(each => each.getBoundingClientRect().toJSON())")
+    curves = sum(4 if cell["shortcuts"] else 3 for cell in results["cells"])
+    assert len(boxes) == 1 + 2 + 1 + curves  # by depth, a validation a depth, cost
+    assert all(box["width"] > 200 and box["height"] > 100 and box["right"] <= size[0] for box in boxes)
+
+
+@pytest.mark.parametrize("name", ["sample", "long"])
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_no_word_of_a_plot_leaves_its_figure(opened: Opened, name: str, size: tuple[int, int]) -> None:
+    page, _ = opened(name, size)
+    outside = page.evaluate(
+        """[...document.querySelectorAll('svg text')].filter(text => {
+            const word = text.getBoundingClientRect(), box = text.closest('figure').getBoundingClientRect()
+            return word.left < box.left || word.right > box.right || word.top < box.top || word.bottom > box.bottom
+        }).map(text => text.textContent)"""
+    )
+    assert outside == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_as_many_marks_are_seen_as_there_are_data(opened: Opened, scheme: str) -> None:
+    page, _ = opened("sample", DESK, scheme)
+
+    def seen(selector: str) -> int:
+        """Elements that take up room on the page."""
+        return page.eval_on_selector_all(
+            selector, "all => all.filter(each => each.getBoundingClientRect().width > 1).length"
+        )
+
+    assert page.locator("figure.main .family").count() == len(FAMILIES)
+    assert seen("figure.main .family use") == 9  # five families at two depths, one of them stuck
+    assert seen(".deviation") == 9
+    assert seen(".failed use") == 1
+    assert seen(".published use") == 2
+    assert seen(".cost use") == 18
+    assert seen(".validation") == 20
+    assert seen(".curve") == 20 * 4
+    assert seen(".shortcut") == 8 * 5
+
+
+def test_ink_follows_the_scheme(opened: Opened) -> None:
+    lightness = []
+    for scheme in ("light", "dark"):
+        page, _ = opened("empty", DESK, scheme)
+        ink = page.locator("svg text").first.evaluate("text => getComputedStyle(text).fill")
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        lightness.append([sum(map(int, colour.strip("rgb()").split(","))) for colour in (ink, ground)])
+    (day_ink, day), (night_ink, night) = lightness
+    assert day_ink < 200 < 600 < day
+    assert night < 200 < 600 < night_ink
+
+
+def test_the_switch_shows_one_table_at_a_time(opened: Opened) -> None:
+    page, _ = opened("sample", PHONE)
+    for place, label in [(0, "sacreBLEU"), (1, "chrF2"), (2, "validation loss"), (0, "sacreBLEU")]:
+        page.locator(".switch label", has_text=label).click()
+        shown = page.locator(".pane").evaluate_all("all => all.map(each => each.offsetHeight > 0)")
+        assert shown == [number == place for number in range(3)]
+    page.locator("#metric-0").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".pane-1").is_visible()
+
+
+def test_a_wide_table_scrolls_in_its_own_box(opened: Opened) -> None:
+    page, _ = opened("sample", PHONE)
+    inner, outer = page.locator(".pane-0").evaluate("box => [box.scrollWidth, box.clientWidth]")
+    assert inner > outer
+    page.locator(".pane-0").evaluate("box => { box.scrollLeft = 1000 }")
+    family = page.locator(".pane-0 tbody th[scope=row]").first.bounding_box()
+    assert family
+    assert family["x"] >= 0  # the family stays in sight
+    assert width(page) <= PHONE[0]
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_hostile_text_runs_nothing(opened: Opened, size: tuple[int, int]) -> None:
+    page, told = opened("hostile", size)
+    assert told == []
+    assert page.title() == f"quickstart{BAD}: sacreBLEU across depths"
+    assert page.locator("h1").text_content() == f"quickstart{BAD}"
+    assert page.locator("script, img").count() == 0
+    assert page.locator("style").count() == 1
+    assert BAD in (page.locator("article").first.text_content() or "")
+    assert BAD in (page.locator("svg text", has_text="post_ln").first.text_content() or "")
+    assert width(page) <= size[0]
+
+
+@pytest.mark.parametrize("name", ["unfinished", "empty"])
+def test_a_page_of_what_runs_still(opened: Opened, name: str) -> None:
+    page, told = opened(name, PHONE)
+    assert told == []
+    assert page.locator("[role=status]").is_visible()
+    assert width(page) <= PHONE[0]
