@@ -29,6 +29,17 @@ HEADS = (
     "<keywords>talks, {0}</keywords>",
     "<talkid>{0}</talkid>",
 )
+XML = """<?xml version="1.0" encoding="UTF-8"?>
+<mteval>
+<{0} setid="iwslt2014" srclang="german">
+<doc docid="1" genre="lectures">
+<url>http://www.ted.com/talks/1</url>
+<keywords>talks, 1</keywords>
+<title>no segment</title>
+{1}</doc>
+</{0}>
+</mteval>
+"""
 SGM = '<{0} setid="newstest" srclang="any">\n<doc docid="a & b" origlang="en">\n<p>\n{1}</p>\n</doc>\n</{0}>\n'
 
 
@@ -130,7 +141,8 @@ def _text(lines: list[str], part: Part, member: Member) -> bytes:
         segments = "".join(
             f'<seg id="{number}">{around}{line}{around}</seg>\n' for number, line in enumerate(lines, start=1)
         )
-        return SGM.format("srcset" if "-src." in member.path else "refset", segments).encode()
+        template = XML if member.path.endswith(".xml") else SGM
+        return template.format("srcset" if "-src." in member.path else "refset", segments).encode()
     if part.format == "tags":  # talks have a title and a description, which are segments
         titled = [f"<title>{lines[0]}</title>", f"<description>{lines[1]}</description>", *lines[2:]]
         lines = [*(head.format(1) for head in HEADS), *titled]
