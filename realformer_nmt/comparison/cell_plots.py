@@ -69,6 +69,8 @@ def draw(drawing: Drawing, axes: Axes, cell: Record, part: str, figure: str, lab
     values = [finite(point.get(figure)) for point in points]
     marks = {"train": (COLOURS[0], "", 1.1), "valid": (COLOURS[1], "o", 1.5)}
     colour, marker, width = marks[part]
+    if len(measured) == 1:
+        marker = "o"  # one point makes no line
     updates = [point["update"] for point in points]
     (line,) = axes.plot(updates, values, color=colour, marker=marker, markersize=3.5, linewidth=width, label=label)
     drawing.mark(line, "curve", f"{label}: {measured[-1][figure]:.2f} at update {measured[-1]['update']}")

@@ -48,7 +48,7 @@ def by_depth(results: Record) -> Drawing:
         draw_family(drawing, axes, results, family, look, (place - (len(families(results)) - 1) / 2) * DODGE)
     draw_published(drawing, axes, results)
     if not any(row["seeds"] and results["metric"] in row["scores"] for row in results["rows"]):
-        axes.text(0.5, 0.5, "no cell is scored yet", transform=axes.transAxes, ha="center", alpha=FAINT)
+        axes.text(0.5, 0.5, "no cell has a score", transform=axes.transAxes, ha="center", alpha=FAINT)
         axes.set_yticks([])
     drawing.legend(axes)
     return drawing

@@ -13,6 +13,7 @@ from realformer_nmt.comparison.wording import (
     by_size,
     difference,
     hours,
+    measured,
     metrics,
     millions,
     printable,
@@ -55,7 +56,7 @@ def line(row: Record, results: Record) -> list[str]:
         quality(row, drawn),
         seeds(row),
         *compared,
-        *(quality(row, name) for name in others),
+        *(measured(row, name) for name in others),
         *cost,
     ]
 

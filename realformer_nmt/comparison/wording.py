@@ -59,10 +59,14 @@ def failure(states: Iterable[str]) -> str:
     return f"failed ({', '.join(kinds)})" if kinds else ""
 
 
+def measured(row: Record, metric: str) -> str:
+    return spread(row["scores"][metric]) if row["seeds"] and metric in row["scores"] else NOTHING
+
+
 def quality(row: Record, metric: str) -> str:
     """Mean and deviation; of a row without a score, why it has none."""
-    if row["seeds"] and metric in row["scores"]:
-        return spread(row["scores"][metric])
+    if (found := measured(row, metric)) != NOTHING:
+        return found
     unfinished = dict.fromkeys(state for state in row["states"] if state not in ("done", *FAILED))
     return failure(row["states"]) or ", ".join(unfinished) or NOTHING
 

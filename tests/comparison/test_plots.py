@@ -164,12 +164,14 @@ def test_a_loss_that_is_no_number_is_a_gap() -> None:
     loss, _, gradient = cell_plots.drawings(diverged)
     for drawing in (loss, gradient):
         assert "at update 200" in title(marks(drawing, "curve")[0])
+    diverged["curves"] = {"train": curve[19:], "valid": []}
+    assert [len(points(marks(drawing, "curve")[0])) for drawing in cell_plots.drawings(diverged)] == [1, 1]
     diverged["curves"] = {"train": curve[20:], "valid": []}
     assert cell_plots.drawings(diverged) == []
 
 
 def test_nothing_to_draw_yet() -> None:
-    assert "no cell is scored yet" in plots.by_depth(empty()).page_svg("p")
+    assert "no cell has a score" in plots.by_depth(empty()).page_svg("p")
     assert plots.cost(empty()) is None
     assert plots.validation(empty(), "6") is None
     assert len(marks(plots.by_depth(unfinished()), "family")) == len(FAMILIES)

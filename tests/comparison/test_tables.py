@@ -57,6 +57,7 @@ def test_what_failed_says_how(states: list[str], said: str, counted: str) -> Non
     row["scores"]["bleu"] = {"mean": 70.0, "deviation": 0.5}  # of a failed cell too: it is not to be shown
     words = one_row(results, "post_ln", "6")
     assert (words[2], words[3]) == (said, counted)
+    assert "failed" not in " ".join(words[4:])  # once is enough
 
 
 def test_one_seed_has_no_deviation() -> None:
