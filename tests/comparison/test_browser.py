@@ -1,15 +1,18 @@
 """The report as a reader sees it: in a real browser, on a desk and on a phone, by day and by night."""
 
 import functools
+import os
+import shutil
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, sync_playwright
 from sample_results import FAMILIES, Results, changed, empty, sample, unfinished
 from test_report import HOSTILE
 
 from realformer_nmt.comparison import report
 
+NAMES = ("chromium", "chromium-browser", "google-chrome")
 PHONE, DESK = (390, 844), (1280, 900)
 LATEX = r"$\undefined{ \$ _ ^ # % ~ &amp; \input{x}"
 BAD = HOSTILE + LATEX
@@ -21,6 +24,18 @@ REPORTS: dict[str, Callable[[], Results]] = {
     "long": lambda: changed(sample(seeds=1), lambda text: f"synthesizer_factorised_{text}"),
 }
 Opened = Callable[..., tuple[Page, list[str]]]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """$CHROMIUM, or what is on the path."""
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    if not found:
+        pytest.fail("no browser: apt-get install chromium, or set CHROMIUM", pytrace=False)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield started
+        started.close()
 
 
 @pytest.fixture(scope="module")
