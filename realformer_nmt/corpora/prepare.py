@@ -7,6 +7,7 @@ removed as soon as it is not needed. FOLDER/prepare.json is written last.
 import argparse
 import hashlib
 import importlib.metadata
+import json
 import os
 import platform
 import shutil
@@ -70,7 +71,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> None:
-    stages = Stages(folder, job.settings())
+    note = folder / "prepare.json"
+    stages = Stages(folder, job.settings(), note)
     plan, method = job.plan, METHODS[job.subwords]
     texts, subwords, pieces = (folder / name for name in ("text", "subwords", "pieces"))
 
@@ -100,10 +102,13 @@ def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> No
     if not keep:
         stages.remove("text")
     stages.run("data-bin", binary, lasting=True)
-    publish(pieces, folder)
+    if note.exists():
+        demand_whole(folder, note)
+    else:
+        publish(pieces, folder)
+        write_json(note, report(job, folder, stages, workers))
     if not keep:
         stages.remove("pieces")
-    write_json(folder / "prepare.json", report(job, folder, stages, workers))
 
 
 def publish(pieces: Path, folder: Path) -> None:
@@ -112,6 +117,17 @@ def publish(pieces: Path, folder: Path) -> None:
         partial = folder / f"{raw.name}.partial"
         shutil.copyfile(raw, partial)
         partial.replace(folder / raw.name)
+
+
+def demand_whole(folder: Path, note: Path) -> None:
+    """By sizes: to hash the data-bin of WMT'14 En-Fr anew takes seconds, and a damaged file would get a fresh hash."""
+    for name, size in json.loads(note.read_text(encoding="utf-8"))["bytes"].items():
+        path = folder / name
+        found = path.stat().st_size if path.is_file() else 0
+        if found != size:
+            raise UserError(
+                f"{path} has {found:,} bytes, and {note} says {size:,}: to make all again, remove {folder / 'stages'}"
+            )
 
 
 def report(job: Job, folder: Path, stages: Stages, workers: int) -> dict[str, Any]:
@@ -129,6 +145,7 @@ def report(job: Job, folder: Path, stages: Stages, workers: int) -> dict[str, An
         "parts": made["text"]["parts"],
         "pieces": made["pieces"]["pieces"],
         "settings": job.settings(),
+        "bytes": {str(path.relative_to(folder)): path.stat().st_size for path in (*folders, *raw)},
         "sha256": {str(path.relative_to(folder)): sha256(path) for path in (*folders, *raw)},
         "seconds": {name: stage["seconds"] for name, stage in made.items()},
         "workers": workers,

@@ -20,8 +20,9 @@ Report = dict[str, Any]
 
 
 class Stages:
-    def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, settings: Mapping[str, Any], end: Path) -> None:
+        """`end` is written when all of them are done, and void as soon as one is done afresh."""
+        self.folder, self.end = folder, end
         self.reports: dict[str, Report] = {}
         self._demand_same(json.loads(json.dumps(settings)))
 
@@ -43,6 +44,7 @@ class Stages:
         if not stamp.exists():
             for leftover in (*self.folder.glob(f"{name}.partial-*"), result):
                 shutil.rmtree(leftover, ignore_errors=True)
+            self.end.unlink(missing_ok=True)
             partial = self.folder / f"{name}.partial-{uuid.uuid4().hex}"
             partial.mkdir()
             start = time.monotonic()

@@ -15,6 +15,7 @@ from program import realformer_nmt
 
 from realformer_nmt import cli
 from realformer_nmt.corpora.manifest import load
+from realformer_nmt.corpora.stages import Stages
 from realformer_nmt.corpora.subwords import METHODS
 
 WORDS = [a + b + c for a in "bdfgk" for b in "aeiou" for c in "lmnrs"]
@@ -92,12 +93,36 @@ def test_the_report_counts_what_was_dropped(own: list[object], undisturbed: Path
     assert len(symbols) == 420 - 4
 
 
+def state(folder: Path) -> dict[str, int]:
+    return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*") if path.name not in (folder.name, ".lock")}
+
+
 def test_what_is_done_is_not_done_again(own: list[object], undisturbed: Path) -> None:
-    before = {path: path.stat().st_mtime_ns for path in undisturbed.rglob("*") if path.name != "prepare.json"}
-    assert prepare(undisturbed, own) == 0
-    after = {path: path.stat().st_mtime_ns for path in undisturbed.rglob("*") if path.name != "prepare.json"}
-    changed = {path.name for path in after if after[path] != before.get(path)}
-    assert changed <= {undisturbed.name, ".lock"} | {path.name for path in undisturbed.glob("*.raw.*")}
+    before = state(undisturbed)
+    assert prepare(undisturbed, own, "--workers", 2) == 0
+    assert state(undisturbed) == before
+    assert json.loads((undisturbed / "prepare.json").read_text("utf-8"))["workers"] == 1
+
+
+def test_a_result_that_was_cut_off_is_noticed(
+    own: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(undisturbed, folder)
+    with (folder / "data-bin" / "train.en-de.en.bin").open("r+b") as file:
+        file.truncate(100)
+    assert prepare(folder, own) == 1
+    error = capsys.readouterr().err
+    assert "train.en-de.en.bin has 100 bytes, and " in error
+    assert f"to make all again, remove {folder / 'stages'}" in error
+
+
+def test_a_stage_that_is_done_afresh_makes_the_end_void(tmp_path: Path) -> None:
+    end = tmp_path / "prepare.json"
+    for expected in (False, True):
+        end.touch()
+        Stages(tmp_path, {}, end).run("text", lambda _: {})
+        assert end.exists() == expected
 
 
 def test_other_settings_or_files_in_the_same_folder_are_refused(
