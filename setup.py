@@ -28,6 +28,7 @@ setup(
     python_requires=">=3.10",
     packages=find_packages(include=["realformer_nmt", "realformer_nmt.*"]),
     package_data={
+        "realformer_nmt.comparison": ["report.*.jinja"],
         "realformer_nmt.corpora": ["manifests/*.toml"],
         "realformer_nmt.evaluation": ["published.csv"],
         "realformer_nmt.protocols": ["*.toml"],

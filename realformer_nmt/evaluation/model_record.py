@@ -6,15 +6,21 @@ from typing import Any
 
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import checkpoints, validation
+from realformer_nmt.evaluation.files import sha256
 
 
-def describe(path: Path) -> dict[str, Any]:
+def describe(path: Path, translated: str) -> dict[str, Any]:
+    """`translated` is the sha256 of the checkpoint that translated."""
     state = checkpoints.load(path)
+    digest = sha256(path)
+    if translated != digest:
+        raise UserError(f"{path} is another than the one that translated: translate again")
     extra = state.get("extra_state") or {}
     own = validation.history([(validation.stored(state), validation.meters(state))])
     averaged = extra.get("averaged", [])
     return {
         "checkpoint": str(path),
+        "sha256": digest,
         **architecture(path, state),
         "epochs": checkpoints.epochs(state),
         "updates": checkpoints.updates(state),
@@ -35,7 +41,7 @@ def architecture(path: Path, state: dict[str, Any]) -> dict[str, Any]:
         tensors = {tensor.data_ptr(): tensor.numel() for tensor in state["model"].values()}
         arch = options.get("_name") or options.get("arch")
         return {"arch": arch, **checkpoints.choices(state), "parameters": sum(tensors.values())}
-    return {name: value for name, value in found.items() if name not in ("shortcuts", "updates")}
+    return {name: value for name, value in found.items() if name != "updates"}
 
 
 def validated(members: list[dict[str, float]]) -> dict[str, dict[str, float]]:
