@@ -1,0 +1,126 @@
+"""A grid as it is read: what its cells are, and what is refused with which words."""
+
+from pathlib import Path
+
+import pytest
+
+from realformer_nmt.cli import main
+from realformer_nmt.comparison.grid import load
+from realformer_nmt.errors import UserError
+
+PLAIN = 'families = ["post_ln", "admin"]\nlayers = ["6", "60-12"]\n'
+REFUSED = {
+    "families = []\nlayers = ['6']": "families: is empty",
+    "families = ['admin']\nlayers = []": "layers: is empty",
+    "families = ['admin']": "layers: is missing",
+    "families = ['admin', 'admin']\nlayers = ['6']": "families: admin stands there twice",
+    "families = ['admn']\nlayers = ['6']": "did you mean admin?",
+    "families = ['admin']\nlayers = ['0']": "layers 0: allowed is a number",
+    "families = ['admin']\nlayers = ['-6']": "layers -6: allowed is a number",
+    "families = ['admin']\nlayers = ['6x']": "layers 6x: allowed is a number",
+    "families = ['admin']\nlayers = [6]": "allowed is a string, given was 6",
+    "families = 'admin'\nlayers = ['6']": "families: allowed is a list",
+    PLAIN + "seed = [1]": "key seed is not one of",
+    PLAIN + "seeds = [1, 1]": "seeds: 1 stands there twice",
+    PLAIN + "baseline = 'pre_ln'": "baseline pre_ln is not one of post_ln, admin",
+    PLAIN + "metric = 'blue'": "did you mean bleu?",
+    PLAIN + "corpus = 'multi30k_en_de'\nprepared = 'data'": "give one of them",
+    PLAIN + "[prepare]\nvocabulary = 100": "give corpus too",
+    PLAIN + "[budget]\nepoch = 3": "did you mean epochs?",
+    PLAIN + "[data]\nfolder = 'bin'": "data.subwords: is missing",
+    PLAIN + "[[override]]\nfamily = 'pre_ln'": "meets no cell",
+    PLAIN + "[[override]]\nfamily = 'nothing'": "family nothing is not one of",
+    PLAIN + "[failure]\nmargin = 'much'": "failure.margin: allowed is a number",
+    PLAIN + "families = ['admin']": "Cannot overwrite a value",
+}
+
+
+def write(folder: Path, text: str) -> Path:
+    file = folder / "grid.toml"
+    file.write_text(text, encoding="utf-8", errors="surrogateescape")
+    return file
+
+
+@pytest.mark.parametrize(("text", "told"), REFUSED.items())
+def test_a_wrong_grid_is_refused_in_a_line(text: str, told: str, tmp_path: Path) -> None:
+    file = write(tmp_path, text)
+    with pytest.raises(UserError) as error:
+        load(file)
+    assert told in str(error.value)
+    assert str(error.value).startswith(f"{file}: ")
+    assert "\n" not in str(error.value)
+
+
+def test_a_grid_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "grid.toml"
+    file.write_bytes(b"families = '\xff'")
+    with pytest.raises(UserError, match="utf-8"):
+        load(file)
+    with pytest.raises(UserError, match=r"No such file.*recipes/quickstart/grid\.toml"):
+        load(tmp_path / "none.toml")
+
+
+def test_cells_are_the_product_of_families_layers_and_seeds(tmp_path: Path) -> None:
+    grid = load(write(tmp_path, PLAIN + "seeds = [1, 2]"))
+    assert list(grid.cells()) == [
+        (family, layers, seed) for family in ("post_ln", "admin") for layers in ("6", "60-12") for seed in (1, 2)
+    ]
+
+
+def test_overrides_change_the_cells_that_they_name_and_the_last_one_counts(tmp_path: Path) -> None:
+    text = """
+    [train]
+    lr = 1
+    dropout = 0.1
+    [[override]]
+    family = "admin"
+    [override.train]
+    lr = 2
+    [[override]]
+    family = "admin"
+    layers = "60-12"
+    [override.train]
+    lr = 3
+    [override.budget]
+    epochs = 9
+    """
+    grid = load(write(tmp_path, PLAIN + text))
+    assert grid.options("train", ("post_ln", "60-12", 1)) == {"lr": 1, "dropout": 0.1}
+    assert grid.options("train", ("admin", "6", 1)) == {"lr": 2, "dropout": 0.1}
+    assert grid.options("train", ("admin", "60-12", 1)) == {"lr": 3, "dropout": 0.1}
+    assert grid.options("budget", ("admin", "60-12", 1)) == {"epochs": 9}
+    assert grid.options("budget", ("admin", "6", 1)) == {}
+
+
+@pytest.mark.parametrize(
+    ("more", "options", "told"),
+    [
+        ("", [], "pass --prepared FOLDER"),
+        ("prepared = 'data'", ["--prepared", "other"], "says prepared: leave one of them out"),
+        ("prepared = 'data'", [], "prepare.json: no such file; `realformer-nmt prepare --folder"),
+        ("prepared = 'data'", ["--archives", "here"], "--archives is for a corpus that is prepared here"),
+        ("corpus = 'nothing'", [], "corpus nothing is not one of"),
+    ],
+)
+def test_a_corpus_that_cannot_be_found_is_refused(
+    more: str, options: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path, PLAIN + more)
+    assert main(["compare", str(file), "--folder", str(tmp_path / "runs"), *options]) == 1
+    assert told in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
+def test_plan_of_a_corpus_that_is_not_prepared_tells_every_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is written."""
+    text = PLAIN + "corpus = 'multi30k_en_de'\nprotocol = 'small'\n[prepare]\nvocabulary = 4000"
+    file = write(tmp_path, text)
+    assert main(["compare", str(file), "--folder", str(tmp_path / "runs"), "--plan", "--gpus", "0"]) == 0
+    told = capsys.readouterr().out
+    assert "realformer-nmt prepare multi30k_en_de --folder" in told
+    assert "--vocabulary 4000" in told
+    assert told.count("# which runs fairseq-train ") == 4
+    assert told.count("--arch admin --encoder-layers 60 --decoder-layers 12") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["grid.toml"]
