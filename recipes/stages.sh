@@ -87,7 +87,7 @@ stage_average() {
 stage_translate() {
     ask_protocol
     make translate "$run/translation/translation.json" realformer-nmt translate "$run/average.pt" \
-        --prepared "$data" "${decoding[@]}" --output "$run/translation"
+        --prepared "$data" "${decoding[@]}" --validate --output "$run/translation"
 }
 
 stage_score() {

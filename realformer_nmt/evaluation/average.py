@@ -12,6 +12,7 @@ from torch import Tensor
 from realformer_nmt.corpora.partial import completed
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import checkpoints, selection, validation
+from realformer_nmt.evaluation.files import sha256
 
 EXAMPLE = "example: realformer-nmt average checkpoints --last 25 --output checkpoints/average.pt"
 
@@ -131,8 +132,9 @@ def age(state: dict[str, Any]) -> tuple[int, int]:
 
 
 def member(path: Path, state: dict[str, Any]) -> dict[str, Any]:
-    found = {"file": path.name, "epoch": checkpoints.epochs(state), "updates": checkpoints.updates(state)}
-    return {**found, "stored": validation.stored(state), "meters": validation.meters(state)}
+    file = {"file": path.name, "sha256": sha256(path)}
+    found = {"epoch": checkpoints.epochs(state), "updates": checkpoints.updates(state)}
+    return {**file, **found, "stored": validation.stored(state), "meters": validation.meters(state)}
 
 
 def checkpoint(newest: dict[str, Any], model: dict[str, Tensor], members: list[dict[str, Any]]) -> dict[str, Any]:

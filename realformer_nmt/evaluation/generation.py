@@ -1,6 +1,7 @@
 """fairseq-generate in a process of its own, and what it answers: every sentence, in the order of the source."""
 
 import functools
+import json
 import os
 import re
 import subprocess
@@ -15,6 +16,7 @@ from fairseq.models import BaseFairseqModel
 from fairseq_cli import generate as generate_command
 
 from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation import heldout
 
 PACKAGE = Path(__file__).resolve().parents[1]
 # The first entry of the path would be the current folder, whose files are none of our modules
@@ -32,15 +34,22 @@ class Generated(NamedTuple):
     sources: list[str]
     targets: list[str] | None  # with <<unk>> for what the dictionary lacks, so that it matches nothing
     hypotheses: list[str]
+    validation: dict[str, float] | None = None
 
 
-def generate(data: Path, subset: str, number: int, arguments: Sequence[str]) -> Generated:
-    """All `number` sentences; anything else is an error."""
+def generate(
+    data: Path, subset: str, number: int, arguments: Sequence[str], validating: Sequence[str] = ()
+) -> Generated:
+    """All `number` sentences; anything else is an error. With arguments of fairseq-validate, its scores too: in the
+    same process, since starting one takes seconds."""
     with tempfile.TemporaryDirectory() as folder:
         required = ("--required-batch-size-multiple", "1", "--results-path", folder)
-        words = (str(data), "--gen-subset", subset, "--user-dir", str(PACKAGE), *arguments, *required)
+        words = [str(data), "--gen-subset", subset, "--user-dir", str(PACKAGE), *arguments, *required]
+        scores = Path(folder, "validation.json")
+        words += ["--", str(scores), *validating] if validating else []
         _run([sys.executable, "-c", PROGRAM, str(PACKAGE.parent), *words])
-        return parse(Path(folder, f"generate-{subset}.txt"), number)
+        generated = parse(Path(folder, f"generate-{subset}.txt"), number)
+        return generated._replace(validation=json.loads(scores.read_text()) if validating else None)
 
 
 def parse(path: Path, number: int) -> Generated:
@@ -83,6 +92,10 @@ def _pass_on(stream: IO[bytes] | None) -> bytes:
 
 def main() -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    if "--" in sys.argv:
+        cut = sys.argv.index("--")
+        sys.argv, (scores, *words) = sys.argv[:cut], sys.argv[cut + 1 :]
+        heldout.main(scores, words)
     cast_to_bf16_when_asked()
     generate_command.cli_main()
 

@@ -12,7 +12,7 @@ from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.corpora.tokenise import tokeniser
 from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation import metrics, model_record, published
+from realformer_nmt.evaluation import heldout, metrics, model_record, published
 from realformer_nmt.evaluation.environment import commit, versions
 from realformer_nmt.evaluation.files import read_lines, sha256
 from realformer_nmt.evaluation.metrics import Score
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         "lines": translation["lines"],
         "scores": {name: found.record() for name, found in scores.items()},
         "published": [{**figure._asdict(), "comparable_with": comparable(figure, translation)} for figure in figures],
-        "models": [model_record.describe(Path(path)) for path in translation["checkpoints"]],
+        "models": models(translation),
         "training": training,
         "translation": translation,
         "files": {name: locate(path, args.output.parent) for name, path in files.items()},
@@ -73,6 +73,11 @@ def read_json(path: Path, hint: str) -> dict[str, Any]:
         raise UserError(f"{path}: no such file; {hint}")
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
+
+
+def models(translation: dict[str, Any]) -> list[dict[str, Any]]:
+    pairs = zip(translation["checkpoints"], translation["checkpoint_sha256"], strict=True)
+    return [model_record.describe(Path(path), digest) for path, digest in pairs]
 
 
 def raw(given: Path | None, translation: dict[str, Any], side: int) -> Path:
@@ -157,10 +162,11 @@ def locate(path: Path, folder: Path) -> dict[str, str]:
 def summary(record: dict[str, Any]) -> dict[str, Any]:
     """What a report sorts runs by: the first model's, unless the training was noted."""
     model, training = record["models"][0], record["training"]
-    names = ("arch", "parameters", "validation")
+    names = ("arch", "parameters")
     hours = {name: training.get(name, model[name]) for name in ("wall_clock_hours", "gpu_hours")}
     return {
         **{name: model[name] for name in names},
+        "validation": record["translation"].get("validation"),
         "protocol": training.get("protocol"),
         "averaged": [member["file"] for member in model["averaged"]],
         "decoding": record["translation"]["decoding"],
@@ -179,6 +185,8 @@ def table(record: dict[str, Any], scores: dict[str, Score], figures: list[Figure
         f"{name}, {record['lines']} lines",
         tabulate(ours, ["metric", "score", "95 %", "of"], disable_numparse=True),
     ]
+    if record["translation"].get("validation"):
+        parts.append(f"validation: {heldout.told(record['translation']['validation'])}")
     parts.append("\n".join(f"{found.metric}: {found.signature}" for found in scores.values()))
     if figures:
         rows = [

@@ -8,7 +8,7 @@ from typing import Any
 
 from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation import databin, preparation
+from realformer_nmt.evaluation import databin, heldout, preparation
 from realformer_nmt.evaluation.environment import versions
 from realformer_nmt.evaluation.files import read_lines, sha256, write_lines
 from realformer_nmt.evaluation.generation import Generated, generate
@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--subset", default="test", help="of the data-bin (default: test)")
     parser.add_argument("--input", type=Path, metavar="FILE", help="raw text, normalised as for training, instead")
     parser.add_argument("--output", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--validate", action="store_true", help="note the model's loss and greedy BLEU on valid too")
     group = parser.add_argument_group("decoding, with fairseq-generate's defaults")
     group.add_argument("--beam", type=int, default=5)
     group.add_argument("--lenpen", type=float, default=1.0, help="below 1: shorter, above: longer")
@@ -54,6 +55,9 @@ def run(args: argparse.Namespace) -> int:
     generated = translate_subset(args, corpus) if args.input is None else translate_text(args, corpus)
     files = write(generated, corpus, args.output)
     made = {**describe(args, corpus), "lines": len(generated.hypotheses), "seconds": time.monotonic() - start}
+    if generated.validation:
+        made["validation"] = {"subset": heldout.SUBSET, **generated.validation}
+        print(f"validation: {heldout.told(made['validation'])}")
     write_json(args.output / RECORD, {**made, "files": files, "versions": versions()})
     print(f"{args.output / HYPOTHESES}: {len(generated.hypotheses)} lines in {made['seconds']:.1f} s")
     return 0
@@ -61,11 +65,14 @@ def run(args: argparse.Namespace) -> int:
 
 def translate_subset(args: argparse.Namespace, corpus: Preparation) -> Generated:
     number = databin.count(corpus.data, args.subset, corpus.source, corpus.target)
-    return generate(corpus.data, args.subset, number, arguments(args, corpus))
+    validating = heldout.arguments(args, corpus.data) if args.validate else ()
+    return generate(corpus.data, args.subset, number, arguments(args, corpus), validating)
 
 
 def translate_text(args: argparse.Namespace, corpus: Preparation) -> Generated:
     """Through a data-bin that lives as long as this call; fairseq-interactive would split lines at more than \\n."""
+    if args.validate:
+        raise UserError("--validate goes with a subset of the data-bin, not with --input")
     pieces = corpus.pieces("".join(f"{line}\n" for line in read_lines(args.input)).encode())
     if not any(pieces):
         return Generated(pieces, None, pieces)
@@ -104,5 +111,8 @@ def write(generated: Generated, corpus: Preparation, folder: Path) -> dict[str, 
 
 def describe(args: argparse.Namespace, corpus: Preparation) -> dict[str, Any]:
     source = {"subset": args.subset} if args.input is None else {"input": str(args.input.resolve())}
-    checkpoints = [str(path.resolve()) for path in args.checkpoints]
-    return {"checkpoints": checkpoints, **source, **corpus.describe(), "decoding": decoding(args)}
+    checkpoints = {
+        "checkpoints": [str(path.resolve()) for path in args.checkpoints],
+        "checkpoint_sha256": [sha256(path) for path in args.checkpoints],
+    }
+    return {**checkpoints, **source, **corpus.describe(), "decoding": decoding(args)}

@@ -25,11 +25,15 @@ def stored(state: dict[str, Any]) -> dict[str, float]:
 
 
 def meters(state: dict[str, Any]) -> Meters:
-    rows = ((state.get("extra_state") or {}).get("metrics") or {}).get("valid") or []
-    sums = {name: (meter["sum"], meter["count"]) for _, name, _, meter in rows if name in LOSSES + COUNTS}
+    return sums(((state.get("extra_state") or {}).get("metrics") or {}).get("valid") or [])
+
+
+def sums(rows: Sequence[Any]) -> Meters:
+    """Of fairseq's meters as it stores them."""
+    found = {name: (meter["sum"], meter["count"]) for _, name, _, meter in rows if name in LOSSES + COUNTS}
     return {
         name: np.array([float(total), float(weight)]) if name in LOSSES else np.array(total, dtype=np.int64)
-        for name, (total, weight) in sums.items()
+        for name, (total, weight) in found.items()
     }
 
 

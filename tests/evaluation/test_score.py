@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sysconfig
 from collections.abc import Callable
@@ -70,8 +71,8 @@ def folder_of(
         (folder / name).write_text("".join(f"{line}\n" for line in lines), newline="\n")
     recorded = {name: sha256(folder / name) for name in files}
     made = {"corpus": None, "subset": "test", "languages": ["en", "de"], "prepared": None, "decoding": {}}
-    made |= {"subwords": "none", "hyphens": None, "checkpoints": [], "lines": len(raw), "files": recorded}
-    (folder / "translation.json").write_text(json.dumps({**made, **changes}))
+    made |= {"subwords": "none", "hyphens": None, "checkpoints": [], "checkpoint_sha256": [], "lines": len(raw)}
+    (folder / "translation.json").write_text(json.dumps({**made, "files": recorded, **changes}))
     return folder
 
 
@@ -248,7 +249,7 @@ def test_run_json_says_all_there_is_to_know(run: Path, toy_corpus: Path, tmp_pat
     assert called(average_command, run, "--best", 2, "--output", average) == 0
     corpus = ["--data", toy_corpus, "--subwords", "none"]
     decoding = ["--cpu", "--beam", 2, "--max-len-a", 1, "--max-len-b", 2]
-    assert called(translate, average, *corpus, *decoding, "--output", out) == 0
+    assert called(translate, average, *corpus, *decoding, "--validate", "--output", out) == 0
     options = ["--reference", reference, "--training", train, "--published", "WMT14 En-De", "--output", record]
     done = realformer_nmt("score", out, *options)
     assert (done.returncode, done.stderr) == (0, "")
@@ -268,7 +269,13 @@ def test_run_json_says_all_there_is_to_know(run: Path, toy_corpus: Path, tmp_pat
     assert len(found["averaged"]) == 2
     assert all(name.startswith("checkpoint.best_bleu") for name in found["averaged"])
     best = [float(name.split("_")[2][:-4]) for name in found["averaged"]]
-    assert found["validation"]["bleu"] == {"mean": pytest.approx(sum(best) / 2, abs=0.01), "checkpoints": 2}
+    own = {"mean": pytest.approx(sum(best) / 2, abs=0.01), "checkpoints": 2}
+    assert found["models"][0]["validation"]["bleu"] == own
+    assert found["validation"] == json.loads((out / "translation.json").read_text())["validation"]
+    assert f"validation: loss {found['validation']['loss']:.3f}, greedy BLEU " in done.stdout
+    assert found["models"][0]["sha256"] == sha256(average)
+    members = {member["file"]: member["sha256"] for member in found["models"][0]["averaged"]}
+    assert members == {name: sha256(run / name) for name in found["averaged"]}
     assert (found["wall_clock_hours"], found["gpu_hours"]) == (2.5, 20.0)
     assert 0 < found["models"][0]["wall_clock_hours"] < 1
     assert found["models"][0]["gpu_hours"] == 0
@@ -277,6 +284,9 @@ def test_run_json_says_all_there_is_to_know(run: Path, toy_corpus: Path, tmp_pat
     assert "29.35" in done.stdout
     assert "tokenised BLEU newstest2014" in done.stdout
     assert found["versions"]["sacrebleu"] in found["scores"]["bleu"]["signature"]
+    shutil.copy(run / "checkpoint5.pt", average)
+    with pytest.raises(UserError, match=r"average\.pt is another than the one that translated: translate again"):
+        called(score, out, *options)
 
 
 def test_a_stock_model_is_described_too(tmp_path: Path) -> None:
@@ -286,7 +296,7 @@ def test_a_stock_model_is_described_too(tmp_path: Path) -> None:
     cfg = {"model": options, "common": {"seed": 5, "cpu": False}, "distributed_training": {"distributed_world_size": 4}}
     extra = {"previous_training_time": 1800.0, "val_loss": None}
     torch.save({"cfg": cfg, "model": model, "extra_state": extra}, tmp_path / "stock.pt")
-    found = model_record.describe(tmp_path / "stock.pt")
+    found = model_record.describe(tmp_path / "stock.pt", sha256(tmp_path / "stock.pt"))
     assert (found["arch"], found["encoder_layers"], found["parameters"]) == ("transformer", 2, 43)
     assert (found["wall_clock_hours"], found["gpu_hours"], found["seed"]) == (0.5, 2.0, 5)
     assert (found["validation"], found["averaged"], found["updates"]) == ({}, [], None)

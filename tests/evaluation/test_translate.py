@@ -1,6 +1,7 @@
 """Every line, in order, whatever their number; and text that comes back from subwords as it was."""
 
 import argparse
+import hashlib
 import json
 import os
 import re
@@ -101,8 +102,9 @@ def test_the_command_gives_what_fairseq_generate_says(
     assert printed is not None
     assert f"{metrics.tokenised_bleu().corpus_score(words[0], [words[1]]).score:.2f}" == printed[1] != "0.00"
     record = json.loads((tmp_path / "out" / translate.RECORD).read_text())
-    assert (record["lines"], record["decoding"]["beam"]) == (61, 2)
+    assert (record["lines"], record["decoding"]["beam"], "validation" in record) == (61, 2, False)
     assert record["checkpoints"] == list(map(str, ensemble))
+    assert record["checkpoint_sha256"] == [hashlib.sha256(path.read_bytes()).hexdigest() for path in ensemble]
     assert record["files"][translate.HYPOTHESES] == sha256(tmp_path / "out" / translate.HYPOTHESES)
 
 

@@ -42,6 +42,8 @@ def test_a_recipe_goes_from_archives_to_scores(name: str, scored: Scored) -> Non
     assert (found["decoding"]["beam"], found["decoding"]["lenpen"]) == (beam, lenpen)
     assert {"bleu", "chrf", "tokenised_bleu"} <= set(found["scores"])
     assert found["gpu_hours"] == 0
+    assert {"subset", "loss", "nll_loss", "bleu"} == set(found["validation"])
+    assert len({member["sha256"] for member in found["models"][0]["averaged"]}) == 2
     note = json.loads((folder / "realformer-1/train.json").read_text())
     assert found["wall_clock_hours"] == note["wall_clock_hours"] > 0
     hypotheses = (folder / "realformer-1/translation/hypotheses.txt").read_bytes()
@@ -97,7 +99,7 @@ def test_killed_in_every_stage_the_result_is_the_same(
             assert "checkpoint_last.pt was cut off: going on from checkpoint1.pt" in done.stderr
             assert re.search(r"Loaded checkpoint .*last.pt \(epoch 2 @ \d+ updates\)", done.stdout + done.stderr)
     ours, theirs = result(folder), result(undisturbed)
-    for key in ("scores", "lines", "averaged", "decoding", "parameters"):
+    for key in ("scores", "lines", "averaged", "decoding", "parameters", "validation"):
         assert ours[key] == theirs[key], key
     for name in ("translation/hypotheses.txt", "translation/hypotheses.tok", "translation/reference.tok"):
         assert (folder / "realformer-1" / name).read_bytes() == (undisturbed / "realformer-1" / name).read_bytes()

@@ -1,0 +1,74 @@
+"""A model's validation equals what fairseq-train logged of it, and loss and BLEU computed from its own outputs."""
+
+import argparse
+import json
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from fairseq import checkpoint_utils
+from tiny_run import Training
+
+from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation import translate
+
+DECODING = ["--cpu", "--beam", "1", "--max-len-b", "10"]
+
+
+@pytest.fixture(scope="module")
+def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
+    return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
+
+
+def translated(data: Path, out: Path, *words: object) -> dict[str, Any]:
+    parser = argparse.ArgumentParser()
+    translate.add_arguments(parser)
+    fixed = ["--data", data, "--subwords", "none", "--output", out, *DECODING]
+    assert translate.run(parser.parse_args([*map(str, words), *map(str, fixed)])) == 0
+    record: dict[str, Any] = json.loads((out / translate.RECORD).read_text())
+    return record
+
+
+def test_a_checkpoint_has_the_scores_that_its_training_logged(
+    run: Path, toy_corpus: Path, tmp_path: Path, capsys: Any
+) -> None:
+    found = translated(toy_corpus, tmp_path, run / "checkpoint5.pt", "--validate")["validation"]
+    assert found["subset"] == "valid"
+    log = (run / "train.log").read_text()
+    logged = re.search(r"epoch 005 \| valid on 'valid' subset \| loss ([\d.]+) .*\| bleu ([\d.]+)", log)
+    assert logged is not None
+    assert (round(found["loss"], 3), round(found["bleu"], 2)) == tuple(map(float, logged.groups()))
+    told = f"validation: loss {found['loss']:.3f}, greedy BLEU {found['bleu']:.2f} on valid\n"
+    assert told in capsys.readouterr().out
+
+
+def test_the_loss_is_that_of_every_sentence(run: Path, toy_corpus: Path, tmp_path: Path) -> None:
+    """203 of them, no multiple of 8; another batch size than that of the training changes nothing."""
+    path = run / "checkpoint4.pt"
+    (model,), _, task = checkpoint_utils.load_model_ensemble_and_task([str(path)], {"data": str(toy_corpus)})
+    task.load_dataset("valid")
+    bits = tokens = 0.0
+    with torch.no_grad():
+        for pair in task.dataset("valid"):
+            source, target = pair["source"][None], pair["target"][None]
+            previous = torch.cat([target[:, -1:], target[:, :-1]], 1)
+            logits = model.eval()(source, torch.tensor([source.shape[1]]), previous)[0]
+            log_probabilities = logits.double().log_softmax(-1)[0]
+            bits -= log_probabilities[torch.arange(target.shape[1]), target[0]].sum().item() / math.log(2)
+            tokens += target.shape[1]
+    assert len(task.dataset("valid")) == 203
+    record = translated(toy_corpus, tmp_path, path, "--validate", "--batch-size", 10)
+    assert record["validation"]["loss"] == pytest.approx(bits / tokens, abs=1e-5)
+
+
+def test_only_one_model_on_a_subset_can_be_validated(run: Path, toy_corpus: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text("a b\n")
+    with pytest.raises(UserError, match="--validate goes with a subset of the data-bin, not with --input"):
+        translated(toy_corpus, tmp_path, run / "checkpoint5.pt", "--validate", "--input", text)
+    with pytest.raises(UserError, match="--validate is for one model: give one checkpoint"):
+        translated(toy_corpus, tmp_path, run / "checkpoint4.pt", run / "checkpoint5.pt", "--validate")
