@@ -119,15 +119,22 @@ def compare(
         results: dict[str, Any] = test_of_pairs()[1]
     columns = [name for name in results if name != "System"]
     cells = [(name, place) for place in range(1, len(systems)) for name in columns]
-    adjusted = holm([results[name][place].p_value for name, place in cells])
+    p_values = [p_with_ties(results[name][place].p_value, systems[place], systems[0]) for name, place in cells]
     comparisons = []
-    for (name, place), p_holm in zip(cells, adjusted, strict=True):
+    for (name, place), p, p_holm in zip(cells, p_values, holm(p_values), strict=True):
         own, baseline = results[name][place], results[name][0]
         difference = own.score - baseline.score
         significant = p_holm < ALPHA
-        row = Comparison(systems[place].name, name, own.score, difference, own.p_value, p_holm, significant)
+        row = Comparison(systems[place].name, name, own.score, difference, p, p_holm, significant)
         comparisons.append(row)
     return comparisons
+
+
+def p_with_ties(p: float, system: System, baseline: System) -> float:
+    """sacreBLEU counts only the samples that exceed the difference, so that two equal systems get its smallest p. Of
+    the 2^d ways to exchange the d sentences that are not equal, two at least reach the difference: p >= 2^(1-d)."""
+    unequal = sum(own != other for own, other in zip(system.hypotheses, baseline.hypotheses, strict=True))
+    return max(p, min(1.0, 2.0 ** (1 - unequal)))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

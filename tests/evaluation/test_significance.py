@@ -76,6 +76,19 @@ def test_p_is_what_all_exchanges_of_lines_give() -> None:
     )
 
 
+@pytest.mark.parametrize("unequal", [0, 1, 2, 3])
+def test_systems_that_hardly_differ_are_not_found_to_differ(unequal: int) -> None:
+    """Of the 2^d exchanges of d lines that are not equal, all and none reach the difference; sacreBLEU's own count,
+    of those that exceed it, is as low as it can be."""
+    lines = reference(60)
+    other = [f"{line} x" if place < unequal else line for place, line in enumerate(lines)]
+    systems = [System(str(place), "c test", text, lines, "") for place, text in enumerate((lines, other))]
+    for test in ("ar", "bs"):
+        (found,) = compare(systems, ["bleu"], test, 1000, 1, 1)
+        assert found.p >= min(1.0, 2 / 2**unequal)
+        assert not found.significant
+
+
 @pytest.mark.parametrize(("test", "flag"), [("ar", "--paired-ar"), ("bs", "--paired-bs")])
 def test_p_is_that_of_the_sacrebleu_command(tmp_path: Path, test: str, flag: str) -> None:
     lines = reference(60)
