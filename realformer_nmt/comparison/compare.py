@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--status", action="store_true", help="how far the cells are; at any time")
     what.add_argument("--report", action="store_true", help="write the report of what there is; at any time")
     parser.add_argument("--launcher", choices=("here", "slurm"), default="here", help="this machine, or a job a cell")
-    parser.add_argument("--gpus", type=int, metavar="N", help="here: to use, one a cell (all; 0: the CPU)")
+    parser.add_argument("--gpus", type=int, metavar="N", help="here: all, one a cell; slurm: 1; 0: the CPU")
     parser.add_argument("--jobs", type=int, metavar="N", help="here: cells side by side (one a GPU; 1 on the CPU)")
     parser.add_argument("--tflops", type=float, metavar="X", help="--plan: the speed to count hours with")
 
@@ -55,11 +55,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     grid = grids.load(args.grid)
     corpus = find(grid, args.prepared, args.archives, args.folder)
-    gpus = torch.cuda.device_count() if args.gpus is None else args.gpus
-    if gpus < 0 or (args.jobs is not None and args.jobs < 1):
-        raise UserError(f"--gpus {gpus} --jobs {args.jobs}: allowed are 0 GPUs or more, 1 job or more")
-    on_gpu = bool(gpus) or args.launcher == "slurm"
-    found = cells(grid, corpus, args.folder, int(on_gpu))
+    present = torch.cuda.device_count() if args.launcher == "here" else 1  # a node's are not seen from here
+    gpus = present if args.gpus is None else args.gpus
+    if not 0 <= gpus <= present or (args.jobs is not None and args.jobs < 1):
+        raise UserError(f"--gpus {gpus} --jobs {args.jobs}: allowed are 0 to {present} GPUs, 1 job or more")
+    found = cells(grid, corpus, args.folder, min(1, gpus))
     if args.plan:
         return show_plan(corpus, found, args.tflops)
     if args.status:
