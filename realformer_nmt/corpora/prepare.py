@@ -137,6 +137,7 @@ def report(job: Job, folder: Path, stages: Stages, workers: int) -> dict[str, An
     made = stages.reports
     return {
         "corpus": job.name,
+        "published": job.corpus.published if job.corpus else None,
         "source": source,
         "target": target,
         "subwords": job.subwords,

@@ -28,6 +28,7 @@ class Preparation:
     hyphens: str | None  # of HYPHENS, for tokenised text
     corpus: str | None = None
     prepared: Path | None = None  # the folder of all of it
+    published: str | None = None  # the name of its test set in the table of published figures
 
     def pieces(self, raw: bytes) -> list[str]:
         """Raw source text, whose lines end with line feeds, as a model of this corpus reads it."""
@@ -46,6 +47,7 @@ class Preparation:
         folders = {"data": self.data, "prepared": self.prepared, "subwords_folder": self.folder}
         return {
             "corpus": self.corpus,
+            "published": self.published,
             "languages": [self.source, self.target],
             "subwords": self.subwords,
             "hyphens": self.hyphens,
@@ -98,8 +100,16 @@ def read(folder: Path) -> Preparation:
     protocol = Protocol(**{**settings["protocol"], "lengths": Lengths(**settings["protocol"]["lengths"])})
     plan = Plan(report["source"], report["target"], protocol, None, "refuse", settings["tokenised"], False)
     steps, _ = plan.steps("train", "text")
-    folders = folder / "data-bin", folder / "subwords"
-    languages = plan.languages
+    source, target = plan.languages
     return Preparation(
-        folders[0], *languages, report["subwords"], folders[1], steps, steps.tokenise, report["corpus"], folder
+        data=folder / "data-bin",
+        source=source,
+        target=target,
+        subwords=report["subwords"],
+        folder=folder / "subwords",
+        steps=steps,
+        hyphens=steps.tokenise,
+        corpus=report["corpus"],
+        published=report["published"],
+        prepared=folder,
     )

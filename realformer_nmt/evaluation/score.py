@@ -8,7 +8,6 @@ from typing import Any
 
 from tabulate import tabulate
 
-from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.corpora.tokenise import tokeniser
 from realformer_nmt.errors import UserError
@@ -136,10 +135,8 @@ def tokenised_scores(
 
 
 def dataset(translation: dict[str, Any]) -> str | None:
-    """The name of a shipped corpus's test set in the table of published figures."""
-    if translation["corpus"] not in manifest.shipped() or translation.get("subset") != "test":
-        return None
-    return manifest.load(translation["corpus"]).published
+    """The name of the corpus's test set in the table of published figures, if its manifest says one."""
+    return translation["published"] if translation.get("subset") == "test" else None
 
 
 def beside(name: str | None) -> list[Figure]:

@@ -70,7 +70,14 @@ def folder_of(
     for name, lines in files.items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines), newline="\n")
     recorded = {name: sha256(folder / name) for name in files}
-    made = {"corpus": None, "subset": "test", "languages": ["en", "de"], "prepared": None, "decoding": {}}
+    made = {
+        "corpus": None,
+        "published": None,
+        "subset": "test",
+        "languages": ["en", "de"],
+        "prepared": None,
+        "decoding": {},
+    }
     made |= {"subwords": "none", "hyphens": None, "checkpoints": [], "checkpoint_sha256": [], "lines": len(raw)}
     (folder / "translation.json").write_text(json.dumps({**made, "files": recorded, **changes}))
     return folder
@@ -222,9 +229,10 @@ def test_published_figures_keep_their_metric_and_source() -> None:
     for other in ({"hyphens": "plain"}, {"hyphens": None}, {"lines": 2737}):
         assert {score.comparable(figure, {**papers, **other}) for figure in figures} == {None}
     assert {score.comparable(figure, papers) for figure in published.figures("WMT")} == {None}
-    assert score.dataset({"corpus": "wmt14_en_fr", "subset": "test"}) == "WMT14 En-Fr"
-    assert score.dataset({"corpus": "wmt14_en_fr", "subset": "valid"}) is None
-    assert score.dataset({"corpus": None, "subset": "test"}) is None
+    assert score.dataset({"published": "WMT14 En-Fr", "subset": "test"}) == "WMT14 En-Fr"
+    assert score.dataset({"published": "WMT14 En-Fr", "subset": "valid"}) is None
+    assert score.dataset({"published": "WMT14 En-Fr", "input": "text"}) is None
+    assert score.dataset({"published": None, "subset": "test"}) is None
     with pytest.raises(UserError, match="did you mean WMT14 En-De"):
         published.figures("WMT14 En-Dee")
 

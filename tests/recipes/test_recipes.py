@@ -42,6 +42,10 @@ def test_a_recipe_goes_from_archives_to_scores(name: str, scored: Scored) -> Non
     assert (found["decoding"]["beam"], found["decoding"]["lenpen"]) == (beam, lenpen)
     assert {"bleu", "chrf", "tokenised_bleu"} <= set(found["scores"])
     assert found["gpu_hours"] == 0
+    assert {figure["dataset"] for figure in found["published"]} == {
+        {"de": "WMT14 En-De", "fr": "WMT14 En-Fr"}[name[-2:]]
+    }
+    assert {figure["comparable_with"] for figure in found["published"]} == {None}  # these are not 3,003 lines
     assert {"subset", "loss", "nll_loss", "bleu"} == set(found["validation"])
     assert len({member["sha256"] for member in found["models"][0]["averaged"]}) == 2
     note = json.loads((folder / "realformer-1/train.json").read_text())
