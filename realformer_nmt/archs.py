@@ -26,6 +26,7 @@ COLUMNS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Lists every --arch: name, the four choices, layers, width, parameters."
+    parser.epilog = "example: realformer-nmt archs --vocabulary 40000"
     parser.add_argument("--json", action="store_true", help="print a JSON list")
     parser.add_argument(
         "--vocabulary",

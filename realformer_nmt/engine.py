@@ -32,6 +32,7 @@ from setuptools.command.build_ext import build_ext as BuildExtension
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = f"Builds {NAME} {VERSION} and installs it into {sys.prefix}, without its dependencies."
+    parser.epilog = "example: realformer-nmt install-engine"
     parser.add_argument("--sdist", type=Path, metavar="FILE", help=f"an already downloaded {SDIST}")
 
 

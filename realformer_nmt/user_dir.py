@@ -5,7 +5,8 @@ from pathlib import Path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = 'From any folder: fairseq-train DATA --user-dir "$(realformer-nmt user-dir)" ...'
+    parser.description = "Prints a folder, so that --user-dir works from everywhere."
+    parser.epilog = 'example: fairseq-train DATA --user-dir "$(realformer-nmt user-dir)" --arch realformer_tiny'
 
 
 def run(_: argparse.Namespace) -> int:

@@ -1,5 +1,6 @@
 import importlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -65,6 +66,14 @@ def test_help_lists_every_subcommand_and_each_has_its_module(capsys: pytest.Capt
         module = importlib.import_module(path)
         assert callable(module.add_arguments)
         assert callable(module.run)
+
+
+@pytest.mark.parametrize("name", [subcommand.name for subcommand in cli.SUBCOMMANDS])
+def test_the_help_of_every_subcommand_has_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        cli.main([name, "--help"])
+    assert left.value.code == 0
+    assert re.search(rf"examples?:\s+(.* )?\W*realformer-nmt {name}\b", capsys.readouterr().out)
 
 
 def test_a_subcommand_that_cannot_be_imported_points_to_the_doctor(
