@@ -1,0 +1,173 @@
+"""`realformer-nmt compare` whole: interrupted, robbed of a process, gone on with, and what it then says."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import comparisons
+import pytest
+import sacrebleu
+from comparisons import DIVERGED, DONE, STUCK
+from fixture_types import Once
+from program import realformer_nmt
+
+CELLS = {*DONE, STUCK, DIVERGED}
+
+
+@pytest.fixture(scope="module")
+def root(once: Once, toy_corpus: Path) -> Path:
+    """With the grid, runs/ and seen.json."""
+    return once("compared", lambda folder: compare(folder, toy_corpus))
+
+
+@pytest.fixture(scope="module")
+def seen(root: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((root / "seen.json").read_text())
+    return found
+
+
+@pytest.fixture(scope="module")
+def record(root: Path) -> dict[str, Any]:
+    return comparisons.results(root / "runs")
+
+
+def compare(root: Path, data: Path) -> None:
+    """Interrupted in its first trainings; then begun again, and robbed of the process of one."""
+    grid, folder = comparisons.write_grid(root, data), root / "runs"
+    call = (grid, "--folder", folder, "--jobs", 2)
+    first = comparisons.start(*call)
+    wait_for(lambda: len(list(folder.glob("cells/*/checkpoints"))) == 2, first)
+    status = realformer_nmt("compare", *call, "--status").stdout
+    first.send_signal(signal.SIGINT)
+    seen = {"interrupted": outcome(first), "left": comparisons.processes_of(folder), "status": status}
+    second = comparisons.start(*call)
+    mark = f"{DONE[0]}/checkpoints"
+    wait_for(lambda: trainings(folder, mark), second)
+    os.kill(trainings(folder, mark)[0], signal.SIGKILL)
+    (root / "seen.json").write_text(json.dumps({**seen, "again": outcome(second)}))
+
+
+def wait_for(there: Callable[[], Any], process: subprocess.Popen[str]) -> None:
+    for _ in range(3000):
+        if there():
+            return
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    raise AssertionError("it never came")
+
+
+def trainings(folder: Path, mark: str) -> list[int]:
+    processes = comparisons.processes_of(folder)
+    return [number for number, words in processes.items() if "fairseq_cli.train" in words and mark in words]
+
+
+def outcome(process: subprocess.Popen[str]) -> dict[str, Any]:
+    out, err = process.communicate(timeout=300)
+    return {"status": process.returncode, "out": out, "err": err}
+
+
+def test_an_interruption_ends_every_process_and_says_so(seen: dict[str, Any]) -> None:
+    assert seen["left"] == {}
+    assert seen["interrupted"]["status"] == 1
+    assert "interrupted; the same command goes on" in seen["interrupted"]["err"]
+    assert "Traceback" not in seen["interrupted"]["err"]
+
+
+def test_status_is_told_while_cells_run(seen: dict[str, Any]) -> None:
+    states = {line.split()[0]: line.split()[1] for line in seen["status"].splitlines()[2:]}
+    assert set(states) == CELLS
+    assert states[STUCK] == "running"
+    assert states[DIVERGED] in ("running", "diverged")
+    assert states[DONE[1]] == "waiting"
+
+
+def test_the_same_command_goes_on_to_the_end(seen: dict[str, Any], record: dict[str, Any]) -> None:
+    assert seen["again"]["status"] == 0, seen["again"]["err"]
+    states = {name: cell["state"] for name, cell in comparisons.by_name(record).items()}
+    assert states == {**dict.fromkeys(DONE, "done"), STUCK: "stuck", DIVERGED: "diverged"}
+    assert record["complete"]
+
+
+def test_a_killed_process_is_a_fault_and_tried_again(root: Path) -> None:
+    notes = [json.loads((root / "runs" / "cells" / name / "cell.json").read_text()) for name in (DONE[0], STUCK)]
+    faults, none = ([fault for session in note["sessions"] for fault in session["faults"]] for note in notes)
+    assert none == []
+    (fault,) = faults
+    assert fault.startswith("train, attempt 1: ended with status")
+    assert [bool(session["finished"]) for session in notes[1]["sessions"]] == [False, True]  # interrupted, then not
+
+
+def test_a_stuck_model_is_stopped_with_its_evidence(record: dict[str, Any]) -> None:
+    """A learning rate of 0 learns nothing, and a loss cannot lie below what nothing gives."""
+    cell = comparisons.by_name(record)[STUCK]
+    last = cell["curves"]["train"][-1]
+    assert 150 <= last["update"] < 200
+    assert last["nll_loss"] > cell["unigram_entropy"]
+    assert f"after {last['update']} updates" in cell["evidence"]
+    assert f"{cell['unigram_entropy']:.2f}" in cell["evidence"]
+
+
+def test_a_diverged_model_has_its_evidence(root: Path, record: dict[str, Any]) -> None:
+    """A learning rate of 1e9 does what it must; what fairseq raises stands in its own note."""
+    note = json.loads((root / "runs" / "cells" / DIVERGED / "checkpoints" / "divergence.json").read_text())
+    assert comparisons.by_name(record)[DIVERGED]["evidence"] == f"{note['error']} at update {note['update']}"
+    assert note["loss"] == ["nan"]
+
+
+def test_scores_are_those_of_sacrebleu(root: Path, record: dict[str, Any], toy_corpus: Path) -> None:
+    reference = toy_corpus.with_name("test.tgt").read_text().splitlines()
+    for name in DONE:
+        hypotheses = (root / "runs" / "cells" / name / "translation" / "hypotheses.txt").read_text().splitlines()
+        scores = comparisons.by_name(record)[name]["scores"]
+        assert scores["bleu"]["score"] == pytest.approx(sacrebleu.corpus_bleu(hypotheses, [reference]).score)
+        assert scores["chrf"]["score"] == pytest.approx(sacrebleu.corpus_chrf(hypotheses, [reference]).score)
+        examples = [example["hypotheses"][name] for example in record["examples"]]
+        assert [hypotheses.index(text) for text in examples] == sorted(hypotheses.index(text) for text in examples)
+
+
+def test_curves_hold_every_point_once(record: dict[str, Any]) -> None:
+    """200 updates, one point in five; eight epochs' validations, though the training was interrupted and killed."""
+    for name in DONE:
+        curves = comparisons.by_name(record)[name]["curves"]
+        assert [point["update"] for point in curves["train"]] == list(range(5, 201, 5))
+        updates = [point["update"] for point in curves["valid"]]
+        assert updates == sorted(set(updates))
+        assert updates[-1] == 200
+        assert curves["valid"][-1]["nll_loss"] < curves["valid"][0]["nll_loss"]
+
+
+def test_the_report_is_there_and_its_table_agrees(root: Path, record: dict[str, Any], seen: dict[str, Any]) -> None:
+    with (root / "runs" / "table.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {(row["family"], row["depth"]) for row in rows} == {(row["family"], row["depth"]) for row in record["rows"]}
+    for name in ("report.html", "table.md", "table.tex"):
+        assert "failed (stuck)" in (root / "runs" / name).read_text()
+    assert "failed (diverged)" in seen["again"]["out"]
+
+
+def test_what_is_done_is_not_done_again(root: Path) -> None:
+    files = [file for name in CELLS for file in (root / "runs" / "cells" / name).rglob("*") if file.is_file()]
+    before = {file: file.stat().st_mtime_ns for file in files if "lock" not in file.name}
+    done = realformer_nmt("compare", root / "grid.toml", "--folder", root / "runs", "--gpus", 0)
+    assert done.returncode == 0, done.stderr
+    assert {file: file.stat().st_mtime_ns for file in before} == before
+
+
+def test_the_commands_in_the_record_can_be_pasted(root: Path, record: dict[str, Any], tmp_path: Path) -> None:
+    """The score command of a cell, with another output, gives the same scores."""
+    cell = comparisons.by_name(record)[DONE[0]]
+    command = next(line for line in cell["commands"] if line.startswith("realformer-nmt score"))
+    own = str(root / "runs" / "cells" / DONE[0] / "run.json")
+    assert own in command
+    program = f"{sys.executable} -m realformer_nmt.cli"
+    pasted = command.replace("realformer-nmt", program).replace(own, str(tmp_path / "run.json"))
+    subprocess.run(["/bin/bash", "-c", pasted], check=True, capture_output=True, cwd=comparisons.REPOSITORY)
+    again = json.loads((tmp_path / "run.json").read_text())["scores"]
+    assert again["bleu"]["score"] == cell["scores"]["bleu"]["score"]

@@ -1,0 +1,36 @@
+"""What a diverged training leaves behind, by the real fairseq-train; stock fairseq leaves nothing of it."""
+
+import json
+import math
+from pathlib import Path
+
+import torch
+from fixture_types import Command
+
+FLAGS = """
+    --optimizer adam --lr 1e6 --lr-scheduler fixed --criterion label_smoothed_cross_entropy --label-smoothing 0.1
+    --max-tokens 400 --max-update 40 --cpu --num-workers 0 --no-progress-bar --disable-validation --update-freq 2
+    --save-interval-updates 1 --log-format json --log-interval 1
+"""
+
+
+def test_a_diverged_training_says_where_and_on_what(
+    fairseq: Command, toy_corpus: Path, user_dir: Path, tmp_path: Path
+) -> None:
+    words = [toy_corpus, "--user-dir", user_dir, "--arch", "post_ln_tiny", *FLAGS.split(), "--save-dir", tmp_path]
+    done = fairseq("train", *words)
+    assert done.returncode != 0
+    assert done.stderr.rstrip().splitlines()[-1] == "FloatingPointError: gradients are Nan/Inf"
+    note = json.loads((tmp_path / "divergence.json").read_text())
+    logged = [json.loads(line[line.index("{") :]) for line in done.stdout.splitlines() if '"num_updates"' in line]
+    assert note["update"] == max(int(record["num_updates"]) for record in logged)
+    assert note["error"] == "gradients are Nan/Inf"
+    assert len(note["loss"]) == len(note["sentences"]) == 2  # of --update-freq
+    assert all(math.isnan(float(loss)) for loss in note["loss"])
+    sentences = [number for batch in note["sentences"] for number in batch]
+    assert len(set(sentences)) == len(sentences) > 0
+    assert set(sentences) <= set(range(2000))
+    layers = {f"{side}.layers.{number}" for side in ("encoder", "decoder") for number in range(2)}
+    assert layers <= set(note["gradient_norms"])
+    last = torch.load(tmp_path / "checkpoint_last.pt", weights_only=True)  # the last good one is as it was
+    assert last["optimizer_history"][-1]["num_updates"] == note["update"]
