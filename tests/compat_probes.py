@@ -23,6 +23,7 @@ from fairseq.data import data_utils
 from fairseq.dataclass.configs import EMAConfig
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.distributed import utils as distributed_utils
+from fairseq.logging import progress_bar
 from fairseq.models.distributed_fairseq_model import DistributedFairseqModel
 from fairseq.models.ema.ema import EMA
 from fairseq.tasks.fairseq_task import FairseqTask
@@ -54,6 +55,19 @@ def tpu_of_bf16() -> list[bool]:
     """With --bf16 alone, and with --tpu beside it."""
     commands = (["data", "--arch", "transformer", "--bf16"], ["data", "--arch", "transformer", "--bf16", "--tpu"])
     return [options.parse_args_and_arch(options.get_training_parser(), command).tpu for command in commands]
+
+
+def lines_logged_in_three_epochs() -> list[int]:
+    """How often each epoch's line stands in --log-file."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "log")
+        for epoch in (1, 2, 3):
+            bar = progress_bar.progress_bar([], log_format="json", log_file=str(file), epoch=epoch)
+            bar.print({}, tag="train")
+        for handler in list(progress_bar.logger.handlers):
+            progress_bar.logger.removeHandler(handler)
+            handler.close()
+        return [file.read_text().count(f'"epoch": {epoch}') for epoch in (1, 2, 3)]
 
 
 def root_logger_level() -> int:
@@ -213,6 +227,7 @@ def flag_in_average() -> bool:
 PROBES: tuple[Callable[[], Any], ...] = (
     sentences_batched,
     tpu_of_bf16,
+    lines_logged_in_three_epochs,
     root_logger_level,
     warnings_shown,
     good_loads_and_bad_does_not_run,

@@ -19,6 +19,7 @@ WHICH = ("stock", "mended")
 ANSWERS = {  # probe: mend, stock fairseq's answer, the mended one's
     "sentences_batched": ("keep_last_batch", 200, 203),
     "tpu_of_bf16": ("train_in_bf16_without_tpu", [True, True], [False, True]),
+    "lines_logged_in_three_epochs": ("log_each_line_once", [1, 2, 3], [1, 1, 1]),
     "root_logger_level": ("quieten_root_logger", 10, 20),
     "warnings_shown": ("quieten_warnings", ["FutureWarning", "UserWarning"], ["UserWarning"]),
     "good_loads_and_bad_does_not_run": ("load_weights_only", False, True),
