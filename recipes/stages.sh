@@ -20,8 +20,8 @@ TEXT
 }
 
 corpus=$1 && shift
-arch=realformer layers='' protocol=realformer subwords=moses_bpe folder='' only='' last=score dry='' said=''
-prepare=() train=() averaging=() decoding=()
+arch=realformer layers='' protocol=realformer subwords=moses_bpe folder='' only='' last='' dry='' said=''
+prepare=() train=() averaging=() decoding=() stages=" prepare train average translate score "
 while [[ $# -gt 0 && $1 != -- ]]; do
     number=2
     case $1 in
@@ -45,9 +45,9 @@ while [[ $# -gt 0 && $1 != -- ]]; do
     esac
     shift "$number"
 done
-stages=" prepare train average translate score "
-[[ $folder && $layers ]] || { usage >&2 && exit 2; }
-[[ $stages == *" ${only:-$last} "* && $stages == *" $last "* ]] || { echo "stages are$stages" >&2 && exit 2; }
+[[ ! $only || ! $last ]] || { echo "give --stage or --stop-after, not both" >&2 && exit 2; }
+[[ $folder && ($layers || ${only:-$last} == prepare) ]] || { usage >&2 && exit 2; }
+[[ $stages == *" ${only:-${last:-score}} "* ]] || { echo "stages are$stages" >&2 && exit 2; }
 name=$(basename "$corpus" .toml) data=$folder/data run=$folder/$arch-$layers
 
 do_it() {

@@ -121,7 +121,7 @@ def publish(pieces: Path, folder: Path) -> None:
 
 def demand_whole(folder: Path, note: Path) -> None:
     """By sizes: to hash the data-bin of WMT'14 En-Fr anew takes seconds, and a damaged file would get a fresh hash."""
-    for name, size in json.loads(note.read_text(encoding="utf-8"))["bytes"].items():
+    for name, size in json.loads(note.read_text(encoding="utf-8")).get("bytes", {}).items():
         path = folder / name
         found = path.stat().st_size if path.is_file() else 0
         if found != size:

@@ -110,6 +110,6 @@ def read(folder: Path) -> Preparation:
         steps=steps,
         hyphens=steps.tokenise,
         corpus=report["corpus"],
-        published=report["published"],
+        published=report.get("published"),
         prepared=folder,
     )

@@ -136,7 +136,7 @@ def tokenised_scores(
 
 def dataset(translation: dict[str, Any]) -> str | None:
     """The name of the corpus's test set in the table of published figures, if its manifest says one."""
-    return translation["published"] if translation.get("subset") == "test" else None
+    return translation.get("published") if translation.get("subset") == "test" else None
 
 
 def beside(name: str | None) -> list[Figure]:

@@ -51,7 +51,8 @@ def _take(folder: Path, number: int, found: list[Path], kind: str) -> list[Path]
         raise UserError(f"{number} checkpoints cannot be averaged: ask for 1 or more")
     if len(found) < number:
         names = ", ".join(path.name for path in found) or "none"
-        raise UserError(f"asked for {number} {kind} checkpoints, found {len(found)} in {folder}: {names}")
+        told = f"asked for {number} {kind} checkpoints, found {len(found)} in {folder}: {names}"
+        raise UserError(f"{told}; ask for fewer, or name the files to average, such as checkpoint_last.pt")
     return found[-number:]
 
 

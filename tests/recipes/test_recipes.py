@@ -173,7 +173,9 @@ def test_stages_can_be_chosen(
     [
         (["--stage", "cook", "--folder", "x", "--layers", "1"], "stages are prepare train average translate score"),
         (["--stop-after", "cook", "--folder", "x", "--layers", "1"], "stages are prepare"),
+        (["--stage", "train", "--stop-after", "average"], "give --stage or --stop-after, not both"),
         (["--folder", "x"], "usage: run.sh"),
+        (["--folder", "x", "--stage", "train"], "usage: run.sh"),
         (["--layers", "3"], "usage: run.sh"),
         (["--colour", "red"], "unknown option --colour"),
         (["--folder"], "--folder needs a value"),
