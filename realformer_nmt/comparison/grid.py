@@ -12,11 +12,11 @@ from typing import Any
 from realformer_nmt.choices import unknown
 from realformer_nmt.corpora.manifest import ManifestError, build_table, merge, tomllib
 from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation.significance import METRICS
 from realformer_nmt.presets import FAMILIES
 from realformer_nmt.protocols import command
 
 TABLES = ("prepare", "train", "budget", "slurm")  # of options, as the commands name them without their dashes
+METRICS = ("bleu", "chrf", "tokenised_bleu", "compound_split_bleu", "retokenised_bleu")  # of `score`
 BUDGET = ("epochs", "updates", "tokens-a-step", "max-tokens", "average", "precision")  # of `realformer-nmt train`
 
 

@@ -33,7 +33,8 @@ def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[
         {"name": name, "label": found["metric"], "signature": found["signature"], "higher_is_better": True}
         for name, found in first.get("scores", {}).items()
     ]
-    test = {"name": TESTS[summary.TEST], "samples": summary.SAMPLES, "correction": "Holm"}
+    test: Record = {"name": TESTS[summary.TEST], "metric": summary.tested(grid.metric)}
+    test |= {"samples": summary.SAMPLES, "correction": "Holm"}
     return {
         "name": grid.name,
         "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),

@@ -14,6 +14,7 @@ from realformer_nmt.comparison.note import Note
 from realformer_nmt.evaluation import significance
 
 TEST, SAMPLES, SEED = "ar", 10_000, 12345
+RAW = "bleu"  # is tested where the metric drawn is one of tokenised text
 Record = dict[str, Any]
 Group = tuple[str, str]  # family, depth
 
@@ -39,6 +40,10 @@ def rows(described: Sequence[Record], cells: Sequence[Cell], metric: str, baseli
         found["p"], found["p_holm"] = p, adjusted.get((family, depth))
         found["p_is_bound"] = p is not None and p <= 1 / (SAMPLES + 1) + 1e-12
     return list(made.values())
+
+
+def tested(metric: str) -> str:
+    return metric if metric in significance.METRICS else RAW
 
 
 def row(members: Sequence[Record]) -> Record:
@@ -83,4 +88,4 @@ def largest_p(ours: Sequence[Cell], theirs: Sequence[Cell], metric: str) -> floa
 
 def p_value(ours: Cell, theirs: Cell, metric: str) -> float:
     systems = [significance.read(cell.stages[-1].result) for cell in (theirs, ours)]
-    return significance.compare(systems, [metric], TEST, SAMPLES, SEED, 1)[0].p
+    return significance.compare(systems, [tested(metric)], TEST, SAMPLES, SEED, 1)[0].p

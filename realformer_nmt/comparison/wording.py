@@ -108,7 +108,8 @@ def finite(number: float | None) -> float:
 
 def tested(results: Record) -> str:
     """What the differences and the p-values are."""
-    test, label = results["test"], drawn_metric(results)["label"]
+    test = results["test"]
+    label = next((found["label"] for found in results["metrics"] if found["name"] == test["metric"]), test["metric"])
     return (
         f"Mean ± deviation over seeds. Differences are to {printable(results['baseline'])} of the same depth. "
         f"p: {test['name']} of {label}, {test['samples']:,} samples, corrected for the number of tests "

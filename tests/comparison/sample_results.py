@@ -57,7 +57,12 @@ def sample(
         "lines": 1000,
         "metric": "bleu",
         "baseline": "pre_ln",
-        "test": {"name": "paired approximate randomisation", "samples": 10000, "correction": "Holm"},
+        "test": {
+            "name": "paired approximate randomisation",
+            "metric": "bleu",
+            "samples": 10000,
+            "correction": "Holm",
+        },
         "metrics": METRICS,
         "published": PUBLISHED,
         "cells": cells,

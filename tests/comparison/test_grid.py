@@ -23,7 +23,7 @@ REFUSED = {
     PLAIN + "seed = [1]": "key seed is not one of",
     PLAIN + "seeds = [1, 1]": "seeds: 1 stands there twice",
     PLAIN + "baseline = 'pre_ln'": "baseline pre_ln is not one of post_ln, admin",
-    PLAIN + "metric = 'blue'": "did you mean bleu?",
+    PLAIN + "metric = 'bleau'": "did you mean bleu?",
     PLAIN + "corpus = 'multi30k_en_de'\nprepared = 'data'": "give one of them",
     PLAIN + "[prepare]\nvocabulary = 100": "give corpus too",
     PLAIN + "[budget]\nepoch = 3": "did you mean epochs?",

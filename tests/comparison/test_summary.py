@@ -92,3 +92,9 @@ def test_one_seed_has_no_deviation(tmp_path: Path) -> None:
     cells = [make_cell(tmp_path, "base", 1)]
     (row,) = summary.rows([described(cells[0], score=20.0)], cells, "bleu", "base")
     assert row["scores"]["bleu"] == {"mean": 20.0, "deviation": None}
+
+
+def test_where_a_metric_of_tokens_is_drawn_the_raw_text_is_tested(tmp_path: Path) -> None:
+    cells = [make_cell(tmp_path, family, 1) for family in ("base", "ours")]
+    table = [described(cell, score=20.0) for cell in cells]
+    assert summary.rows(table, cells, "tokenised_bleu", "base")[1]["p"] == p_of_sacrebleu("ours", 1)
