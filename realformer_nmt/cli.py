@@ -28,6 +28,7 @@ SUBCOMMANDS = (
     Subcommand("archs", "list the architectures", "realformer_nmt.archs"),
     Subcommand("inspect", "show what a checkpoint holds", "realformer_nmt.inspection"),
     Subcommand("fetch", "download a corpus and extract its texts", "realformer_nmt.corpora.fetch"),
+    Subcommand("invent", "write an English-German corpus of a small grammar", "realformer_nmt.corpora.invent"),
     Subcommand("prepare", "from a corpus or your own files to fairseq's data-bin", "realformer_nmt.corpora.prepare"),
     Subcommand("protocol", "show how a paper trained, averaged and decoded", "realformer_nmt.protocols.show"),
     Subcommand("train", "run fairseq-train by a protocol, on any number of GPUs", "realformer_nmt.protocols.train"),

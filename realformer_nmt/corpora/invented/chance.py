@@ -1,0 +1,49 @@
+"""Choices that are the same on every platform and Python: made of SHA-256, which no version changes."""
+
+import functools
+import hashlib
+import itertools
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
+
+Thing = TypeVar("Thing")
+BITS = 53  # of a float
+
+
+class Chance:
+    def __init__(self, seed: int) -> None:
+        self._numbers = _numbers(seed)
+
+    def _fraction(self) -> float:
+        return next(self._numbers) / 2**BITS
+
+    def happens(self, percent: float) -> bool:
+        return self._fraction() * 100 < percent
+
+    def below(self, number: int) -> int:
+        return int(self._fraction() * number)
+
+    def pick(self, things: Sequence[Thing]) -> Thing:
+        return things[self.below(len(things))]
+
+    def frequent(self, things: Sequence[Thing]) -> Thing:
+        """The n-th of them in proportion to 1 / n, as Zipf counted words."""
+        sums = _zipf(len(things))
+        return things[bisect_right(sums, self._fraction() * sums[-1])]
+
+    def weighted(self, weights: Mapping[str, int]) -> str:
+        sums = list(itertools.accumulate(weights.values()))
+        return list(weights)[bisect_right(sums, self.below(sums[-1]))]
+
+
+def _numbers(seed: int) -> Iterator[int]:
+    for block in itertools.count():
+        digest = hashlib.sha256(f"{seed} {block}".encode()).digest()
+        for start in range(0, len(digest), 8):
+            yield int.from_bytes(digest[start : start + 8], "big") >> (64 - BITS)
+
+
+@functools.cache
+def _zipf(number: int) -> tuple[float, ...]:
+    return tuple(itertools.accumulate(1 / rank for rank in range(1, number + 1)))  # sum() differs between Pythons

@@ -1,0 +1,136 @@
+"""The words and tables of grammar.toml."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from realformer_nmt.corpora.manifest import tomllib
+
+CASES = ("nominative", "accusative", "dative")
+GENDERS = ("der", "die", "das")
+PLURAL = 3  # the column of the plural, after those of the genders
+PERSONS = ("ich", "wir", "er", "sie")
+VOWELS = tuple("aeiouäöü")
+
+
+@dataclass(frozen=True)
+class Noun:
+    english: tuple[str, str]
+    german: tuple[str, str]
+    gender: int
+    kind: str
+    weak: bool = False
+
+    def decline(self, case: str, plural: bool) -> str:
+        singular, many = self.german
+        if plural:
+            return f"{many}n" if case == "dative" and not many.endswith(("n", "s")) else many
+        return many if self.weak and case != "nominative" else singular
+
+    def compound(self, english: str, german: str) -> "Noun":
+        one, many = (german + word.lower() for word in self.german)
+        single, several = (f"{english} {word}" for word in self.english)
+        return Noun((single, several), (one, many), self.gender, self.kind, self.weak)
+
+
+@dataclass(frozen=True)
+class Adjective:
+    english: tuple[str, str]  # with its comparative
+    german: tuple[str, str]
+
+    def inflect(self, ending: str) -> str:
+        return self.german[0].removesuffix("e") + ending
+
+
+@dataclass(frozen=True)
+class Verb:
+    english: tuple[str, str]  # base and past, a movable particle after "|"
+    infinitive: str
+    present: str  # with er
+    participle: str
+    particle: str
+    auxiliary: str
+    who: tuple[str, ...]
+    whom: tuple[str, ...]
+    what: tuple[str, ...]
+    bound: tuple[str, ...]  # preposition, case and kind
+    where: str
+
+
+@dataclass(frozen=True)
+class Determiner:
+    english: tuple[str, ...]
+    stem: str
+    endings: str
+    adjectives: str
+
+
+@dataclass(frozen=True)
+class Grammar:
+    table: Mapping[str, Any]
+    nouns: Mapping[str, Sequence[Noun]]
+    adjectives: Mapping[str, Sequence[Adjective]]
+    verbs: Mapping[str, Sequence[Verb]]
+    determiners: Mapping[str, Determiner]
+
+    def ending(self, endings: str, case: str, column: int) -> str:
+        return words(self.table["endings"][endings][case])[column]
+
+    def finite(self, infinitive: str, person: str, present: str = "") -> str:
+        """Of a verb whose er-form is `present`, unless a table has all of its forms."""
+        if infinitive in self.table["finite"]:
+            return words(self.table["finite"][infinitive])[PERSONS.index(person)]
+        return {"er": present, "ich": infinitive.removesuffix("n")}.get(person, infinitive)
+
+
+@functools.cache
+def grammar() -> Grammar:
+    table = tomllib.loads((Path(__file__).parent / "grammar.toml").read_text(encoding="utf-8"))
+    return Grammar(
+        table,
+        {kind: [noun(line, kind) for line in lines] for kind, lines in table["nouns"].items()},
+        {kind: [adjective(line) for line in lines] for kind, lines in table["adjectives"].items()},
+        {kind: [verb(row) for row in rows] for kind, rows in table["verbs"].items()},
+        {name: Determiner(words(row.pop("english")), **row) for name, row in table["determiners"].items()},
+    )
+
+
+def words(text: str) -> tuple[str, ...]:
+    """A dot stands for nothing, _ for a space within a word."""
+    return tuple("" if word == "." else word.replace("_", " ") for word in text.split())
+
+
+def noun(line: str, kind: str) -> Noun:
+    english, article, one, many, *weak = line.split()
+    single, _, several = english.partition("/")
+    return Noun((single, several or plural(single)), (one, many), GENDERS.index(article), kind, bool(weak))
+
+
+def plural(english: str) -> str:
+    if english.endswith("y") and english[-2] not in VOWELS:
+        return f"{english[:-1]}ies"
+    return english + ("es" if english.endswith(("s", "x", "ch", "sh")) else "s")
+
+
+def third(english: str) -> str:
+    """buy -> buys, go -> goes, turn|on -> turns|on, wait for -> waits for."""
+    head = english.replace("|", " ").split()[0]
+    return ("goes" if head == "go" else plural(head)) + english[len(head) :]
+
+
+def adjective(line: str) -> Adjective:
+    english, german = words(line)
+    base, _, more = english.partition("/")
+    stem, _, comparative = german.partition("/")
+    return Adjective((base, more), (stem, comparative or f"{stem}er"))
+
+
+def verb(row: Mapping[str, str]) -> Verb:
+    base, past = words(row["english"])
+    infinitive, present, participle = words(row["german"])
+    particle, _, infinitive = infinitive.rpartition("|")
+    who, whom, what, bound = (words(row.get(name, "")) for name in ("who", "whom", "what", "with"))
+    forms = (base, past), infinitive, present, participle, particle, row.get("auxiliary", "haben")
+    return Verb(*forms, who, whom, what, bound, row.get("where", ""))

@@ -1,0 +1,135 @@
+"""Kinds of sentences: English and German, a function each, chosen by their weights in grammar.toml."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from realformer_nmt.corpora.invented.clauses import Clause
+from realformer_nmt.corpora.invented.composer import DEFINITE, SUBJECTS, Composer, Pair
+from realformer_nmt.corpora.invented.lexicon import words
+from realformer_nmt.corpora.invented.phrases import Amount, NounPhrase
+
+Kind = Callable[[Composer], Pair]
+
+
+def sentence(composer: Composer) -> Pair:
+    english, german = KINDS[composer.chance.weighted(composer.table["sentences"])](composer)
+    return tidy(english), tidy(german)
+
+
+def tidy(text: str) -> str:
+    """Commas as they are written: one at a time, none before the end."""
+    text = re.sub(r"( ,)+(?= [.?]| ,|$)", "", text)
+    return re.sub(r" (?=[,.?])", "", text[0].upper() + text[1:])
+
+
+def statement(composer: Composer) -> Pair:
+    clause = composer.clause(composer.tense())
+    subject = composer.relative(clause.subject)
+    if subject is clause.subject and clause.what:
+        clause = replace(clause, what=composer.relative(clause.what))
+    front = composer.happens("front")
+    clause = replace(clause, subject=subject)
+    return f"{clause.english(front)} .", f"{clause.german(front)} ."
+
+
+def subordinate(composer: Composer) -> Pair:
+    tense = composer.tense()
+    main = composer.clause(tense)
+    conjunctions = composer.table["conjunctions"]
+    english, german = words(composer.chance.pick(conjunctions.get(tense, conjunctions["modal"])))
+    side = composer.related(tense, main)
+    if composer.happens("front"):
+        main = replace(main, time=None)
+        return (
+            f"{english} {side.english()} , {main.english()} .",
+            f"{german} {side.german_last()} , {main.german_first()} .",
+        )
+    return f"{main.english()} {english} {side.english()} .", f"{main.german()} , {german} {side.german_last()} ."
+
+
+def coordinate(composer: Composer) -> Pair:
+    tense = composer.tense()
+    first = composer.clause(tense)
+    second = composer.related(tense, first)
+    english, german = words(composer.chance.pick(composer.table["coordinators"]["any"]))
+    return f"{first.english()} {english} {second.english()} .", f"{first.german()} {german} {second.german()} ."
+
+
+def saying(composer: Composer) -> Pair:
+    tense = composer.tense()
+    past = tense == "past" and composer.chance.happens(50)
+    verb = composer.chance.frequent(composer.grammar.verbs["saying"])
+    subject = composer.person(pronouns=SUBJECTS)
+    main = Clause(subject, verb, "past" if past else "present", negated=composer.happens("negation"))
+    said = composer.clause(tense)
+    return f"{main.english()} that {said.english()} .", f"{main.german()} , dass {said.german_last()} ."
+
+
+def question(composer: Composer) -> Pair:
+    clause = composer.clause(composer.tense())
+    clause = replace(clause, negated=False)
+    return f"{clause.english_question()} ?", f"{clause.german_first()} ?"
+
+
+def trying(composer: Composer) -> Pair:
+    verb = composer.chance.frequent(composer.grammar.verbs["trying"])
+    subject = composer.person(pronouns=SUBJECTS)
+    main = Clause(subject, verb, composer.chance.pick(("present", "past")))
+    tried = replace(composer.clause("present", subject), time=None, negated=False)
+    return f"{main.english()} {tried.english_infinitive()} .", f"{main.german()} , {tried.german_infinitive()} ."
+
+
+def comparison(composer: Composer) -> Pair:
+    """The tables are not bigger than my chair."""
+    kind = composer.chance.pick(("person", "animal", "thing", "food"))
+    subject = replace(composer.noun_phrase(kind, DEFINITE), adjective=None)
+    other = composer.other((kind,), subject, DEFINITE)
+    if not isinstance(other, NounPhrase):
+        return comparison(composer)
+    adjective = composer.chance.frequent(composer.adjectives(kind))
+    past, negated = composer.chance.happens(50), composer.happens("negation")
+    english = {"er": "was" if past else "is", "sie": "were" if past else "are"}[subject.person]
+    german = composer.grammar.finite("war" if past else "sein", subject.person)
+    ours, theirs = [english, "not" if negated else ""], [german, "nicht" if negated else ""]
+    if composer.chance.happens(50):
+        ours += [adjective.english[1], "than", other.english("subject")]
+        theirs += [adjective.german[1], "als", other.german("nominative")]
+    else:
+        ours, theirs = [*ours, adjective.english[0]], [*theirs, adjective.german[0]]
+    return (
+        " ".join(filter(None, [subject.english("subject"), *ours, "."])),
+        " ".join(filter(None, [subject.german("nominative"), *theirs, "."])),
+    )
+
+
+def existence(composer: Composer) -> Pair:
+    """There is a lamp in the kitchen, and the kitchen first."""
+    kind = composer.chance.pick(("person", "animal", "thing", "food"))
+    phrase = composer.noun_phrase(kind, ("a", "a", "no"))
+    place = composer.prepositional(composer.chance.pick(("in", "behind")))
+    past = composer.chance.happens(50)
+    verb = {"er": "was" if past else "is", "sie": "were" if past else "are"}[phrase.person]
+    finite, what = "gab" if past else "gibt", phrase.german("accusative")
+    if composer.chance.happens(15):
+        return f"{verb} there {phrase.english('object')} {place.english()} ?", f"{finite} es {what} {place.german()} ?"
+    if composer.happens("front"):
+        english = f"{place.english()} there {verb} {phrase.english('object')}"
+        return f"{english} .", f"{place.german()} {finite} es {what} ."
+    english = f"there {verb} {phrase.english('object')} {place.english()}"
+    return f"{english} .", f"es {finite} {what} {place.german()} ."
+
+
+def price(composer: Composer) -> Pair:
+    verb = composer.grammar.verbs["costing"][0]
+    subject = composer.noun_phrase(composer.chance.pick(verb.who), DEFINITE)
+    tense = composer.chance.pick(("present", "past")) if subject.person == "er" else "present"  # both are "they cost"
+    clause = Clause(subject, verb, tense, what=Amount(composer.number(4000)), time=composer.time(tense))
+    front = composer.happens("front")
+    return f"{clause.english(front)} .", f"{clause.german(front)} ."
+
+
+KINDS: dict[str, Kind] = {
+    kind.__name__: kind
+    for kind in (statement, subordinate, coordinate, saying, question, trying, comparison, existence, price)
+}
