@@ -4,7 +4,6 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from realformer_nmt.comparison import curves
 from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.grid import Failure, Grid
 from realformer_nmt.protocols.command import flags
@@ -58,7 +57,7 @@ class Cell:
 
 def cells(grid: Grid, corpus: Corpus, folder: Path, gpus: int) -> list[Cell]:
     """`gpus` for each."""
-    return [_cell(grid, corpus, folder.absolute() / "cells", gpus, named) for named in grid.cells()]
+    return [_cell(grid, corpus, folder / "cells", gpus, named) for named in grid.cells()]
 
 
 def _cell(grid: Grid, corpus: Corpus, folder: Path, gpus: int, named: tuple[str, str, int]) -> Cell:
@@ -77,9 +76,8 @@ def _stages(grid: Grid, corpus: Corpus, folder: Path, gpus: int, named: tuple[st
     )
     train = [
         *("train", "--data", str(corpus.data), "--folder", str(folder), "--arch", family, "--layers", layers),
-        *("--protocol", protocol, *corpus.train, "--gpus", str(gpus), *flags(budget)),
-        *("--", *curves.flags(folder), *flags({"log-interval": INTERVAL, **grid.options("train", named)})),
-        *("--seed", str(seed)),
+        *("--protocol", protocol, *corpus.train, "--gpus", str(gpus), "--curves", *flags(budget)),
+        *("--", *flags({"log-interval": INTERVAL, **grid.options("train", named), "seed": seed})),
     ]
     averaging = ["--last", str(budget["average"])] if "average" in budget else settings.averaging
     return (

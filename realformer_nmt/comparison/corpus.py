@@ -43,7 +43,7 @@ def find(grid: Grid, given: Path | None, archives: Path | None, folder: Path) ->
         return binarised(grid)
     if grid.corpus:
         return to_prepare(grid, grid.corpus, archives, folder / "data")
-    return prepared((given or grid.path(grid.prepared or "")).absolute())
+    return prepared(given or grid.path(grid.prepared or ""))
 
 
 def to_prepare(grid: Grid, corpus: str, archives: Path | None, folder: Path) -> Corpus:

@@ -1,17 +1,14 @@
-"""Learning curves: the JSON lines that fairseq-train writes with --log-format json --log-file FILE."""
+"""Learning curves: the JSON lines that fairseq-train writes for `realformer-nmt train --curves`."""
 
 import json
 from pathlib import Path
 from typing import Any
 
+from realformer_nmt.protocols.command import CURVES
+
 Point = dict[str, Any]
 TRAIN = {"loss": "loss", "nll_loss": "nll_loss", "gnorm": "gnorm", "tokens_a_second": "wps"}
 VALID = {"loss": "valid_loss", "nll_loss": "valid_nll_loss", "bleu": "valid_bleu"}
-FILE = "curves.jsonl"
-
-
-def flags(folder: Path) -> list[str]:
-    return ["--log-format", "json", "--log-file", str(folder.absolute() / FILE)]
 
 
 class Curves:
@@ -19,7 +16,7 @@ class Curves:
     line of an update counts."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = folder / FILE
+        self._file = folder / CURVES
         self._read = 0  # bytes
         self._train: dict[int, Point] = {}
         self._valid: dict[int, Point] = {}

@@ -135,7 +135,7 @@ def load(file: Path) -> Grid:
     except ValueError as error:  # no TOML, or no UTF-8
         raise UserError(f"{file}: {error}") from error
     try:
-        given = {"written": written, "folder": file.absolute().parent, "name": file.stem}
+        given = {"written": written, "folder": file.parent, "name": file.stem}
         grid: Grid = build_table(Grid, table, "", given)
     except ManifestError as error:
         raise UserError(f"{file}: {error}") from error

@@ -16,6 +16,7 @@ from realformer_nmt.protocols.batch import update_freq
 from realformer_nmt.protocols.protocol import Protocol
 
 TRAINER = "fairseq_cli.train"
+CURVES = "curves.jsonl"
 DETOKENISERS = {"sentencepiece": "space", "moses_bpe": "moses"}
 PIECES = {"sentencepiece": "sentencepiece", "moses_bpe": "@@ "}
 GREEDY = '{"beam": 1, "max_len_a": 1.2, "max_len_b": 10}'
@@ -111,8 +112,9 @@ def distribution(machines: Machines) -> list[str]:
     return words + (["--distributed-world-size", str(machines.ranks)] if machines.ranks > 1 else [])
 
 
-def logging(folder: Path, tensorboard: bool) -> list[str]:
-    words = ["--log-format", "simple", "--log-interval", "100", "--log-file", str(folder / "train.log")]
+def logging(folder: Path, tensorboard: bool, curves: bool) -> list[str]:
+    form, file = ("json", CURVES) if curves else ("simple", "train.log")
+    words = ["--log-format", form, "--log-interval", "100", "--log-file", str(folder / file)]
     return words + (["--tensorboard-logdir", str(folder / "tensorboard")] if tensorboard else [])
 
 

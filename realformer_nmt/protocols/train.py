@@ -50,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--average", type=int, metavar="N", help="checkpoints to keep (as many as are averaged)")
     parser.add_argument("--precision", choices=("fp16", "bf16", "fp32"), help="fp16 on GPUs, else fp32")
     parser.add_argument("--bf16", dest="precision", action="store_const", const="bf16", help="as --precision bf16")
+    parser.add_argument("--curves", action="store_true", help=f"log JSON lines to FOLDER/{command.CURVES}")
     parser.add_argument("--tensorboard", action="store_true", help="log to FOLDER/tensorboard")
     parser.add_argument("--dry-run", action="store_true", help="print fairseq-train's command, ready to paste")
     parser.add_argument("flags", nargs="*", metavar="-- FLAG", help="of fairseq-train; they go before the protocol's")
@@ -130,7 +131,7 @@ def compose(args: argparse.Namespace, protocol: Protocol, machines: Machines, pr
         *command.validation(prepared),
         *command.precision(machines, args.precision),
         *command.distribution(machines),
-        *command.logging(args.folder.absolute(), args.tensorboard),
+        *command.logging(args.folder.absolute(), args.tensorboard, args.curves),
         *args.flags,
     ]
 

@@ -3,7 +3,8 @@
 import json
 from pathlib import Path
 
-from realformer_nmt.comparison.curves import FILE, Curves
+from realformer_nmt.comparison.curves import Curves
+from realformer_nmt.protocols.command import CURVES
 
 
 def line(update: int, loss: str) -> str:
@@ -15,7 +16,7 @@ def line(update: int, loss: str) -> str:
 def test_a_growing_file_is_read_on_where_it_was(tmp_path: Path) -> None:
     curves = Curves(tmp_path)
     assert not curves.grow()
-    with (tmp_path / FILE).open("a") as file:
+    with (tmp_path / CURVES).open("a") as file:
         file.write(f"{{'a': 'dictionary'}}\n{line(10, '5.0')}\n{line(20, '4.0')[:30]}")
         file.flush()
         assert curves.grow()
@@ -28,13 +29,13 @@ def test_a_growing_file_is_read_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_the_last_line_of_an_update_counts(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text("\n".join([line(10, "5.0"), line(20, "4.0"), line(20, "3.5"), line(10, "5.5"), ""]))
+    (tmp_path / CURVES).write_text("\n".join([line(10, "5.0"), line(20, "4.0"), line(20, "3.5"), line(10, "5.5"), ""]))
     assert [(point["update"], point["loss"]) for point in Curves(tmp_path).train] == [(10, 5.5), (20, 3.5)]
 
 
 def test_validations_are_a_curve_of_their_own(tmp_path: Path) -> None:
     valid = {"epoch": 1, "valid_loss": "5.1", "valid_nll_loss": "4.2", "valid_bleu": "7.5", "valid_num_updates": "20"}
-    (tmp_path / FILE).write_text(f"{line(20, 'nan')}\n{json.dumps(valid)}\n[1]\n7\n")
+    (tmp_path / CURVES).write_text(f"{line(20, 'nan')}\n{json.dumps(valid)}\n[1]\n7\n")
     curves = Curves(tmp_path)
     assert curves.valid == [{"update": 20, "loss": 5.1, "nll_loss": 4.2, "bleu": 7.5}]
     assert curves.train[0]["loss"] != curves.train[0]["loss"]  # not a number, and kept as such
