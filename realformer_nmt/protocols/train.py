@@ -1,6 +1,7 @@
 """`realformer-nmt train`: fairseq-train by a protocol, on the machine at hand, gone on with where it was killed."""
 
 import argparse
+import importlib.util
 import json
 import sys
 from dataclasses import replace
@@ -17,6 +18,7 @@ from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import Protocol, load, shipped
 from realformer_nmt.protocols.session import Training
 
+WRITERS = ("tensorboard", "tensorboardX")
 EXAMPLES = """examples:
   realformer-nmt train --data data/data-bin --arch realformer --layers 18 --folder run
   realformer-nmt train --data data/data-bin --arch realformer --layers 60-12 --folder run --gpus 8 --dry-run
@@ -61,6 +63,8 @@ def run(args: argparse.Namespace) -> int:
         print(command.pasted(["mkdir", "-p", str(args.folder.absolute())]))  # fairseq makes no folder for its log
         print(command.pasted(fairseq_train(args)))
         return 0
+    if args.tensorboard and not any(map(importlib.util.find_spec, WRITERS)):  # fairseq would go on without
+        raise UserError("--tensorboard needs a package that is not installed: pip install tensorboard, or leave it out")
     prepared = preparation(args)
     protocol = settled(args, prepared)
     machines = found(args)

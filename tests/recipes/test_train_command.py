@@ -64,6 +64,12 @@ def test_tensorboard_and_the_checkpoints_to_keep(tmp_path: Path, capsys: Any) ->
     assert found["keep-last-epochs"] == 3
 
 
+def test_tensorboard_that_is_not_installed_is_told(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("realformer_nmt.protocols.train.WRITERS", ("no_such_package",))
+    assert main(["train", *map(str, given(tmp_path, "--tensorboard"))]) == 1
+    assert "--tensorboard needs a package that is not installed: pip install tensorboard" in capsys.readouterr().err
+
+
 def test_the_end_of_the_schedule_is_counted_where_the_data_are(toy_corpus: Path, tmp_path: Path, capsys: Any) -> None:
     short = ["--tokens-a-step", 500, "--max-tokens", 250, "--gpus", 0, "--epochs", 3]
     words = dry_run(capsys, *given(tmp_path, *short, "--", "--warmup-updates", 2, data=toy_corpus))
