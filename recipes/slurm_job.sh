@@ -4,7 +4,8 @@ set -euo pipefail
 recipe=$SLURM_SUBMIT_DIR/recipes/$1/run.sh
 shift
 master=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p):$((20000 + SLURM_JOB_ID % 20000))
-machines=(--gpus "$SLURM_GPUS_ON_NODE" --nodes "$SLURM_JOB_NUM_NODES" --master "$master")
+machines=(--gpus "${SLURM_GPUS_ON_NODE:-0}" --nodes "$SLURM_JOB_NUM_NODES" --master "$master")
+export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1}  # since 22.05 srun inherits none
 
 "$recipe" --stage prepare "$@"
 # shellcheck disable=SC2016  # each task has a SLURM_NODEID of its own

@@ -55,12 +55,8 @@ do_it() {
     [[ $dry ]] || "$@"
 }
 
-make() { # STAGE FILE COMMAND...: unless FILE, which a stage writes last, is there
-    if [[ -e $2 && ! $dry ]]; then
-        echo "$1: $2 is there"
-    else
-        do_it "${@:3}"
-    fi
+there() { # STAGE FILE, which the stage writes last
+    [[ -e $2 && ! $dry ]] && echo "$1: $2 is there"
 }
 
 ask_protocol() {
@@ -80,18 +76,21 @@ stage_train() {
 }
 
 stage_average() {
+    there average "$run/average.pt" && return
     ask_protocol
-    make average "$run/average.pt" realformer-nmt average "$run/checkpoints" "${averaging[@]}" --output "$run/average.pt"
+    do_it realformer-nmt average "$run/checkpoints" "${averaging[@]}" --output "$run/average.pt"
 }
 
 stage_translate() {
+    there translate "$run/translation/translation.json" && return
     ask_protocol
-    make translate "$run/translation/translation.json" realformer-nmt translate "$run/average.pt" \
+    do_it realformer-nmt translate "$run/average.pt" \
         --prepared "$data" "${decoding[@]}" --validate --output "$run/translation"
 }
 
 stage_score() {
-    make score "$run/run.json" realformer-nmt score "$run/translation" --training "$run/train.json" --output "$run/run.json"
+    there score "$run/run.json" && return
+    do_it realformer-nmt score "$run/translation" --training "$run/train.json" --output "$run/run.json"
 }
 
 for stage in $stages; do

@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +52,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--folder", type=Path, required=True, help="where data-bin/, subwords/ and prepare.json are made"
     )
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (all cores)")
+    parser.add_argument("--workers", type=int, default=cores(), metavar="N", help="processes (all cores)")
     parser.add_argument("--keep", action="store_true", help="do not remove extracted, cleaned and encoded texts")
     parser.add_argument("--quiet", action="store_true", help="no progress bars")
     sources.add_arguments(parser)
+
+
+def cores() -> int:
+    """Those that this process may use: on a cluster fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def run(args: argparse.Namespace) -> int:

@@ -19,9 +19,11 @@ job=$1
 shift
 asked() { sed -n "s/^#SBATCH --$1=//p" "$job"; }
 SLURM_JOB_NUM_NODES=$(asked nodes) SLURM_GPUS_ON_NODE=$(asked gpus-per-node) SLURM_JOB_ID=41234 \\
+SLURM_CPUS_PER_TASK=$(asked cpus-per-task) \\
 SLURM_JOB_NODELIST=node[1-9] SLURM_SUBMIT_DIR=$PWD exec bash "$job" "$@"
 """
 SRUN = """#!/bin/sh
+echo "srun gives each task $SRUN_CPUS_PER_TASK processors"
 node=0
 while [ $node -lt $SLURM_JOB_NUM_NODES ]; do
     SLURM_NODEID=$node "$@" || exit $?
@@ -71,6 +73,7 @@ def test_a_job_trains_on_every_machine(cluster: str, tmp_path: Path) -> None:
     commands = [shlex.split(line) for line in done.stdout.splitlines()]
     stages = [command[1] for command in commands if command[0] == "realformer-nmt"]
     assert stages == ["prepare", "train", "train", "average", "translate", "score"]
+    assert ["srun", "gives", "each", "task", "32", "processors"] in commands
     launched = [flags(command) for command in commands if command[0] == "torchrun"]
     assert len(launched) == 2
     for rank, found in enumerate(launched):
