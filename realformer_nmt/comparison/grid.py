@@ -25,7 +25,7 @@ class Failure:
     """A model that has not left the unigram loss of its training data is stuck."""
 
     judged_after: int = 2000  # updates, or all of them if they are fewer
-    margin: float = 0.1  # bits a token below the unigram entropy that a model must reach
+    margin: float = 0.5  # bits a token below the unigram entropy: as much as the first word and the last alone may give
     stop_early: bool = False
 
 
