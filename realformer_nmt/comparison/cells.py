@@ -85,7 +85,15 @@ def _stages(grid: Grid, corpus: Corpus, folder: Path, gpus: int, named: tuple[st
         Stage("average", ("average", str(folder / "checkpoints"), *averaging, "--output", str(average)), average),
         Stage(
             "translate",
-            ("translate", str(average), *corpus.translate, *settings.decoding, "--output", str(translation)),
+            (
+                "translate",
+                str(average),
+                *corpus.translate,
+                *settings.decoding,
+                "--validate",
+                "--output",
+                str(translation),
+            ),
             translation / "translation.json",
         ),
         Stage(

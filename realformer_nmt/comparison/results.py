@@ -21,7 +21,7 @@ from realformer_nmt.evaluation.significance import TESTS
 from realformer_nmt.protocols.command import layers, pasted
 
 EXAMPLES = 8  # sentences
-VALID_LOSS = {"name": "valid_loss", "label": "validation loss", "signature": None, "higher_is_better": False}
+VALID_LOSS = {"name": "valid_loss", "label": "validation loss (bits)", "signature": None, "higher_is_better": False}
 Record = dict[str, Any]
 
 
@@ -80,7 +80,7 @@ def describe(cell: Cell) -> Record:
         "seed": cell.seed,
         "state": note.state,
         "evidence": note.content["evidence"],
-        "scores": scores(run, curves),
+        "scores": scores(run),
         "parameters": run.get("parameters"),
         "tokens_a_second": speed(curves),
         "hours": train.get("wall_clock_hours"),
@@ -97,12 +97,12 @@ def describe(cell: Cell) -> Record:
     }
 
 
-def scores(run: Record, curves: Curves) -> Record:
+def scores(run: Record) -> Record:
     found = {
         name: {key: score.get(key) for key in ("score", "interval")} for name, score in run.get("scores", {}).items()
     }
-    losses = [point["nll_loss"] for point in curves.valid if "nll_loss" in point]
-    return found | ({"valid_loss": {"score": losses[-1]}} if run and losses else {})
+    loss = (run.get("validation") or {}).get("nll_loss")
+    return found if loss is None else {**found, "valid_loss": {"score": loss}}
 
 
 def speed(curves: Curves) -> float | None:
