@@ -53,6 +53,8 @@ def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None,
                     return
             if stage is cell.stages[0]:
                 found = _judged(cell, Curves(cell.folder), entropy)
+                if found and cell.failure.stop_early:
+                    break
         note.end(*(found or ("done", None)))
         yield Progress(note.state)
 
