@@ -18,6 +18,12 @@ def dying_with_us() -> dict[str, Any]:
     return {"preexec_fn": partial(_die_with, os.getpid(), ctypes.CDLL(None).prctl)}
 
 
+def die_with_parent() -> None:
+    """The same, of a process that runs already."""
+    if sys.platform == "linux":
+        _die_with(os.getppid(), ctypes.CDLL(None).prctl)
+
+
 def _die_with(parent: int, prctl: Callable[[int, int], int]) -> None:
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it died before it could be asked for

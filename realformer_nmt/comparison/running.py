@@ -5,21 +5,17 @@ A model that fails is a result, not an error; what else ends a stage (disk, memo
 
 import json
 import os
-import signal
-import subprocess
-import sys
 from collections.abc import Generator, Mapping
 from typing import NamedTuple
 
-from realformer_nmt.children import dying_with_us
 from realformer_nmt.comparison import verdict
 from realformer_nmt.comparison.cells import Cell, Stage
 from realformer_nmt.comparison.curves import Curves
 from realformer_nmt.comparison.note import Note
+from realformer_nmt.comparison.process import Process
 from realformer_nmt.comparison.verdict import Verdict
 from realformer_nmt.lock import alone
 
-PATIENCE = 30.0  # seconds that a process has to end when it is asked to
 OUTPUT = "output.log"
 
 
@@ -79,28 +75,18 @@ def _attempt(
 ) -> Generator[Progress, None, Verdict | int]:
     cell.folder.mkdir(parents=True, exist_ok=True)
     (cell.checkpoints / verdict.FILE).unlink(missing_ok=True)
-    with (cell.folder / OUTPUT).open("ab") as output:
-        words = [sys.executable, "-m", "realformer_nmt.cli", *stage.words]
-        process = subprocess.Popen(
-            words,
-            env={**os.environ, **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            **dying_with_us(),
-        )
+    process = Process(stage.words, cell.folder / OUTPUT, {**os.environ, **environment})
     try:
         curves = Curves(cell.folder)
-        while process.poll() is None:
+        while (status := process.poll()) is None:
             yield _progress(cell, stage, curves)
             if curves.grow() and cell.failure.stop_early:
                 found = _judged(cell, curves, entropy)
                 if found:
                     return found
-        return process.returncode
+        return status
     finally:
-        _end(process)
+        process.end()
 
 
 def _judged(cell: Cell, curves: Curves, entropy: float) -> Verdict | None:
@@ -116,17 +102,6 @@ def _updates(cell: Cell) -> int | None:
 def _progress(cell: Cell, stage: Stage, curves: Curves) -> Progress:
     last = curves.train[-1] if curves.train else {"update": 0}
     return Progress(stage.name, last["update"], _updates(cell), last.get("nll_loss"), last.get("tokens_a_second"))
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """With all that it has started."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        if process.poll() is None:
-            os.killpg(process.pid, number)
-            try:
-                process.wait(PATIENCE)
-            except subprocess.TimeoutExpired:
-                continue
 
 
 def _last_words(cell: Cell) -> str:
