@@ -33,6 +33,9 @@ $(VENV)/installed: Makefile constraints.txt setup.py pyproject.toml realformer_n
 anew:
 	rm -rf $(VENV)
 
+demo: install
+	PATH="$(abspath $(BIN)):$$PATH" recipes/quickstart/run.sh demo
+
 check: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

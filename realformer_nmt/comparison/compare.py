@@ -21,6 +21,7 @@ from realformer_nmt.comparison.note import Note
 from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.errors import UserError
 from realformer_nmt.lock import alone
+from realformer_nmt.protocols.command import layers
 
 EXAMPLES = """examples:
   realformer-nmt compare recipes/quickstart/grid.toml --prepared demo/data --folder demo --jobs 2
@@ -108,13 +109,14 @@ def launch(args: argparse.Namespace, grid: Grid, corpus: Corpus, found: Sequence
             raise UserError(f"{grid.name}.toml: the corpus could not be prepared, for the reason above")
     if args.launcher == "here" and not gpus:
         print("training on the CPU: no GPU is used", file=sys.stderr)
+    deepest_first = sorted(found, key=lambda cell: -sum(layers(cell.layers)))  # none is left alone at the end
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
     try:
         with Live(found, Console(stderr=True)) as live:
             if args.launcher == "slurm":
-                slurm.launch(found, args.folder, grid.slurm or {}, live.told)
+                slurm.launch(deepest_first, args.folder, grid.slurm or {}, live.told)
             else:
-                here.launch(found, here.slots(gpus, args.jobs or max(1, gpus)), live.told)
+                here.launch(deepest_first, here.slots(gpus, args.jobs or max(1, gpus)), live.told)
     except KeyboardInterrupt as error:
         raise UserError("interrupted; the same command goes on where it was") from error
     finally:
