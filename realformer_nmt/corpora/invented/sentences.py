@@ -92,7 +92,7 @@ def comparison(composer: Composer) -> Pair:
     english = {"er": "was" if past else "is", "sie": "were" if past else "are"}[subject.person]
     german = composer.grammar.finite("war" if past else "sein", subject.person)
     ours, theirs = [english, "not" if negated else ""], [german, "nicht" if negated else ""]
-    if composer.chance.happens(50):
+    if composer.chance.happens(25):
         ours += [adjective.english[1], "than", other.english("subject")]
         theirs += [adjective.german[1], "als", other.german("nominative")]
     else:
