@@ -18,9 +18,9 @@ from realformer_nmt.corpora.invented.phrases import (
 )
 
 Pair = tuple[str, str]
-DEFINITE = ("the", "the", "the", "the", "this", "my", "our", "his", "her", "their")
+DEFINITE = (*["the"] * 10, "this", "my", "our", "his", "her", "their")
 SUBJECTS = ("I", "we", "he", "she", "they")
-ANY = (*DEFINITE, "a", "a", "a", "a", "a")
+ANY = (*DEFINITE, *["a"] * 8)
 
 
 class Composer:
