@@ -1,4 +1,4 @@
-"""The README's trial, run as it stands there."""
+"""What the README and the trial in docs/training.md tell a reader to type."""
 
 import os
 import re
@@ -7,13 +7,15 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
+from realformer_nmt.cli import SUBCOMMANDS
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 
 def test_the_trial(tmp_path: Path) -> None:
-    readme = (REPOSITORY / "README.md").read_text()
-    trial = re.search(r"## A trial.*?```bash\n(.*?)```", readme, re.DOTALL)
-    claim = re.search(r"all (\d+) sentences translated, BLEU of ([\d.]+) or more", readme)
+    page = (REPOSITORY / "docs" / "training.md").read_text()
+    trial = re.search(r"## A trial.*?```bash\n(.*?)```", page, re.DOTALL)
+    claim = re.search(r"all (\d+) sentences translated, BLEU of ([\d.]+) or more", page)
     assert trial
     assert claim
     scripts = Path(sysconfig.get_path("scripts"))
@@ -34,3 +36,15 @@ def test_the_trial(tmp_path: Path) -> None:
     assert float(scored[1]) >= float(claim[2])
     assert "decoder.layers.1.ffn" in run.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["realformer_nmt", "toy"]
+
+
+def test_the_readme_names_what_there_is() -> None:
+    """Targets of make, subcommands, recipes and pages."""
+    readme = (REPOSITORY / "README.md").read_text()
+    targets = set(re.findall(r"^([a-z]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE))
+    named = set(re.findall(r"\bmake ([a-z]+)", readme))
+    assert {"demo", "test"} <= named <= targets
+    subcommands = set(re.findall(r"realformer-nmt ([a-z][a-z-]+)", readme))
+    assert "compare" in subcommands <= {subcommand.name for subcommand in SUBCOMMANDS}
+    links = set(re.findall(r"\]\(([^)#:]+)\)", readme)) | set(re.findall(r"^(recipes/\S+)", readme, re.MULTILINE))
+    assert [link for link in sorted(links) if not (REPOSITORY / link).exists()] == []
