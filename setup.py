@@ -36,7 +36,7 @@ setup(
     },
     install_requires=[
         "torch>=2.4",
-        "jinja2>=3.1",
+        "Jinja2>=3.1",
         "lxml>=5",
         "matplotlib>=3.8",
         "numpy>=1.26",
