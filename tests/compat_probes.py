@@ -61,12 +61,16 @@ def lines_logged_in_three_epochs() -> list[int]:
     """How often each epoch's line stands in --log-file."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "log")
+        disabled = logging.root.manager.disable
+        logging.disable(logging.NOTSET)
+        progress_bar.logger.setLevel(logging.INFO)
         for epoch in (1, 2, 3):
             bar = progress_bar.progress_bar([], log_format="json", log_file=str(file), epoch=epoch)
             bar.print({}, tag="train")
         for handler in list(progress_bar.logger.handlers):
             progress_bar.logger.removeHandler(handler)
             handler.close()
+        logging.disable(disabled)
         return [file.read_text().count(f'"epoch": {epoch}') for epoch in (1, 2, 3)]
 
 
