@@ -1,29 +1,34 @@
-# make install | demo | check | format | test | clean, on a machine with python3, make and a C++ compiler.
+# make install | demo | check | audit | constraints | licences | format | test | bench | reliability | clean
+# on a machine with python3, make and a C++ compiler.
 #   VENV=.venv  PYTHON=python3  TORCH=torch==2.11.0  TORCH_INDEX=https://download.pytorch.org/whl/cpu
 # An environment keeps the PYTHON, TORCH and TORCH_INDEX it was made with; asking for others makes it anew.
 SHELL := bash
 VENV ?= .venv
 -include $(VENV)/made-with.mk
 PYTHON ?= python3
-PINNED := $(shell grep '^torch==' constraints.txt)
+PINNED := torch==2.13.0
 TORCH ?= $(PINNED)
 TORCH_INDEX ?=
 WANTED := $(PYTHON) $(TORCH) $(TORCH_INDEX)
 ANEW := $(if $(MADE_WITH),$(if $(filter-out $(MADE_WITH),$(WANTED)),anew))
 
 BIN := $(VENV)/bin
-PIP_INSTALL := $(BIN)/python -m pip install --quiet $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+PIP_INSTALL := $(BIN)/python -m pip install --quiet
+PIP_HASHED := $(PIP_INSTALL) --require-hashes --no-deps
 
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
 
-.PHONY: install demo check format test browser clean anew
+.PHONY: install demo check audit constraints licences format test bench browser reliability clean anew
 install: $(VENV)/installed
 
 $(VENV)/installed: Makefile constraints.txt setup.py pyproject.toml realformer_nmt/engine.py $(ANEW)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	grep -v '^torch==' constraints.txt > $(VENV)/constraints.txt
-	$(PIP_INSTALL) --constraint $(VENV)/constraints.txt '$(TORCH)' --editable '.[dev]'
+	sed -n '/^setuptools==/,/[^\\]$$/p' constraints.txt > $(VENV)/setuptools.txt
+	$(PIP_HASHED) --requirement $(VENV)/setuptools.txt
+	$(PIP_HASHED) --no-build-isolation --requirement constraints.txt
+	$(PIP_INSTALL) $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) '$(TORCH)'
+	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	$(BIN)/realformer-nmt install-engine
 	$(BIN)/python -m pip check
 	printf '%s\n' 'MADE_WITH := $(WANTED)' 'PYTHON ?= $(PYTHON)' 'TORCH_INDEX ?= $(TORCH_INDEX)' \
@@ -40,6 +45,18 @@ check: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(MAKE) audit
+
+# Fails for a known vulnerability, and says so where its data cannot be reached
+audit: install
+	$(BIN)/python tools/audit.py $(VENV)/audit
+
+# Needs uv; PINS="--upgrade-package numpy" raises a pin
+constraints:
+	python3 tools/constraints.py $(PINS)
+
+licences: install
+	$(BIN)/python tools/licences.py docs/licences.md
 
 format: install
 	$(BIN)/ruff format .
@@ -51,6 +68,14 @@ browser:
 
 test: install browser
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+# Beside stock fairseq; BENCH="--sizes 6-6 18-18 60-12 --families all --checkpointed" takes hours on a CPU
+bench: install
+	$(BIN)/python benchmarks/speed.py $(BENCH)
+
+# kill -9, full disks, lost machines: about a quarter of an hour; as root, all of it
+reliability: install
+	OMP_NUM_THREADS=1 $(BIN)/python -m reliability $(RELIABILITY)
 
 clean:
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache

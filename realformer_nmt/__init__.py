@@ -18,10 +18,15 @@ def _fairseq_imports() -> bool:
 
 
 if _fairseq_imports():
-    from realformer_nmt import compat, model, multilingual, presets
+    from realformer_nmt import beginnings, binarised, compat, last_words, model, multilingual, plain_values, presets
     from realformer_nmt import training as training  # registers the optimiser, the schedule and the loss
 
     compat.mend()
+    plain_values.mend()
+    binarised.mend()
+    beginnings.mend()
+    if command := last_words.command():
+        last_words.shorten(command)
     presets.register(model.MODEL)
     presets.register_for_hydra()
     presets.register(multilingual.MODEL, prefix="multilingual_")

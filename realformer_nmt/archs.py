@@ -8,6 +8,7 @@ import torch
 from tabulate import tabulate
 
 from realformer_nmt.config import TranslationConfig
+from realformer_nmt.errors import UserError
 from realformer_nmt.presets import PRESETS
 from realformer_nmt.skeleton import skeleton
 
@@ -37,6 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.vocabulary < 1:
+        raise UserError(f"--vocabulary {args.vocabulary}: allowed is 1 or more")
     rows = [describe(arch, args.vocabulary) for arch in PRESETS]
     if args.json:
         print(json.dumps(rows, indent=2))

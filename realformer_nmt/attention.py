@@ -1,21 +1,21 @@
 """Multi-head attention around a score rule: projections, mask, softmax, decoding cache."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
-from fairseq.modules import FairseqDropout
 from torch import Tensor, nn
 
+from realformer_nmt.decoding import Memory, OwnMemory, SourceMemory
+from realformer_nmt.dropout import Dropout
+from realformer_nmt.linear import Linear
 from realformer_nmt.scaling import Gains
-from realformer_nmt.scores import Carry, ScoreSource
-
-Cache = dict[str, Tensor]
+from realformer_nmt.scores import CARRIES, Carry, Dot, ScoreSource
 
 
 class Attended(NamedTuple):
     output: Tensor  # B x T x C
     total: Tensor | None  # B x H x T x S, what the score carry hands to the layer above
-    probabilities: Tensor  # B x H x T x S
+    probabilities: Tensor | None  # B x H x T x S, where they were asked for
 
 
 class Attention(nn.Module):
@@ -27,7 +27,8 @@ class Attention(nn.Module):
         super().__init__()
         width = source.heads * source.head_width
         self.score_source, self.carry, self.depth = source, carry, depth
-        self.dropout_module = FairseqDropout(dropout, module_name=type(self).__name__)
+        self.plain = isinstance(source, Dot) and carry is CARRIES["none"]
+        self.dropout_module = Dropout(dropout, module_name=type(self).__name__)
         if source.projects:
             self.q_proj = linear(width, width, gains.query_key)
             self.k_proj = linear(memory_width, width, gains.query_key)
@@ -35,11 +36,22 @@ class Attention(nn.Module):
         self.out_proj = linear(width, width, gains.output)
 
     def forward(
-        self, x: Tensor, memory: Tensor, mask: Tensor | None, total: Tensor | None, cache: Cache | None = None
+        self,
+        x: Tensor,
+        memory: Tensor,
+        mask: Tensor | None,
+        total: Tensor | None,
+        cache: Any = None,
+        weights: bool = True,
     ) -> Attended:
-        """mask is True where a query may not look, and broadcasts to B x H x T x S."""
+        """mask is True where a query may not look, and broadcasts to B x H x T x S. Without `weights`, where the scores
+        are plain ones of this layer alone, torch's own kernel does it all."""
         query = self._heads(self.q_proj(x)) if self.score_source.projects else None
-        key, value = self._keys_values(memory, cache)
+        key, value = self._remember(memory, cache)
+        if not weights and query is not None and key is not None and self._fits_one_kernel(x, cache):
+            look, dropout = None if mask is None else ~mask, self.dropout_module.p if self.dropout_module.applies else 0
+            heads = nn.functional.scaled_dot_product_attention(query, key, value, look, dropout)
+            return Attended(self._join(heads), None, None)
         length = value.size(2)
         start = length - x.size(1) if cache is not None else 0  # a cached step asks for the last position only
         scores = self.score_source(x, query, key, start, length)
@@ -48,14 +60,21 @@ class Attention(nn.Module):
             logits = logits.masked_fill(mask, -torch.inf)
         probabilities = logits.softmax(-1, dtype=torch.float32).type_as(value).expand(x.size(0), -1, -1, -1)
         heads = self.dropout_module(probabilities) @ value  # B x H x T x D
-        return Attended(self.out_proj(heads.transpose(1, 2).flatten(2)), total, probabilities)
+        return Attended(self._join(heads), total, probabilities)
 
-    def _keys_values(self, memory: Tensor, cache: Cache | None) -> tuple[Tensor | None, Tensor]:
+    def _fits_one_kernel(self, x: Tensor, cache: Any) -> bool:
+        """torch's has no dropout on the CPU, and for the few queries of a decoding step takes longer there."""
+        return self.plain and not (x.device.type == "cpu" and (self.dropout_module.applies or cache is not None))
+
+    def _join(self, heads: Tensor) -> Tensor:
+        return self.out_proj(heads.transpose(1, 2).flatten(2))  # B x T x C
+
+    def _remember(self, memory: Tensor, cache: Any) -> Memory:
         raise NotImplementedError
 
-    def _project(self, memory: Tensor) -> tuple[Tensor | None, Tensor]:
+    def _project(self, memory: Tensor) -> Memory:
         key = self._heads(self.k_proj(memory)) if self.score_source.projects else None
-        return key, self._heads(self.v_proj(memory))
+        return Memory(key, self._heads(self.v_proj(memory)))
 
     def _heads(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.score_source.heads, -1)).transpose(1, 2)  # B x H x T x D
@@ -64,35 +83,25 @@ class Attention(nn.Module):
 class SelfAttention(Attention):
     """Keys and values are of the sequence itself; the cache holds those of the positions before."""
 
-    def _keys_values(self, memory: Tensor, cache: Cache | None) -> tuple[Tensor | None, Tensor]:
-        key, value = self._project(memory)
-        if cache is None:
-            return key, value
-        value = cache["value"] = _append(cache.get("value"), value)
-        if key is not None:
-            key = cache["key"] = _append(cache.get("key"), key)
-        return key, value
+    def _remember(self, memory: Tensor, cache: OwnMemory | None) -> Memory:
+        new = self._project(memory)
+        return new if cache is None else cache.extend(new)
 
 
 class CrossAttention(Attention):
     """Keys and values are of the other sequence, which does not grow: the cache holds them from the first step."""
 
-    def _keys_values(self, memory: Tensor, cache: Cache | None) -> tuple[Tensor | None, Tensor]:
+    def _remember(self, memory: Tensor, cache: SourceMemory | None) -> Memory:
         if cache is None:
             return self._project(memory)
-        if "value" not in cache:
-            key, cache["value"] = self._project(memory)
-            if key is not None:
-                cache["key"] = key
-        return cache.get("key"), cache["value"]
+        if cache.memory is None:
+            key, value = self._project(memory)
+            cache.memory = Memory(None if key is None else key.contiguous(), value.contiguous())  # or each step copies
+        return cache.memory
 
 
 def linear(inputs: int, outputs: int, gain: float) -> nn.Linear:
-    layer = nn.Linear(inputs, outputs)
+    layer = Linear(inputs, outputs)
     nn.init.xavier_uniform_(layer.weight, gain=gain)
     nn.init.zeros_(layer.bias)
     return layer
-
-
-def _append(past: Tensor | None, new: Tensor) -> Tensor:
-    return new if past is None else torch.cat([past, new], dim=2)  # B x H x t x D

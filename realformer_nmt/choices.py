@@ -4,12 +4,14 @@ import difflib
 from collections.abc import Collection, Mapping
 from typing import TypeVar
 
+from realformer_nmt.errors import OptionError
+
 Part = TypeVar("Part")
 
 
 def choose(flag: str, given: str, table: Mapping[str, Part], hint: str = "") -> Part:
     if given not in table:
-        raise ValueError(unknown(flag, given, table) + hint)
+        raise OptionError(unknown(flag, given, table) + hint)
     return table[given]
 
 

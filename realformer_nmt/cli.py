@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import NamedTuple
 
-from realformer_nmt.errors import UserError
+from realformer_nmt.errors import UserError, one_line
 
 
 class Subcommand(NamedTuple):
@@ -47,15 +47,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         status = _run(words)
         sys.stdout.flush()
-    except UserError as error:
-        if "--debug" in words:
-            raise
-        print(f"realformer-nmt: {error}", file=sys.stderr)
-        return 1
     except BrokenPipeError:  # the reader of our output, such as `head`, has left
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except (Exception, KeyboardInterrupt) as error:
+        if "--debug" in words:
+            raise
+        print(f"realformer-nmt: {_told(error)}", file=sys.stderr)
+        return 1
     return status
+
+
+def _told(error: BaseException) -> str:
+    if isinstance(error, UserError):
+        return str(error)
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'a file'}: {error.strerror}; mend that and run this again"
+    kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return one_line(f"{kind}; nobody has foreseen this: add --debug, which shows where it happened, and report it")
 
 
 def _run(words: Sequence[str]) -> int:

@@ -2,7 +2,8 @@
 
 Each docstring says what breaks, since when and where upstream. Whether a mend is still needed is a test of its own:
 tests/test_compat*.py and tests/test_distributed.py run stock fairseq beside the mended one. Mends of runs on many
-ranks stand in distributed_compat.py, those of the moving average in ema_compat.py; docs/compatibility.md is the table.
+ranks stand in distributed_compat.py, those of writing and finding checkpoints in checkpoint_compat.py, those of the
+moving average in ema_compat.py; docs/compatibility.md is the table.
 """
 
 import argparse
@@ -30,7 +31,7 @@ from fairseq.data import data_utils, iterators
 from fairseq.distributed import utils as distributed_utils
 from fairseq.logging import progress_bar as progress_bars
 
-from realformer_nmt import distributed_compat, divergence, ema_compat
+from realformer_nmt import checkpoint_compat, distributed_compat, divergence, elastic_compat, ema_compat
 from realformer_nmt.errors import UserError
 
 UNACTIONABLE = (  # category, start of the message
@@ -58,7 +59,9 @@ def mend() -> None:
     end_prefetching_before_exit()
     log_each_line_once()
     divergence.note_divergence()
+    checkpoint_compat.mend()
     distributed_compat.mend()
+    elastic_compat.mend()
     ema_compat.mend()
 
 

@@ -8,6 +8,7 @@ from fairseq import utils
 from fairseq.dataclass import FairseqDataclass
 
 from realformer_nmt.choices import choose
+from realformer_nmt.errors import OptionError
 from realformer_nmt.residual import TOPOLOGIES
 from realformer_nmt.scaling import SCALINGS, Stack
 from realformer_nmt.scores import CARRIES, SOURCES, source_names
@@ -78,7 +79,7 @@ def validate(cfg: TranslationConfig) -> None:
     for flag in ("score_length", "max_source_positions", "max_target_positions"):
         _at_least_one(cfg, flag)
     if cfg.share_all_embeddings and cfg.encoder_embed_dim != cfg.decoder_embed_dim:
-        raise ValueError(
+        raise OptionError(
             f"--share-all-embeddings needs one width: --encoder-embed-dim is {cfg.encoder_embed_dim}, "
             f"--decoder-embed-dim is {cfg.decoder_embed_dim}"
         )
@@ -86,7 +87,7 @@ def validate(cfg: TranslationConfig) -> None:
         stack = Stack(side, cfg.encoder_layers, cfg.decoder_layers)
         weight = scaling(stack).weight
         if not topology.renormalises and stack.sublayers * math.log(weight) > math.log(torch.finfo(torch.float32).max):
-            raise ValueError(
+            raise OptionError(
                 f"--residual-topology {cfg.residual_topology} never normalises the stream, and --residual-scaling "
                 f"{cfg.residual_scaling} multiplies it by {weight:.2f} in each of the {side}'s {stack.sublayers} "
                 "sub-layers, beyond what fp32 can hold: use --residual-topology post or dual, or fewer layers"
@@ -99,14 +100,14 @@ def _validate_side(cfg: TranslationConfig, side: str) -> None:
     width, heads, layers = (getattr(cfg, f"{side}_{name}") for name in ("embed_dim", "attention_heads", "layers"))
     if width % heads:
         allowed = [str(h) for h in range(1, 33) if width % h == 0]
-        raise ValueError(
+        raise OptionError(
             f"--{side}-attention-heads {heads} do not divide --{side}-embed-dim {width}: "
             f"use {', '.join(allowed)} heads, or a multiple of {heads} as width"
         )
     if layers > MAX_LAYERS:
-        raise ValueError(f"--{side}-layers {layers} is more than {MAX_LAYERS}, the deepest that was ever trained")
+        raise OptionError(f"--{side}-layers {layers} is more than {MAX_LAYERS}, the deepest that was ever trained")
     if getattr(cfg, f"{side}_layerdrop"):
-        raise ValueError(
+        raise OptionError(
             f"--{side}-layerdrop {getattr(cfg, f'{side}_layerdrop')} is not supported: carried scores and ADMIN's "
             "profile run through every layer; leave it at 0 and train a shallower model instead"
         )
@@ -114,4 +115,4 @@ def _validate_side(cfg: TranslationConfig, side: str) -> None:
 
 def _at_least_one(cfg: TranslationConfig, name: str) -> None:
     if getattr(cfg, name) < 1:
-        raise ValueError(f"--{name.replace('_', '-')} {getattr(cfg, name)} is not possible: pass 1 or more")
+        raise OptionError(f"--{name.replace('_', '-')} {getattr(cfg, name)} is not possible: pass 1 or more")

@@ -10,6 +10,7 @@ import argparse
 import functools
 import logging
 import os
+import signal
 import socket
 import typing
 
@@ -21,6 +22,7 @@ from fairseq.tasks.fairseq_task import FairseqTask
 from fairseq.tasks.translation import TranslationTask
 from hydra.core.hydra_config import HydraConfig
 
+from realformer_nmt.children import die_with_parent
 from realformer_nmt.errors import UserError
 
 LAUNCHED = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")  # what torchrun tells its processes
@@ -32,6 +34,7 @@ def mend() -> None:
     refuse_ranks_that_train_alone()
     start_the_ranks_asked_for()
     wrap_models_on_the_cpu()
+    end_ranks_that_wait_for_ever()
     gather_lists_on_the_cpu()
     validate_uneven_shares()
 
@@ -85,6 +88,8 @@ def settle(settings: Config, on_cpu: bool) -> None:
 
 
 def join_launched(settings: Config, on_cpu: bool) -> None:
+    if "TORCHELASTIC_RUN_ID" in os.environ:
+        die_with_parent()  # torchrun, killed, leaves its processes training where the next ones begin
     ranks = int(os.environ["WORLD_SIZE"])
     asked = _world_size_asked(settings)
     if asked not in (None, ranks):
@@ -149,6 +154,7 @@ def spawn(cfg: Config, main: typing.Callable[..., None], kwargs: dict[str, typin
 
 def run_rank(index: int, main: typing.Callable[..., None], cfg: Config, kwargs: dict[str, typing.Any]) -> None:
     """Named here, and not fairseq's distributed_main: to find it, the new process imports us, mends included."""
+    die_with_parent()
     distributed_utils.distributed_main(index, main, cfg, kwargs)
 
 
@@ -165,6 +171,13 @@ def wrap_models_on_the_cpu() -> None:
         return wrapped
 
     distributed_fairseq_model.DistributedDataParallel = wrap
+
+
+def end_ranks_that_wait_for_ever() -> None:
+    """--heartbeat-timeout ends a rank by SIGINT, which Python hears when the collective is over that the rank waits in:
+    never, where another machine is gone (distributed/distributed_timeout_wrapper.py)."""
+    original = distributed_fairseq_model.DistributedTimeoutWrapper
+    distributed_fairseq_model.DistributedTimeoutWrapper = functools.partial(original, signal=signal.SIGTERM)
 
 
 def gather_lists_on_the_cpu() -> None:

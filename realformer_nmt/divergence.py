@@ -7,6 +7,7 @@ layer.
 
 import functools
 import json
+import logging
 import math
 import re
 from collections import defaultdict
@@ -16,7 +17,11 @@ from typing import Any
 import torch
 from fairseq.trainer import Trainer
 
+from realformer_nmt.corpora.partial import completed
+from realformer_nmt.errors import UserError
+
 FILE = "divergence.json"
+logger = logging.getLogger(__name__)
 LAYER = re.compile(r".*?\.layers\.\d+|\w+\.\w+")
 
 
@@ -33,22 +38,32 @@ def note_divergence() -> None:
             error = found if isinstance(found, FloatingPointError) else found.__context__
             if not isinstance(error, FloatingPointError):
                 raise
-            if self.data_parallel_rank == 0:
-                note = json.dumps(describe(self, samples, error), indent=2) + "\n"
-                Path(self.cfg.checkpoint.save_dir, FILE).write_text(note, encoding="utf-8")
+            try:
+                leave_note(self, samples, error)
+            except UserError as refused:  # of the disk; what ends the training is the other one
+                logger.warning("the divergence is not noted: %s", refused)
             raise error from None
 
     Trainer.train_step = train_step
 
 
+def leave_note(trainer: Trainer, samples: list[Any], error: FloatingPointError) -> None:
+    """Each rank has batches of its own, any of which may be the one."""
+    rank = trainer.data_parallel_rank
+    path = Path(trainer.cfg.checkpoint.save_dir, f"divergence.rank{rank}.json" if rank else FILE)
+    note = {**describe(trainer, samples, error), "rank": rank, "ranks": trainer.data_parallel_world_size}
+    with completed(path) as file:
+        file.write(f"{json.dumps(note, indent=2)}\n".encode())
+
+
 def describe(trainer: Trainer, samples: list[Any], error: FloatingPointError) -> dict[str, Any]:
     batches = [batch for batch in samples if batch]
-    losses, squares = zip(*(retried(trainer, batch) for batch in batches), strict=True)
-    layers = {layer: sum(found[layer] for found in squares) for layer in squares[0]}
+    found = [retried(trainer, batch) for batch in batches]
+    layers = {layer: sum(squares[layer] for _, squares in found) for layer in (found[0][1] if found else ())}
     return {
         "update": trainer.get_num_updates(),
         "error": str(error).splitlines()[0],
-        "loss": [told(loss) for loss in losses],
+        "loss": [told(loss) for loss, _ in found],
         "loss_scale": getattr(getattr(trainer.optimizer, "scaler", None), "loss_scale", None),
         "gradient_norms": {layer: told(math.sqrt(square)) for layer, square in layers.items()},
         "sentences": [sorted(batch["id"].tolist()) for batch in batches],

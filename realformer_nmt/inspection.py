@@ -12,6 +12,7 @@ from realformer_nmt.admin_profile import shortcuts
 from realformer_nmt.errors import UserError
 from realformer_nmt.presets import FAMILIES, PRESETS
 from realformer_nmt.skeleton import skeleton
+from realformer_nmt.weights import WeightsError
 
 CHOICES = next(iter(FAMILIES.values()))
 SIZES = ("encoder_layers", "decoder_layers", "encoder_embed_dim", "decoder_embed_dim")
@@ -46,7 +47,10 @@ def inspect(path: Path) -> dict[str, Any]:
         )
     words = [weights[f"{side}.embed_tokens.weight"].size(0) for side in ("encoder", "decoder")]
     model = skeleton(options, *words)
-    model.load_state_dict(weights)
+    try:
+        model.load_state_dict(weights)
+    except WeightsError as error:
+        raise UserError(f"{path} {error}") from error
     history = state.get("optimizer_history") or [{}]
     return {
         "arch": arch,

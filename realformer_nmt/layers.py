@@ -2,16 +2,17 @@
 
 from typing import NamedTuple
 
-from fairseq import utils
-from fairseq.modules import FairseqDropout
 from torch import Tensor, nn
 
-from realformer_nmt.attention import Attended, Cache, CrossAttention, SelfAttention, linear
+from realformer_nmt.attention import Attended, CrossAttention, SelfAttention, linear
 from realformer_nmt.config import TranslationConfig
+from realformer_nmt.decoding import OwnMemory, SourceMemory
+from realformer_nmt.dropout import ACTIVATED, ActivatedDropout, Dropout
 from realformer_nmt.residual import TOPOLOGIES, Stream
 from realformer_nmt.scaling import SCALINGS, Shortcut, Stack
 from realformer_nmt.scores import CARRIES, build_source
 
+Caches = tuple[OwnMemory, SourceMemory] | tuple[None, None]
 Totals = tuple[Tensor | None, Tensor | None]  # what the two score chains of the decoder carry
 
 
@@ -37,7 +38,7 @@ class Layer(nn.Module):
         self.topology = TOPOLOGIES[cfg.residual_topology]
         self.carry = CARRIES[cfg.score_carry]
         self.scaling = SCALINGS[cfg.residual_scaling](Stack(self.side, cfg.encoder_layers, cfg.decoder_layers))
-        self.dropout_module = FairseqDropout(cfg.dropout, module_name=type(self).__name__)
+        self.dropout_module = Dropout(cfg.dropout, module_name=type(self).__name__)
 
     def add_self_attention(self, cfg: TranslationConfig) -> None:
         width, _, heads = self.shape
@@ -54,8 +55,8 @@ class Layer(nn.Module):
 
     def add_feed_forward(self, cfg: TranslationConfig) -> None:
         width, ffn_width, _ = self.shape
-        self.activation = utils.get_activation_fn(cfg.activation_fn)
-        self.activation_dropout_module = FairseqDropout(cfg.activation_dropout, module_name=type(self).__name__)
+        activated = ACTIVATED.get(cfg.activation_fn, ActivatedDropout)
+        self.activation_dropout_module = activated(cfg.activation_fn, cfg.activation_dropout, type(self).__name__)
         self.fc1 = linear(width, ffn_width, self.scaling.gains.output)
         self.fc2 = linear(ffn_width, width, self.scaling.gains.output)
         self.final_layer_norm = nn.LayerNorm(width)
@@ -65,17 +66,17 @@ class Layer(nn.Module):
         return self.scaling.shortcut(self.shape.width, self.sublayers * (self.depth - 1) + index)
 
     def attend_to_self(
-        self, stream: Stream, mask: Tensor | None, total: Tensor | None, cache: Cache | None = None
+        self, stream: Stream, mask: Tensor | None, total: Tensor | None, cache: OwnMemory | None = None
     ) -> tuple[Stream, Attended]:
         x = self.topology.read(stream, self.self_attn_layer_norm)
-        attended = self.self_attn(x, x, mask, total, cache)
+        attended = self.self_attn(x, x, mask, total, cache, weights=False)
         branch = self.dropout_module(attended.output)
         return self.topology.write(stream, branch, self.self_attn_shortcut, self.self_attn_layer_norm), attended
 
     def feed_forward(self, stream: Stream) -> Stream:
         """fc2(activation(fc1(x)))."""
         x = self.topology.read(stream, self.final_layer_norm)
-        hidden = self.activation_dropout_module(self.activation(self.fc1(x)))
+        hidden = self.activation_dropout_module(self.fc1(x))
         branch = self.dropout_module(self.fc2(hidden))
         return self.topology.write(stream, branch, self.ffn_shortcut, self.final_layer_norm)
 
@@ -118,12 +119,15 @@ class DecoderLayer(Layer):
         memory: Tensor,
         masks: tuple[Tensor | None, Tensor],
         totals: Totals,
-        caches: tuple[Cache, Cache] | tuple[None, None] = (None, None),
-    ) -> tuple[Stream, Totals, Tensor]:
-        """masks, totals and caches: those of self-attention, then those of encoder-decoder attention."""
+        caches: Caches = (None, None),
+        weights: bool = True,
+    ) -> tuple[Stream, Totals, Tensor | None]:
+        """The stream has a row a beam, memory one a sentence. masks, totals and caches: those of self-attention, then
+        those of encoder-decoder attention, whose weights come back where they are wanted."""
         stream, to_self = self.attend_to_self(stream, masks[0], totals[0], caches[0])
         x = self.topology.read(stream, self.encoder_attn_layer_norm)
-        to_source = self.encoder_attn(x, memory, masks[1], totals[1], caches[1])
-        branch = self.dropout_module(to_source.output)
+        queries = x.view(len(memory), -1, x.size(-1))  # B x beams * T x C: the beams of a sentence share its memory
+        to_source = self.encoder_attn(queries, memory, masks[1], totals[1], caches[1], weights)
+        branch = self.dropout_module(to_source.output).view(x.shape)
         stream = self.topology.write(stream, branch, self.encoder_attn_shortcut, self.encoder_attn_layer_norm)
         return self.feed_forward(stream), (to_self.total, to_source.total), to_source.probabilities

@@ -5,18 +5,25 @@ import fcntl
 from collections.abc import Iterator
 from pathlib import Path
 
+from realformer_nmt.corpora.partial import writing
 from realformer_nmt.errors import UserError
+
+
+class HeldError(UserError):
+    """Another process has it."""
 
 
 @contextlib.contextmanager
 def alone(file: Path, doing: str) -> Iterator[int]:
     """The lock's descriptor, for children that should hold it too."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("w") as lock:
+    with writing(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lock = file.open("w")
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise UserError(f"{file.parent}: another process {doing} it; wait, or end that process") from error
+            raise HeldError(f"{file.parent}: another process {doing} it; wait, or end that process") from error
         yield lock.fileno()
 
 
@@ -24,5 +31,5 @@ def held(file: Path) -> bool:
     try:
         with alone(file, "holds"):
             return False
-    except UserError:
+    except HeldError:
         return True

@@ -7,21 +7,30 @@ from typing import Any, TypeVar
 import torch
 from fairseq.data import Dictionary
 from fairseq.models import FairseqEncoder, FairseqEncoderDecoderModel, FairseqIncrementalDecoder, register_model
-from fairseq.modules import FairseqDropout, PositionalEmbedding
+from fairseq.modules import PositionalEmbedding
 from omegaconf import DictConfig
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from realformer_nmt.admin_profile import is_pending, profile
-from realformer_nmt.attention import Cache
 from realformer_nmt.config import TranslationConfig, validate
-from realformer_nmt.layers import DecoderLayer, EncoderLayer, Layer, Totals
+from realformer_nmt.decoding import Decoding, sentences_of, unchanged
+from realformer_nmt.dropout import Dropout
+from realformer_nmt.errors import OptionError
+from realformer_nmt.layers import Caches, DecoderLayer, EncoderLayer, Layer, Totals
+from realformer_nmt.linear import Linear
 from realformer_nmt.residual import TOPOLOGIES
 from realformer_nmt.scores import longest
+from realformer_nmt.weights import demand_finite, told_in_one_line
 
 MODEL = "realformer_nmt"
-EncoderOut = dict[str, list[Tensor]]
 Config = TypeVar("Config", bound=TranslationConfig)
+
+
+class EncoderOut(dict[str, list[Tensor]]):
+    """Of each sentence once, however many beams it has in the decoder."""
+
+    beams = 1
 
 
 class Side(nn.Module):
@@ -40,7 +49,7 @@ class Side(nn.Module):
             learned = getattr(cfg, f"{layer.side}_learned_pos")
             self.embed_positions = PositionalEmbedding(limit, width, self.padding_idx, learned=learned)
         self.layernorm_embedding = nn.LayerNorm(width) if cfg.layernorm_embedding else nn.Identity()
-        self.dropout_module = FairseqDropout(cfg.dropout, module_name=type(self).__name__)
+        self.dropout_module = Dropout(cfg.dropout, module_name=type(self).__name__)
         self.checkpoint_activations = cfg.checkpoint_activations
         self.topology = TOPOLOGIES[cfg.residual_topology]
         self.layers = nn.ModuleList(layer(cfg, depth) for depth in range(1, getattr(cfg, f"{layer.side}_layers") + 1))
@@ -80,18 +89,22 @@ class Encoder(Side, FairseqEncoder):
         for layer in self.layers:
             stream, total = self.run(layer, stream, padding[:, None, None], total)
         x = self.topology.leave(stream, self.layer_norm)
-        return {
-            "encoder_out": [x.transpose(0, 1)],  # S x B x C, fairseq's order
-            "encoder_padding_mask": [padding],  # B x S
-            "leading_padding": [leading],
-        }
+        return EncoderOut(
+            encoder_out=[x.transpose(0, 1)],  # S x B x C, fairseq's order
+            encoder_padding_mask=[padding],  # B x S
+            leading_padding=[leading],
+        )
 
     def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
-        batch_dimension = {"encoder_out": 1}
-        return {
-            name: [value.index_select(batch_dimension.get(name, 0), new_order) for value in values]
+        order, beams = sentences_of(new_order.tolist(), encoder_out.beams)
+        same, dimensions = unchanged(order, len(encoder_out["leading_padding"][0])), {"encoder_out": 1}
+        kept = torch.tensor(order, device=new_order.device)
+        reordered = EncoderOut(
+            (name, values if same else [value.index_select(dimensions.get(name, 0), kept) for value in values])
             for name, values in encoder_out.items()
-        }
+        )
+        reordered.beams = beams
+        return reordered
 
 
 class Decoder(Side, FairseqIncrementalDecoder):
@@ -101,24 +114,24 @@ class Decoder(Side, FairseqIncrementalDecoder):
         self.need_attn = True
         if cfg.share_decoder_input_output_embed or cfg.share_all_embeddings:
             vocabulary, width = embed_tokens.weight.shape
-            self.output_projection = nn.Linear(width, vocabulary, bias=False)
+            self.output_projection = Linear(width, vocabulary, bias=False)
             self.output_projection.weight = embed_tokens.weight
         else:
-            self.output_projection = nn.Linear(cfg.decoder_embed_dim, len(dictionary), bias=False)
+            self.output_projection = Linear(cfg.decoder_embed_dim, len(dictionary), bias=False)
             nn.init.normal_(self.output_projection.weight, std=cfg.decoder_embed_dim**-0.5)
 
     def forward(
         self,
         prev_output_tokens: Tensor,
         encoder_out: EncoderOut,
-        incremental_state: dict[str, Cache] | None = None,
+        incremental_state: dict[str, Decoding] | None = None,
         features_only: bool = False,
     ) -> tuple[Tensor, dict[str, list[Tensor | None]]]:
         x, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state)
         return (x if features_only else self.output_layer(x)), extra
 
     def extract_features(
-        self, prev_output_tokens: Tensor, encoder_out: EncoderOut, incremental_state: dict[str, Cache] | None = None
+        self, prev_output_tokens: Tensor, encoder_out: EncoderOut, incremental_state: dict[str, Decoding] | None = None
     ) -> tuple[Tensor, dict[str, list[Tensor | None]]]:
         tokens, mask = prev_output_tokens, None
         positions = self.embed_positions(tokens, incremental_state=incremental_state) if self.embed_positions else None
@@ -130,34 +143,33 @@ class Decoder(Side, FairseqIncrementalDecoder):
         masks = (mask, encoder_out["encoder_padding_mask"][0][:, None, None])
         stream = self.topology.enter(self.embed(tokens, positions))
         totals: Totals = (None, None)
+        wanted = self.need_attn and not self.training  # the last layer's attention
         for layer, caches in zip(self.layers, self._caches(incremental_state), strict=True):
-            stream, totals, attn = self.run(layer, stream, memory, masks, totals, caches)
+            weights = wanted and layer is self.layers[-1]
+            stream, totals, attn = self.run(layer, stream, memory, masks, totals, caches, weights)
         x = self.topology.leave(stream, self.layer_norm)
-        return x, {"attn": [self._in_source_order(attn, encoder_out)]}
+        if wanted:
+            attn = self._in_source_order(attn, encoder_out).view(*x.shape[:2], -1)  # rows x T x S
+        return x, {"attn": [attn if wanted else None]}
 
     def output_layer(self, features: Tensor) -> Tensor:
         return self.output_projection(features)  # B x T x V
 
-    def reorder_incremental_state(self, incremental_state: dict[str, Cache], new_order: Tensor) -> None:
-        for cache in incremental_state.values():
-            for name, past in cache.items():
-                cache[name] = past.index_select(0, new_order)
+    def reorder_incremental_state(self, incremental_state: dict[str, Decoding], new_order: Tensor) -> None:
+        for decoding in incremental_state.values():
+            decoding.reorder(new_order)
 
     def make_generation_fast_(self, need_attn: bool = False, **_kwargs: Any) -> None:
         self.need_attn = need_attn
 
-    def _caches(self, incremental_state: dict[str, Cache] | None) -> list[tuple[Cache, Cache] | tuple[None, None]]:
+    def _caches(self, incremental_state: dict[str, Decoding] | None) -> list[Caches]:
         if incremental_state is None:
             return [(None, None)] * len(self.layers)
-        return [
-            (incremental_state.setdefault(f"self_attn.{i}", {}), incremental_state.setdefault(f"encoder_attn.{i}", {}))
-            for i in range(len(self.layers))
-        ]
+        decoding = incremental_state.setdefault("decoding", Decoding(len(self.layers)))
+        return list(zip(decoding.own, decoding.source, strict=True))
 
-    def _in_source_order(self, attn: Tensor, encoder_out: EncoderOut) -> Tensor | None:
-        if self.training or not self.need_attn:
-            return None
-        attn = attn.mean(1)  # B x T x S
+    def _in_source_order(self, attn: Tensor, encoder_out: EncoderOut) -> Tensor:
+        attn = attn.mean(1)  # B x beams * T x S
         rotation = _rotation(-encoder_out["leading_padding"][0], attn.size(-1))
         return attn.gather(-1, rotation.unsqueeze(1).expand_as(attn))
 
@@ -179,7 +191,7 @@ class TranslationModel(FairseqEncoderDecoderModel):
         source_embedding = embedding(source, cfg.encoder_embed_dim)
         if cfg.share_all_embeddings:
             if source != target:
-                raise ValueError(
+                raise OptionError(
                     f"--share-all-embeddings needs a joined dictionary, these have {len(source)} and {len(target)} "
                     "entries: binarise with fairseq-preprocess --joined-dictionary"
                 )
@@ -199,9 +211,11 @@ class TranslationModel(FairseqEncoderDecoderModel):
         encoder_out = self.encoder(src_tokens, src_lengths)
         return self.decoder(prev_output_tokens, encoder_out, features_only=features_only)
 
-    def load_state_dict(self, *args: Any, **kwargs: Any) -> Any:
+    def load_state_dict(self, state_dict: dict[str, Tensor], *args: Any, **kwargs: Any) -> Any:
         self._profile_checked = False  # the loaded weights say whether there is a profile
-        return super().load_state_dict(*args, **kwargs)
+        demand_finite(state_dict)
+        with told_in_one_line(self, state_dict):
+            return super().load_state_dict(state_dict, *args, **kwargs)
 
 
 def read_options(kind: type[Config], options: Any) -> Config:
@@ -221,7 +235,9 @@ def embedding(dictionary: Dictionary, width: int) -> nn.Embedding:
 def refuse_left_padded_targets(task: Any) -> None:
     options = getattr(task, "cfg", None) or getattr(task, "args", None)
     if str(getattr(options, "left_pad_target", False)) == "True":  # a flag of some tasks, a word of others
-        raise ValueError("--left-pad-target is not supported: leave it out, or pass False where the task wants a value")
+        raise OptionError(
+            "--left-pad-target is not supported: leave it out, or pass False where the task wants a value"
+        )
 
 
 def _rotation(shift: Tensor, length: int) -> Tensor:

@@ -14,7 +14,9 @@ from fairseq.models import FairseqMultiModel, register_model
 from torch import Tensor, nn
 
 from realformer_nmt.config import TranslationConfig, validate
+from realformer_nmt.errors import OptionError
 from realformer_nmt.model import Decoder, Encoder, TranslationModel, embedding, read_options, refuse_left_padded_targets
+from realformer_nmt.weights import demand_finite, told_in_one_line
 
 MODEL = "multilingual_realformer_nmt"
 
@@ -55,7 +57,7 @@ class Parts:
             self.made[name] = make(), dictionary
         part, of = self.made[name]
         if of != dictionary:
-            raise ValueError(
+            raise OptionError(
                 f"languages that share their {name[0]} need one dictionary, but that of {language} has "
                 f"{len(dictionary)} entries and another {len(of)}: binarise every pair with the same one "
                 "(fairseq-preprocess --srcdict FILE --tgtdict FILE), or do not share"
@@ -89,4 +91,6 @@ class MultilingualModel(FairseqMultiModel):
     def load_state_dict(self, state_dict: dict[str, Tensor], strict: bool = True, model_cfg: Any = None) -> Any:
         """Of a checkpoint of several pairs, those that this model has: generating builds one."""
         ours = {name: weight for name, weight in state_dict.items() if name.split(".")[1] in self.models}
-        return super().load_state_dict(ours, strict, model_cfg)
+        demand_finite(ours)
+        with told_in_one_line(self, ours):
+            return super().load_state_dict(ours, strict, model_cfg)

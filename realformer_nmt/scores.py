@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from realformer_nmt.choices import choose
+from realformer_nmt.errors import OptionError
 
 RANK = 8  # k of factorised_random, Synthesizer section 3.2
 
@@ -29,7 +30,7 @@ class ScoreSource(nn.Module):
 
     def check(self, end: int) -> None:
         if end > self.length:
-            raise ValueError(
+            raise OptionError(
                 f"a sequence of {end} tokens is longer than the Synthesizer's table of {self.length}: "
                 f"train with --score-length {end} or more, or leave out sequences over {self.length} tokens"
             )
@@ -146,7 +147,7 @@ def source_names(option: str) -> list[str]:
     for name in names:
         choose("--score-source", name, SOURCES, " (or several of them joined by +, as in random+dot)")
     if len(set(names)) < len(names):
-        raise ValueError(f"--score-source {option} names a source twice: name each once")
+        raise OptionError(f"--score-source {option} names a source twice: name each once")
     return names
 
 

@@ -7,7 +7,6 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
 from program import REPOSITORY
 
 PARENT = """
@@ -19,7 +18,6 @@ input()
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can tell a child of its parent's death")
 def test_a_killed_parent_leaves_no_child() -> None:
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT],

@@ -1,30 +1,25 @@
 """Checkpoints: fairseq's own load everywhere, one that would run code is refused everywhere, and runs nothing."""
 
 import argparse
-import os
-import pickle
+import contextlib
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import forks
 import pytest
 import torch
 from fairseq import checkpoint_utils
 from fairseq.models.transformer import TransformerModel
 from fixture_types import Command, Once
+from malicious import HIDING_PLACES, Hide
+from omegaconf import OmegaConf
 from stock_runs import TINY
 
-from realformer_nmt import compat
+from realformer_nmt import cli
 from realformer_nmt.errors import UserError
-
-
-class MakesFolder:
-    def __init__(self, folder: Path):
-        self.folder = folder
-
-    def __reduce__(self) -> tuple[Callable[..., None], tuple[str]]:
-        return os.mkdir, (str(self.folder),)
 
 
 @pytest.fixture(scope="session")
@@ -39,29 +34,7 @@ def checkpoint(once: Once, fairseq: Command, toy_corpus: Path, user_dir: Path) -
     return once("compat_checkpoint", train) / "checkpoint_last.pt"
 
 
-def in_the_model(state: dict[str, Any], path: Path, proof: Path) -> None:
-    torch.save({**state, "model": MakesFolder(proof)}, path)
-
-
-def among_the_meters(state: dict[str, Any], path: Path, proof: Path) -> None:
-    torch.save({**state, "extra_state": {**state["extra_state"], "metrics": [MakesFolder(proof)]}}, path)
-
-
-def among_the_options(state: dict[str, Any], path: Path, proof: Path) -> None:
-    torch.save({**state, "cfg": {"model": argparse.Namespace(arch=MakesFolder(proof))}}, path)
-
-
-def in_the_old_format(state: dict[str, Any], path: Path, proof: Path) -> None:
-    torch.save({**state, "task_state": MakesFolder(proof)}, path, _use_new_zipfile_serialization=False)
-
-
-def as_plain_pickle(_state: dict[str, Any], path: Path, proof: Path) -> None:
-    path.write_bytes(pickle.dumps(MakesFolder(proof)))
-
-
-HIDING_PLACES = (in_the_model, among_the_meters, among_the_options, in_the_old_format, as_plain_pickle)
-HELD = r"(holds \w+\.mkdir|is no pickle of tensors and plain values)"
-Hide = Callable[[dict[str, Any], Path, Path], None]
+HELD = r"(holds [\w.]+|is no pickle of tensors and plain values|is no checkpoint, or not all of one)"
 
 
 @pytest.fixture
@@ -81,9 +54,22 @@ LOADERS = (checkpoint_utils.load_checkpoint_to_cpu, checkpoint_utils.load_ema_fr
 @pytest.mark.parametrize("load", LOADERS, ids=lambda load: load.__name__)
 @pytest.mark.parametrize("bad", HIDING_PLACES, ids=lambda hide: hide.__name__, indirect=True)
 def test_refused(bad: Path, load: Callable[[Any], Any]) -> None:
-    with pytest.raises(compat.UnsafeCheckpointError, match=rf"bad\.pt: it {HELD}, and loading that could run"):
+    with pytest.raises(UserError, match=rf"bad\.pt: it {HELD}"):
         load(bad if load is load_from_hub else str(bad))
     assert not (bad.parent / "proof").exists()
+
+
+def test_each_would_run_if_it_were_loaded_without_care(checkpoint: Path, tmp_path: Path) -> None:
+    """Else that nothing runs would prove nothing. torch loads no TorchScript file as a pickle, run or not."""
+    ran = []
+    for hide in HIDING_PLACES:
+        path, proof = tmp_path / f"{hide.__name__}.pt", tmp_path / hide.__name__
+        hide(checkpoint_utils.load_checkpoint_to_cpu(str(checkpoint)), path, proof)
+        with contextlib.suppress(Exception):
+            torch.load(path, weights_only=False)
+        if proof.exists():
+            ran.append(hide.__name__)
+    assert ran == [hide.__name__ for hide in HIDING_PLACES if hide.__name__ != "as_torchscript"]
 
 
 @pytest.mark.parametrize("part", [0, 0.5, 0.99])
@@ -102,33 +88,115 @@ def test_a_text_is_no_checkpoint(tmp_path: Path, text: str) -> None:
         checkpoint_utils.load_checkpoint_to_cpu(str(path))
 
 
-def commands(corpus: Path, bad: Path, good: Path) -> dict[str, tuple[object, ...]]:
-    train = ("train", corpus, *TINY, "--max-update", 6, "--save-dir", bad.parent)
-    decode = ("--path", f"{good}:{bad}")
+def commands(corpus: Path, bad: Path, good: Path, user_dir: Path) -> dict[str, tuple[object, ...]]:
+    common = (corpus, "--user-dir", user_dir, "--cpu")
+    train = ("fairseq-train", *common, *TINY, "--max-update", 6, "--save-dir", bad.parent)
+    decode = (*common, "--path", f"{good}:{bad}")
     return {
         "resume": (*train, "--restore-file", bad),
         "finetune": (*train, "--finetune-from-model", bad),
-        "generate": ("generate", corpus, *decode),
-        "interactive": ("interactive", corpus, *decode),
-        "validate": ("validate", corpus, "--task", "translation", "--max-tokens", 500, "--path", bad),
+        "generate": ("fairseq-generate", *decode),
+        "interactive": ("fairseq-interactive", *decode),
+        "validate": ("fairseq-validate", *common, "--task", "translation", "--max-tokens", 500, "--path", bad),
     }
 
 
+COMMANDS = ("resume", "finetune", "generate", "interactive", "validate")
+ATTACKS = [  # every command with the first, every other with one of the commands, which all load by the same function
+    (name, hide)
+    for number, hide in enumerate(HIDING_PLACES)
+    for place, name in enumerate(COMMANDS)
+    if number == 0 or number % len(COMMANDS) == place
+]
+
+
+@pytest.fixture(scope="module")
+def refusals(checkpoint: Path, toy_corpus: Path, user_dir: Path, once: Once) -> Path:
+    """A folder for each build, with proof in it if anything of it was run, and refusals.json: command -> outcome.
+
+    Also where the user asks torch to load anything: that variable is for calls that do not say what they want."""
+
+    def attack(folder: Path) -> None:
+        jobs: dict[str, tuple[object, ...]] = {}
+        for hide in HIDING_PLACES:
+            bad = folder / hide.__name__ / "checkpoint_bad.pt"
+            bad.parent.mkdir()
+            hide(checkpoint_utils.load_checkpoint_to_cpu(str(checkpoint)), bad, bad.parent / "proof")
+            words = commands(toy_corpus, bad, checkpoint, user_dir)
+            jobs |= {f"{name} {hide.__name__}": words[name] for name, chosen in ATTACKS if chosen is hide}
+        outcomes = forks.run(jobs, folder, TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD="1")
+        (folder / "refusals.json").write_text(json.dumps(outcomes))
+
+    return once("refusals", attack)
+
+
+@pytest.mark.parametrize(("name", "hide"), ATTACKS)
+def test_refused_by_the_command(name: str, hide: Hide, refusals: Path) -> None:
+    status, output = json.loads((refusals / "refusals.json").read_text())[f"{name} {hide.__name__}"]
+    last = output.splitlines()[-1]
+    assert status == 1
+    assert re.search(rf"fairseq-\w+: .*{hide.__name__}/checkpoint_bad\.pt: it {HELD}", last)
+    assert not (refusals / hide.__name__ / "proof").exists()
+
+
+@pytest.mark.parametrize("hide", HIDING_PLACES, ids=lambda hide: hide.__name__)
 @pytest.mark.parametrize(
-    ("bad", "name"),
-    list(zip(HIDING_PLACES, ("resume", "finetune", "generate", "interactive", "validate"), strict=True)),
-    indirect=["bad"],
+    "words",
+    [
+        "average {}",
+        "average {} --last 1",
+        "average {} --best 1",
+        "translate {} --data {data} --subwords none",
+        "inspect {}",
+    ],
 )
-def test_refused_by_the_command(
-    bad: Path, name: str, checkpoint: Path, fairseq: Command, toy_corpus: Path, user_dir: Path
+def test_refused_by_ours(
+    hide: Hide,
+    words: str,
+    checkpoint: Path,
+    toy_corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Also where the user asks torch to load anything: that variable is for calls that do not say what they want."""
-    command = commands(toy_corpus, bad, checkpoint)[name]
-    done = fairseq(*command, "--user-dir", user_dir, TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD="1")
-    assert done.returncode == 1
-    last = done.stderr.strip().splitlines()[-1]
-    assert re.search(rf"refused to load {bad}: it {HELD}, .* Ask its maker", last)
-    assert not (bad.parent / "proof").exists()
+    monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
+    which = re.search(r"--(last|best)", words)
+    bad = tmp_path / {"last": "checkpoint1.pt", "best": "checkpoint.best_loss_1.0000.pt"}.get(
+        which[1] if which else "", "bad.pt"
+    )
+    hide(checkpoint_utils.load_checkpoint_to_cpu(str(checkpoint)), bad, tmp_path / "proof")
+    given = words.format(tmp_path if which else bad, data=toy_corpus).split()
+    output = [] if given[0] == "inspect" else ["--output", str(tmp_path / "output")]
+    assert cli.main([*given, *output]) == 1
+    told = capsys.readouterr().err
+    assert re.search(
+        rf"realformer-nmt: .*{re.escape(bad.name)}\b.*(nothing of it was run|is no checkpoint|not a whole)", told
+    )
+    assert told.count("\n") == 1
+    assert not (tmp_path / "proof").exists()
+
+
+def test_options_in_a_checkpoint_are_not_evaluated(
+    checkpoint: Path, toy_corpus: Path, user_dir: Path, tmp_path: Path
+) -> None:
+    """fairseq's convolutional model evaluates its layers as Python; the checkpoint holds plain text alone."""
+    state = checkpoint_utils.load_checkpoint_to_cpu(str(checkpoint))
+    path, proof = tmp_path / "fconv.pt", tmp_path / "proof"
+    layers = f"__import__('os').mkdir({str(proof)!r})"
+    model = argparse.Namespace(**{**FCONV, "encoder_layers": layers})
+    cfg = {**OmegaConf.to_container(state["cfg"]), "model": model}
+    torch.save({**state, "cfg": cfg}, path)
+    job = {"generate": ("fairseq-generate", toy_corpus, "--user-dir", user_dir, "--cpu", "--path", path)}
+    status, output = forks.run(job, tmp_path)["generate"]
+    assert status == 1
+    assert "is no plain value" in output.splitlines()[-1]
+    assert not proof.exists()
+
+
+WIDTHS = {"encoder_embed_dim": 8, "decoder_embed_dim": 8, "encoder_embed_path": None, "decoder_embed_path": None}
+FCONV = {"arch": "fconv", "_name": "fconv", "dropout": 0.1, "decoder_layers": "[(8, 3)]", "decoder_attention": "True"}
+FCONV |= {"decoder_out_embed_dim": 8, "share_input_output_embed": False, **WIDTHS}
+FCONV |= {"max_source_positions": 99, "max_target_positions": 99}
 
 
 def test_a_good_one_resumes(

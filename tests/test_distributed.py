@@ -15,6 +15,7 @@ from stock_runs import TINY, difference, load
 
 from realformer_nmt import distributed_compat
 from realformer_nmt.errors import UserError
+from reliability import trainings
 
 TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
 UPDATES = 16  # 15 an epoch: 29 batches for two ranks, so that one gets an empty one
@@ -37,7 +38,7 @@ def test_stock_still_needs_the_mend(compat_answers: dict[str, dict[str, Any]], s
 @pytest.fixture(scope="session")
 def train(fairseq: Command, toy_corpus: Path, user_dir: Path) -> Train:
     def run(folder: Path, *options: object, **keywords: Any) -> subprocess.CompletedProcess[str]:
-        witness = ("--user-dir", Path(__file__).with_name("witness"))
+        witness = ("--user-dir", trainings.REPOSITORY / "reliability" / "witness")
         corpus = (toy_corpus, *TINY, "--eval-bleu", "--max-tokens-valid", 4000)
         arguments = ("train", *corpus, *witness, "--save-dir", folder, "--max-update", UPDATES, *options)
         return fairseq(*arguments, PYTHONPATH=str(user_dir.parent), **keywords)

@@ -5,15 +5,18 @@ import hashlib
 import importlib.metadata
 import json
 import os
+import re
 import runpy
 import shutil
 import subprocess
 import sys
 import tarfile
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from program import REPOSITORY, realformer_nmt
 
 from realformer_nmt import engine
@@ -156,12 +159,40 @@ def test_pip_can_never_fetch_an_engine_by_itself(requirements: list[Requirement]
 
 
 def test_what_ci_tested_is_pinned_within_the_ranges(requirements: list[Requirement]) -> None:
-    lines = (REPOSITORY / "constraints.txt").read_text().splitlines()
-    pinned = {pin.name: pin for pin in map(Requirement, (line for line in lines if not line.startswith("#")))}
+    pinned = defaultdict(list)
+    for pin in pins():
+        pinned[canonicalize_name(pin.name)].append(pin)
+    torch = re.search(r"^PINNED := (\S+)$", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
+    assert torch
+    pinned["torch"].append(Requirement(torch[1]))
     for requirement in requirements:
-        (exact,) = pinned[requirement.name].specifier
-        assert exact.operator == "=="
-        assert exact.version in requirement.specifier
+        for pin in pinned[canonicalize_name(requirement.name)]:  # one for Python 3.10, perhaps
+            (exact,) = pin.specifier
+            assert exact.operator == "=="
+            assert exact.version in requirement.specifier
+    assert {canonicalize_name(requirement.name) for requirement in requirements} <= pinned.keys()
+
+
+def pins() -> list[Requirement]:
+    lines = (REPOSITORY / "constraints.txt").read_text().splitlines()
+    return [Requirement(line.removesuffix("\\")) for line in lines if "==" in line and not line.startswith("#")]
+
+
+@pytest.mark.parametrize("python", ["3.10", "3.11", "3.12", "3.13"])
+def test_every_package_is_pinned_once_for_each_python_and_by_hash(python: str) -> None:
+    chosen = [
+        pin.name for pin in pins() if not pin.marker or pin.marker.evaluate({"python_full_version": f"{python}.0"})
+    ]
+    assert len(chosen) == len(set(chosen)) > 60
+    text = (REPOSITORY / "constraints.txt").read_text()
+    assert len(re.findall(r"^\S+==.* \\\n    --hash=sha256:[0-9a-f]{64}", text, re.MULTILINE)) == len(pins())
+
+
+def test_the_licence_of_every_package_is_listed() -> None:
+    listed = re.findall(r"^\| (\S+) \| (.+) \|$", (REPOSITORY / "docs" / "licences.md").read_text(), re.MULTILINE)
+    licences = dict(listed[1:])  # without the heading
+    assert not [name for name, licence in licences.items() if licence == "not said"]
+    assert {canonicalize_name(pin.name) for pin in pins()} | {"torch", "fairseq-fixed"} == licences.keys()
 
 
 def test_what_the_engine_asks_for_is_what_setup_asks_for(requirements: list[Requirement]) -> None:
@@ -198,26 +229,33 @@ def make(target: str, folder: Path, **settings: str) -> list[str]:
 
 
 def test_make_install_once(tmp_path: Path) -> None:
-    venv, packages, built, checked = make("install", tmp_path)
+    venv, first, packages, torch, own, built, checked = make("install", tmp_path)
     assert venv == f"-m venv {tmp_path / 'venv'}"
-    assert "torch==2.13.0 --editable .[dev]" in packages
+    for hashed in (first, packages):
+        assert "--require-hashes --no-deps" in hashed
+    assert packages.endswith("--requirement constraints.txt")
+    assert torch.endswith(" torch==2.13.0")
+    assert own.endswith("--no-deps --no-build-isolation --editable .")
     assert built == "install-engine"
     assert checked == "-m pip check"
     assert make("install", tmp_path) == []
-    assert "torch==" not in (tmp_path / "venv" / "constraints.txt").read_text()
+    assert re.fullmatch(
+        r"(?s)setuptools==.*?(--hash=\S+\s+(\\\s+)?)+", (tmp_path / "venv" / "setuptools.txt").read_text()
+    )
 
 
 def test_make_install_again_for_another_torch_which_then_stays(tmp_path: Path) -> None:
     make("install", tmp_path)
-    venv, packages, *_ = make("install", tmp_path, TORCH="torch==2.11.0", TORCH_INDEX="https://example.org/cpu")
+    other = {"TORCH": "torch==2.11.0", "TORCH_INDEX": "https://example.org/cpu"}
+    venv, _, _, packages, *_ = make("install", tmp_path, **other)
     assert venv == f"-m venv {tmp_path / 'venv'}"
     assert "--extra-index-url https://example.org/cpu" in packages
-    assert "torch==2.11.0 --editable" in packages
+    assert packages.endswith(" torch==2.11.0")
     assert make("install", tmp_path) == []
 
 
 def test_make_test_installs_and_runs_the_suite(tmp_path: Path) -> None:
     *installing, testing = make("test", tmp_path)
-    assert len(installing) == 4
+    assert len(installing) == 7
     assert testing == "-m pytest --numprocesses auto --dist worksteal"
     assert make("test", tmp_path) == [testing]

@@ -5,6 +5,7 @@ import torch
 from tiny import COMBINATIONS, EOS, PAD, PREVIOUS, SOURCE, build, combination, profiled, step_by_step
 from torch import Tensor
 
+from realformer_nmt.decoding import Decoding
 from realformer_nmt.model import TranslationModel
 
 REAL = PREVIOUS != PAD
@@ -47,7 +48,7 @@ def test_no_position_sees_what_comes_after_it(model: TranslationModel) -> None:
 def test_reordered_beams_decode_as_the_reordered_sentences_afresh(model: TranslationModel) -> None:
     order = torch.tensor([2, 0, 2, 1])
     encoder_out = model.encoder(SOURCE)
-    state: dict[str, dict[str, Tensor]] = {}
+    state: dict[str, Decoding] = {}
     for end in (1, 2):
         model.decoder(PREVIOUS[:, :end], encoder_out, incremental_state=state)
     model.decoder.reorder_incremental_state_scripting(state, order)

@@ -9,6 +9,7 @@ import torch
 from fairseq.data import Dictionary
 from torch import Tensor
 
+from realformer_nmt.decoding import Decoding
 from realformer_nmt.model import TranslationModel
 from realformer_nmt.residual import TOPOLOGIES
 from realformer_nmt.scaling import SCALINGS
@@ -59,7 +60,7 @@ def profiled(model: TranslationModel) -> TranslationModel:
 
 def step_by_step(model: TranslationModel, encoder_out: dict[str, list[Tensor]], previous: Tensor) -> Tensor:
     """Logits of cached decoding, one position after the other."""
-    state: dict[str, dict[str, Tensor]] = {}
+    state: dict[str, Decoding] = {}
     steps = [
         model.decoder(previous[:, :end], encoder_out, incremental_state=state)[0]
         for end in range(1, previous.size(1) + 1)

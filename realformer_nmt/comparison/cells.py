@@ -1,9 +1,9 @@
 """A cell of the grid: one training, and the commands from it to its scores."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from realformer_nmt import records
 from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.grid import Failure, Grid
 from realformer_nmt.protocols.command import flags
@@ -22,7 +22,7 @@ class Stage:
         """train.json is there from the start, and says itself whether all is trained."""
         if not self.result.is_file() or self.result.suffix != ".json":
             return self.result.is_file()
-        return bool(json.loads(self.result.read_text(encoding="utf-8")).get("complete", True))
+        return bool(records.read(self.result, "remove it to make it again").get("complete", True))
 
 
 @dataclass(frozen=True)

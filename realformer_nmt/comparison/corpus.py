@@ -1,6 +1,5 @@
 """Where a comparison's text comes from: a corpus that it prepares itself, a prepared one, or a data-bin alone."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +7,7 @@ from realformer_nmt.comparison.grid import Grid
 from realformer_nmt.corpora import manifest
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import databin
+from realformer_nmt.evaluation.preparation import read_report
 from realformer_nmt.protocols.command import flags
 
 
@@ -62,7 +62,7 @@ def prepared(folder: Path) -> Corpus:
     note = folder / "prepare.json"
     if not note.is_file():
         raise UserError(f"{note}: no such file; `realformer-nmt prepare --folder {folder}` writes it when it is done")
-    name = json.loads(note.read_text(encoding="utf-8"))["corpus"]
+    name = read_report(note).corpus
     return Corpus(Path(name).name.removesuffix(".toml"), folder / "data-bin", ("--prepared", str(folder)))
 
 

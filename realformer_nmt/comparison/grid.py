@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from realformer_nmt.choices import unknown
-from realformer_nmt.corpora.manifest import ManifestError, build_table, merge, tomllib
+from realformer_nmt.corpora.manifest import ManifestError, build_table, merge, read_toml
 from realformer_nmt.errors import UserError
 from realformer_nmt.presets import FAMILIES
 from realformer_nmt.protocols import command
 
-TABLES = ("prepare", "train", "budget", "slurm")  # of options, as the commands name them without their dashes
 METRICS = ("bleu", "chrf", "tokenised_bleu", "compound_split_bleu", "retokenised_bleu")  # of `score`
 BUDGET = ("epochs", "updates", "tokens-a-step", "max-tokens", "average", "precision")  # of `realformer-nmt train`
 
@@ -42,6 +41,12 @@ class Override:
     def meets(self, family: str, layers: str, seed: int) -> bool:
         named = ((self.family, family), (self.layers, layers), (self.seed, seed))
         return all(wanted in (None, given) for wanted, given in named)
+
+    def __str__(self) -> str:
+        """resi_dual 18 (epochs 4)"""
+        cells = [self.family, self.layers, None if self.seed is None else f"seed {self.seed}"]
+        changes = [f"{name} {value}" for table in (self.train, self.budget) for name, value in (table or {}).items()]
+        return f"{' '.join(filter(None, cells)) or 'all'} ({', '.join(changes)})"
 
 
 @dataclass(frozen=True)
@@ -127,15 +132,9 @@ class Grid:
 
 
 def load(file: Path) -> Grid:
+    table = read_toml(file, "give a grid, such as recipes/quickstart/grid.toml")
     try:
-        written = file.read_bytes().decode()
-        table = tomllib.loads(written)
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror}; give a grid, such as recipes/quickstart/grid.toml") from error
-    except ValueError as error:  # no TOML, or no UTF-8
-        raise UserError(f"{file}: {error}") from error
-    try:
-        given = {"written": written, "folder": file.parent, "name": file.stem}
+        given = {"written": file.read_text(encoding="utf-8"), "folder": file.parent, "name": file.stem}
         grid: Grid = build_table(Grid, table, "", given)
     except ManifestError as error:
         raise UserError(f"{file}: {error}") from error

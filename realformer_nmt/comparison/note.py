@@ -1,9 +1,9 @@
 """cell.json: what became of a cell, on which machine, in which sessions."""
 
-import json
 from datetime import datetime, timezone
 from typing import Any
 
+from realformer_nmt import records
 from realformer_nmt.comparison.cells import Cell
 from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.evaluation.environment import hardware
@@ -18,7 +18,7 @@ class Note:
         self._cell = cell
         empty: dict[str, Any] = {"state": "waiting", "evidence": None, "sessions": []}
         exists = cell.note.is_file()
-        self.content = json.loads(cell.note.read_text(encoding="utf-8")) if exists else empty
+        self.content = records.read(cell.note, "remove it, and the same command makes it again") if exists else empty
 
     @property
     def state(self) -> str:

@@ -10,9 +10,9 @@ import torch
 from fairseq.data import Dictionary
 from tabulate import tabulate
 
+from realformer_nmt import records
 from realformer_nmt.comparison.cells import Cell
 from realformer_nmt.comparison.note import Note
-from realformer_nmt.evaluation.score import read_json
 from realformer_nmt.protocols import train, updates
 from realformer_nmt.protocols.command import pasted
 
@@ -62,7 +62,7 @@ def table(cells: Sequence[Cell], costs: Sequence[Cost], tflops: float | None) ->
     headers = ["cell", "state", "parameters", "updates", "tokens a step", "PFLOP", "hours"]
     told = "as given" if tflops else "as the cells that are done" if measured else "a third of this machine's products'"
     note = f"hours of training at {assumed / 1e12:.3g} TFLOP/s, {told}; all: {sum(row[-1] for row in rows):.2f}"
-    return "\n\n".join([tabulate(rows, headers, intfmt=",", floatfmt=("", "", "", "", "", ".3f", ".2f")), note])
+    return "\n\n".join([tabulate(rows, headers, intfmt=",", floatfmt=("", "", "", "", "", ".3g", ".3g")), note])
 
 
 def rate(cells: Sequence[Cell], costs: Sequence[Cost]) -> float | None:
@@ -70,7 +70,7 @@ def rate(cells: Sequence[Cell], costs: Sequence[Cost]) -> float | None:
     rates = []
     for cell, found in zip(cells, costs, strict=True):
         if cell.stages[0].done():
-            hours = read_json(cell.stages[0].result, "")["wall_clock_hours"]
+            hours = records.read(cell.stages[0].result, "")["wall_clock_hours"]
             rates.append(found.operations / hours / 3600)
     return median(rates) if rates else None
 

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from realformer_nmt.comparison.drawing import FAINT, INK, Drawing, Look, looks, plain, styled
 from realformer_nmt.comparison.wording import (
     Record,
+    deep,
     depths,
     drawn_metric,
     failure,
@@ -61,7 +62,7 @@ def draw_family(drawing: Drawing, axes: Axes, results: Record, family: str, look
     where = [place + dodge for place in range(len(places))]
     means = [scores[depth]["mean"] if depth in scores else math.nan for depth in places]  # no line over a failure
     (line,) = axes.plot(where, means, color=look.colour, marker=look.marker, label=printable(family))
-    told = [f"{depth} layers {spread(score)}" for depth, score in scores.items()]
+    told = [f"{deep(depth)} {spread(score)}" for depth, score in scores.items()]
     drawing.mark(line, "family", f"{family}: {'; '.join(told) or 'no score'}")
     for x, depth in zip(where, places, strict=True):
         score = scores.get(depth)
@@ -121,9 +122,9 @@ def validation(results: Record, depth: str) -> Drawing | None:
     cells = [cell for cell in results["cells"] if cell["depth"] == depth and cell["curves"]["valid"]]
     if not cells:
         return None
-    drawing = Drawing(f"validation loss, {depth} layers", WIDTH * 0.9, 2.5)
+    drawing = Drawing(f"validation loss, {deep(depth)}", WIDTH * 0.9, 2.5)
     axes = drawing.figure.subplots()
-    axes.set(xlabel="update", ylabel="bits a target token", title=printable(f"{depth} layers"))
+    axes.set(xlabel="update", ylabel="bits a target token", title=printable(deep(depth)))
     look, shown = looks(families(results)), set()
     for cell in cells:
         points = cell["curves"]["valid"]
@@ -176,7 +177,7 @@ def draw_cost(
     for depth, points in groups.items():
         for x, y in points:
             (mark,) = axes.plot([x], [y], look.marker, color=look.colour, alpha=0.85, label=label)
-            drawing.mark(mark, "cost", f"{family}, {depth} layers: {y:.2f}")
+            drawing.mark(mark, "cost", f"{family}, {deep(depth)}: {y:.2f}")
             label = None
         axes.annotate(
             printable(depth), max(points), (6, 0), textcoords="offset points", va="center", fontsize=SMALL, alpha=0.8

@@ -18,7 +18,7 @@ from realformer_nmt.comparison.wording import Record, by_size, depths, drawn_met
 from realformer_nmt.corpora.partial import completed
 from realformer_nmt.evaluation.significance import ALPHA
 
-FILTERS = ("difference", "hours", "interval", "millions", "probability", "quality", "seeds", "spread", "whole")
+FILTERS = ("deep", "difference", "hours", "interval", "millions", "probability", "quality", "seeds", "spread", "whole")
 PAGE, STYLE = "report.html.jinja", "report.css.jinja"
 
 

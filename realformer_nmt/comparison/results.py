@@ -1,6 +1,5 @@
 """results.json: everything measured, gathered from the cells' own records, whether all are done or not."""
 
-import json
 import shlex
 import statistics
 from collections.abc import Sequence
@@ -8,6 +7,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from realformer_nmt import records
 from realformer_nmt.comparison import summary
 from realformer_nmt.comparison.cells import Cell
 from realformer_nmt.comparison.corpus import Corpus
@@ -50,6 +50,7 @@ def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[
         "lines": first.get("lines"),
         "metric": grid.metric,
         "baseline": baseline(grid),
+        "overrides": [str(rule) for rule in grid.override],
         "test": test,
         "metrics": [*metrics, VALID_LOSS],
         "published": first.get("published", []),
@@ -64,7 +65,7 @@ def baseline(grid: Grid) -> str:
 
 
 def read(path: Path) -> Record:
-    found: Record = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    found: Record = records.read(path, "remove it, and the same command makes it again") if path.is_file() else {}
     return found
 
 

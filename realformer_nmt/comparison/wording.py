@@ -22,6 +22,10 @@ def by_size(records: Iterable[Record]) -> list[Record]:
     return sorted(records, key=lambda record: (sum(record["layers"]), record["layers"]))
 
 
+def deep(depth: str) -> str:
+    return "1 layer" if depth == "1" else f"{depth} layers"
+
+
 def depths(results: Record) -> dict[str, list[int]]:
     """The name of each depth and its layers, the shallow first."""
     return {row["depth"]: row["layers"] for row in by_size(results["rows"])}
@@ -107,12 +111,13 @@ def finite(number: float | None) -> float:
 
 
 def tested(results: Record) -> str:
-    """What the differences and the p-values are."""
-    test = results["test"]
+    """What the differences and the p-values are, and what was not trained as the rest."""
+    test, overrides = results["test"], "; ".join(map(printable, results["overrides"]))
     label = next((found["label"] for found in results["metrics"] if found["name"] == test["metric"]), test["metric"])
     return (
         f"Mean ± deviation over seeds. Differences are to {printable(results['baseline'])} of the same depth. "
         f"p: {test['name']} of {label}, {test['samples']:,} samples, corrected for the number of tests "
         f"({test['correction']}); of several seeds the largest. It says whether the difference would hold on other "
         "sentences like these, the deviation whether it would hold after another training."
+        + (f" With settings of their own: {overrides}." if overrides else "")
     )

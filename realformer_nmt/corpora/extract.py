@@ -1,10 +1,12 @@
 """The wanted members of a tar, tgz or zip, each written once and renamed when it is whole; nothing else is taken."""
 
 import difflib
+import errno
 import functools
 import gzip
 import json
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -12,6 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from realformer_nmt import records
 from realformer_nmt.corpora.corpus import Member
 from realformer_nmt.corpora.partial import CHUNK, completed
 from realformer_nmt.corpora.progress import progress
@@ -19,7 +22,10 @@ from realformer_nmt.errors import UserError
 
 LARGEST = 32 << 30  # bytes of one member: ten times the largest text of WMT'14
 STATE = ".extracted.json"
-DAMAGED = (EOFError, tarfile.TarError, gzip.BadGzipFile, zlib.error, zipfile.BadZipFile, RuntimeError)
+DAMAGED = (
+    *(EOFError, tarfile.TarError, gzip.BadGzipFile, zlib.error, zipfile.BadZipFile, RuntimeError),
+    *(ValueError, LookupError, OverflowError, struct.error),  # where a header points anywhere
+)
 
 
 class Entry(NamedTuple):
@@ -46,16 +52,28 @@ def extract(
     try:
         for entry in entries_of(archive) if missing else ():
             names.append(entry.name)
+            if entry.size > largest:  # of a member that nobody wants too: a compressed one has to be read over
+                raise UserError(
+                    f"{archive}: {entry.name} has {entry.size:,} bytes, more than the {largest:,} that are allowed"
+                )
             if entry.name in missing:
-                _write(archive, entry, paths[entry.name], largest, quiet)
+                _write(archive, entry, paths[entry.name], quiet)
                 state.add(entry.name, entry.size)
                 missing.remove(entry.name)
             if not missing:
                 break
+    except OSError as error:
+        if error.errno != errno.EINVAL and not isinstance(error, DAMAGED):  # zipfile seeks before the file's begin
+            raise
+        raise _damaged(archive, error) from error
     except DAMAGED as error:
-        raise UserError(f"{archive}: damaged or cut short ({error}); remove it and fetch it again") from error
+        raise _damaged(archive, error) from error
     _demand_none(archive, missing, names)
     return paths
+
+
+def _damaged(archive: Path, error: Exception) -> UserError:
+    return UserError(f"{archive}: damaged or cut short ({error}); remove it and fetch it again")
 
 
 class State:
@@ -67,8 +85,8 @@ class State:
         self._archive = [archive.name, status.st_size, status.st_mtime_ns]
         self._sizes: dict[str, int] = {}
         if self._file.is_file():
-            kept = json.loads(self._file.read_text())
-            if kept["archive"] == self._archive:
+            kept = records.read(self._file, "remove it to extract all again")
+            if kept.get("archive") == self._archive:
                 self._sizes = kept["sizes"]
 
     def holds(self, member: str, path: Path) -> bool:
@@ -105,12 +123,10 @@ def _safe(archive: Path, member: str) -> str:
         raise UserError(str(error)) from error
 
 
-def _write(archive: Path, entry: Entry, path: Path, largest: int, quiet: bool) -> None:
+def _write(archive: Path, entry: Entry, path: Path, quiet: bool) -> None:
     source = entry.open() if entry.plain else None
     if source is None:
         raise UserError(f"{archive}: {entry.name} is a link, a folder or a device; only files are extracted")
-    if entry.size > largest:
-        raise UserError(f"{archive}: {entry.name} has {entry.size:,} bytes, more than the {largest:,} that are allowed")
     with source, completed(path, entry.size) as out, progress(path.name, entry.size, quiet=quiet) as bar:
         while chunk := source.read(CHUNK):
             out.write(chunk)

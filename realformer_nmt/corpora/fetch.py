@@ -69,8 +69,8 @@ def _local(archive: Archive, folder: Path, archives: Path | None) -> Path | None
             wrong.append(complaint)
     if not wrong:
         return None
-    listed = "\n  ".join(wrong)
-    raise UserError(f"archive {archive.name}: a file has its name but is another:\n  {listed}\nmove it elsewhere")
+    listed = "; ".join(wrong)
+    raise UserError(f"archive {archive.name}: a file has its name but is another: {listed}; move it elsewhere")
 
 
 def _download(archive: Archive, folder: Path, patience: Patience, quiet: bool) -> Path:

@@ -57,18 +57,24 @@ def read(file: Path, above: tuple[Path, ...] = ()) -> tuple[Table, frozenset[str
     """The merged table, and the names of the archives that only the base describes."""
     if file.resolve() in above:
         raise ManifestError("base", f"{file} is its own base")
-    try:
-        table = tomllib.loads(file.read_bytes().decode())
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror}; shipped are {', '.join(shipped())}") from error
-    except ValueError as error:  # no TOML, or no UTF-8
-        raise UserError(f"{file}: {error}") from error
+    table = read_toml(file, f"shipped are {', '.join(shipped())}")
     base = table.pop("base", None)
     if base is None:
         return table, frozenset()
     below, _ = read(file.parent / locate(build(str, base, "base")), (*above, file.resolve()))
     own = build(dict, table.get("archives", {}), "archives")
     return merge(below, table), frozenset(below.get("archives", {})) - frozenset(own)
+
+
+def read_toml(file: Path, hint: str) -> Table:
+    try:
+        return tomllib.loads(file.read_bytes().decode())
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}; {hint}") from error
+    except RecursionError as error:
+        raise UserError(f"{file}: it is nested too deeply; {hint}") from error
+    except ValueError as error:  # no TOML, or no UTF-8
+        raise UserError(f"{file}: {error}; {hint}") from error
 
 
 def merge(base: Table, own: Table) -> Table:

@@ -23,7 +23,7 @@ class Partial:
     def __init__(self, path: Path, algorithm: str, whole: int | None) -> None:
         self.path, self.part, self._whole = path, part_of(path), whole
         self._algorithm = algorithm
-        with _writing(path, whole):
+        with writing(path, whole):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._stream = self.part.open("a+b", buffering=0)  # nothing is pending when the process is killed
         try:
@@ -52,7 +52,7 @@ class Partial:
     def append(self, chunk: bytes) -> None:
         rest = memoryview(chunk)
         missing = None if self._whole is None else self._whole - self.size
-        with _writing(self.path, missing, f"what has come stays in {self.part.name}"):
+        with writing(self.path, missing, f"what has come stays in {self.part.name}"):
             while rest:
                 rest = rest[self._stream.write(rest) :]
         self._hash.update(chunk)
@@ -64,7 +64,7 @@ class Partial:
         self.size = 0
 
     def finish(self) -> Path:
-        with _writing(self.path):
+        with writing(self.path):
             _settle(self._stream, self.part, self.path)
         return self.path
 
@@ -78,14 +78,15 @@ def completed(path: Path, size: int | None = None) -> Iterator[IO[bytes]]:
     """A stream to write to; the file is there if the block ends well, and nothing is there if it does not."""
     part = part_of(path)
     try:
-        with _writing(path, size):
+        with writing(path, size):
             path.parent.mkdir(parents=True, exist_ok=True)
             with part.open("wb") as stream:
                 yield stream
                 stream.flush()
                 _settle(stream, part, path)
     except BaseException:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # its folder may be gone, or not be one
+            part.unlink()
         raise
 
 
@@ -102,15 +103,26 @@ def digest(stream: IO[bytes], algorithm: str) -> "hashlib._Hash":
 
 
 @contextlib.contextmanager
-def _writing(path: Path, missing: int | None = None, kept: str = "") -> Iterator[None]:
+def writing(path: Path, missing: int | None = None, kept: str = "") -> Iterator[None]:
     """What the system refuses becomes an error that says what is lacking."""
     try:
         yield
-    except OSError as error:
-        if error.errno is None:  # gzip's complaint about what is read
+    except (OSError, RuntimeError) as error:
+        refusal = _refusal(error)
+        if refusal is None:
             raise
-        reason = f"{path}: {error.strerror}"
-        if error.errno in FULL:
+        reason = f"{path}: {refusal.strerror}"
+        if refusal.errno in FULL:
             needed = "more room is" if missing is None else f"{missing:,} more bytes are"
             reason += f": {needed} needed, {shutil.disk_usage(path.parent).free:,} are free"
         raise UserError("; ".join(filter(None, (reason, kept, "mend that and run this again")))) from error
+
+
+def _refusal(error: BaseException | None) -> OSError | None:
+    """The system's, which torch.save covers with a RuntimeError about the file's length. One without a number is
+    gzip's complaint about what is read."""
+    while error is not None:
+        if isinstance(error, OSError):
+            return None if error.errno is None else error
+        error = error.__context__
+    return None

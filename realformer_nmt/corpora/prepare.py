@@ -7,7 +7,6 @@ removed as soon as it is not needed. FOLDER/prepare.json is written last.
 import argparse
 import hashlib
 import importlib.metadata
-import json
 import os
 import platform
 import shutil
@@ -15,6 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from realformer_nmt import records
 from realformer_nmt.corpora import sources
 from realformer_nmt.corpora.binarise import binarise
 from realformer_nmt.corpora.fetch import fetch_texts
@@ -84,13 +84,13 @@ def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> No
 
     def clean(out: Path) -> dict[str, Any]:
         members = fetch_texts(job.corpus, folder, job.archives, quiet=quiet) if job.corpus else {}
-        return write_texts(job.parts(members), plan, workers, out, quiet)
+        found = write_texts(job.parts(members), plan, workers, out, quiet)
+        job.demand_pairs(found["parts"])
+        return found
 
     def learn(out: Path) -> dict[str, Any]:
         train = [texts / f"train.{language}" for language in plan.languages]
         pairs = sum(part["kept"] for part in cleaned["parts"] if part["split"] == "train")
-        if not pairs:
-            raise UserError(f"no training pair is left of {cleaned['parts']}: widen the length filter")
         method.learn(Texts(train[0], train[1], pairs, quiet), out, job.vocabulary, workers)
         return {}
 
@@ -127,7 +127,7 @@ def publish(pieces: Path, folder: Path) -> None:
 
 def demand_whole(folder: Path, note: Path) -> None:
     """By sizes: to hash the data-bin of WMT'14 En-Fr anew takes seconds, and a damaged file would get a fresh hash."""
-    for name, size in json.loads(note.read_text(encoding="utf-8")).get("bytes", {}).items():
+    for name, size in records.read(note, "remove it to write it again").get("bytes", {}).items():
         path = folder / name
         found = path.stat().st_size if path.is_file() else 0
         if found != size:

@@ -5,6 +5,7 @@ and would misalign the sides (issue 4590 of tensorflow/datasets). XML entities s
 references keep them too, and its tokeniser 13a knows them.
 """
 
+import functools
 import gzip
 import itertools
 import re
@@ -21,6 +22,7 @@ SEGMENT = re.compile(rb"<seg\b[^>]*>(.*?)</seg>")
 METADATA = re.compile(rb"\s*</?(?:url|talkid|keywords|speaker|reviewer|translator|doc)\b")
 HEADING = re.compile(rb"</?(?:title|description)>")
 Invalid = Literal["replace", "refuse"]
+LONGEST_LINE = 1 << 26  # bytes
 Numbered = Iterator[tuple[int, bytes]]  # line of the file, segment without its line end
 
 
@@ -67,7 +69,7 @@ class Segments:
         path = self.path
         try:
             with path.open("rb") as self.file, gzip.open(self.file) if self._compressed else self.file as text:
-                yield from READERS[self.form](text, path)
+                yield from READERS[self.form](bounded(text, path), path)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise UserError(f"{path}: not a whole gzip file ({error}); take it from a complete download") from error
         except OSError as error:
@@ -85,6 +87,14 @@ class Segments:
         return self.form == "gzip" or self.path.suffix == ".gz"
 
 
+def bounded(text: BinaryIO | gzip.GzipFile, path: Path) -> Iterator[bytes]:
+    """Its lines: a small file may hold one, compressed, that no memory does."""
+    for number, line in enumerate(iter(functools.partial(text.readline, LONGEST_LINE), b""), 1):
+        if len(line) == LONGEST_LINE:
+            raise UserError(f"{path}, line {number}: longer than {LONGEST_LINE:,} bytes; no text has such lines")
+        yield line
+
+
 def valid(lines: list[tuple[int, bytes]], path: Path, invalid: Invalid) -> tuple[bytes, int]:
     """The segments joined, and how many of them were not UTF-8."""
     whole = b"".join(segment + b"\n" for _, segment in lines)
@@ -95,7 +105,9 @@ def valid(lines: list[tuple[int, bytes]], path: Path, invalid: Invalid) -> tuple
     else:
         return whole, 0
     if invalid == "refuse":
-        raise UserError(f"{path}, line {wrong[0]}: invalid UTF-8; mend the file, or have such bytes replaced")
+        raise UserError(
+            f"{path}, line {wrong[0]}: invalid UTF-8; mend the file, or replace such bytes (--invalid-utf8 replace)"
+        )
     for number in wrong:
         print(f"{path}, line {number}: invalid UTF-8 replaced", file=sys.stderr)
     return whole.decode(errors="replace").encode(), len(wrong)

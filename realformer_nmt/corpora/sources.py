@@ -1,7 +1,8 @@
 """What is to be prepared, and how: a corpus by its manifest or files of one's own, with what the options change."""
 
 import argparse
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,17 @@ class Job:
             for split, parts in chosen.items()
         }
 
+    def demand_pairs(self, parts: Sequence[Mapping[str, Any]]) -> None:
+        """Of what became of each part: a split that was asked for and is empty would be missing without a word."""
+        for split in SPLITS:
+            own = [part for part in parts if part["split"] == split]
+            if own and not sum(part["kept"] for part in own):
+                named = "training pair is left" if split == "train" else f"pair is left for {split}"
+                raise UserError(f"no {named} of {_became(own)}: widen the length filter, or give other files")
+        if self.plan.held_out and not sum(part["held_out"] for part in parts):
+            every = self.plan.held_out.every
+            raise UserError(f"no pair is left for valid with --held-out {every} of {_became(parts)}: hold out more")
+
     def settings(self) -> dict[str, Any]:
         """All that decides what comes out."""
         if self.corpus:
@@ -59,6 +71,10 @@ class Job:
                 for split, parts in (self.own or {}).items()
             }
         return {**asdict(self.plan), **origin, "subwords": self.subwords, "vocabulary": self.vocabulary}
+
+
+def _became(parts: Sequence[Mapping[str, Any]]) -> str:
+    return ", ".join(f"{part['part']} ({part['pairs']} pairs, dropped {part['dropped'] or 'none'})" for part in parts)
 
 
 def describe(path: Path) -> dict[str, Any]:
@@ -120,6 +136,8 @@ def job(args: argparse.Namespace) -> Job:
         tokenised=METHODS[args.subwords].tokenised,
         deduplicate=args.deduplicate,
     )
+    if args.vocabulary is not None and args.vocabulary < 1:
+        raise UserError(f"--vocabulary {args.vocabulary}: allowed is 1 or more")
     size = args.vocabulary or (protocol.bpe if plan.tokenised else PIECES)
     files = {split: tuple(Files(str(one), one, two, "text") for one, two in pairs) for split, pairs in own.items()}
     return Job(args.corpus or "own files", plan, args.subwords, size, corpus, args.archives, files)
@@ -130,8 +148,19 @@ def _demand_own(args: argparse.Namespace) -> None:
         raise UserError(f"give CORPUS ({', '.join(shipped())}), or --source, --target and --train SOURCE TARGET")
     if bool(args.valid) == bool(args.held_out):
         raise UserError("give either --valid SOURCE TARGET or --held-out N, which takes every N-th training pair")
+    for language in (args.source, args.target):
+        try:
+            demand_language(language)
+        except ValueError as error:
+            raise UserError(f"--source, --target: {error}") from error
     if args.source == args.target:
         raise UserError(f"--source {args.source} and --target {args.target}: fairseq needs two different names")
+
+
+def demand_language(name: str) -> None:
+    """It stands in names of files, between dots and hyphens."""
+    if not re.fullmatch(r"\w+", name, re.ASCII):
+        raise ValueError(f"{name!r} names no language: allowed are letters, digits and _, such as en")
 
 
 def changed(protocol: Protocol, args: argparse.Namespace) -> Protocol:

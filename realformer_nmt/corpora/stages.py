@@ -5,7 +5,6 @@ child that outlived it, leaves nothing that a later run could take for finished.
 """
 
 import json
-import os
 import shutil
 import sys
 import time
@@ -14,6 +13,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from realformer_nmt import records
+from realformer_nmt.corpora.partial import completed
 from realformer_nmt.errors import UserError
 
 Report = dict[str, Any]
@@ -30,7 +31,7 @@ class Stages:
         path = self.folder / "stages" / "settings.json"
         if not path.exists():
             write_json(path, settings)
-        before = json.loads(path.read_text(encoding="utf-8"))
+        before = records.read(path, f"remove {path.parent} to make all again")
         other = sorted(key for key in {*before, *settings} if before.get(key) != settings.get(key))
         if other:
             told = "; ".join(f"{key} {before.get(key)}, now {settings.get(key)}" for key in other)
@@ -52,7 +53,7 @@ class Stages:
             partial.replace(result)
             write_json(stamp, {**report, "seconds": round(time.monotonic() - start, 1)})
             print(f"{name}: done in {time.monotonic() - start:.0f} s", file=sys.stderr)
-        self.reports[name] = json.loads(stamp.read_text(encoding="utf-8"))
+        self.reports[name] = records.read(stamp, "remove it to make it again")
         return self.reports[name]
 
     def remove(self, name: str) -> None:
@@ -61,11 +62,5 @@ class Stages:
 
 def write_json(path: Path, content: Report) -> None:
     """The whole file or none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.partial")
-    with partial.open("w", encoding="utf-8") as file:
-        json.dump(content, file, indent=2, ensure_ascii=False)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
+    with completed(path) as file:
+        file.write(f"{json.dumps(content, indent=2, ensure_ascii=False)}\n".encode())

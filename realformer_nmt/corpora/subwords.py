@@ -80,8 +80,19 @@ def sample(texts: Texts, most: int) -> Iterator[str]:
         print("subwords: sentencepiece is learning; it does not tell how far it is", file=sys.stderr)
 
 
+def sentencepiece_model(folder: Path) -> sentencepiece.SentencePieceProcessor:
+    try:
+        return sentencepiece.SentencePieceProcessor(model_proto=(folder / MODEL).read_bytes())
+    except OSError as error:
+        raise UserError(f"{folder / MODEL}: {error.strerror}; `realformer-nmt prepare` makes it") from error
+    except RuntimeError as error:
+        raise UserError(
+            f"{folder / MODEL} is no model of sentencepiece's; `realformer-nmt prepare` makes it"
+        ) from error
+
+
 def load_sentencepiece(folder: Path) -> Encoder:
-    model = sentencepiece.SentencePieceProcessor(model_file=str(folder / MODEL))
+    model = sentencepiece_model(folder)
     return lambda lines: [" ".join(pieces) for pieces in model.encode(lines, out_type=str, num_threads=1)]
 
 

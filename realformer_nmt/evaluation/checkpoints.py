@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from fairseq import checkpoint_utils
 
 from realformer_nmt import compat
 from realformer_nmt.errors import UserError
@@ -33,11 +34,23 @@ def load(path: Path) -> dict[str, Any]:
         raise UserError(
             f"{path} holds more than tensors and plain values, and loading that could run code; nothing of it was run"
         ) from error
-    except (RuntimeError, EOFError, ValueError, OSError) as error:
-        raise UserError(f"{path} is not a whole checkpoint: {str(error).splitlines()[0]}") from error
+    except Exception as error:  # torch lets through whatever its reader stumbles over
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise UserError(f"{path} is not a whole checkpoint: {reason}") from error
     if not isinstance(state, dict) or not isinstance(state.get("model"), dict) or not state["model"]:
         raise UserError(f"{path} holds no model; give checkpoints that fairseq-train has saved")
+    for name, weight in state["model"].items():
+        if not isinstance(weight, torch.Tensor):
+            raise UserError(f"{path} is no checkpoint of a model: {name} is no tensor; give one of fairseq-train's")
     return state
+
+
+def load_any(path: Path) -> dict[str, Any]:
+    """Of the format before torch 1.6 too, which comes into memory as a whole."""
+    if zipfile.is_zipfile(path):
+        return load(path)
+    found: dict[str, Any] = checkpoint_utils.load_checkpoint_to_cpu(str(path))
+    return found
 
 
 def options(state: dict[str, Any]) -> dict[str, Any]:

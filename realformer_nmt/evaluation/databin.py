@@ -4,8 +4,9 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from fairseq.data import Dictionary, data_utils, indexed_dataset
+from fairseq.data import data_utils, indexed_dataset
 
+from realformer_nmt.binarised import demand_sound, dictionary, indices
 from realformer_nmt.errors import UserError
 
 
@@ -20,10 +21,9 @@ def languages(folder: Path) -> tuple[str, str]:
 
 
 def count(folder: Path, subset: str, source: str, target: str) -> int:
-    for pair in (f"{source}-{target}", f"{target}-{source}"):
-        prefix = str(folder / f"{subset}.{pair}.{source}")
-        if Path(f"{prefix}.idx").exists():
-            return len(indexed_dataset.make_dataset(prefix, indexed_dataset.infer_dataset_impl(prefix)))
+    for index in indices(folder, subset, (source, target), source):
+        file = folder / f"dict.{source}.txt"
+        return demand_sound(index, dictionary(file), file)
     found = sorted({path.name.partition(".")[0] for path in folder.glob("*.idx")})
     raise UserError(f"{folder} holds no subset {subset} in {source}: there are {', '.join(found) or 'none'}")
 
@@ -32,7 +32,7 @@ def binarise(lines: Iterable[str], dictionaries: Path, subset: str, source: str,
     """A data-bin without targets, of lines of pieces, with the dictionaries of another."""
     for language in (source, target):
         shutil.copyfile(dictionaries / f"dict.{language}.txt", folder / f"dict.{language}.txt")
-    words = Dictionary.load(str(folder / f"dict.{source}.txt"))
+    words = dictionary(folder / f"dict.{source}.txt")
     prefix = folder / f"{subset}.{source}-{target}.{source}"
     builder = indexed_dataset.make_builder(f"{prefix}.bin", impl="mmap", vocab_size=len(words))
     for line in lines:

@@ -15,6 +15,7 @@ from typing import IO, Any, NamedTuple
 from fairseq.models import BaseFairseqModel
 from fairseq_cli import generate as generate_command
 
+from realformer_nmt import last_words
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import heldout
 
@@ -92,6 +93,7 @@ def _pass_on(stream: IO[bytes] | None) -> bytes:
 
 def main() -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    last_words.shorten("fairseq-generate")
     if "--" in sys.argv:
         cut = sys.argv.index("--")
         sys.argv, (scores, *words) = sys.argv[:cut], sys.argv[cut + 1 :]

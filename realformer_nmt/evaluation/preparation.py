@@ -1,20 +1,52 @@
 """How a corpus was prepared, as far as translating and scoring depend on it."""
 
 import argparse
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from realformer_nmt.choices import unknown
+from realformer_nmt.corpora import sources
 from realformer_nmt.corpora.cleaning import Steps, cleaned
-from realformer_nmt.corpora.corpus import Lengths, Protocol
+from realformer_nmt.corpora.corpus import Protocol
+from realformer_nmt.corpora.manifest import ManifestError, build_table
 from realformer_nmt.corpora.subwords import METHODS, encoder
 from realformer_nmt.corpora.texts import Plan
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import databin
 from realformer_nmt.evaluation.surface import SURFACES, Surface
+from realformer_nmt.records import read as read_record
 
 HYPHENS = ("aggressive", "plain")  # Moses' tokeniser with -a, and without
+
+
+WRITER = "`realformer-nmt prepare` writes it when it is done"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Those in prepare.json that tell what raw text goes through."""
+
+    protocol: Protocol
+    tokenised: bool
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is read of prepare.json."""
+
+    corpus: str
+    source: str
+    target: str
+    subwords: str
+    settings: Settings
+    published: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.subwords not in METHODS:
+            raise ValueError(unknown("subwords", self.subwords, METHODS))
+        for language in (self.source, self.target):
+            sources.demand_language(language)
 
 
 @dataclass(frozen=True)
@@ -92,24 +124,37 @@ def given(args: argparse.Namespace) -> Preparation:
 def read(folder: Path) -> Preparation:
     """Raw text goes through what the training text went through, since the model has seen no other. The papers left
     punctuation of their test sets as it was, so such a set is to be taken from the data-bin."""
-    note = folder / "prepare.json"
-    if not note.is_file():
-        raise UserError(f"{note}: no such file; `realformer-nmt prepare` writes it when it is done")
-    report = json.loads(note.read_text(encoding="utf-8"))
-    settings = report["settings"]
-    protocol = Protocol(**{**settings["protocol"], "lengths": Lengths(**settings["protocol"]["lengths"])})
-    plan = Plan(report["source"], report["target"], protocol, None, "refuse", settings["tokenised"], False)
+    report = read_report(folder / "prepare.json")
+    plan = Plan(
+        report.source, report.target, report.settings.protocol, None, "refuse", report.settings.tokenised, False
+    )
     steps, _ = plan.steps("train", "text")
     source, target = plan.languages
     return Preparation(
         data=folder / "data-bin",
         source=source,
         target=target,
-        subwords=report["subwords"],
+        subwords=report.subwords,
         folder=folder / "subwords",
         steps=steps,
         hyphens=steps.tokenise,
-        corpus=report["corpus"],
-        published=report.get("published"),
+        corpus=report.corpus,
+        published=report.published,
         prepared=folder,
     )
+
+
+def read_report(note: Path) -> Report:
+    found = _of_fields(Report, read_record(note, WRITER))
+    if isinstance(found.get("settings"), dict):
+        found["settings"] = _of_fields(Settings, found["settings"])
+    try:
+        report: Report = build_table(Report, found, "", {})
+    except ManifestError as error:
+        raise UserError(f"{note} is damaged, or of another version: {error}; {WRITER}") from error
+    return report
+
+
+def _of_fields(kind: Any, table: dict[str, Any]) -> dict[str, Any]:
+    """Much more stands in prepare.json; null is what is absent."""
+    return {field.name: table[field.name] for field in fields(kind) if table.get(field.name) is not None}

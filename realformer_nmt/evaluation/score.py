@@ -1,13 +1,13 @@
 """`realformer-nmt score`: a translation against the raw reference, and run.json, which holds all there is to know."""
 
 import argparse
-import json
 import os
 from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
 
+from realformer_nmt import records
 from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.corpora.tokenise import tokeniser
 from realformer_nmt.errors import UserError
@@ -19,6 +19,8 @@ from realformer_nmt.evaluation.published import Figure
 from realformer_nmt.evaluation.translate import HYPOTHESES, RECORD, REFERENCE, TOKENISED
 
 PAPERS_METRIC, PAPERS_LINES = "tokenised BLEU newstest2014", 3003
+WRITER = "`realformer-nmt translate` writes it when it is done"
+WANTED = {"files": dict, "lines": int, "languages": list, "subwords": str, "decoding": dict, "checkpoints": list}
 COMET = "Unbabel/wmt22-comet-da"
 EXAMPLE = "example: realformer-nmt score run/test --training run/train.json --output run/run.json"
 
@@ -39,10 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.bootstrap < 0:
+        raise UserError(f"--bootstrap {args.bootstrap}: allowed is 0 or more")
     if args.comet:
         metrics.comet_package()  # before anything else takes its time
-    translation = read_json(args.translation / RECORD, "`realformer-nmt translate` writes it when it is done")
-    training = read_json(args.training, "`realformer-nmt train` writes it") if args.training else {}
+    translation = records.read(args.translation / RECORD, WRITER, WANTED)
+    training = records.read(args.training, "`realformer-nmt train` writes it") if args.training else {}
     files = {"hypotheses": args.translation / HYPOTHESES, "reference": raw(args.reference, translation, 1)}
     demand_unchanged(args.translation, translation)
     with metrics.seeded(args.seed):
@@ -67,14 +71,9 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def read_json(path: Path, hint: str) -> dict[str, Any]:
-    if not path.is_file():
-        raise UserError(f"{path}: no such file; {hint}")
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
-
-
 def models(translation: dict[str, Any]) -> list[dict[str, Any]]:
+    if "checkpoint_sha256" not in translation:
+        raise UserError(f"{RECORD} is of an older version, which noted no hash of the checkpoint: translate again")
     pairs = zip(translation["checkpoints"], translation["checkpoint_sha256"], strict=True)
     return [model_record.describe(Path(path), digest) for path, digest in pairs]
 

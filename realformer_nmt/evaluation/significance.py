@@ -1,7 +1,6 @@
 """`realformer-nmt significance A.json B.json ...`: is the difference to A real, or chance of the test set?"""
 
 import argparse
-import json
 import logging
 import math
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import PairedTest
 from tabulate import tabulate
 
+from realformer_nmt import records
 from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import metrics
@@ -21,6 +21,7 @@ from realformer_nmt.evaluation.files import read_lines, sha256
 
 TESTS = {"ar": "paired approximate randomisation", "bs": "paired bootstrap"}
 METRICS: dict[str, type[Metric]] = {"bleu": metrics.BLEU, "chrf": CHRF}
+WRITER = "`realformer-nmt score` writes it"
 ALPHA = 0.05
 EXAMPLE = "example: realformer-nmt significance runs/pre_ln.json runs/admin.json runs/realformer.json"
 NOTE = """The test says whether the difference would hold on other sentences like these, not whether it would hold after
@@ -75,21 +76,18 @@ def run(args: argparse.Namespace) -> int:
 
 
 def read(path: Path) -> System:
-    if not path.is_file():
-        raise UserError(f"{path}: no such file; `realformer-nmt score` writes it")
-    try:
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    record = records.read(path, WRITER)
+    with records.expected(path, WRITER):
         files = {name: record["files"][name] for name in ("hypotheses", "reference")}
-    except (ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{path} is no record of `realformer-nmt score`: {error}") from error
+        places = {name: path.parent / file["path"] for name, file in files.items()}
+        test_set = f"{record['corpus']} {record['subset']}"
+        hashes = {name: file["sha256"] for name, file in files.items()}
     lines = {}
-    for name, file in files.items():
-        place = path.parent / file["path"]
+    for name, place in places.items():
         lines[name] = read_lines(place)
-        if sha256(place) != file["sha256"]:
+        if sha256(place) != hashes[name]:
             raise UserError(f"{place} is not what {path} was computed from: score again")
-    test_set = f"{record['corpus']} {record['subset']}"
-    return System(str(path), test_set, lines["hypotheses"], lines["reference"], files["reference"]["sha256"])
+    return System(str(path), test_set, lines["hypotheses"], lines["reference"], hashes["reference"])
 
 
 def demand_same_test(paths: Sequence[Path], systems: Sequence[System]) -> None:

@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-import sentencepiece
 from sacremoses import MosesDetokenizer
 
-from realformer_nmt.corpora.subwords import MODEL
+from realformer_nmt.corpora.subwords import MODEL, sentencepiece_model
 from realformer_nmt.errors import UserError
 
 JOINT = re.compile(r"@@( |$)")
@@ -34,7 +33,7 @@ def from_moses_bpe(lines: Lines, _: Path | None, language: str) -> Surface:
 def from_sentencepiece(lines: Lines, folder: Path | None, _: str) -> Surface:
     if folder is None:
         raise UserError(f"the folder of {MODEL} is needed to join its pieces: pass --subwords-folder")
-    model = sentencepiece.SentencePieceProcessor(model_file=str(folder / MODEL))
+    model = sentencepiece_model(folder)
     return Surface(None, [model.decode(line.split()) for line in lines])
 
 

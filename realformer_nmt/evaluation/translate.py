@@ -1,20 +1,24 @@
 """`realformer-nmt translate`: a hypothesis for every source line, in the order of the source."""
 
 import argparse
+import math
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
+from realformer_nmt.corpora.partial import writing
 from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation import databin, heldout, preparation
+from realformer_nmt.evaluation import checkpoints, databin, heldout, preparation
 from realformer_nmt.evaluation.environment import versions
 from realformer_nmt.evaluation.files import read_lines, sha256, write_lines
 from realformer_nmt.evaluation.generation import Generated, generate
 from realformer_nmt.evaluation.preparation import Preparation
 
 HYPOTHESES, TOKENISED, REFERENCE, RECORD = "hypotheses.txt", "hypotheses.tok", "reference.tok", "translation.json"
+SMALLEST: dict[str, float] = {"beam": 1, "lenpen": -math.inf, "max_len_a": 0, "max_len_b": 0, "max_tokens": 1}
+SMALLEST |= {"batch_size": 1}
 EXAMPLE = """example:
   realformer-nmt translate run/average.pt --prepared data/wmt14_en_de --beam 4 --lenpen 0.6 --output run/test
 """
@@ -49,8 +53,16 @@ def run(args: argparse.Namespace) -> int:
     for path in args.checkpoints:
         if not path.is_file():
             raise UserError(f"{path}: no such file; give checkpoints that fairseq-train or average has saved")
+    for name, least in SMALLEST.items():
+        value = getattr(args, name)
+        if value is not None and not least <= value < math.inf:
+            allowed = "a finite number" if least == -math.inf else f"{least} or more"
+            raise UserError(f"--{name.replace('_', '-')} {value}: allowed is {allowed}")
     corpus = preparation.chosen(args)
-    (args.output / RECORD).unlink(missing_ok=True)  # it says that the rest is complete
+    with writing(args.output / RECORD):
+        (args.output / RECORD).unlink(missing_ok=True)  # it says that the rest is complete
+    for path in args.checkpoints:
+        demand_same_languages(path, corpus)
     start = time.monotonic()
     generated = translate_subset(args, corpus) if args.input is None else translate_text(args, corpus)
     files = write(generated, corpus, args.output)
@@ -61,6 +73,14 @@ def run(args: argparse.Namespace) -> int:
     write_json(args.output / RECORD, {**made, "files": files, "versions": versions()})
     print(f"{args.output / HYPOTHESES}: {len(generated.hypotheses)} lines in {made['seconds']:.1f} s")
     return 0
+
+
+def demand_same_languages(path: Path, corpus: Preparation) -> None:
+    """A model of another pair would translate without a word where the dictionary is joined."""
+    trained = (checkpoints.load_any(path).get("task_state") or {}).get("languages")
+    if trained and trained != [corpus.source, corpus.target]:
+        pair = f"{corpus.data} is from {corpus.source} to {corpus.target}"
+        raise UserError(f"{path} translates from {' to '.join(trained)}, and {pair}: give the data of its pair")
 
 
 def translate_subset(args: argparse.Namespace, corpus: Preparation) -> Generated:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from realformer_nmt.choices import unknown
+from realformer_nmt.config import MAX_LAYERS
 from realformer_nmt.errors import UserError
 from realformer_nmt.presets import FAMILIES
 from realformer_nmt.protocols.batch import update_freq
@@ -53,10 +54,13 @@ class Machines:
 
 def layers(written: str) -> tuple[int, int]:
     """18 or 60-12: encoder, decoder."""
-    if not re.fullmatch(r"[1-9]\d*(-[1-9]\d*)?", written):
+    if not re.fullmatch(r"[1-9]\d{0,8}(-[1-9]\d{0,8})?", written):
         raise UserError(f"--layers {written}: allowed is a number, such as 18, or encoder-decoder, such as 60-12")
     encoder, _, decoder = written.partition("-")
-    return int(encoder), int(decoder or encoder)
+    found = int(encoder), int(decoder or encoder)
+    if max(found) > MAX_LAYERS:
+        raise UserError(f"--layers {written}: {max(found)} is more than {MAX_LAYERS}, the deepest ever trained")
+    return found
 
 
 def architecture(arch: str, depth: str) -> list[str]:
@@ -124,6 +128,12 @@ def runnable(words: Sequence[str]) -> list[str]:
     return [sys.executable, "-m", modules[words[0]], *words[1:]]
 
 
+class Substitution(str):
+    """The words of a command, whose output the shell puts in its place."""
+
+    __slots__ = ()
+
+
 def pasted(words: Sequence[str]) -> str:
-    """For a shell; a word that is a command, $(...), stays one."""
-    return " ".join(f'"{word}"' if word.startswith("$(") else shlex.quote(word) for word in words)
+    """For a shell; nothing in a word is anything to it, unless it is ours and a command."""
+    return " ".join(f'"$({word})"' if isinstance(word, Substitution) else shlex.quote(word) for word in words)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from realformer_nmt.choices import unknown
-from realformer_nmt.corpora.manifest import ManifestError, build_table, merge, tomllib
+from realformer_nmt.corpora.manifest import ManifestError, build, build_table, merge, read_toml
 from realformer_nmt.errors import UserError
 
 FOLDER = Path(__file__).parent
@@ -62,23 +62,21 @@ def load(name_or_path: str, corpus: str | None = None, layers: str | None = None
     try:
         table = read(file)
         for kind, key in zip(VARIANTS, (corpus, layers), strict=True):
-            table = merge(table, table.pop(kind, {}).get(key, {}))
+            variants = build(dict, table.pop(kind, {}), kind)
+            table = merge(table, build(dict, variants.get(key, {}), f"{kind}.{key}"))
         protocol: Protocol = build_table(Protocol, table, "", {"name": file.stem})
     except ManifestError as error:
         raise UserError(f"{file}: {error}") from error
     return protocol
 
 
-def read(file: Path) -> dict[str, Any]:
+def read(file: Path, above: tuple[Path, ...] = ()) -> dict[str, Any]:
     """With what its base says, which stands beside it or in this package."""
-    try:
-        table = tomllib.loads(file.read_bytes().decode())
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror}; shipped are {', '.join(shipped())}") from error
-    except ValueError as error:
-        raise UserError(f"{file}: {error}") from error
+    if file.resolve() in above:
+        raise UserError(f"{file} is its own base: name another, of {', '.join(shipped())}")
+    table = read_toml(file, f"shipped are {', '.join(shipped())}")
     base = table.pop("base", None)
     if base is None or base == file.stem:
         return table
     beside = file.parent / f"{base}.toml"
-    return merge(read(beside if beside.is_file() else FOLDER / f"{base}.toml"), table)
+    return merge(read(beside if beside.is_file() else FOLDER / f"{base}.toml", (*above, file.resolve())), table)

@@ -1,19 +1,16 @@
 """A run of fairseq-train and what is noted of it: its settings, and its time over every session that it took."""
 
 import contextlib
-import json
-import re
-import shutil
 import signal
 import subprocess
-import sys
 import time
-import zipfile
 from datetime import datetime, timezone
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from realformer_nmt import records
+from realformer_nmt.children import dying_with_us
 from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.errors import UserError
 from realformer_nmt.lock import alone
@@ -21,7 +18,6 @@ from realformer_nmt.protocols.command import Machines, runnable
 
 FIXED = ("protocol", "arch", "layers", "tokens_a_step", "epochs", "flags", "settings")  # through a run's whole life
 NOTED_EVERY = 20.0  # seconds: what a run that is killed loses of its time
-EPOCH = re.compile(r"checkpoint(\d+)\.pt")
 
 
 class Training:
@@ -31,7 +27,7 @@ class Training:
         self.folder = folder
         self.machines = machines
         self.note = folder / "train.json"
-        before = json.loads(self.note.read_text(encoding="utf-8")) if self.note.is_file() else {}
+        before = records.read(self.note, "remove it to train anew") if self.note.is_file() else {}
         self._demand_same(before, summary)
         self.complete = bool(before.get("complete"))
         self.sessions: list[dict[str, Any]] = before.get("sessions", [])
@@ -49,8 +45,6 @@ class Training:
             return 0
         self.folder.mkdir(parents=True, exist_ok=True)
         with alone(self.folder / f".lock-{self.machines.node_rank}", "trains") as lock:
-            if self.machines.node_rank == 0:
-                mend_last(self.folder / "checkpoints")
             status = self._train(words, lock)
         if status:
             raise UserError(f"fairseq-train ended with status {status}, for the reason above; the same command goes on")
@@ -63,7 +57,7 @@ class Training:
         self.sessions.append(session)
         start = time.monotonic()
         self._write(words, complete=False)
-        process = subprocess.Popen(runnable(words), pass_fds=(lock,))
+        process = subprocess.Popen(runnable(words), pass_fds=(lock,), **dying_with_us())
 
         def end(number: int, _: FrameType | None) -> None:
             process.send_signal(number)
@@ -91,22 +85,3 @@ class Training:
         times = {"wall_clock_hours": self._seconds() / 3600, "gpu_hours": gpu_seconds / 3600}
         content = {**self.summary, "command": words, "sessions": self.sessions, **times, "complete": complete}
         write_json(self.note, content)
-
-
-def mend_last(folder: Path) -> None:
-    """fairseq copies an epoch's checkpoint to checkpoint_last.pt, not at one blow: a kill meanwhile leaves a torn one,
-    which no run could go on from. The newest whole one takes its place."""
-    last = folder / "checkpoint_last.pt"
-    if not last.is_file() or zipfile.is_zipfile(last):
-        return
-    matches = [(EPOCH.fullmatch(path.name), path) for path in folder.iterdir()]
-    epochs = sorted((int(match[1]), path) for match, path in matches if match and zipfile.is_zipfile(path))
-    if not epochs:
-        last.unlink()
-        print(f"{last} was cut off, and no other checkpoint is there: training from the start", file=sys.stderr)
-        return
-    newest = epochs[-1][1]
-    partial = last.with_name(f"{last.name}.partial")
-    shutil.copyfile(newest, partial)
-    partial.replace(last)
-    print(f"{last} was cut off: going on from {newest.name}", file=sys.stderr)

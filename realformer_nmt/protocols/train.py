@@ -2,7 +2,7 @@
 
 import argparse
 import importlib.util
-import json
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +10,11 @@ from typing import Any
 
 import torch
 
+from realformer_nmt.config import TranslationConfig, validate
 from realformer_nmt.corpora import manifest
 from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation.preparation import read_report
+from realformer_nmt.model import read_options
 from realformer_nmt.presets import FAMILIES
 from realformer_nmt.protocols import command, updates
 from realformer_nmt.protocols.command import Machines
@@ -74,7 +77,9 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--gpus {machines.gpus}, but {present} are found: --gpus {present}, or --dry-run")
     if not machines.gpus:
         print("training on the CPU: no GPU is used", file=sys.stderr)
-    length = updates.length(updates.parse(words), machines.ranks)
+    cfg = updates.parse(words)
+    validate(read_options(TranslationConfig, cfg.model))
+    length = updates.length(cfg, machines.ranks)
     training = Training(args.folder, summary(args, protocol, machines, length), machines)
     return training.run([*machines.launcher(), *words, *ending(args, words, machines, length.updates)])
 
@@ -94,10 +99,10 @@ def preparation(args: argparse.Namespace) -> dict[str, Any]:
         known = args.subwords and args.corpus in manifest.shipped()
         languages = {side: getattr(manifest.load(args.corpus), side) for side in ("source", "target")} if known else {}
         return {"corpus": args.corpus or "", "subwords": args.subwords if known else None, **languages}
-    prepared: dict[str, Any] = json.loads(note.read_text(encoding="utf-8"))
-    prepared["corpus"] = args.corpus or Path(prepared["corpus"]).name.removesuffix(".toml")
-    if args.subwords not in (None, prepared["subwords"]):
-        raise UserError(f"--subwords {args.subwords}, but {note} says {prepared['subwords']}: leave the option out")
+    report = read_report(note)
+    prepared = {**vars(report), "corpus": args.corpus or Path(report.corpus).name.removesuffix(".toml")}
+    if args.subwords not in (None, report.subwords):
+        raise UserError(f"--subwords {args.subwords}, but {note} says {report.subwords}: leave the option out")
     return prepared
 
 
@@ -150,9 +155,10 @@ def ending(args: argparse.Namespace, words: list[str], machines: Machines, total
     if total is None and cfg.optimization.max_update:
         return []  # where the schedule ends without being told
     if total is None:
-        counted = f"--max-tokens {cfg.dataset.max_tokens} --update-freq {cfg.optimization.update_freq[0]}"
-        counted += f" --gpus {machines.ranks} --epochs {cfg.optimization.max_epoch}"
-        return ["--total-num-update", f"$(realformer-nmt updates {args.data.absolute()} {counted})"]
+        counted = ["realformer-nmt", "updates", str(args.data.absolute())]
+        counted += ["--max-tokens", str(cfg.dataset.max_tokens), "--update-freq", str(cfg.optimization.update_freq[0])]
+        counted += ["--gpus", str(machines.ranks), "--epochs", str(cfg.optimization.max_epoch)]
+        return ["--total-num-update", command.Substitution(shlex.join(counted))]
     if total <= cfg.lr_scheduler.warmup_updates:
         raise UserError(
             f"{total} updates end within the warm-up of {cfg.lr_scheduler.warmup_updates}: train longer, pass "

@@ -6,6 +6,7 @@ every epoch has the same number of batches, so that the count is exact.
 
 import argparse
 import contextlib
+import io
 import logging
 import math
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,7 @@ from fairseq import options, tasks, utils
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 
 from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation import databin
 
 
 class Length(NamedTuple):
@@ -46,16 +48,21 @@ def run(args: argparse.Namespace) -> int:
 
 def parse(words: Sequence[str]) -> Any:
     """fairseq's own reading of fairseq-train's flags."""
-    with quiet():
+    with quiet(), contextlib.redirect_stderr(io.StringIO()) as told:
         parser = options.get_training_parser()
         parser.prog = "fairseq-train"
-        return convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, input_args=list(words)))
+        try:
+            return convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, input_args=list(words)))
+        except SystemExit as error:
+            last = told.getvalue().strip().splitlines()[-1:]
+            raise UserError(f"{''.join(last)}; `fairseq-train --help` lists its flags") from error
 
 
 def length(cfg: Any, ranks: int) -> Length:
     data = Path(cfg.task.data.split(":")[0])
     if not data.is_dir():
         raise UserError(f"{data} is not a folder: give the data-bin that `realformer-nmt prepare` has made")
+    databin.languages(data)
     batches = count_batches(cfg)
     shares = math.ceil(batches / ranks)
     epochs = [

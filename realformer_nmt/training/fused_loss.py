@@ -1,6 +1,7 @@
 """--criterion label_smoothed_cross_entropy_fused: fairseq's loss without its tokens x vocabulary log-probabilities."""
 
-from typing import Any
+import inspect
+from typing import Any, NamedTuple
 
 import torch
 from fairseq.criterions import register_criterion
@@ -10,6 +11,8 @@ from fairseq.criterions.label_smoothed_cross_entropy import (
 )
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+
+from realformer_nmt.errors import OptionError
 
 CACHE_CHUNK = 2**18  # logits that are fp32 at a time: on the CPU 1 MB, which stays in the cache,
 LAUNCH_CHUNK = 2**24  # elsewhere 64 MB, so that kernel launches do not count
@@ -28,47 +31,111 @@ class SmoothedNLL(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, logits: Tensor, target: Tensor, smoothing: float, padding: int) -> tuple[Tensor, Tensor]:
         ctx.save_for_backward(logits, target)
-        ctx.padding = padding
-        ctx.uniform = smoothing / (logits.size(1) - 1)
-        ctx.peak = 1 - smoothing - ctx.uniform
-        wide = _wide(logits)
-        nll, smooth = logits.new_empty(2, len(logits), dtype=wide)  # N each
-        for rows in _chunks(logits):
-            log_q = torch.log_softmax(logits[rows], -1, dtype=wide)  # n x V
-            nll[rows] = -log_q.gather(1, target[rows, None]).squeeze(1)
-            smooth[rows] = -log_q.sum(-1)
-        nll.masked_fill_(target == padding, 0)
-        smooth.masked_fill_(target == padding, 0)
-        return ctx.peak * nll + ctx.uniform * smooth, nll
+        ctx.padding, ctx.shares = padding, _shares(smoothing, logits.size(1))
+        losses = logits.new_empty(2, len(logits), dtype=_wide(logits))  # loss and nll of N tokens
+        for rows in _chunks(len(logits), logits.size(1), _working_set(logits)):
+            log_q = torch.log_softmax(logits[rows], -1, dtype=losses.dtype)  # n x V
+            losses[:, rows] = _losses(log_q, target[rows], ctx.shares)
+        losses.masked_fill_(target == padding, 0)
+        return losses[0].clone(), losses[1].clone()
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_loss: Tensor, d_nll: Tensor) -> tuple[Tensor, None, None, None]:
         logits, target = ctx.saved_tensors
-        padded = target == ctx.padding
-        d_loss, d_nll = (gradient.masked_fill(padded, 0)[:, None] for gradient in (d_loss, d_nll))  # N x 1
+        d_losses = torch.stack([d_loss, d_nll]).masked_fill_(target == ctx.padding, 0).unsqueeze(-1)  # 2 x N x 1
         d_logits = torch.empty_like(logits)
-        for rows in _chunks(logits):
-            q = torch.softmax(logits[rows], -1, dtype=_wide(logits))  # n x V
-            q.mul_(d_loss[rows] + d_nll[rows]).sub_(ctx.uniform * d_loss[rows])
-            q.scatter_add_(1, target[rows, None], -ctx.peak * d_loss[rows] - d_nll[rows])
-            d_logits[rows] = q
+        for rows in _chunks(len(logits), logits.size(1), _working_set(logits)):
+            q = torch.softmax(logits[rows], -1, dtype=d_losses.dtype)  # n x V
+            d_logits[rows] = _differentiate(q, target[rows], ctx.shares, d_losses[:, rows])
         return d_logits, None, None, None
 
 
-def _wide(logits: Tensor) -> torch.dtype:
-    return torch.promote_types(logits.dtype, torch.float32)
+class ProjectedNLL(torch.autograd.Function):
+    """The sums of SmoothedNLL over the tokens, of the logits features @ weight^T, which are never all there: a chunk of
+    them at a time is made, turned into its gradient and multiplied out. The sum of the nll is not differentiated."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, features: Tensor, weight: Tensor, target: Tensor, smoothing: float, padding: int
+    ) -> tuple[Tensor, Tensor]:
+        shares = _shares(smoothing, len(weight))
+        d_features, d_weight = torch.empty_like(features), torch.empty_like(weight)  # N x C, V x C
+        losses = features.new_zeros(2, dtype=_wide(features))
+        for rows in _chunks(len(features), len(weight), LAUNCH_CHUNK):
+            logits = features[rows] @ weight.t()  # n x V
+            losses += _replace_by_gradient(logits, target[rows], shares, padding)
+            torch.mm(logits, weight, out=d_features[rows])
+            d_weight.addmm_(logits.t(), features[rows], beta=int(rows.start > 0))
+        ctx.gradients = d_features, d_weight
+        loss, nll = (summed.clone() for summed in losses)  # no views, which fairseq could not set to 0 in place
+        ctx.mark_non_differentiable(nll)
+        return loss, nll
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_loss: Tensor, _d_nll: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
+        d_features, d_weight = ctx.gradients
+        del ctx.gradients  # so that autograd takes them over instead of copying V x C numbers
+        return d_features.mul_(d_loss), d_weight.mul_(d_loss), None, None, None
 
 
-def _chunks(logits: Tensor) -> list[slice]:
-    chunk = CACHE_CHUNK if logits.device.type == "cpu" else LAUNCH_CHUNK
-    height = max(1, chunk // logits.size(1))
-    return [slice(start, start + height) for start in range(0, len(logits), height)]
+class Shares(NamedTuple):
+    peak: float  # 1 - e - e', what the target gets beyond what every class gets
+    uniform: float  # e'
+
+
+def _shares(smoothing: float, classes: int) -> Shares:
+    uniform = smoothing / (classes - 1)
+    return Shares(1 - smoothing - uniform, uniform)
+
+
+def _replace_by_gradient(logits: Tensor, target: Tensor, shares: Shares, padding: int) -> Tensor:
+    """The sums of loss and nll; logits become the gradient of the loss' sum."""
+    sums = logits.new_zeros(2, dtype=_wide(logits))
+    counts = (target != padding).to(sums.dtype)
+    for rows in _chunks(len(logits), logits.size(1), _working_set(logits)):
+        log_q = torch.log_softmax(logits[rows], -1, dtype=sums.dtype)  # n x V
+        sums += _losses(log_q, target[rows], shares) @ counts[rows]
+        d_losses = torch.stack([counts[rows], torch.zeros_like(counts[rows])]).unsqueeze(-1)
+        logits[rows] = _differentiate(log_q.exp_(), target[rows], shares, d_losses)
+    return sums
+
+
+def _losses(log_q: Tensor, target: Tensor, shares: Shares) -> Tensor:
+    """loss and nll of every token, 2 x n."""
+    nll = -log_q.gather(1, target[:, None]).squeeze(1)
+    return torch.stack([shares.peak * nll - shares.uniform * log_q.sum(-1), nll])
+
+
+def _differentiate(q: Tensor, target: Tensor, shares: Shares, d_losses: Tensor) -> Tensor:
+    """The gradient of the logits, in the place of q."""
+    d_loss, d_nll = d_losses  # n x 1 each
+    q.mul_(d_loss + d_nll).sub_(shares.uniform * d_loss)
+    return q.scatter_add_(1, target[:, None], -shares.peak * d_loss - d_nll)
+
+
+def _wide(values: Tensor) -> torch.dtype:
+    return torch.promote_types(values.dtype, torch.float32)
+
+
+def _working_set(logits: Tensor) -> int:
+    return CACHE_CHUNK if logits.device.type == "cpu" else LAUNCH_CHUNK
+
+
+def _chunks(tokens: int, classes: int, logits: int) -> list[slice]:
+    height = max(1, logits // classes)
+    return [slice(start, start + height) for start in range(0, tokens, height)]
 
 
 @register_criterion("label_smoothed_cross_entropy_fused", dataclass=LabelSmoothedCrossEntropyCriterionConfig)
 class FusedLabelSmoothedCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
     """fairseq's label_smoothed_cross_entropy, options and logs included, for models whose output is logits."""
+
+    def forward(self, model: Any, sample: Any, reduce: bool = True) -> Any:
+        if reduce and not self.report_accuracy and torch.is_grad_enabled() and _projects_plainly(model):
+            sample = {**sample, "net_input": {**sample["net_input"], "features_only": True}}
+        return super().forward(model, sample, reduce)
 
     def get_lprobs_and_target(self, model: Any, net_output: Any, sample: Any) -> tuple[Tensor, Tensor]:
         """The logits in place of log-probabilities (whose argmax they share), an ignored prefix turned into padding."""
@@ -81,6 +148,10 @@ class FusedLabelSmoothedCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion
     def compute_loss(self, model: Any, net_output: Any, sample: Any, reduce: bool = True) -> tuple[Tensor, Tensor]:
         _refuse_unless_softmax(model)
         logits, target = self.get_lprobs_and_target(model, net_output, sample)
+        if sample["net_input"].get("features_only"):
+            return ProjectedNLL.apply(
+                logits, model.decoder.output_projection.weight, target, self.eps, self.padding_idx
+            )
         losses = SmoothedNLL.apply(logits, target, self.eps, self.padding_idx)
         if reduce:
             loss, nll = (tokens.sum() for tokens in losses)
@@ -94,10 +165,26 @@ def _refuse_unless_softmax(model: Any) -> None:
     """Not every output layer returns logits; a made-up row of them tells, without waiting for the accelerator."""
     name = "label_smoothed_cross_entropy_fused"
     if getattr(getattr(model, "decoder", None), "adaptive_softmax", None) is not None:
-        raise ValueError(f"--criterion {name} has no --adaptive-softmax-cutoff: take --criterion adaptive_loss")
+        raise OptionError(f"--criterion {name} has no --adaptive-softmax-cutoff: take --criterion adaptive_loss")
     row = torch.tensor([[[0.0, 1.0, 3.0]]])
     if not torch.allclose(model.get_normalized_probs((row, None), log_probs=True), row.log_softmax(-1)):
-        raise ValueError(
+        raise OptionError(
             f"--criterion {name} needs a model whose probabilities are the softmax of its output, which those of "
             f"{type(model).__name__} are not: take --criterion label_smoothed_cross_entropy"
         )
+
+
+def _projects_plainly(model: Any) -> bool:
+    """Whether the logits are the decoder's features, which the model can be asked for, times a matrix that is all here.
+    In fp16 the gradient of the logits, made before the loss is scaled, would underflow; under autocast the model's own
+    product knows what to cast; and DDP takes a matrix that the features do not depend on for unused if it looks."""
+    while isinstance(getattr(model, "module", None), torch.nn.Module):
+        if getattr(model, "find_unused_parameters", False):
+            return False
+        model = model.module
+    layer = getattr(getattr(model, "decoder", None), "output_projection", None)
+    if not isinstance(layer, torch.nn.Linear) or layer.bias is not None:
+        return False
+    weight, here = layer.weight, layer.weight.shape == (layer.out_features, layer.in_features)
+    can_tell = "features_only" in inspect.signature(model.forward).parameters
+    return here and can_tell and weight.dtype != torch.float16 and not torch.is_autocast_enabled(weight.device.type)

@@ -7,6 +7,8 @@ from fairseq.optim import FairseqOptimizer
 from fairseq.optim.lr_scheduler import FairseqLRScheduler, register_lr_scheduler
 from omegaconf import II
 
+from realformer_nmt.errors import OptionError
+
 
 @dataclass
 class LinearScheduleConfig(FairseqDataclass):
@@ -35,16 +37,16 @@ class LinearSchedule(FairseqLRScheduler):
         super().__init__(cfg, optimizer)
         self.total = cfg.total_num_update or cfg.max_update
         if len(cfg.lr) != 1:
-            raise ValueError(f"--lr-scheduler linear has one peak, but --lr was given {list(cfg.lr)}: pass one number")
+            raise OptionError(f"--lr-scheduler linear has one peak, but --lr was given {list(cfg.lr)}: pass one number")
         if cfg.warmup_updates < 0:
-            raise ValueError(f"--warmup-updates was given {cfg.warmup_updates}: pass 0 (no warm-up) or more")
+            raise OptionError(f"--warmup-updates was given {cfg.warmup_updates}: pass 0 (no warm-up) or more")
         if self.total <= 0:
-            raise ValueError(
+            raise OptionError(
                 "--lr-scheduler linear needs the update at which it ends: pass --total-num-update N or --max-update N "
                 "(--max-epoch alone does not tell how many updates there will be)"
             )
         if self.total <= cfg.warmup_updates:
-            raise ValueError(
+            raise OptionError(
                 f"--lr-scheduler linear would end at update {self.total}, within its warm-up of {cfg.warmup_updates}: "
                 "raise --total-num-update (or --max-update), or lower --warmup-updates"
             )

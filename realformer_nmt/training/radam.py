@@ -15,6 +15,8 @@ from fairseq.optim import FairseqOptimizer, register_optimizer
 from omegaconf import II
 from torch import Tensor
 
+from realformer_nmt.errors import OptionError
+
 TRACTABLE = 5.0  # the published code's bound on rho; the paper's own is 4
 AVERAGES = ("exp_avg", "exp_avg_sq")
 
@@ -67,7 +69,7 @@ class RAdam(torch.optim.Optimizer):
         untractable_momentum: bool = False,
     ) -> None:
         if not (0 <= betas[0] < 1 and 2 / 3 < betas[1] < 1):
-            raise ValueError(
+            raise OptionError(
                 f"RAdam was given the betas {betas}: the first must lie in [0, 1), the second between 2/3 and 1 "
                 "(below, the variance never becomes tractable); pass e.g. --adam-betas '(0.9, 0.98)'"
             )
@@ -212,5 +214,5 @@ def _two_betas(given: Any) -> tuple[float, float]:
     try:
         beta1, beta2 = map(float, ast.literal_eval(given) if isinstance(given, str) else given)
     except (ValueError, TypeError, SyntaxError):
-        raise ValueError(f"--adam-betas was given {given!r}: it takes two numbers, e.g. '(0.9, 0.98)'") from None
+        raise OptionError(f"--adam-betas was given {given!r}: it takes two numbers, e.g. '(0.9, 0.98)'") from None
     return beta1, beta2

@@ -57,6 +57,7 @@ def sample(
         "lines": 1000,
         "metric": "bleu",
         "baseline": "pre_ln",
+        "overrides": [],
         "test": {
             "name": "paired approximate randomisation",
             "metric": "bleu",

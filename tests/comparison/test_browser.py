@@ -177,3 +177,21 @@ def test_a_page_of_what_runs_still(opened: Opened, name: str) -> None:
     assert told == []
     assert page.locator("[role=status]").is_visible()
     assert width(page) <= PHONE[0]
+
+
+def test_the_policy_runs_no_script_even_where_one_stands_in_the_page(opened: Opened) -> None:
+    """As if a text had come through unescaped."""
+    page, told = opened("sample")
+    title = page.title()
+    page.evaluate(
+        """() => {
+            const script = document.createElement("script")
+            script.textContent = "document.title = 'run'"
+            document.body.append(script)
+            document.body.insertAdjacentHTML("beforeend", "<img src=x onerror=\\"document.title='run'\\">")
+            document.body.insertAdjacentHTML("beforeend", "<a href=\\"javascript:document.title='run'\\">run</a>")
+            document.body.lastChild.click()
+        }"""
+    )
+    assert page.title() == title
+    assert sum("Content Security Policy" in line for line in told) >= 3

@@ -90,6 +90,7 @@ def test_overrides_change_the_cells_that_they_name_and_the_last_one_counts(tmp_p
     assert grid.options("train", ("admin", "60-12", 1)) == {"lr": 3, "dropout": 0.1}
     assert grid.options("budget", ("admin", "60-12", 1)) == {"epochs": 9}
     assert grid.options("budget", ("admin", "6", 1)) == {}
+    assert [str(rule) for rule in grid.override] == ["admin (lr 2)", "admin 60-12 (lr 3, epochs 9)"]
 
 
 @pytest.mark.parametrize(

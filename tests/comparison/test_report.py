@@ -5,9 +5,12 @@ import hashlib
 import os
 import re
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from jinja2 import UndefinedError
 from lxml import etree, html
 from sample_results import changed, empty, sample, unfinished
@@ -147,3 +150,21 @@ def test_readers_may_read_it(tmp_path: Path) -> None:
     mask = os.umask(0)
     os.umask(mask)
     assert stat.S_IMODE((tmp_path / "report.html").stat().st_mode) == 0o666 & ~mask
+
+
+def add(text: str) -> Callable[[str], str]:
+    return lambda old: old + text
+
+
+MARKED = st.text(st.sampled_from("<>&\"'`/\\{}%-=! \N{SNOWMAN}ascriptjv:onerrl"), min_size=1, max_size=30)
+
+
+@settings(max_examples=6, deadline=None)
+@given(text=MARKED)
+def test_a_report_shows_any_text_as_it_is(text: str) -> None:
+    """Whatever it holds, the page has the same elements, and the text stands in it."""
+    plain, page = (html.fromstring(report.page(changed(sample(seeds=1), change))) for change in (add("x"), add(text)))
+    tags = [[element.tag for element in found.iter() if isinstance(element.tag, str)] for found in (plain, page)]
+    assert sorted(set(tags[0])) == sorted(set(tags[1]))
+    assert page.xpath("string(//h1)") == sample(seeds=1)["name"] + text
+    assert not page.xpath("//script | //img | //iframe | //@*[starts-with(name(), 'on')]")

@@ -124,6 +124,12 @@ def test_markdown_tells_the_test_and_the_signatures() -> None:
     assert "paired approximate randomisation of sacreBLEU, 10,000 samples" in text
     assert "- sacreBLEU: `nrefs:1|case:mixed|eff:no|tok:13a`" in text
     assert "\\_" not in text  # pre_ln is no emphasis
+    assert "settings of their own" not in text
+
+
+def test_markdown_tells_what_was_not_trained_as_the_rest() -> None:
+    text = tables.markdown({**sample(), "overrides": ["resi_dual 18 (epochs 4)", "admin (lr 2)"]})
+    assert "With settings of their own: resi_dual 18 (epochs 4); admin (lr 2)." in text
 
 
 def test_a_name_does_not_steer_the_terminal() -> None:

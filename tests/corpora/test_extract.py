@@ -147,6 +147,31 @@ def test_a_member_that_is_too_large_is_refused_before_it_is_written(tmp_path: Pa
     assert files(tmp_path / "out") == {"bomb": bytes(1_000_000)}
 
 
+@pytest.mark.parametrize("name", KINDS)
+def test_a_bomb_that_nobody_wants_is_not_read_over(tmp_path: Path, name: str) -> None:
+    archive = archived(tmp_path, name, {"bomb": bytes(1_000_000), **MEMBERS})
+    with pytest.raises(UserError, match="bomb has 1,000,000 bytes, more than the 999,999 that are allowed"):
+        extract(archive, ["top.en"], tmp_path / "out", largest=999_999)
+
+
+def test_a_zip_that_lies_about_a_size_writes_no_more_than_it_declares(tmp_path: Path) -> None:
+    archive = archived(tmp_path, "a.zip", {"bomb": bytes(1_000_000)})
+    content = archive.read_bytes().replace((1_000_000).to_bytes(4, "little"), (1000).to_bytes(4, "little"))
+    archive.write_bytes(content)
+    with pytest.raises(UserError, match=r"a\.zip: damaged or cut short"):
+        extract(archive, ["bomb"], tmp_path / "out", largest=1000)
+    assert files(tmp_path / "out") == {}
+
+
+@pytest.mark.parametrize("target", ["/etc/passwd", "../../etc/passwd"])
+def test_a_name_of_elsewhere_is_never_written_though_it_is_asked_for(tmp_path: Path, target: str) -> None:
+    for name in KINDS:
+        archive = archived(tmp_path / name, name, {target: b"evil"})
+        with pytest.raises(UserError, match="with a path that stays in its folder"):
+            extract(archive, [target], tmp_path / name / "out")
+        assert not (tmp_path / name / "out").exists()
+
+
 @settings(deadline=None, max_examples=40)
 @given(name=st.sampled_from(KINDS), kept=st.floats(0, 1, exclude_max=True), member=st.sampled_from(sorted(MEMBERS)))
 def test_of_a_cut_archive_whole_members_come_out_or_an_error_that_names_it(name: str, kept: float, member: str) -> None:

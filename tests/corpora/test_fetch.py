@@ -70,7 +70,7 @@ def test_a_wrong_archive_of_ones_own_is_an_error_before_anything_is_downloaded(
     wrong.write_bytes(b"wrong")
     found = hashlib.md5(b"wrong", usedforsecurity=False).hexdigest()
     expected = corpus.archives[-1].packings[0].md5
-    said = f"archive newstest2014: .*\n  {wrong}: md5 is {found}, expected is {expected}\nmove it elsewhere"
+    said = f"archive newstest2014: .*: {wrong}: md5 is {found}, expected is {expected}; move it elsewhere"
     with pytest.raises(UserError, match=said):
         fetch(corpus, tmp_path / "data", tmp_path, patience=AT_ONCE)
     (tmp_path / "training-parallel-commoncrawl.tgz").write_bytes(b"wrong")

@@ -6,11 +6,11 @@ Standard input: a JSON list of [arguments, log]; what a command says goes to the
 import json
 import os
 import sys
-import traceback
 from importlib import import_module
 from pathlib import Path
 
-PROGRAMS = {f"fairseq-{name}": import_module(f"fairseq_cli.{name}") for name in ("train", "generate", "validate")}
+COMMANDS = ("train", "generate", "validate", "interactive")
+PROGRAMS = {f"fairseq-{name}": import_module(f"fairseq_cli.{name}") for name in COMMANDS}
 
 
 def run(arguments: list[str], log: str) -> None:
@@ -23,8 +23,10 @@ def run(arguments: list[str], log: str) -> None:
     status = 0
     try:
         PROGRAMS[Path(arguments[0]).name].cli_main()
+    except SystemExit as left:
+        status = left.code if isinstance(left.code, int) else 1
     except BaseException:
-        traceback.print_exc()
+        sys.excepthook(*sys.exc_info())
         status = 1
     for stream in (sys.stdout, sys.stderr):
         stream.flush()

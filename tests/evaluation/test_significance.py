@@ -144,7 +144,10 @@ def test_what_cannot_be_compared_is_refused_by_name(tmp_path: Path) -> None:
         ([one, changed], r"changed\.hypotheses is not what .*changed\.json was computed from: score again"),
         ([one, one], "a run is given twice"),
         ([one], "two runs or more are compared"),
-        ([one, tmp_path / "else.json"], r"else\.json is no record of `realformer-nmt score`"),
+        (
+            [one, tmp_path / "else.json"],
+            r"else\.json is another kind .* has no .files.; .* score` writes it",
+        ),
         ([one, tmp_path / "absent.json"], r"absent\.json: no such file"),
     ]:
         with pytest.raises(UserError, match=message):

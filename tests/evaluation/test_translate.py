@@ -108,11 +108,22 @@ def test_the_command_gives_what_fairseq_generate_says(
     assert record["files"][translate.HYPOTHESES] == sha256(tmp_path / "out" / translate.HYPOTHESES)
 
 
-def test_a_failure_leaves_no_record_and_says_fairseqs_last_line(toy_corpus: Path, tmp_path: Path) -> None:
+def test_a_failure_leaves_no_record_and_says_fairseqs_last_line(run: Path, toy_corpus: Path, tmp_path: Path) -> None:
+    state = torch.load(run / "checkpoint5.pt", weights_only=False)
+    del state["model"]["decoder.layers.0.fc1.bias"]
+    torch.save(state, tmp_path / "checkpoint5.pt")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / translate.RECORD).write_text("{}")
+    with pytest.raises(UserError, match=r"fairseq-generate ended with status 1: .*fc1\.bias"):
+        translated(tmp_path, toy_corpus, tmp_path)
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_failure_leaves_no_record_and_names_the_file(toy_corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "checkpoint5.pt").write_bytes(b"no checkpoint")
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / translate.RECORD).write_text("{}")
-    with pytest.raises(UserError, match=r"fairseq-generate ended with status 1: \S+Error: .*checkpoint5\.pt"):
+    with pytest.raises(UserError, match=r"load .*checkpoint5\.pt: it is no"):
         translated(tmp_path, toy_corpus, tmp_path)
     assert not list((tmp_path / "out").iterdir())
 

@@ -100,8 +100,9 @@ def test_killed_in_every_stage_the_result_is_the_same(
         done = run(words, program_path)
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
         if stage == "train":
-            assert "checkpoint_last.pt was cut off: going on from checkpoint1.pt" in done.stderr
-            assert re.search(r"Loaded checkpoint .*last.pt \(epoch 2 @ \d+ updates\)", done.stdout + done.stderr)
+            told = done.stdout + done.stderr
+            assert "checkpoint_last.pt was cut off: going on from checkpoint1.pt" in told
+            assert re.search(r"Loaded checkpoint .*checkpoint1.pt \(epoch 2 @ \d+ updates\)", told)
     ours, theirs = result(folder), result(undisturbed)
     for key in ("scores", "lines", "averaged", "decoding", "parameters", "validation"):
         assert ours[key] == theirs[key], key
@@ -115,8 +116,8 @@ def test_killed_in_every_stage_the_result_is_the_same(
 
 
 def tear(checkpoints: Path) -> None:
-    for later in checkpoints.glob("checkpoint[23].pt"):
-        later.unlink()
+    for other in [*checkpoints.glob("checkpoint[23].pt"), *checkpoints.glob("checkpoint_best.pt")]:
+        other.unlink()
     first = (checkpoints / "checkpoint1.pt").read_bytes()
     (checkpoints / "checkpoint_last.pt").write_bytes(first[: len(first) // 2])
 

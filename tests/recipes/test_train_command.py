@@ -1,6 +1,7 @@
 """What `realformer-nmt train --dry-run` prints, and what it refuses."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,13 @@ def test_bleu_is_validated_as_the_subwords_ask(tmp_path: Path, capsys: Any) -> N
     assert (found["eval-bleu"], found["eval-bleu-detok"], found["eval-bleu-remove-bpe"]) == (True, "moses", "@@ ")
     assert json.loads(found["eval-bleu-detok-args"]) == {"source_lang": "en", "target_lang": "fr"}
     (tmp_path / "data").mkdir()
-    note = {"corpus": "/some/where/wmt14_en_fr.toml", "subwords": "moses_bpe", "source": "en", "target": "fr"}
+    note = {
+        "corpus": "/some/where/wmt14_en_fr.toml",
+        "subwords": "moses_bpe",
+        "source": "en",
+        "target": "fr",
+        "settings": {"protocol": asdict(manifest.load("wmt14_en_fr").protocol), "tokenised": True},
+    }
     (tmp_path / "data/prepare.json").write_text(json.dumps(note))
     assert dry_run(capsys, *given(tmp_path)) == words
     note["subwords"] = "sentencepiece"

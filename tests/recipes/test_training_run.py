@@ -17,7 +17,6 @@ from recipe_runs import environment
 
 from realformer_nmt.cli import main
 from realformer_nmt.lock import alone
-from realformer_nmt.protocols.session import mend_last
 
 TINY = ["--gpus", 0, "--tokens-a-step", 1000, "--max-tokens", 500, "--epochs", 3]
 FLAGS = "-- --encoder-embed-dim 16 --decoder-embed-dim 16 --encoder-ffn-embed-dim 32 --decoder-ffn-embed-dim 32"
@@ -110,21 +109,9 @@ def test_a_folder_is_locked_as_long_as_a_child_of_the_launcher_lives(trained: Pa
         note.write_text(whole)
 
 
-def test_a_torn_checkpoint_without_another_starts_anew(tmp_path: Path, capsys: Any) -> None:
-    last = tmp_path / "checkpoint_last.pt"
-    last.write_bytes(b"PK\x03\x04 torn")
-    mend_last(tmp_path)
-    assert not last.exists()
-    assert "training from the start" in capsys.readouterr().err
-    torch.save({"model": {}}, last)
-    whole = last.read_bytes()
-    mend_last(tmp_path)
-    assert last.read_bytes() == whole
-
-
 def test_a_training_that_fails_says_so(toy_corpus: Path, tmp_path: Path) -> None:
     words = arguments(toy_corpus, tmp_path / "run")
-    done = realformer_nmt("train", *words, "--encoder-attention-heads", 7)
+    done = realformer_nmt("train", *words, "--finetune-from-model", "absent.pt")
     assert done.returncode == 1
     assert "fairseq-train ended with status 1, " in done.stderr
     assert json.loads((tmp_path / "run/train.json").read_text())["complete"] is False

@@ -8,7 +8,7 @@ from realformer_nmt.corpora.invented.clauses import Clause
 from realformer_nmt.corpora.invented.lexicon import Adjective, Noun, Verb, grammar, words
 from realformer_nmt.corpora.invented.numerals import digits, spelt
 from realformer_nmt.corpora.invented.phrases import (
-    Country,
+    Fixed,
     Name,
     NounPhrase,
     Phrase,
@@ -90,7 +90,7 @@ class Composer:
         english, german, case, kind = words(self.table["prepositions"][name])
         if kind == "place" and name in ("in", "into") and self.happens("foreign"):
             stem, into = self.stem(), name == "into"
-            country = Country((f"{stem}ia", f"{stem}ien"))
+            country = Fixed((f"{stem}ia", f"{stem}ien"), "place", "er")
             return Prepositional("to" if into else "in", "nach" if into else "in", case, country)
         return Prepositional(english, german, case, self.noun_phrase(kind, DEFINITE))
 

@@ -68,34 +68,18 @@ class Name:
 
 
 @dataclass(frozen=True)
-class Country:
+class Fixed:
+    """What has one form in each language: Boralia, Boralien; 21 euros, 21 Euro."""
+
     names: tuple[str, str]
-    kind: str = "place"
-    person: str = "er"
+    kind: str
+    person: str
 
     def english(self, _: str) -> str:
         return self.names[0]
 
     def german(self, _: str) -> str:
         return self.names[1]
-
-    def pronoun(self) -> None:
-        return None
-
-
-@dataclass(frozen=True)
-class Amount:
-    """21 euros, 21 Euro."""
-
-    number: tuple[str, str]
-    kind: str = "amount"
-    person: str = "sie"
-
-    def english(self, _: str) -> str:
-        return f"{self.number[0]} euros"
-
-    def german(self, _: str) -> str:
-        return f"{self.number[1]} Euro"
 
     def pronoun(self) -> None:
         return None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from realformer_nmt.corpora.invented.clauses import Clause
 from realformer_nmt.corpora.invented.composer import DEFINITE, SUBJECTS, Composer, Pair
 from realformer_nmt.corpora.invented.lexicon import words
-from realformer_nmt.corpora.invented.phrases import Amount, NounPhrase
+from realformer_nmt.corpora.invented.phrases import Fixed, NounPhrase
 
 Kind = Callable[[Composer], Pair]
 
@@ -124,7 +124,9 @@ def price(composer: Composer) -> Pair:
     verb = composer.grammar.verbs["costing"][0]
     subject = composer.noun_phrase(composer.chance.pick(verb.who), DEFINITE)
     tense = composer.chance.pick(("present", "past")) if subject.person == "er" else "present"  # both are "they cost"
-    clause = Clause(subject, verb, tense, what=Amount(composer.number(4000)), time=composer.time(tense))
+    english, german = composer.number(4000)
+    amount = Fixed((f"{english} euros", f"{german} Euro"), "amount", "sie")
+    clause = Clause(subject, verb, tense, what=amount, time=composer.time(tense))
     front = composer.happens("front")
     return f"{clause.english(front)} .", f"{clause.german(front)} ."
 

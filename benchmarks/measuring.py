@@ -1,0 +1,97 @@
+"""Clocks, peak memory, and the machine's limit."""
+
+import gc
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from itertools import accumulate
+from typing import NamedTuple
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+from torch.utils.flop_counter import FlopCounterMode
+
+Work = Callable[[], object]
+
+
+class Spread(NamedTuple):
+    median: float
+    lowest: float
+    highest: float
+
+    def __str__(self) -> str:
+        return f"{self.median:.2f} ({self.lowest:.2f} to {self.highest:.2f})"
+
+
+def spread(values: list[float]) -> Spread:
+    return Spread(statistics.median(values), min(values), max(values))
+
+
+def seconds(work: Work, device: torch.device) -> float:
+    """On the CPU the processor time of this process, which other users of the machine hardly change."""
+    if device.type == "cpu":
+        start = _processor_time()
+        work()
+        return _processor_time() - start
+    torch.cuda.synchronize(device)
+    start = time.perf_counter()
+    work()
+    torch.cuda.synchronize(device)
+    return time.perf_counter() - start
+
+
+def _processor_time() -> float:
+    """Its children's, once they have ended, included."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def interleaved(works: dict[str, Work], rounds: int, device: torch.device) -> dict[str, list[float]]:
+    """Seconds a round of each, taken in turns after one warm-up each; the order turns round from round to round."""
+    for work in works.values():
+        work()
+    times: dict[str, list[float]] = {name: [] for name in works}
+    for number in range(rounds):
+        for name in list(works)[:: -1 if number % 2 else 1]:
+            times[name].append(seconds(works[name], device))
+    return times
+
+
+def ratios(times: dict[str, list[float]], against: str) -> dict[str, Spread]:
+    """How many times as fast as `against`, round by round."""
+    pairs = {name: zip(times[against], own, strict=True) for name, own in times.items()}
+    return {name: spread([other / own for other, own in both]) for name, both in pairs.items()}
+
+
+def peak_bytes(build: Callable[[], Work], device: torch.device) -> int:
+    """The most that tensors take at any time of the second call, weights and the optimiser's state included."""
+    if device.type == "cuda":
+        work = build()
+        work()
+        torch.cuda.reset_peak_memory_stats(device)
+        work()
+        return torch.cuda.max_memory_allocated(device)
+    gc.collect()  # what an earlier measurement left would be given back in this one
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+        work = build()
+        for _ in range(2):
+            work()
+        del work
+    events = [event for event in profiler.profiler.kineto_results.events() if event.name() == "[memory]"]
+    events.sort(key=lambda event: event.start_ns())
+    return max(accumulate(event.nbytes() for event in events))
+
+
+def flops(work: Work) -> int:
+    with FlopCounterMode(display=False) as counter:
+        work()
+    return counter.get_total_flops()
+
+
+def matmul_rate(device: torch.device, dtype: torch.dtype) -> float:
+    """FLOPs a second of the best of several matrix products of the sizes that the feed-forward blocks have."""
+    rows = 512 if device.type == "cpu" else 8192
+    a, b = torch.randn(rows, 2048, device=device, dtype=dtype), torch.randn(2048, 2048, device=device, dtype=dtype)
+    times = [seconds(lambda: [a @ b for _ in range(5)], device) for _ in range(5)]
+    return 5 * 2 * rows * 2048**2 / min(times)

@@ -1,0 +1,179 @@
+"""Measure this package against stock fairseq's transformer, side by side in one process, on the CPU or a GPU.
+
+python benchmarks/speed.py                          # minutes
+python benchmarks/speed.py --sizes 6-6 18-18 60-12 --families all --tokens 1024 --rounds 7
+"""
+
+import argparse
+import json
+import logging
+import os
+import platform
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from contestants import STOCK, Place, Sample, Shape, build, optimiser, samples, trainer, warm_up
+from generating import generator
+from measuring import flops, interleaved, matmul_rate, peak_bytes, ratios, spread
+from starting import binarised, starter
+from tabulate import tabulate
+
+from realformer_nmt.evaluation.environment import processor, versions
+from realformer_nmt.presets import FAMILIES
+
+Row = dict[str, Any]
+
+
+def training(shape: Shape, place: Place, who: list[str], batches: list[Sample], rounds: int) -> Iterator[Row]:
+    steps = {name: trainer(name, shape, place, batches) for name in who}
+    times = interleaved(steps, rounds, place.device)
+    work = flops(trainer(STOCK, shape, place, batches))
+    limit = work / matmul_rate(place.device, place.dtype)
+    tokens = sum(batch["ntokens"] for batch in batches)
+    del steps
+    peaks = {name: peak_bytes(lambda name=name: trainer(name, shape, place, batches), place.device) for name in who}
+    for name, ratio in ratios(times, STOCK).items():
+        seconds = spread(times[name])
+        yield {
+            "what": f"training {shape.name}",
+            "model": name,
+            "tokens/s": round(tokens / seconds.median),
+            "against stock": ratio,
+            "peak MB": round(peaks[name] / 1e6),
+            "peak against stock": round(peaks[name] / peaks[STOCK], 2),
+            "share of the limit": f"{limit / seconds.median:.0%}",
+        }
+
+
+def generation(
+    shape: Shape, place: Place, who: list[str], batches: list[Sample], beam: int, rounds: int
+) -> Iterator[Row]:
+    single = [{"net_input": {key: value[:1] for key, value in batch["net_input"].items()}} for batch in batches]
+    for label, given in (("batches", batches), ("single sentences", single)):
+        works = {name: generator(name, shape, place, given, beam) for name in who}
+        tokens = next(iter(works.values()))()
+        times = interleaved(works, rounds, place.device)
+        for name, ratio in ratios(times, STOCK).items():
+            speed = round(tokens / spread(times[name]).median)
+            what = f"generation {shape.name}, beam {beam}, {label}"
+            yield {"what": what, "model": name, "tokens/s": speed, "against stock": ratio}
+
+
+def optimisers(shape: Shape, place: Place, rounds: int) -> Iterator[Row]:
+    steps = {}
+    for name in (STOCK, "post_ln"):
+        model = build(name, shape, place)
+        updates = optimiser(name, model)
+        warm_up(model, updates)
+        for parameter in model.parameters():
+            parameter.grad = torch.randn_like(parameter) * 1e-3
+        steps[name] = updates.step
+    for name, ratio in ratios(interleaved(steps, rounds, place.device), STOCK).items():
+        label = "Adam" if name == STOCK else "RAdam"
+        yield {"what": f"optimiser step {shape.name}", "model": f"{name}, {label}", "against stock": ratio}
+
+
+def start_up(rounds: int) -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        data = binarised(Path(folder))
+        works = {name: starter(name, data) for name in (STOCK, f"{STOCK}, --user-dir", "realformer")}
+        for name, ratio in ratios(interleaved(works, rounds, torch.device("cpu")), STOCK).items():
+            yield {"what": "start-up and one update", "model": name, "against stock": ratio}
+
+
+def growth(place: Place, family: str, lengths: list[int], depths: list[int], width: int) -> Iterator[Row]:
+    """Bytes that autograd keeps of one forward pass: what a carried score costs beyond the same model without."""
+    cases = [(depth, 32) for depth in depths] + [(depths[0], length) for length in lengths]
+    for depth, length in cases:
+        shape = Shape(depth, 1, width, 512)
+        tokens = torch.full((1, length), 5, device=place.device)
+        sample = {"net_input": {"src_tokens": tokens, "src_lengths": None, "prev_output_tokens": tokens[:, :2]}}
+        kept = {name: saved_bytes(name, shape, place, sample) for name in ("post_ln", family)}
+        scores = length * length * max(1, width // 64) * 4
+        more = (kept[family] - kept["post_ln"]) / scores
+        yield {
+            "what": f"kept by autograd, {depth}L, length {length}",
+            "model": family,
+            "kept MB": kept[family] / 1e6,
+            "against post_ln": round(kept[family] / kept["post_ln"], 3),
+            "more, in arrays of scores": round(more, 2),
+        }
+
+
+def saved_bytes(name: str, shape: Shape, place: Place, sample: Sample) -> int:
+    model = build(name, shape, place).train()
+    model(**sample["net_input"])  # ADMIN's profile
+    weights = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    kept: dict[int, int] = {}
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in weights:
+            kept[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        output = model(**sample["net_input"])
+    del output
+    return sum(kept.values())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--sizes", nargs="*", default=["6-6"], help="layers of encoder and decoder, e.g. 6-6 18-18 60-12"
+    )
+    parser.add_argument("--families", nargs="*", default=["post_ln", "realformer"], help="or all")
+    parser.add_argument("--checkpointed", action="store_true", help="train with activation checkpointing too")
+    parser.add_argument("--beams", nargs="*", type=int, default=[4])
+    parser.add_argument("--tokens", type=int, default=512, help="of a batch")
+    parser.add_argument("--batches", type=int, default=1, help="of different lengths, a step each")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--width", type=int, default=512)
+    parser.add_argument("--vocabulary", type=int, default=32768)
+    parser.add_argument("--depths", nargs="*", type=int, default=[6, 18], help="for the growth")
+    parser.add_argument("--lengths", nargs="*", type=int, default=[32, 128, 512], help="for the growth")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
+    parser.add_argument("--json", type=Path, default=Path("bench.json"))
+    args = parser.parse_args()
+    logging.disable(logging.INFO)
+    place = Place(torch.device(args.device), getattr(torch, args.dtype))
+    graphics = torch.cuda.get_device_name() if place.device.type == "cuda" else None
+    environment = {"python": platform.python_version(), **versions(), "processor": processor(), "graphics": graphics}
+    environment |= {
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "load": os.getloadavg()[0],
+        **vars(args),
+    }
+    rows = []
+    for row in measurements(args, place):
+        rows.append(row)
+        print({key: str(value) for key, value in row.items()}, flush=True)
+    print(tabulate([{key: str(value) for key, value in row.items()} for row in rows], headers="keys"))
+    args.json.write_text(json.dumps({"environment": environment, "rows": rows}, indent=2, default=str) + "\n")
+
+
+def measurements(args: argparse.Namespace, place: Place) -> Iterator[Row]:
+    families = list(FAMILIES) if args.families == ["all"] else args.families
+    who = [STOCK, *families]
+    for size in args.sizes:
+        for checkpointed in [False, True][: 1 + args.checkpointed]:
+            layers = map(int, size.split("-"))
+            shape = Shape(*layers, args.width, args.vocabulary, checkpointed)
+            batches = samples(shape, place, args.tokens, args.batches)
+            yield from training(shape, place, who, batches, args.rounds)
+            for beam in [] if checkpointed else args.beams:
+                yield from generation(shape, place, who, batches, beam, args.rounds)
+        yield from optimisers(shape, place, args.rounds)
+    yield from start_up(args.rounds)
+    for family in ("realformer", "realformer_sum"):
+        yield from growth(place, family, args.lengths, args.depths, args.width)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""Dropout with cheap random numbers on the CPU, alone or fused with the ReLU before it."""
+
+from typing import Any
+
+import torch
+from fairseq import utils
+from fairseq.modules import FairseqDropout
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+STEPS = 2**16  # p is rounded to a multiple of 1 / STEPS, and the scale made for what it became: unbiased
+
+
+class Dropout(FairseqDropout):
+    """x * keep / (1 - p), each keep 1 with probability 1 - p: Srivastava et al. 2014."""
+
+    def forward(self, x: Tensor, inplace: bool = False) -> Tensor:
+        if not self.applies or x.device.type != "cpu":
+            return super().forward(x, inplace)
+        return Dropped.apply(x, self.p)
+
+    @property
+    def applies(self) -> bool:
+        return self.p > 0 and (self.training or self.apply_during_inference)
+
+
+class ActivatedDropout(Dropout):
+    """Dropout of activation(x)."""
+
+    def __init__(self, activation: str, p: float, module_name: str | None = None) -> None:
+        super().__init__(p, module_name)
+        self.activation = utils.get_activation_fn(activation)
+
+    def forward(self, x: Tensor, inplace: bool = False) -> Tensor:
+        return super().forward(self.activation(x), inplace)
+
+
+class ReluDropout(ActivatedDropout):
+    """Of relu(x): the output alone says where the gradient passes, and the next layer keeps it anyway."""
+
+    def forward(self, x: Tensor, inplace: bool = False) -> Tensor:
+        return ReluDropped.apply(x, self.p) if self.applies else super().forward(x, inplace)
+
+
+class Dropped(torch.autograd.Function):
+    """On the CPU torch draws its masks one Bernoulli number after the other, the dearest part of a step after the
+    matrix products, and keeps them as floats; these are a byte each, out of 16 random bits."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, p: float) -> Tensor:
+        keep, ctx.scale = _mask(x, p)
+        ctx.save_for_backward(keep)
+        return _kept(x, keep, ctx.scale)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        (keep,) = ctx.saved_tensors
+        return _kept(gradient, keep, ctx.scale), None
+
+
+class ReluDropped(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, p: float) -> Tensor:
+        if x.device.type == "cpu":
+            keep, ctx.scale = _mask(x, p)
+            out = _kept(torch.relu(x), keep, ctx.scale)
+        else:
+            ctx.scale = 1 / (1 - p)
+            out = torch.dropout(torch.relu(x), p, True)
+        ctx.save_for_backward(out)
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        (out,) = ctx.saved_tensors
+        return torch.ops.aten.threshold_backward(gradient, out, 0).mul_(ctx.scale), None
+
+
+def _mask(x: Tensor, p: float) -> tuple[Tensor, float]:
+    """A byte an element, 1 where it is kept, and what makes up for the others."""
+    dropped = min(round(p * STEPS), STEPS - 1)
+    words = torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)  # four numbers each
+    bits = words.view(torch.int16)[: x.numel()].view(x.shape)
+    return (bits >= dropped - STEPS // 2).view(torch.uint8), STEPS / (STEPS - dropped)
+
+
+def _kept(x: Tensor, keep: Tensor, scale: float) -> Tensor:
+    return torch.addcmul(x.new_zeros(()), x, keep.to(x.dtype), value=scale)
+
+
+ACTIVATED: dict[str, type[ActivatedDropout]] = {"relu": ReluDropout}

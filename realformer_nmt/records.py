@@ -1,0 +1,43 @@
+"""Reading the JSON records that our commands leave for each other: what is none is an error that names the file."""
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from realformer_nmt.errors import UserError
+
+UNLIKE = (KeyError, IndexError, TypeError, ValueError, AttributeError)  # what a reader meets in another's record
+
+
+def read(path: Path, hint: str, wanted: Mapping[str, type] = MappingProxyType({})) -> dict[str, Any]:
+    """`hint` says who writes it, or what to do if it is damaged; `wanted` what it must hold."""
+    try:
+        found = json.loads(path.read_bytes().decode())
+    except FileNotFoundError as error:
+        raise UserError(f"{path}: no such file; {hint}") from error
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}; {hint}") from error
+    except (ValueError, RecursionError) as error:  # no JSON, or no UTF-8
+        raise UserError(f"{path} is damaged: {error}; {hint}") from error
+    if not isinstance(found, dict):
+        raise UserError(f"{path} is damaged: it holds no JSON object; {hint}")
+    for key, kind in wanted.items():
+        if not isinstance(found.get(key), kind):
+            told = f"{key} is no {kind.__name__}" if key in found else f"it has no {key}"
+            raise UserError(f"{path} is another kind of file, or of another version: {told}; {hint}")
+    return found
+
+
+@contextlib.contextmanager
+def expected(path: Path, hint: str) -> Iterator[None]:
+    """Around what looks into a record."""
+    try:
+        yield
+    except UserError:
+        raise
+    except UNLIKE as error:
+        told = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise UserError(f"{path} is another kind of file, or of another version: {told}; {hint}") from error

@@ -1,0 +1,1 @@
+"""What a training survives, tried for real: `make reliability` writes docs/reliability.md; the tests try less of it."""

@@ -1,0 +1,247 @@
+"""Disks that are full, read-only or gone while something is written: an error in one line, and no half of a file."""
+
+import contextlib
+import http.server
+import io
+import re
+import resource
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from realformer_nmt.cli import main
+from realformer_nmt.corpora.corpus import Packing
+from realformer_nmt.corpora.download import download
+from realformer_nmt.corpora.partial import digest
+from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation.files import write_lines
+from realformer_nmt.whole_checkpoints import is_cut
+from reliability import kills
+from reliability.trainings import LIMIT, demand, fairseq_train, kill, run, start, wait_for
+
+SYSTEM = "(No space left on device|Read-only file system|File too large|Not a directory|File exists)"
+GRID = """
+families = ["post_ln", "realformer"]
+layers = ["1"]
+protocol = "small"
+[data]
+folder = "{data}"
+subwords = "none"
+reference = "{data}/../valid.tgt"
+[budget]
+updates = 9
+tokens-a-step = 512
+max-tokens = 512
+"""
+Fault = Callable[[Path], "contextlib.AbstractContextManager[Path]"]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What there is to average, to translate with, to report on and to fetch."""
+
+    data: Path
+    checkpoint: Path
+    grid: Path
+
+    @classmethod
+    def of(cls, data: Path, checkpoint: Path, folder: Path) -> "Trained":
+        grid = folder / "grid.toml"
+        grid.write_text(GRID.format(data=data))
+        return cls(data, checkpoint, grid)
+
+
+def average(made: Trained, folder: Path) -> int:
+    return main(["average", str(made.checkpoint), "--output", str(folder / "average.pt")])
+
+
+def text(_made: Trained, folder: Path) -> int:
+    return told(lambda: write_lines(folder / "test.txt", map(str, range(99_999))))
+
+
+def hypotheses(made: Trained, folder: Path) -> int:
+    words = ["--data", str(made.data), "--subset", "train", "--subwords", "none", "--output", str(folder / "test")]
+    return main(["translate", str(made.checkpoint), *words, "--cpu", "--beam", "1", "--max-len-b", "10"])
+
+
+def report(made: Trained, folder: Path) -> int:
+    return main(["compare", str(made.grid), "--folder", str(folder), "--report", "--gpus", "0"])
+
+
+def fetched(made: Trained, folder: Path) -> int:
+    with made.checkpoint.open("rb") as stream:
+        packing = partial(Packing, bytes=made.checkpoint.stat().st_size, sha256=digest(stream, "sha256").hexdigest())
+    with served(made.checkpoint.parent) as url:
+        return told(lambda: download(packing((f"{url}/{made.checkpoint.name}",)), folder))
+
+
+def told(work: Callable[[], object]) -> int:
+    """As the command would."""
+    try:
+        work()
+    except UserError as error:
+        print(f"realformer-nmt: {error}")
+        return 1
+    return 0
+
+
+WRITERS: dict[str, Callable[[Trained, Path], int]] = {
+    "average": average,
+    "text": text,
+    "report": report,
+    "download": fetched,
+}
+
+
+TRANSLATING = {"hypotheses": hypotheses}  # in a process of its own, whose shared memory a limit of files would hit
+
+
+@contextlib.contextmanager
+def served(folder: Path) -> Iterator[str]:
+    class Server(http.server.ThreadingHTTPServer):
+        def handle_error(self, *_: object) -> None:
+            """A client that gives up is what is tried."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with Server(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@contextlib.contextmanager
+def disk(folder: Path, *options: str) -> Iterator[Path]:
+    """In memory, of its own size; only root may have it."""
+    folder.mkdir(parents=True)
+    mount("-t", "tmpfs", "-o", ",".join(options), "tmpfs", str(folder))
+    try:
+        yield folder
+    finally:
+        subprocess.run(["/bin/umount", "--lazy", str(folder)], check=True)
+
+
+def mount(*words: str) -> None:
+    subprocess.run(["/bin/mount", *words], check=True)
+
+
+@contextlib.contextmanager
+def small_files(folder: Path) -> Iterator[Path]:
+    """For who is not root: the kernel stops every file there."""
+    folder.mkdir(parents=True)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        yield folder
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@contextlib.contextmanager
+def below_a_file(folder: Path) -> Iterator[Path]:
+    """No folder can be made there, by nobody."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.write_bytes(b"a file")
+    yield folder / "below"
+
+
+FAULTS_OF_ROOT: dict[str, Fault] = {
+    "full disk": lambda folder: disk(folder, "size=4096"),
+    "read-only disk": lambda folder: disk(folder, "ro"),
+}
+FAULTS: dict[str, Fault] = {"limit of a file's size": small_files, "a file where a folder should be": below_a_file}
+
+
+def attempt(writer: str, fault: Fault, made: Trained, folder: Path) -> None:
+    """An error that says what the system refused, a status that is not 0, and nothing under a final name."""
+    said = io.StringIO()
+    with fault(folder) as place:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            status = {**WRITERS, **TRANSLATING}[writer](made, place)
+        left = [path for path in place.rglob("*") if path.is_file()] if place.is_dir() else []
+        torn = [path.name for path in left if path.suffix != ".part" and path.stat().st_size]
+    text = said.getvalue()
+    demand(status == 1, f"{writer}: status {status}: {text}")
+    demand(bool(re.search(rf"^realformer-nmt: .*{SYSTEM}", text, re.M)), f"{writer}: {text}")
+    demand("Traceback" not in text, f"{writer}: {text}")
+    demand(not torn, f"{writer} left {torn}")
+
+
+def vanish(folder: Path) -> None:
+    """The folder goes while a file in it is being written."""
+
+    def lines() -> Iterator[str]:
+        yield "the first"
+        shutil.rmtree(folder)
+        yield "the second"
+
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        status = told(lambda: write_lines(folder / "test.txt", lines()))
+    demand(status == 1 and "No such file or directory" in said.getvalue(), said.getvalue())
+    demand(not folder.exists(), f"{folder} was made anew")
+
+
+def fill(folder: Path) -> None:
+    """To the last byte, as another program would."""
+    with contextlib.suppress(OSError), (folder / "others").open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+
+
+def lock(folder: Path) -> None:
+    """As the kernel does with a disk that fails; it waits until nothing is being written."""
+    while subprocess.run(["/bin/mount", "-o", "remount,ro", str(folder)], capture_output=True, check=False).returncode:
+        pass
+
+
+def lose(folder: Path) -> None:
+    folder.rename(folder.with_name("lost"))
+
+
+def put_back(folder: Path) -> None:
+    if folder.with_name("lost").exists():
+        folder.with_name("lost").rename(folder)
+        return
+    subprocess.run(["/bin/mount", "-o", "remount,rw", str(folder.parent)], check=True)
+    (folder.parent / "others").unlink(missing_ok=True)
+
+
+TROUBLES: dict[str, tuple[Callable[[Path], None], str]] = {
+    "full disk": (lambda folder: fill(folder.parent), "No space left on device"),
+    "read-only disk": (lambda folder: lock(folder.parent), "Read-only file system"),
+    "vanished folder": (lose, "has vanished since the training began"),
+}
+UPDATES = 40
+
+
+def train_through(trouble: str, data: Path, undisturbed: Path, folder: Path) -> None:
+    """A training ends with the error, every checkpoint of it is whole, and the same command then goes on to the same
+    parameters."""
+    strike, message = TROUBLES[trouble]
+    with disk(folder, "size=20m"):
+        words = fairseq_train(data, folder / "run", *kills.SAVING, "--max-update", UPDATES)
+        log = folder.with_suffix(".log")
+        process = start(words, log)
+        wait_for(lambda: kills.reached(log) >= UPDATES // 4, process, log)
+        strike(folder / "run")
+        try:
+            status = process.wait(LIMIT)
+        finally:
+            kill(process)
+        put_back(folder / "run")
+        demand(status != 0 and message in log.read_text(), log.read_text()[-3000:])
+        demand(not kills.parts(folder / "run"), f"{trouble} left half a checkpoint")
+        for checkpoint in (folder / "run").glob("*.pt"):
+            demand(not is_cut(checkpoint), f"{trouble} left half of {checkpoint}")
+        done = run(words)
+        demand(done.returncode == 0 and "Loaded checkpoint" in done.stdout, done.stdout[-3000:])
+        kills.agree(undisturbed, folder / "run/checkpoint_last.pt", kills.KEPT)

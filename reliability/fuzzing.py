@@ -1,0 +1,200 @@
+"""Readers of what comes from elsewhere, given what nobody would write: they read it or say what is wrong with it.
+
+python -m reliability.fuzzing [SECONDS]
+"""
+
+import contextlib
+import io
+import json
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from fairseq import checkpoint_utils
+from fairseq.data import Dictionary
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from realformer_nmt import binarised
+from realformer_nmt.comparison import grid
+from realformer_nmt.corpora import extract, manifest, reading
+from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation import checkpoints, preparation, significance
+from realformer_nmt.protocols import protocol
+
+Given = st.SearchStrategy[bytes]
+SGM = b'<srcset setid="a">\n<doc docid="b">\n<seg id="1"> Q&amp;A \xc3\xa4 </seg>\n<seg id="2">two</seg>\n</doc>\n'
+TAGS = b"<url>http://a</url>\n<title>One</title>\nTwo\n<description>Three</description>\n"
+GRID = b"""families = ["admin", "post_ln"]\nlayers = ["6", "60-12"]\nseeds = [1]\nbaseline = "admin"
+[train]\nlr = 0.001\n[budget]\nepochs = 3\n[[override]]\nfamily = "admin"\ntrain = {lr = 1.0}\n"""
+PROTOCOL = b'base = "small"\nbeam = 4\n[train]\nlr = 0.001\n[layers.18.train]\nlr = 0.002\n'
+MANIFEST = manifest.FOLDER / "wmt14_en_de.toml"
+LENGTHS = {"min": 1, "max": 250, "ratio": 9, "counted": "before_bpe", "validation": False}
+FLAGS = ("normalise_punctuation", "remove_nonprinting", "normalise_test", "aggressive_hyphens", "lowercase")
+PREPARED: dict[str, Any] = {
+    **{"corpus": "own files", "source": "en", "target": "de", "subwords": "sentencepiece"},
+    "settings": {
+        "tokenised": False,
+        "protocol": {**dict.fromkeys(FLAGS, False), "bpe": 30, "joined_dictionary": True, "lengths": LENGTHS},
+    },
+}
+RUN: dict[str, Any] = {
+    **{"corpus": "own files", "subset": "test"},
+    "files": {name: {"path": "input", "sha256": "0"} for name in ("hypotheses", "reference")},
+}
+
+
+def mutated(whole: bytes) -> Given:
+    """A few cuts, repetitions and insertions away from what is right."""
+    place = st.integers(0, len(whole))
+    insertion = st.binary(max_size=9) | st.sampled_from(
+        (b"\0", b"\n", b'"', b"[", b"]", b"{", b"=", b"<seg", b"\xff\xfe")
+    )
+
+    def edit(edits: list[tuple[int, int, bytes, bool]]) -> bytes:
+        content = whole
+        for start, end, inserted, again in edits:
+            first, last = sorted((start, end)) if again else (start, start)
+            content = content[:first] + inserted + content[last if len(inserted) % 2 else first :]
+        return content
+
+    return st.lists(st.tuples(place, place, insertion, st.booleans()), max_size=4).map(edit)
+
+
+def json_like(like: dict[str, Any]) -> Given:
+    """A record with other values at places of it, and any JSON at all."""
+    plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9)
+    anything = st.recursive(
+        plain, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=5), inner), max_leaves=9
+    )
+    places = [path for path in _places(like) if path]
+    changes = st.lists(st.tuples(st.sampled_from(places), anything), max_size=3)
+    records = changes.map(lambda found: json.dumps(_changed(like, found)).encode())
+    return records | anything.map(lambda value: json.dumps(value).encode()) | mutated(json.dumps(like).encode())
+
+
+def _places(value: Any) -> list[tuple[str, ...]]:
+    inner = value.items() if isinstance(value, dict) else ()
+    return [(), *((key, *path) for key, found in inner for path in _places(found))]
+
+
+def _changed(like: dict[str, Any], changes: list[tuple[tuple[str, ...], Any]]) -> Any:
+    copy = json.loads(json.dumps(like))
+    for (*above, last), value in changes:
+        table = copy
+        for key in above:
+            table = table[key] if isinstance(table, dict) and key in table else {}
+        if isinstance(table, dict):
+            table[last] = value
+    return copy
+
+
+def saved(**options: Any) -> bytes:
+    stream = io.BytesIO()
+    state = {"cfg": {"model": {"_name": "admin"}}, "model": {"w": torch.ones(3)}, "args": None, "extra_state": {}}
+    torch.save(state, stream, **options)
+    return stream.getvalue()
+
+
+def pickled(whole: bytes) -> Given:
+    """The checkpoint's pickle is changed within an archive that is whole."""
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    (name,) = (name for name in members if name.endswith("data.pkl"))
+
+    def pack(content: bytes) -> bytes:
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w") as archive:
+            for member, held in {**members, name: content}.items():
+                archive.writestr(member, held)
+        return stream.getvalue()
+
+    return mutated(members[name]).map(pack)
+
+
+def index_of(sizes: tuple[int, ...]) -> bytes:
+    numbers = b"".join(size.to_bytes(4, "little") for size in sizes) + bytes(8 * len(sizes))
+    return binarised.HEADER.pack(b"MMIDIDX\x00\x00", 1, 8, len(sizes)) + numbers
+
+
+def packed() -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a", b"one\n" * 50)
+    return stream.getvalue()
+
+
+def load_by_fairseq(path: Path) -> None:
+    with path.open("rb") as file:
+        checkpoint_utils.torch.load(file, map_location="cpu")
+
+
+def demand_sound(index: Path) -> None:
+    index.with_suffix(".bin").write_bytes(bytes(12))
+    binarised.demand_sound(index, Dictionary(), index)
+
+
+OLD = saved(_use_new_zipfile_serialization=False)
+
+
+class Reader(NamedTuple):
+    read: Callable[[Path], object]
+    inputs: Given
+    file: str = "input"
+
+
+READERS = {
+    "sgm": Reader(lambda path: list(reading.Segments(path, "sgm")), mutated(SGM) | st.binary()),
+    "tags": Reader(lambda path: list(reading.Segments(path, "tags")), mutated(TAGS) | st.binary()),
+    "pairs": Reader(lambda path: list(reading.blocks(path, path, "text", "replace")), st.binary()),
+    "gzip": Reader(lambda path: list(reading.Segments(path, "gzip")), mutated(bytes(30)) | st.binary()),
+    "zip": Reader(lambda path: extract.extract(path, ["a"], path.parent / "out"), mutated(packed()), "input.zip"),
+    "tar": Reader(lambda path: extract.extract(path, ["a"], path.parent / "out"), mutated(bytes(600)), "input.tar"),
+    "manifest": Reader(manifest.load, mutated(MANIFEST.read_bytes()) | st.binary(), "input.toml"),
+    "grid": Reader(grid.load, mutated(GRID) | st.binary(), "input.toml"),
+    "protocol": Reader(lambda path: protocol.load(str(path), "c", "18"), mutated(PROTOCOL) | st.binary(), "input.toml"),
+    "prepare.json": Reader(lambda path: preparation.read(path.parent), json_like(PREPARED), "prepare.json"),
+    "run.json": Reader(significance.read, json_like(RUN), "run.json"),
+    "checkpoint": Reader(checkpoints.load, mutated(saved()) | pickled(saved())),
+    "checkpoint, by fairseq": Reader(load_by_fairseq, mutated(saved()) | pickled(saved()) | mutated(OLD)),
+    "data-bin": Reader(demand_sound, mutated(index_of((1, 2))), "input.idx"),
+}
+
+
+def attempt(name: str, examples: int) -> int:
+    """How many inputs were tried; the first that ends in anything but an answer or a UserError is raised."""
+    reader, tried = READERS[name], 0
+
+    @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(reader.inputs)
+    def read(content: bytes) -> None:
+        nonlocal tried
+        tried += 1
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, reader.file)
+            path.write_bytes(content)
+            with contextlib.suppress(UserError), contextlib.redirect_stderr(io.StringIO()):
+                reader.read(path)
+
+    read()
+    return tried
+
+
+def fuzz(seconds: float) -> dict[str, int]:
+    """Inputs tried of each reader, in about so many seconds in all."""
+    found = dict.fromkeys(READERS, 0)
+    for name in READERS:
+        end = time.monotonic() + seconds / len(READERS)
+        while time.monotonic() < end:
+            found[name] += attempt(name, 20)
+    return found
+
+
+if __name__ == "__main__":
+    tried = fuzz(float((sys.argv[1:] or ["60"])[0]))
+    print(json.dumps({**tried, "all": sum(tried.values())}, indent=2))

@@ -1,0 +1,27 @@
+"""What users get wrong and what attackers send: the suite's tables of both, counted."""
+
+import re
+import subprocess
+import sys
+
+from reliability.trainings import REPOSITORY, demand
+
+TABLES = {
+    "mistakes at our commands": "tests/test_bad_inputs.py",
+    "mistakes at fairseq's commands": "tests/test_last_words.py",
+    "malicious checkpoints at the loaders and commands": "tests/test_compat_loading.py",
+}
+
+
+def refused() -> dict[str, int]:
+    return {name: passed(file) for name, file in TABLES.items()}
+
+
+def passed(file: str) -> int:
+    """Each case of a table is a test: of what must be said, and of the status."""
+    command = [sys.executable, "-m", "pytest", "-o", "addopts=", "-q", file]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    told = done.stdout.strip().splitlines()[-1]
+    found = re.search(r"(\d+) passed", told)
+    demand(done.returncode == 0 and found is not None, f"{file}: {told}")
+    return int(found[1]) if found else 0

@@ -1,0 +1,60 @@
+"""What was found, in docs/results/reliability.json and as the tables of docs/reliability.md."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from realformer_nmt.corpora.partial import completed
+from realformer_nmt.corpora.stages import write_json
+from reliability.trainings import REPOSITORY
+
+FIGURES = REPOSITORY / "docs" / "results" / "reliability.json"
+PAGE = REPOSITORY / "docs" / "reliability.md"
+TITLES = {
+    "kills": "Kills",
+    "disks": "Disks",
+    "ranks": "Ranks on one machine",
+    "machines": "Two machines",
+    "soak": "A long training",
+    "inputs": "Bad input",
+    "fuzzing": "Fuzzing",
+}
+GENERATED = re.compile(r"(?<=<!-- figures -->\n).*(?=<!-- end of figures -->)", re.S)
+
+
+def note(name: str, figures: dict[str, Any], about: dict[str, Any], file: Path = FIGURES, page: Path = PAGE) -> None:
+    """Beside what is noted already of the other trials."""
+    known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    known[name] = {**figures, "about": about}
+    write_json(file, known)
+    text = page.read_text(encoding="utf-8")
+    with completed(page) as stream:
+        stream.write(GENERATED.sub(lambda _: tables(known), text).encode())
+
+
+def tables(known: dict[str, Any]) -> str:
+    return "".join(f"\n### {TITLES[name]}\n\n{table(known[name])}\n" for name in TITLES if name in known) + "\n"
+
+
+def table(figures: dict[str, Any]) -> str:
+    return "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows(figures))])
+
+
+def rows(figures: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in figures.items():
+        if name == "about":
+            yield from rows({"on": ", ".join(value[key] for key in ("processor", "system", "when"))})
+            packages = ", ".join(f"{package} {version}" for package, version in value["versions"].items())
+            yield from rows({"with": packages})
+        elif isinstance(value, dict):
+            yield from rows(value, f"{path}{name}: ")
+        else:
+            yield f"{path}{name}", shown(value)
+
+
+def shown(value: Any) -> str:
+    if isinstance(value, list):
+        return "; ".join(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

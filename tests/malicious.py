@@ -1,0 +1,121 @@
+"""Checkpoints that would make a folder when they are loaded, each in a way of its own."""
+
+import argparse
+import builtins
+import io
+import os
+import pickle
+import subprocess
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+State = dict[str, Any]
+Hide = Callable[[State, Path, Path], None]  # state of a good one, where the bad one goes, the folder it would make
+
+
+class Calls:
+    """What a pickle of this calls when it is loaded."""
+
+    def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
+        self.call = function, arguments
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return self.call
+
+
+def makes(folder: Path) -> Calls:
+    return Calls(os.mkdir, str(folder))
+
+
+def in_the_model(state: State, path: Path, proof: Path) -> None:
+    torch.save({**state, "model": makes(proof)}, path)
+
+
+def among_the_meters(state: State, path: Path, proof: Path) -> None:
+    torch.save({**state, "extra_state": {**state["extra_state"], "metrics": [makes(proof)]}}, path)
+
+
+def among_the_options(state: State, path: Path, proof: Path) -> None:
+    torch.save({**state, "cfg": {"model": argparse.Namespace(arch=makes(proof))}}, path)
+
+
+def deep_in_the_optimizer(state: State, path: Path, proof: Path) -> None:
+    nested = {"state": {0: {"step": 1, "exp_avg": [({"deep": (makes(proof),)},)]}}}
+    torch.save({**state, "last_optimizer_state": nested}, path)
+
+
+def by_a_shell(state: State, path: Path, proof: Path) -> None:
+    torch.save({**state, "args": Calls(os.system, f"mkdir '{proof}'")}, path)
+
+
+def by_eval(state: State, path: Path, proof: Path) -> None:
+    torch.save({**state, "best": Calls(builtins.eval, f"__import__('os').mkdir({str(proof)!r})")}, path)
+
+
+def by_exec(state: State, path: Path, proof: Path) -> None:
+    torch.save({**state, "task_state": Calls(builtins.exec, f"import os; os.mkdir({str(proof)!r})")}, path)
+
+
+def by_a_process(state: State, path: Path, proof: Path) -> None:
+    torch.save({**state, "criterion": Calls(subprocess.check_call, ["mkdir", str(proof)])}, path)
+
+
+def as_a_key(state: State, path: Path, proof: Path) -> None:
+    torch.save({**state, makes(proof): 1}, path)
+
+
+def in_the_old_format(state: State, path: Path, proof: Path) -> None:
+    torch.save({**state, "task_state": makes(proof)}, path, _use_new_zipfile_serialization=False)
+
+
+def as_plain_pickle(_: State, path: Path, proof: Path) -> None:
+    path.write_bytes(pickle.dumps(makes(proof)))
+
+
+def as_the_oldest_pickle(_: State, path: Path, proof: Path) -> None:
+    path.write_bytes(pickle.dumps({"model": makes(proof)}, protocol=0))
+
+
+def in_a_persistent_id(_: State, path: Path, proof: Path) -> None:
+    """Where torch looks a tensor's storage up."""
+
+    class Poisoned(pickle.Pickler):
+        def persistent_id(self, found: Any) -> Any:
+            return ("storage", makes(proof), "0", "cpu", 1) if found == "a tensor" else None
+
+    stream = io.BytesIO()
+    Poisoned(stream, protocol=2).dump({"model": {"weight": "a tensor"}})
+    _zip(path, stream.getvalue())
+
+
+def _zip(path: Path, pickled: bytes) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in {"data.pkl": pickled, "version": b"3\n", "byteorder": b"little"}.items():
+            archive.writestr(f"archive/{name}", content)
+
+
+def as_a_tar(_: State, path: Path, proof: Path) -> None:
+    """The format before 2018."""
+    content = pickle.dumps(makes(proof), protocol=2)
+    with tarfile.open(path, "w") as archive:
+        for name in ("storages", "tensors", "pickle"):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+
+
+def as_torchscript(_: State, path: Path, __: Path) -> None:
+    """A program, which torch.load would hand to torch.jit."""
+    torch.jit.save(torch.jit.script(torch.nn.Linear(1, 1)), str(path))
+
+
+HIDING_PLACES: tuple[Hide, ...] = (
+    *(in_the_model, among_the_meters, among_the_options, deep_in_the_optimizer, as_a_key),
+    *(by_a_shell, by_eval, by_exec, by_a_process),
+    *(in_the_old_format, as_plain_pickle, as_the_oldest_pickle, in_a_persistent_id, as_a_tar, as_torchscript),
+)

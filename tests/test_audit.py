@@ -1,0 +1,62 @@
+"""What the audit answers: a vulnerability fails, data out of reach is said and does not."""
+
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from program import REPOSITORY
+
+REPORT: dict[str, Any] = {"dependencies": [{"name": "numpy", "version": "2.4.6", "vulns": []}]}
+FLAW = {"id": "PYSEC-2026-1", "fix_versions": ["9.9"]}
+
+
+@pytest.fixture
+def audit() -> dict[str, Any]:
+    return runpy.run_path(str(REPOSITORY / "tools" / "audit.py"))
+
+
+def pip_audit(folder: Path, script: str) -> Path:
+    """A stand-in for it."""
+    program = folder / "bin" / "pip-audit"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("flaws", "status", "told"),
+    [([], 0, "1 of 1 packages asked for, 0 known"), ([FLAW], 1, "numpy 2.4.6: PYSEC-2026-1, mended in 9.9")],
+)
+def test_known_vulnerabilities_fail(
+    flaws: list[Any], status: int, told: str, audit: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = {"dependencies": [{**REPORT["dependencies"][0], "vulns": flaws}]}
+    (tmp_path / "known").write_text(json.dumps(report))
+    script = f"cp '{tmp_path / 'known'}' '{tmp_path / 'venv' / 'report.json'}'; exit {status}"
+    folder = pip_audit(tmp_path / "venv", script)
+    assert audit["main"](folder) == status
+    assert told in capsys.readouterr().out
+
+
+def test_out_of_reach_is_said(audit: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = pip_audit(tmp_path, "echo 'ConnectionError: no route to host' >&2; exit 1")
+    assert audit["main"](folder) == 0
+    told = capsys.readouterr().err
+    assert "NOT DONE" in told
+    assert "no route to host" in told
+
+
+def test_packages_that_nobody_knows_are_not_called_sound(
+    audit: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    skipped = {"name": "numpy", "skip_reason": "not found on this index"}
+    (tmp_path / "known").write_text(json.dumps({"dependencies": [skipped]}))
+    folder = pip_audit(tmp_path / "venv", f"cp '{tmp_path / 'known'}' '{tmp_path / 'venv' / 'report.json'}'")
+    assert audit["main"](folder) == 0
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "NOT DONE" in told.err
+    assert "not found on this index" in told.err

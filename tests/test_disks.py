@@ -1,0 +1,37 @@
+"""Disks that refuse what is written, as far as this takes no root; `make reliability` has real ones."""
+
+import contextlib
+from pathlib import Path
+
+import pytest
+import torch
+
+from reliability import disks, trainings
+
+
+@pytest.fixture(scope="module")
+def made(toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> disks.Trained:
+    """A checkpoint of nothing much, which `average` and a download take for one."""
+    folder = tmp_path_factory.mktemp("made")
+    torch.save({"model": {"w": torch.ones(9999)}, "optimizer_history": [{"num_updates": 1}]}, folder / "checkpoint1.pt")
+    return disks.Trained.of(toy_corpus, folder / "checkpoint1.pt", folder)
+
+
+@pytest.mark.parametrize("fault", disks.FAULTS)
+@pytest.mark.parametrize("writer", disks.WRITERS)
+def test_what_cannot_be_written_is_an_error_and_leaves_no_half(
+    writer: str, fault: str, made: disks.Trained, tmp_path: Path
+) -> None:
+    disks.attempt(writer, disks.FAULTS[fault], made, tmp_path / "out")
+
+
+def test_the_trial_sees_what_it_looks_for(made: disks.Trained, tmp_path: Path) -> None:
+    """Without a fault, it fails."""
+    with pytest.raises(trainings.FailedError, match="text: status 0"):
+        disks.attempt("text", contextlib.nullcontext, made, tmp_path)
+    assert (tmp_path / "test.txt").read_text().endswith("\n99998\n")
+
+
+def test_a_folder_that_vanishes_meanwhile_is_an_error_and_not_made_anew(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    disks.vanish(tmp_path / "out")

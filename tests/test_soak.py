@@ -1,0 +1,25 @@
+"""A short soak, and whether a leak would be seen."""
+
+from pathlib import Path
+
+import pytest
+
+from reliability import soak, trainings
+
+STILL = [(update, 400.0, 12) for update in range(500, 2000, 10)]
+
+
+def test_a_short_training_keeps_its_memory_and_files(tmp_path: Path) -> None:
+    """It validates and saves eight times."""
+    data = trainings.corpus(tmp_path / "corpus")
+    found = soak.watch(data, tmp_path / "soak", updates=160, settled=60, slack=8.0, every=20)
+    assert found["updates"] == 160
+    assert int(str(found["looks"])) > 5
+
+
+def test_a_leak_is_seen() -> None:
+    assert soak.judged(STILL, 2000, slack=1.0)["MiB at the end"] == 400.0
+    with pytest.raises(trainings.FailedError, match=r"memory grew from 400\.\d to 401\.\d MiB"):
+        soak.judged([(update, 400 + update / 1000 - 0.5, files) for update, _, files in STILL], 2000, slack=1.0)
+    with pytest.raises(trainings.FailedError, match="open files grew from 12 to 13"):
+        soak.judged([*STILL, (2000, 400.0, 13)], 2000, slack=1.0)

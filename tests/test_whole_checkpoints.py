@@ -1,0 +1,63 @@
+"""Which checkpoints are whole, by what torch writes."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from realformer_nmt import whole_checkpoints
+
+
+def checkpoint(path: Path, updates: int, optimizer: bool = True) -> Path:
+    state = {"last_optimizer_state": {"m": torch.ones(3)}} if optimizer else {}
+    torch.save({"model": {"w": torch.ones(999)}, "optimizer_history": [{"num_updates": updates}], **state}, path)
+    return path
+
+
+def flipped(whole: bytes) -> bytes:
+    """One bit, amid a tensor of ones."""
+    place = whole.index(torch.ones(64).numpy().tobytes()) + 130
+    return whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda whole: whole[:0],
+    "one byte": lambda whole: whole[:1],
+    "half": lambda whole: whole[: len(whole) // 2],
+    "without its last byte": lambda whole: whole[:-1],
+    "zeros": lambda whole: bytes(len(whole)),
+    "zeros from the middle on": lambda whole: whole[: len(whole) // 2].ljust(len(whole), b"\0"),
+    "one bit in a tensor": flipped,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_is_seen(tmp_path: Path, damage: str) -> None:
+    path = checkpoint(tmp_path / "checkpoint_last.pt", 3)
+    assert not whole_checkpoints.is_cut(path)
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    assert whole_checkpoints.is_cut(path)
+    assert whole_checkpoints.told(path).endswith("bytes, cut off)")
+
+
+def test_what_is_no_archive_is_left_to_its_loader(tmp_path: Path) -> None:
+    """One of before torch 1.6, which may well be whole; a text; nothing at all."""
+    old, text = tmp_path / "old.pt", tmp_path / "text.pt"
+    torch.save({"model": {}}, old, _use_new_zipfile_serialization=False)
+    text.write_text("a text\n")
+    assert not any(map(whole_checkpoints.is_cut, (old, text, tmp_path / "missing.pt")))
+
+
+def test_the_newest_is_the_one_that_was_trained_longest(tmp_path: Path) -> None:
+    """Whatever its name or age says; not one that was cut off, nor one from which no training can go on."""
+    for name, updates in {"checkpoint9.pt": 10, "checkpoint_1_30.pt": 30, "checkpoint2.pt": 20}.items():
+        checkpoint(tmp_path / name, updates)
+    averaged, cut = checkpoint(tmp_path / "average.pt", 40, optimizer=False), checkpoint(tmp_path / "cut.pt", 50)
+    cut.write_bytes(cut.read_bytes()[:-5])
+    (tmp_path / "notes.pt").write_text("no checkpoint")
+    paths = sorted(tmp_path.iterdir())
+    assert whole_checkpoints.newest(paths) == tmp_path / "checkpoint_1_30.pt"
+    assert whole_checkpoints.newest([averaged, cut]) is None
+    assert "nothing to go on from" in whole_checkpoints.told(averaged)
+    assert "30 updates" in whole_checkpoints.told(tmp_path / "checkpoint_1_30.pt")

@@ -1,0 +1,70 @@
+"""Whether a package that constraints.txt pins has a known vulnerability: pip-audit, in an environment of its own.
+
+Status 1 for a vulnerability; 0, with a line that says so, where pip-audit or its data cannot be reached.
+"""
+
+import json
+import subprocess
+import sys
+import venv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+PIP_AUDIT = "pip-audit==2.10.1"
+PATIENCE = 300  # seconds
+
+
+def main(folder: Path) -> int:
+    program = folder / "bin" / "pip-audit"
+    if not program.exists():
+        venv.create(folder, with_pip=True)
+        failure = tried([str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", PIP_AUDIT])
+        if failure:
+            return unasked(failure)
+    report = folder / "report.json"
+    report.unlink(missing_ok=True)
+    ask = ["--requirement", "constraints.txt", "--require-hashes", "--disable-pip", "--progress-spinner", "off"]
+    failure = tried([str(program), *ask, "--format", "json", "--output", str(report)])
+    if not report.is_file():
+        return unasked(failure or "it wrote no report")
+    return told(json.loads(report.read_text(encoding="utf-8")))
+
+
+def tried(command: Sequence[str]) -> str | None:
+    """The last line of what went wrong."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    except subprocess.TimeoutExpired:
+        return f"no answer in {PATIENCE} s"
+    return None if done.returncode == 0 else "".join((done.stderr or done.stdout).strip().splitlines()[-1:])
+
+
+def unasked(why: str) -> int:
+    print(f"audit: NOT DONE, known vulnerabilities were not asked for: {why}", file=sys.stderr)
+    return 0
+
+
+def told(report: dict[str, Any]) -> int:
+    packages = report["dependencies"]
+    asked = [package for package in packages if "vulns" in package]
+    if not asked:
+        return unasked(packages[0]["skip_reason"] if packages else "constraints.txt pins nothing")
+    found = [
+        f"{package['name']} {package['version']}: {flaw['id']}, mended in {', '.join(flaw['fix_versions']) or 'none'}"
+        for package in asked
+        for flaw in package["vulns"]
+    ]
+    print(
+        f"audit: {len(asked)} of {len(packages)} packages asked for, {len(found)} known vulnerabilities",
+        *found,
+        sep="\n  ",
+    )
+    for package in packages:
+        if "skip_reason" in package:
+            print(f"audit: NOT ASKED for {package['name']}: {package['skip_reason']}", file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

