@@ -5,16 +5,17 @@ Without, a cut file is a traceback, and words of another dictionary are other wo
 
 import functools
 import hashlib
+import inspect
 import itertools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fairseq import utils
 from fairseq.data import Dictionary
 from fairseq.data.huffman import HuffmanMMapIndex
 from fairseq.data.indexed_dataset import IndexedDataset, MMapIndexedDataset, _code_to_dtype
+from fairseq.tasks import translation
 from fairseq.tasks.translation import TranslationTask
 
 from realformer_nmt.corpora.binarise import HEADER
@@ -42,18 +43,21 @@ def dictionary(file: Path) -> Dictionary:
 
 
 def check_before_loading() -> None:
-    original = TranslationTask.load_dataset
+    """Of all shards only the epoch's, and of it only what fairseq is about to read."""
+    original = translation.load_langpair_dataset
+    signature = inspect.signature(original)
 
     @functools.wraps(original)
-    def load_dataset(self: Any, split: str, *args: Any, **kwargs: Any) -> Any:
-        for folder in utils.split_paths(self.cfg.data):
-            for language, words in ((self.cfg.source_lang, self.src_dict), (self.cfg.target_lang, self.tgt_dict)):
-                pair = (self.cfg.source_lang, self.cfg.target_lang)
-                for index in indices(Path(folder), split, pair, language):
-                    demand_sound(index, words, Path(folder, f"dict.{language}.txt"))
-        return original(self, split, *args, **kwargs)
+    def load_langpair_dataset(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs).arguments
+        folder, pair = Path(given["data_path"]), (given["src"], given["tgt"])
+        for language, words in zip(pair, (given["src_dict"], given["tgt_dict"]), strict=True):
+            found = indices(folder, given["split"], pair, language)
+            for index in found if given["combine"] else itertools.islice(found, 1):
+                demand_sound(index, words, folder / f"dict.{language}.txt")
+        return original(*args, **kwargs)
 
-    TranslationTask.load_dataset = load_dataset
+    translation.load_langpair_dataset = load_langpair_dataset
 
 
 def indices(folder: Path, split: str, pair: tuple[str, str], language: str) -> Iterator[Path]:
