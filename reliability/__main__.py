@@ -17,7 +17,7 @@ from typing import Any
 
 from realformer_nmt.evaluation.environment import commit, processor, versions
 from reliability import disks, fuzzing, inputs, kills, machines, ranks, record, soak
-from reliability.trainings import FailedError, corpus
+from reliability.trainings import FailedError, corpus, demand
 
 Figures = dict[str, Any]
 FUZZING = 60.0  # seconds
@@ -34,18 +34,19 @@ def refuse_writes(data: Path, folder: Path) -> Figures:
     kills.train(data, undisturbed, disks.UPDATES)
     made = disks.Trained.of(data, undisturbed / kills.CHECKPOINT, folder)
     faults = {**disks.FAULTS, **(disks.FAULTS_OF_ROOT if os.geteuid() == 0 else {})}
-    tried = []
+    tried: dict[str, disks.Outcome] = {}
     for name, fault in faults.items():
         for writer in (*disks.WRITERS, *(disks.TRANSLATING if fault is not disks.small_files else ())):
-            disks.attempt(writer, fault, made, folder / f"fault{len(tried)}" / "out")
-            tried.append(f"{writer}: {name}")
+            tried[f"{writer}: {name}"] = disks.attempt(writer, fault, made, folder / f"fault{len(tried)}" / "out")
     (folder / "vanishing").mkdir()
-    disks.vanish(folder / "vanishing")
-    tried.append("text: vanished folder")
-    for trouble in disks.TROUBLES if os.geteuid() == 0 else ():
-        disks.train_through(trouble, data, made.checkpoint, folder / f"fault{len(tried)}")
-        tried.append(f"training: {trouble}")
-    return {"faults": len(tried), "tried": tried}
+    tried["text: vanished folder"] = disks.vanish(folder / "vanishing")
+    for name, outcome in tried.items():
+        demand(outcome.refused, f"{name}: {outcome}")
+    troubles = list(disks.TROUBLES if os.geteuid() == 0 else ())
+    for number, trouble in enumerate(troubles):
+        disks.train_through(trouble, data, made.checkpoint, folder / f"trouble{number}")
+    names = [*tried, *(f"training: {trouble}" for trouble in troubles)]
+    return {"faults": len(names), "tried": names}
 
 
 def many_ranks(data: Path, folder: Path) -> Figures:

@@ -23,7 +23,7 @@ from realformer_nmt.whole_checkpoints import is_cut
 from reliability import kills
 from reliability.trainings import LIMIT, demand, fairseq_train, kill, run, start, wait_for
 
-SYSTEM = "(No space left on device|Read-only file system|File too large|Not a directory|File exists)"
+SYSTEM = "(No space left on device|Read-only file system|File too large|Not a directory|File exists|No such file)"
 GRID = """
 families = ["post_ln", "realformer"]
 layers = ["1"]
@@ -160,23 +160,33 @@ FAULTS_OF_ROOT: dict[str, Fault] = {
 FAULTS: dict[str, Fault] = {"limit of a file's size": small_files, "a file where a folder should be": below_a_file}
 
 
-def attempt(writer: str, fault: Fault, made: Trained, folder: Path) -> None:
-    """An error that says what the system refused, a status that is not 0, and nothing under a final name."""
+@dataclass(frozen=True)
+class Outcome:
+    """What came of writing to a faulty disk."""
+
+    status: int
+    said: str
+    torn: list[str]  # files under their final names that are not empty
+
+    @property
+    def refused(self) -> bool:
+        """An error in a line that says what the system refused, a status that is not 0, and nothing half written."""
+        told = re.search(rf"^realformer-nmt: .*{SYSTEM}", self.said, re.M)
+        return self.status == 1 and told is not None and "Traceback" not in self.said and not self.torn
+
+
+def attempt(writer: str, fault: Fault, made: Trained, folder: Path) -> Outcome:
     said = io.StringIO()
     with fault(folder) as place:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             status = {**WRITERS, **TRANSLATING}[writer](made, place)
         left = [path for path in place.rglob("*") if path.is_file()] if place.is_dir() else []
         torn = [path.name for path in left if path.suffix != ".part" and path.stat().st_size]
-    text = said.getvalue()
-    demand(status == 1, f"{writer}: status {status}: {text}")
-    demand(bool(re.search(rf"^realformer-nmt: .*{SYSTEM}", text, re.M)), f"{writer}: {text}")
-    demand("Traceback" not in text, f"{writer}: {text}")
-    demand(not torn, f"{writer} left {torn}")
+    return Outcome(status, said.getvalue(), torn)
 
 
-def vanish(folder: Path) -> None:
-    """The folder goes while a file in it is being written."""
+def vanish(folder: Path) -> Outcome:
+    """The folder goes while a file in it is being written; it is torn if it was made anew."""
 
     def lines() -> Iterator[str]:
         yield "the first"
@@ -186,8 +196,7 @@ def vanish(folder: Path) -> None:
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         status = told(lambda: write_lines(folder / "test.txt", lines()))
-    demand(status == 1 and "No such file or directory" in said.getvalue(), said.getvalue())
-    demand(not folder.exists(), f"{folder} was made anew")
+    return Outcome(status, said.getvalue(), [folder.name] if folder.exists() else [])
 
 
 def fill(folder: Path) -> None:

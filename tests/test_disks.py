@@ -1,12 +1,13 @@
 """Disks that refuse what is written, as far as this takes no root; `make reliability` has real ones."""
 
 import contextlib
+import re
 from pathlib import Path
 
 import pytest
 import torch
 
-from reliability import disks, trainings
+from reliability import disks
 
 
 @pytest.fixture(scope="module")
@@ -22,16 +23,27 @@ def made(toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> disks.Tr
 def test_what_cannot_be_written_is_an_error_and_leaves_no_half(
     writer: str, fault: str, made: disks.Trained, tmp_path: Path
 ) -> None:
-    disks.attempt(writer, disks.FAULTS[fault], made, tmp_path / "out")
+    outcome = disks.attempt(writer, disks.FAULTS[fault], made, tmp_path / "out")
+    assert outcome.status == 1
+    (line,) = outcome.said.splitlines()[-1:]
+    assert line.startswith("realformer-nmt: ")
+    assert re.search(disks.SYSTEM, line)
+    assert "Traceback" not in outcome.said
+    assert outcome.torn == []
+    assert outcome.refused
 
 
 def test_the_trial_sees_what_it_looks_for(made: disks.Trained, tmp_path: Path) -> None:
-    """Without a fault, it fails."""
-    with pytest.raises(trainings.FailedError, match="text: status 0"):
-        disks.attempt("text", contextlib.nullcontext, made, tmp_path)
+    outcome = disks.attempt("text", contextlib.nullcontext, made, tmp_path)
+    assert (outcome.status, outcome.torn, outcome.refused) == (0, ["test.txt"], False)
     assert (tmp_path / "test.txt").read_text().endswith("\n99998\n")
 
 
 def test_a_folder_that_vanishes_meanwhile_is_an_error_and_not_made_anew(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    disks.vanish(tmp_path / "out")
+    outcome = disks.vanish(tmp_path / "out")
+    assert outcome.status == 1
+    assert outcome.said.startswith("realformer-nmt: ")
+    assert "No such file or directory" in outcome.said
+    assert outcome.refused
+    assert not (tmp_path / "out").exists()
