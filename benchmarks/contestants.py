@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 from fairseq.data import Dictionary
+from fairseq.models import BaseFairseqModel
 from fairseq.models.transformer import TransformerModel
 from fairseq.models.transformer.transformer_legacy import base_architecture
 from fairseq.optim.adam import Adam
@@ -56,7 +57,7 @@ def task(vocabulary: int) -> SimpleNamespace:
     return SimpleNamespace(source_dictionary=words, target_dictionary=words)
 
 
-def build(who: str, shape: Shape, place: Place) -> nn.Module:
+def build(who: str, shape: Shape, place: Place) -> BaseFairseqModel:
     """A family of the package, or `stock`."""
     options: dict[str, Any] = {"share_all_embeddings": True, "dropout": 0.1}
     options |= {"attention_dropout": 0.1, "activation_dropout": 0.1, "score_length": 1024}
@@ -117,7 +118,7 @@ def samples(shape: Shape, place: Place, tokens: int, number: int, seed: int = 1)
     targets = np.clip(chance.lognormal(3.2, 0.55, SENTENCES), 2, 250).astype(int)
     sources = np.clip(targets * chance.normal(0.95, 0.15, SENTENCES), 2, 250).astype(int)
     order = np.lexsort((targets, sources))
-    chosen = []
+    chosen: list[np.ndarray] = []
     for index in range(number):
         start = end = int((index + 0.5) * SENTENCES / number)
         while not chosen[index:] or longest(sources, targets, order[start : end + 1]) * (end + 1 - start) <= tokens:

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from realformer_nmt.corpora.binarise import binarise
-from realformer_nmt.corpora.cleaning import Steps, cleaned, fault
+from realformer_nmt.corpora.cleaning import Hyphens, Steps, cleaned, fault
 from realformer_nmt.corpora.corpus import Lengths
 from realformer_nmt.corpora.prepare import versions
 from realformer_nmt.corpora.reading import blocks
@@ -85,7 +85,7 @@ def punctuated(word: str, die: float) -> str:
 
 
 def steps(tokenise: bool) -> list[Steps]:
-    hyphens = "aggressive" if tokenise else None
+    hyphens: Hyphens | None = "aggressive" if tokenise else None
     return [Steps(language, True, False, True, hyphens) for language in LANGUAGES]
 
 
@@ -100,9 +100,9 @@ def clean(texts: Texts, tokenise: bool, out: Path) -> int:
     with (out / "train.en").open("wb") as one, (out / "train.de").open("wb") as two:
         for block in blocks(texts.source, texts.target):
             pairs = zip(*(cleaned(side, step) for side, step in zip(block[:2], sides, strict=True)), strict=True)
-            kept = [pair for pair in pairs if fault(*pair, LENGTHS) is None]
-            one.write("".join(f"{pair[0]}\n" for pair in kept).encode())
-            two.write("".join(f"{pair[1]}\n" for pair in kept).encode())
+            kept = [(source, target) for source, target in pairs if fault(source, target, LENGTHS) is None]
+            one.write("".join(f"{source}\n" for source, _ in kept).encode())
+            two.write("".join(f"{target}\n" for _, target in kept).encode())
             number += block.pairs
     return number
 

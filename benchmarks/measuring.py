@@ -4,7 +4,7 @@ import gc
 import resource
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -47,7 +47,7 @@ def _processor_time() -> float:
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def interleaved(works: dict[str, Work], rounds: int, device: torch.device) -> dict[str, list[float]]:
+def interleaved(works: Mapping[str, Work], rounds: int, device: torch.device) -> dict[str, list[float]]:
     """Seconds a round of each, taken in turns after one warm-up each; the order turns round from round to round."""
     for work in works.values():
         work()

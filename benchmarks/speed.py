@@ -11,6 +11,7 @@ import os
 import platform
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def training(shape: Shape, place: Place, who: list[str], batches: list[Sample], 
     limit = work / matmul_rate(place.device, place.dtype)
     tokens = sum(batch["ntokens"] for batch in batches)
     del steps
-    peaks = {name: peak_bytes(lambda name=name: trainer(name, shape, place, batches), place.device) for name in who}
+    peaks = {name: peak_bytes(partial(trainer, name, shape, place, batches), place.device) for name in who}
     for name, ratio in ratios(times, STOCK).items():
         seconds = spread(times[name])
         yield {
@@ -143,8 +144,11 @@ def main() -> None:
     logging.disable(logging.INFO)
     place = Place(torch.device(args.device), getattr(torch, args.dtype))
     graphics = torch.cuda.get_device_name() if place.device.type == "cuda" else None
-    environment = {"python": platform.python_version(), **versions(), "processor": processor(), "graphics": graphics}
-    environment |= {
+    environment = {
+        "python": platform.python_version(),
+        **versions(),
+        "processor": processor(),
+        "graphics": graphics,
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "load": os.getloadavg()[0],
@@ -163,8 +167,8 @@ def measurements(args: argparse.Namespace, place: Place) -> Iterator[Row]:
     who = [STOCK, *families]
     for size in args.sizes:
         for checkpointed in [False, True][: 1 + args.checkpointed]:
-            layers = map(int, size.split("-"))
-            shape = Shape(*layers, args.width, args.vocabulary, checkpointed)
+            encoder_layers, decoder_layers = map(int, size.split("-"))
+            shape = Shape(encoder_layers, decoder_layers, args.width, args.vocabulary, checkpointed)
             batches = samples(shape, place, args.tokens, args.batches)
             yield from training(shape, place, who, batches, args.rounds)
             for beam in [] if checkpointed else args.beams:

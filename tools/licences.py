@@ -3,7 +3,6 @@
 import importlib.metadata
 import re
 import sys
-from email.message import Message
 from pathlib import Path
 
 HEAD = """# Licences of what is installed
@@ -29,7 +28,7 @@ def installed() -> list[tuple[str, str]]:
     return [(package.metadata["Name"], licence(package.metadata)) for package in importlib.metadata.distributions()]
 
 
-def licence(metadata: Message) -> str:
+def licence(metadata: importlib.metadata.PackageMetadata) -> str:
     name = normalised(metadata["Name"])
     classified = [line.rpartition(" :: ")[2] for line in metadata.get_all("Classifier", []) if "License ::" in line]
     written = (metadata["License"] or "").strip()
