@@ -1,5 +1,6 @@
 """Multi-head attention around a score rule: projections, mask, softmax, decoding cache."""
 
+from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import torch
@@ -18,7 +19,7 @@ class Attended(NamedTuple):
     probabilities: Tensor | None  # B x H x T x S, where they were asked for
 
 
-class Attention(nn.Module):
+class Attention(nn.Module, ABC):
     """softmax(mask(carry(source(...)))) V, projected: Vaswani et al. 2017, section 3.2. `depth` counts from 1."""
 
     def __init__(
@@ -69,8 +70,8 @@ class Attention(nn.Module):
     def _join(self, heads: Tensor) -> Tensor:
         return self.out_proj(heads.transpose(1, 2).flatten(2))  # B x T x C
 
-    def _remember(self, memory: Tensor, cache: Any) -> Memory:
-        raise NotImplementedError
+    @abstractmethod
+    def _remember(self, memory: Tensor, cache: Any) -> Memory: ...
 
     def _project(self, memory: Tensor) -> Memory:
         key = self._heads(self.k_proj(memory)) if self.score_source.projects else None

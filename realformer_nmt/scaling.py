@@ -4,6 +4,7 @@ A scaling is a function from the stack it is for to a `Scaling`; its shortcut is
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -31,11 +32,11 @@ class Gains(NamedTuple):
     output: float = 1.0  # out_proj, fc1 and fc2
 
 
-class Shortcut(nn.Module):
+class Shortcut(nn.Module, ABC):
     """What every shortcut tells of itself: the weight of the stream, a scalar or one a channel."""
 
-    def weight(self) -> Tensor:
-        raise NotImplementedError
+    @abstractmethod
+    def weight(self) -> Tensor: ...
 
 
 class Plain(Shortcut):

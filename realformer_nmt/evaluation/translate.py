@@ -17,8 +17,14 @@ from realformer_nmt.evaluation.generation import Generated, generate
 from realformer_nmt.evaluation.preparation import Preparation
 
 HYPOTHESES, TOKENISED, REFERENCE, RECORD = "hypotheses.txt", "hypotheses.tok", "reference.tok", "translation.json"
-SMALLEST: dict[str, float] = {"beam": 1, "lenpen": -math.inf, "max_len_a": 0, "max_len_b": 0, "max_tokens": 1}
-SMALLEST |= {"batch_size": 1}
+SMALLEST: dict[str, float] = {
+    "beam": 1,
+    "lenpen": -math.inf,
+    "max_len_a": 0,
+    "max_len_b": 0,
+    "max_tokens": 1,
+    "batch_size": 1,
+}
 EXAMPLE = """example:
   realformer-nmt translate run/average.pt --prepared data/wmt14_en_de --beam 4 --lenpen 0.6 --output run/test
 """
