@@ -12,45 +12,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
-from fairseq.data import Dictionary
-from fairseq.scoring.bleu import BleuConfig, Scorer
 from program import realformer_nmt
 from tiny_run import Training
+from word_salad import texts
 
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import average as average_command
-from realformer_nmt.evaluation import metrics, model_record, published, score, translate
+from realformer_nmt.evaluation import metrics, score, translate
 from realformer_nmt.evaluation.files import read_lines, sha256
 from realformer_nmt.evaluation.metrics import measured, tokenised_bleu
-
-WORDS = [
-    "the",
-    "a",
-    "U.S.",
-    "100%",
-    "don't",
-    "well-known",
-    "&amp;",
-    "3.5",
-    "(sic)",
-    "dog",
-    "cat,",
-    "ran.",
-    "Ü",
-    "\N{EN DASH}",
-    "x",
-]
-
-
-def texts(seed: int = 1, number: int = 40, words: list[str] = WORDS) -> tuple[list[str], list[str]]:
-    """Hypotheses and references that share most of their words."""
-    chance = np.random.default_rng(seed)
-    reference = [list(chance.choice(words, chance.integers(4, 20))) for _ in range(number)]
-    changed = [[w if chance.random() < 0.8 else str(chance.choice(words)) for w in line] for line in reference]
-    return [" ".join(line) for line in changed], [" ".join(line) for line in reference]
 
 
 def folder_of(
@@ -114,39 +86,6 @@ def test_the_raw_scores_are_those_of_the_sacrebleu_command(tmp_path: Path) -> No
         assert ours.score == pytest.approx(theirs["score"], abs=1e-7)
         assert ours.mean == pytest.approx(theirs["confidence_mean"], abs=1e-6)
         assert ours.interval == pytest.approx(theirs["confidence_var"], abs=1e-6)
-
-
-@pytest.mark.parametrize("number", [1, 40])
-def test_tokenised_bleu_is_that_of_fairseqs_scorer(number: int) -> None:
-    """An unknown word of the reference, <<unk>>, matches nothing, not even an <unk> of the hypothesis."""
-    hypotheses, reference = texts(2, number, ["der", "die", "@-@", "&apos;", "Haus", ".", ",", "<unk>"])
-    escaped = [line.replace("<unk>", "<<unk>>") for line in reference]
-    words = Dictionary()
-    scorer = Scorer(BleuConfig(pad=words.pad(), eos=words.eos(), unk=words.unk()))
-    for hypothesis, line in zip(hypotheses, escaped, strict=True):
-        scorer.add(*(words.encode_line(text, add_if_not_exist=True).int() for text in (line, hypothesis)))
-    found = measured(tokenised_bleu(), "", "", hypotheses, escaped, 0).score
-    assert found == pytest.approx(scorer.score(), abs=1e-3)
-    assert found < measured(tokenised_bleu(), "", "", hypotheses, reference, 0).score
-
-
-def test_without_a_common_sequence_of_four_words_tokenised_bleu_is_0_as_in_fairseq() -> None:
-    """sacreBLEU would smooth: 1-, 2- and 3-grams match."""
-    hypothesis, reference = "a b c x a b c", "a b c d a b c"
-    words = Dictionary()
-    scorer = Scorer(BleuConfig(pad=words.pad(), eos=words.eos(), unk=words.unk()))
-    scorer.add(*(words.encode_line(text, add_if_not_exist=True).int() for text in (reference, hypothesis)))
-    assert measured(tokenised_bleu(), "", "", [hypothesis], [reference], 0).score == scorer.score() == 0
-    assert measured(metrics.bleu(), "", "", [hypothesis], [reference], 0).score > 30
-
-
-def test_compounds_are_split_as_perls_substitution_does() -> None:
-    lines = ["Vor-Ort-Termin", "a-b-c-d", "- a -b c- d", "x--y", "1-2 3-4", "\u00e4-\u00f6"]
-    program = r"s{(\S)-(\S)}{$1 ##AT##-##AT## $2}g"
-    command = ["perl", "-CSD", "-pe", program]
-    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=True)
-    assert metrics.split_compounds(lines) == done.stdout.split("\n")
-    assert metrics.split_compounds(["a-b"]) == ["a ##AT##-##AT## b"]
 
 
 def test_the_compound_split_score_is_given_only_where_hyphens_are_whole(tmp_path: Path) -> None:
@@ -219,24 +158,6 @@ def test_comet_is_never_left_out_silently(tmp_path: Path, monkeypatch: pytest.Mo
     assert (found.score, found.signature) == (pytest.approx(2 / 3), "Some/model|unbabel-comet:2.2")
 
 
-def test_published_figures_keep_their_metric_and_source() -> None:
-    figures = published.figures("WMT14 En-De")
-    best = [f for f in figures if (f.model, f.encoder_layers, f.decoder_layers) == ("RealFormer", 18, 18)]
-    assert [(f.bleu, f.paper) for f in best] == [(29.35, "RealFormer (He et al. 2021) table 7")]
-    assert [f.bleu for f in figures if (f.model, f.encoder_layers) == ("Post-LN", 18)] == [None]
-    papers = {"hyphens": "aggressive", "lines": 3003}
-    assert {score.comparable(figure, papers) for figure in figures} == {"tokenised_bleu"}
-    for other in ({"hyphens": "plain"}, {"hyphens": None}, {"lines": 2737}):
-        assert {score.comparable(figure, {**papers, **other}) for figure in figures} == {None}
-    assert {score.comparable(figure, papers) for figure in published.figures("WMT")} == {None}
-    assert score.dataset({"published": "WMT14 En-Fr", "subset": "test"}) == "WMT14 En-Fr"
-    assert score.dataset({"published": "WMT14 En-Fr", "subset": "valid"}) is None
-    assert score.dataset({"published": "WMT14 En-Fr", "input": "text"}) is None
-    assert score.dataset({"published": None, "subset": "test"}) is None
-    with pytest.raises(UserError, match="did you mean WMT14 En-De"):
-        published.figures("WMT14 En-Dee")
-
-
 @pytest.fixture(scope="module")
 def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
     return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
@@ -295,16 +216,3 @@ def test_run_json_says_all_there_is_to_know(run: Path, toy_corpus: Path, tmp_pat
     shutil.copy(run / "checkpoint5.pt", average)
     with pytest.raises(UserError, match=r"average\.pt is another than the one that translated: translate again"):
         called(score, out, *options)
-
-
-def test_a_stock_model_is_described_too(tmp_path: Path) -> None:
-    matrix = torch.ones(10, 4)
-    model = {"encoder.embed_tokens.weight": matrix, "decoder.embed_tokens.weight": matrix, "w": torch.ones(3)}
-    options = argparse.Namespace(arch="transformer", encoder_layers=2, activation_fn="relu", save_dir="x")
-    cfg = {"model": options, "common": {"seed": 5, "cpu": False}, "distributed_training": {"distributed_world_size": 4}}
-    extra = {"previous_training_time": 1800.0, "val_loss": None}
-    torch.save({"cfg": cfg, "model": model, "extra_state": extra}, tmp_path / "stock.pt")
-    found = model_record.describe(tmp_path / "stock.pt", sha256(tmp_path / "stock.pt"))
-    assert (found["arch"], found["encoder_layers"], found["parameters"]) == ("transformer", 2, 43)
-    assert (found["wall_clock_hours"], found["gpu_hours"], found["seed"]) == (0.5, 2.0, 5)
-    assert (found["validation"], found["averaged"], found["updates"]) == ({}, [], None)

@@ -10,25 +10,16 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import sentencepiece
 import torch
-from fairseq.models import BaseFairseqModel
 from program import REPOSITORY, realformer_nmt
-from subword_nmt.learn_bpe import learn_bpe
-from tiny import build
 from tiny_run import Training
 
-from realformer_nmt.corpora import prepare
-from realformer_nmt.corpora.cleaning import Steps
 from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation import databin, generation, metrics, preparation, translate
+from realformer_nmt.evaluation import databin, metrics, translate
 from realformer_nmt.evaluation.files import read_lines, sha256
-from realformer_nmt.evaluation.preparation import Preparation
-from realformer_nmt.evaluation.surface import SURFACES
 
 DECODING = ["--cpu", "--beam", "2", "--max-len-a", "1", "--max-len-b", "2"]
 Translate = Callable[..., list[str]]
@@ -163,112 +154,3 @@ def test_fairseq_generate_does_not_outlive_a_killed_command(run: Path, toy_corpu
         assert time.monotonic() < deadline
         time.sleep(0.05)
     assert not (tmp_path / "out" / translate.RECORD).exists()
-
-
-@pytest.mark.parametrize("method", ["sentencepiece", "moses_bpe"])
-def test_raw_text_is_read_as_the_training_text_was(method: str, tmp_path: Path) -> None:
-    """In pieces by us, it is the data-bin that `prepare` had fairseq-preprocess make of the same text for training;
-    the test set, which this protocol leaves as it was, is not."""
-    sides = []
-    for language in ("en", "de"):
-        sides.append(tmp_path / f"text.{language}")
-        lines = [f"{line} {number} \N{LEFT DOUBLE QUOTATION MARK}x\u2028y." for number, line in enumerate(RAW * 3)]
-        sides[-1].write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
-    parser = argparse.ArgumentParser()
-    prepare.add_arguments(parser)
-    texts = [word for split in ("train", "valid", "test") for word in (f"--{split}", *map(str, sides))]
-    size = {"sentencepiece": "400", "moses_bpe": "30"}[method]
-    own = ["--source", "en", "--target", "de", "--subwords", method, "--vocabulary", size]
-    own += ["--normalise-punctuation", "--no-normalise-test"]
-    args = parser.parse_args([*own, *texts, "--folder", str(tmp_path / "prepared"), "--workers", "1", "--quiet"])
-    assert prepare.run(args) == 0
-    corpus = preparation.read(tmp_path / "prepared")
-    assert corpus.hyphens == ("aggressive" if method == "moses_bpe" else None)
-    pieces = corpus.pieces(sides[0].read_bytes())
-    databin.binarise(pieces, corpus.data, "input", "en", "de", tmp_path)
-    own_text = (tmp_path / "input.en-de.en.bin").read_bytes()
-    assert own_text == (corpus.data / "train.en-de.en.bin").read_bytes()
-    assert own_text != (corpus.data / "test.en-de.en.bin").read_bytes()
-    assert databin.count(corpus.data, "train", "en", "de") == len(RAW) * 3
-
-
-def test_a_hypothesis_too_few_or_too_many_is_an_error(tmp_path: Path) -> None:
-    answer = tmp_path / "generate-test.txt"
-    answer.write_text(
-        "S-2\tc\u2028c\nH-2\t-0.1\tC\u2028\x85C\nS-0\ta\nH-0\t-0.5\t\nD-0\t-0.5\t\nS-1\tb\nH-1\t-1\tB B\n"
-    )
-    assert generation.parse(answer, 3) == generation.Generated(
-        ["a", "b", "c\u2028c"], None, ["", "B B", "C\u2028\x85C"]
-    )
-    with pytest.raises(UserError, match="3 hypotheses for 4 sources; the first without one is number 4"):
-        generation.parse(answer, 4)
-    with pytest.raises(UserError, match="3 hypotheses for 2 sources"):
-        generation.parse(answer, 2)
-
-
-def test_binarised_as_fairseq_preprocess_does(toy_corpus: Path, tmp_path: Path) -> None:
-    lines = read_lines(toy_corpus.parent / "test.src")
-    databin.binarise(lines, toy_corpus, "test", "src", "tgt", tmp_path)
-    for suffix in ("bin", "idx"):
-        name = f"test.src-tgt.src.{suffix}"
-        assert (tmp_path / name).read_bytes() == (toy_corpus / name).read_bytes()
-    assert databin.count(tmp_path, "test", "src", "tgt") == len(lines) == 61
-
-
-def test_bf16_casts_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BaseFairseqModel, "prepare_for_inference_", BaseFairseqModel.prepare_for_inference_)
-    generation.cast_to_bf16_when_asked()
-    for asked, dtype in [(False, torch.float32), (True, torch.bfloat16)]:
-        model = build()
-        model.prepare_for_inference_(SimpleNamespace(common=SimpleNamespace(bf16=asked), generation=SimpleNamespace()))
-        assert {parameter.dtype for parameter in model.parameters()} == {dtype}
-
-
-RAW = [
-    "Der Vor-Ort-Termin (am 3. Mai) kostet 5,50 €; nicht wahr?",
-    'Er sagte: "Das geht nicht", und ging.',
-    "A & B < C, [sic] | 100%",
-]
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of both kinds of subwords, made by their own libraries."""
-    folder = tmp_path_factory.mktemp("subwords")
-    (folder / "text").write_text("\n".join(RAW * 5))
-    sentencepiece.SentencePieceTrainer.train(
-        input=str(folder / "text"),
-        model_prefix=str(folder / "sentencepiece"),
-        vocab_size=400,
-        byte_fallback=True,
-        model_type="bpe",
-        normalization_rule_name="identity",
-        hard_vocab_limit=False,
-        minloglevel=2,
-    )
-    with (folder / "text").open() as text, (folder / "bpe.codes").open("w") as codes:
-        learn_bpe(text, codes, 10)
-    return folder
-
-
-@pytest.mark.parametrize("method", SURFACES)
-def test_raw_text_comes_back_from_its_pieces(models: Path, method: str) -> None:
-    hyphens = "aggressive" if method == "moses_bpe" else None
-    corpus = Preparation(Path(), "de", "de", method, models, Steps("de", tokenise=hyphens), hyphens)
-    lines = [*RAW, "", "Ein \N{GREEK SMALL LETTER OMEGA} mehr."]
-    pieces = corpus.pieces("".join(f"{line}\n" for line in lines).encode())
-    assert len(pieces) == len(lines)
-    assert (pieces == lines) == (method == "none")
-    assert corpus.surface(pieces).raw == lines
-
-
-def test_tokenised_text_is_what_bpe_was_applied_to(models: Path) -> None:
-    corpus = Preparation(Path(), "de", "de", "moses_bpe", models, Steps("de", tokenise="aggressive"), "aggressive")
-    pieces = corpus.pieces(f"{RAW[0]}\n{RAW[2]}\n".encode())
-    assert "@@ " in pieces[0]
-    assert corpus.surface(pieces).tokenised == [
-        "Der Vor @-@ Ort @-@ Termin ( am 3. Mai ) kostet 5,50 € ; nicht wahr ?",
-        "A &amp; B &lt; C , &#91; sic &#93; &#124; 100 %",
-    ]
-    assert corpus.surface(["Ende@@"]).tokenised == ["Ende"]  # cut at the longest length
-    assert re.search("@@", "".join(corpus.surface(pieces).tokenised or [])) is None

@@ -1,22 +1,17 @@
-"""The installer of the engine without its network, the Makefile without its minutes, and the requirements."""
+"""The installer of the engine without its network, and the engine that it installed."""
 
 import argparse
 import hashlib
 import importlib.metadata
 import json
-import os
-import re
 import runpy
-import shutil
 import subprocess
 import sys
 import tarfile
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 from program import REPOSITORY, realformer_nmt
 
 from realformer_nmt import engine
@@ -56,10 +51,6 @@ setup = Path(sys.argv[-2], "setup.py")
 call = {"words": sys.argv[1:], "environment": dict(os.environ), "setup": setup.read_text() if setup.exists() else None}
 with open(os.environ["RECORD"], "a") as record:
     record.write(json.dumps(call) + "\\n")
-"""
-STAND_IN = """#!/bin/bash
-echo "$*" >> "$RECORD"
-if [ "$2" = venv ]; then mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; cp "$0" "$3/bin/realformer-nmt"; fi
 """
 
 
@@ -142,65 +133,6 @@ def test_the_installed_engine_is_the_slim_one() -> None:
     assert not {"torchaudio", "cffi", "cython"} & asked_for
 
 
-@pytest.fixture(scope="module")
-def requirements(tmp_path_factory: pytest.TempPathFactory) -> list[Requirement]:
-    """Everything setup.py asks for, the developer's tools too."""
-    folder = tmp_path_factory.mktemp("egg")
-    command = [sys.executable, "setup.py", "--quiet", "egg_info", "--egg-base", str(folder)]
-    subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True)
-    lines = (folder / "realformer_nmt.egg-info" / "requires.txt").read_text().splitlines()
-    return [Requirement(line) for line in lines if line and not line.startswith("[")]
-
-
-def test_pip_can_never_fetch_an_engine_by_itself(requirements: list[Requirement]) -> None:
-    names = {requirement.name for requirement in requirements}
-    assert "torch" in names
-    assert not [name for name in names if "fairseq" in name or "torchaudio" in name]
-
-
-def test_what_ci_tested_is_pinned_within_the_ranges(requirements: list[Requirement]) -> None:
-    pinned = defaultdict(list)
-    for pin in pins():
-        pinned[canonicalize_name(pin.name)].append(pin)
-    torch = re.search(r"^PINNED := (\S+)$", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
-    assert torch
-    pinned["torch"].append(Requirement(torch[1]))
-    for requirement in requirements:
-        for pin in pinned[canonicalize_name(requirement.name)]:  # one for Python 3.10, perhaps
-            (exact,) = pin.specifier
-            assert exact.operator == "=="
-            assert exact.version in requirement.specifier
-    assert {canonicalize_name(requirement.name) for requirement in requirements} <= pinned.keys()
-
-
-def pins() -> list[Requirement]:
-    lines = (REPOSITORY / "constraints.txt").read_text().splitlines()
-    return [Requirement(line.removesuffix("\\")) for line in lines if "==" in line and not line.startswith("#")]
-
-
-@pytest.mark.parametrize("python", ["3.10", "3.11", "3.12", "3.13"])
-def test_every_package_is_pinned_once_for_each_python_and_by_hash(python: str) -> None:
-    chosen = [
-        pin.name for pin in pins() if not pin.marker or pin.marker.evaluate({"python_full_version": f"{python}.0"})
-    ]
-    assert len(chosen) == len(set(chosen)) > 60
-    text = (REPOSITORY / "constraints.txt").read_text()
-    assert len(re.findall(r"^\S+==.* \\\n    --hash=sha256:[0-9a-f]{64}", text, re.MULTILINE)) == len(pins())
-
-
-def test_the_licence_of_every_package_is_listed() -> None:
-    listed = re.findall(r"^\| (\S+) \| (.+) \|$", (REPOSITORY / "docs" / "licences.md").read_text(), re.MULTILINE)
-    licences = dict(listed[1:])  # without the heading
-    assert not [name for name, licence in licences.items() if licence == "not said"]
-    assert {canonicalize_name(pin.name) for pin in pins()} | {"torch", "fairseq-fixed"} == licences.keys()
-
-
-def test_what_the_engine_asks_for_is_what_setup_asks_for(requirements: list[Requirement]) -> None:
-    names = {requirement.name for requirement in requirements}
-    asked_for = [Requirement(line) for line in importlib.metadata.requires("fairseq-fixed") or ()]
-    assert {requirement.name for requirement in asked_for if not requirement.marker} <= names
-
-
 def test_every_file_of_the_package_is_installed(tmp_path: Path) -> None:
     command = [sys.executable, "setup.py", "--quiet", "build_py", "--build-lib", str(tmp_path / "lib")]
     egg = ["egg_info", "--egg-base", str(tmp_path)]
@@ -208,54 +140,3 @@ def test_every_file_of_the_package_is_installed(tmp_path: Path) -> None:
     for file in (REPOSITORY / "realformer_nmt").rglob("*"):
         if file.is_file() and "__pycache__" not in file.parts:
             assert (tmp_path / "lib" / file.relative_to(REPOSITORY)).exists(), f"setup.py leaves out {file}"
-
-
-def make(target: str, folder: Path, **settings: str) -> list[str]:
-    """What a stand-in for Python was called with, on the way to the target."""
-    stand_in = folder / "python-stand-in"
-    stand_in.write_text(STAND_IN)
-    stand_in.chmod(0o755)
-    (folder / "record").unlink(missing_ok=True)
-    words = {"VENV": str(folder / "venv"), "PYTHON": str(stand_in)} | settings
-    outer = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "TORCH", "TORCH_INDEX")}
-    subprocess.run(
-        [str(shutil.which("make")), target, *(f"{name}={value}" for name, value in words.items())],
-        cwd=REPOSITORY,
-        env={**outer, "RECORD": str(folder / "record")},
-        check=True,
-        capture_output=True,
-    )
-    return (folder / "record").read_text().splitlines() if (folder / "record").exists() else []
-
-
-def test_make_install_once(tmp_path: Path) -> None:
-    venv, first, packages, torch, own, built, checked = make("install", tmp_path)
-    assert venv == f"-m venv {tmp_path / 'venv'}"
-    for hashed in (first, packages):
-        assert "--require-hashes --no-deps" in hashed
-    assert packages.endswith("--requirement constraints.txt")
-    assert torch.endswith(" torch==2.13.0")
-    assert own.endswith("--no-deps --no-build-isolation --editable .")
-    assert built == "install-engine"
-    assert checked == "-m pip check"
-    assert make("install", tmp_path) == []
-    assert re.fullmatch(
-        r"(?s)setuptools==.*?(--hash=\S+\s+(\\\s+)?)+", (tmp_path / "venv" / "setuptools.txt").read_text()
-    )
-
-
-def test_make_install_again_for_another_torch_which_then_stays(tmp_path: Path) -> None:
-    make("install", tmp_path)
-    other = {"TORCH": "torch==2.11.0", "TORCH_INDEX": "https://example.org/cpu"}
-    venv, _, _, packages, *_ = make("install", tmp_path, **other)
-    assert venv == f"-m venv {tmp_path / 'venv'}"
-    assert "--extra-index-url https://example.org/cpu" in packages
-    assert packages.endswith(" torch==2.11.0")
-    assert make("install", tmp_path) == []
-
-
-def test_make_test_installs_and_runs_the_suite(tmp_path: Path) -> None:
-    *installing, testing = make("test", tmp_path)
-    assert len(installing) == 7
-    assert testing == "-m pytest --numprocesses auto --dist worksteal"
-    assert make("test", tmp_path) == [testing]

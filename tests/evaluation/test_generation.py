@@ -1,0 +1,35 @@
+"""What fairseq-generate is made to say, read back."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+from fairseq.models import BaseFairseqModel
+from tiny import build
+
+from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation import generation
+
+
+def test_a_hypothesis_too_few_or_too_many_is_an_error(tmp_path: Path) -> None:
+    answer = tmp_path / "generate-test.txt"
+    answer.write_text(
+        "S-2\tc\u2028c\nH-2\t-0.1\tC\u2028\x85C\nS-0\ta\nH-0\t-0.5\t\nD-0\t-0.5\t\nS-1\tb\nH-1\t-1\tB B\n"
+    )
+    assert generation.parse(answer, 3) == generation.Generated(
+        ["a", "b", "c\u2028c"], None, ["", "B B", "C\u2028\x85C"]
+    )
+    with pytest.raises(UserError, match="3 hypotheses for 4 sources; the first without one is number 4"):
+        generation.parse(answer, 4)
+    with pytest.raises(UserError, match="3 hypotheses for 2 sources"):
+        generation.parse(answer, 2)
+
+
+def test_bf16_casts_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BaseFairseqModel, "prepare_for_inference_", BaseFairseqModel.prepare_for_inference_)
+    generation.cast_to_bf16_when_asked()
+    for asked, dtype in [(False, torch.float32), (True, torch.bfloat16)]:
+        model = build()
+        model.prepare_for_inference_(SimpleNamespace(common=SimpleNamespace(bf16=asked), generation=SimpleNamespace()))
+        assert {parameter.dtype for parameter in model.parameters()} == {dtype}

@@ -1,0 +1,44 @@
+"""Tokenised BLEU against fairseq's own scorer, compounds against Perl."""
+
+import subprocess
+
+import pytest
+from fairseq.data import Dictionary
+from fairseq.scoring.bleu import BleuConfig, Scorer
+from word_salad import texts
+
+from realformer_nmt.evaluation import metrics
+from realformer_nmt.evaluation.metrics import measured, tokenised_bleu
+
+
+@pytest.mark.parametrize("number", [1, 40])
+def test_tokenised_bleu_is_that_of_fairseqs_scorer(number: int) -> None:
+    """An unknown word of the reference, <<unk>>, matches nothing, not even an <unk> of the hypothesis."""
+    hypotheses, reference = texts(2, number, ["der", "die", "@-@", "&apos;", "Haus", ".", ",", "<unk>"])
+    escaped = [line.replace("<unk>", "<<unk>>") for line in reference]
+    words = Dictionary()
+    scorer = Scorer(BleuConfig(pad=words.pad(), eos=words.eos(), unk=words.unk()))
+    for hypothesis, line in zip(hypotheses, escaped, strict=True):
+        scorer.add(*(words.encode_line(text, add_if_not_exist=True).int() for text in (line, hypothesis)))
+    found = measured(tokenised_bleu(), "", "", hypotheses, escaped, 0).score
+    assert found == pytest.approx(scorer.score(), abs=1e-3)
+    assert found < measured(tokenised_bleu(), "", "", hypotheses, reference, 0).score
+
+
+def test_without_a_common_sequence_of_four_words_tokenised_bleu_is_0_as_in_fairseq() -> None:
+    """sacreBLEU would smooth: 1-, 2- and 3-grams match."""
+    hypothesis, reference = "a b c x a b c", "a b c d a b c"
+    words = Dictionary()
+    scorer = Scorer(BleuConfig(pad=words.pad(), eos=words.eos(), unk=words.unk()))
+    scorer.add(*(words.encode_line(text, add_if_not_exist=True).int() for text in (reference, hypothesis)))
+    assert measured(tokenised_bleu(), "", "", [hypothesis], [reference], 0).score == scorer.score() == 0
+    assert measured(metrics.bleu(), "", "", [hypothesis], [reference], 0).score > 30
+
+
+def test_compounds_are_split_as_perls_substitution_does() -> None:
+    lines = ["Vor-Ort-Termin", "a-b-c-d", "- a -b c- d", "x--y", "1-2 3-4", "\u00e4-\u00f6"]
+    program = r"s{(\S)-(\S)}{$1 ##AT##-##AT## $2}g"
+    command = ["perl", "-CSD", "-pe", program]
+    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=True)
+    assert metrics.split_compounds(lines) == done.stdout.split("\n")
+    assert metrics.split_compounds(["a-b"]) == ["a ##AT##-##AT## b"]

@@ -1,0 +1,65 @@
+"""The Makefile without its minutes."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from program import REPOSITORY
+
+STAND_IN = """#!/bin/bash
+echo "$*" >> "$RECORD"
+if [ "$2" = venv ]; then mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; cp "$0" "$3/bin/realformer-nmt"; fi
+"""
+
+
+def make(target: str, folder: Path, **settings: str) -> list[str]:
+    """What a stand-in for Python was called with, on the way to the target."""
+    stand_in = folder / "python-stand-in"
+    stand_in.write_text(STAND_IN)
+    stand_in.chmod(0o755)
+    (folder / "record").unlink(missing_ok=True)
+    words = {"VENV": str(folder / "venv"), "PYTHON": str(stand_in)} | settings
+    outer = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "TORCH", "TORCH_INDEX")}
+    subprocess.run(
+        [str(shutil.which("make")), target, *(f"{name}={value}" for name, value in words.items())],
+        cwd=REPOSITORY,
+        env={**outer, "RECORD": str(folder / "record")},
+        check=True,
+        capture_output=True,
+    )
+    return (folder / "record").read_text().splitlines() if (folder / "record").exists() else []
+
+
+def test_make_install_once(tmp_path: Path) -> None:
+    venv, first, packages, torch, own, built, checked = make("install", tmp_path)
+    assert venv == f"-m venv {tmp_path / 'venv'}"
+    for hashed in (first, packages):
+        assert "--require-hashes --no-deps" in hashed
+    assert packages.endswith("--requirement constraints.txt")
+    assert torch.endswith(" torch==2.13.0")
+    assert own.endswith("--no-deps --no-build-isolation --editable .")
+    assert built == "install-engine"
+    assert checked == "-m pip check"
+    assert make("install", tmp_path) == []
+    assert re.fullmatch(
+        r"(?s)setuptools==.*?(--hash=\S+\s+(\\\s+)?)+", (tmp_path / "venv" / "setuptools.txt").read_text()
+    )
+
+
+def test_make_install_again_for_another_torch_which_then_stays(tmp_path: Path) -> None:
+    make("install", tmp_path)
+    other = {"TORCH": "torch==2.11.0", "TORCH_INDEX": "https://example.org/cpu"}
+    venv, _, _, packages, *_ = make("install", tmp_path, **other)
+    assert venv == f"-m venv {tmp_path / 'venv'}"
+    assert "--extra-index-url https://example.org/cpu" in packages
+    assert packages.endswith(" torch==2.11.0")
+    assert make("install", tmp_path) == []
+
+
+def test_make_test_installs_and_runs_the_suite(tmp_path: Path) -> None:
+    *installing, testing = make("test", tmp_path)
+    assert len(installing) == 7
+    assert testing == "-m pytest --numprocesses auto --dist worksteal"
+    assert make("test", tmp_path) == [testing]
