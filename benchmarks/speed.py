@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from contestants import STOCK, Place, Sample, Shape, build, optimiser, samples, trainer, warm_up
 from generating import generator
+from growing import growth
 from measuring import flops, interleaved, matmul_rate, peak_bytes, ratios, spread
 from starting import binarised, starter
 from tabulate import tabulate
@@ -85,43 +86,6 @@ def start_up(rounds: int) -> Iterator[Row]:
             yield {"what": "start-up and one update", "model": name, "against stock": ratio}
 
 
-def growth(place: Place, family: str, lengths: list[int], depths: list[int], width: int) -> Iterator[Row]:
-    """Bytes that autograd keeps of one forward pass: what a carried score costs beyond the same model without."""
-    cases = [(depth, 32) for depth in depths] + [(depths[0], length) for length in lengths]
-    for depth, length in cases:
-        shape = Shape(depth, 1, width, 512)
-        tokens = torch.full((1, length), 5, device=place.device)
-        sample = {"net_input": {"src_tokens": tokens, "src_lengths": None, "prev_output_tokens": tokens[:, :2]}}
-        kept = {name: saved_bytes(name, shape, place, sample) for name in ("post_ln", family)}
-        scores = length * length * max(1, width // 64) * 4
-        more = (kept[family] - kept["post_ln"]) / scores
-        yield {
-            "what": f"kept by autograd, {depth}L, length {length}",
-            "model": family,
-            "kept MB": kept[family] / 1e6,
-            "against post_ln": round(kept[family] / kept["post_ln"], 3),
-            "more, in arrays of scores": round(more, 2),
-        }
-
-
-def saved_bytes(name: str, shape: Shape, place: Place, sample: Sample) -> int:
-    model = build(name, shape, place).train()
-    model(**sample["net_input"])  # ADMIN's profile
-    weights = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-    kept: dict[int, int] = {}
-
-    def keep(tensor: torch.Tensor) -> torch.Tensor:
-        storage = tensor.untyped_storage()
-        if storage.data_ptr() not in weights:
-            kept[storage.data_ptr()] = storage.nbytes()
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        output = model(**sample["net_input"])
-    del output
-    return sum(kept.values())
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
@@ -176,7 +140,7 @@ def measurements(args: argparse.Namespace, place: Place) -> Iterator[Row]:
         yield from optimisers(shape, place, args.rounds)
     yield from start_up(args.rounds)
     for family in ("realformer", "realformer_sum"):
-        yield from growth(place, family, args.lengths, args.depths, args.width)
+        yield from growth(place, family, args.lengths, args.depths, args.width, args.rounds)
 
 
 if __name__ == "__main__":
