@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.decoding import Memory, OwnMemory, SourceMemory
+from realformer_nmt.decoding import BeamMemory, Memory, OwnMemory, SourceMemory
 from realformer_nmt.dropout import Dropout
 from realformer_nmt.linear import Linear
 from realformer_nmt.scaling import Gains
@@ -48,19 +48,18 @@ class Attention(nn.Module, ABC):
         """mask is True where a query may not look, and broadcasts to B x H x T x S. Without `weights`, where the scores
         are plain ones of this layer alone, torch's own kernel does it all."""
         query = self._heads(self.q_proj(x)) if self.score_source.projects else None
-        key, value = self._remember(memory, cache)
-        if not weights and query is not None and key is not None and self._fits_one_kernel(x, cache):
-            look, dropout = None if mask is None else ~mask, self.dropout_module.p if self.dropout_module.applies else 0
-            heads = nn.functional.scaled_dot_product_attention(query, key, value, look, dropout)
+        seen = self._remember(memory, cache)
+        if not weights and query is not None and self._fits_one_kernel(x, cache):
+            heads = seen.attend(query, mask, self.dropout_module.p if self.dropout_module.applies else 0.0)
             return Attended(self._join(heads), None, None)
-        length = value.size(2)
+        length = seen.length
         start = length - x.size(1) if cache is not None else 0  # a cached step asks for the last position only
-        scores = self.score_source(x, query, key, start, length)
+        scores = self.score_source(x, query, seen, start, length)
         logits, total = self.carry(scores, total, self.depth)  # B or 1 x H x T x S
         if mask is not None:
             logits = logits.masked_fill(mask, -torch.inf)
-        probabilities = logits.softmax(-1, dtype=torch.float32).type_as(value).expand(x.size(0), -1, -1, -1)
-        heads = self.dropout_module(probabilities) @ value  # B x H x T x D
+        probabilities = logits.softmax(-1, dtype=torch.float32).type_as(seen.parts[0]).expand(x.size(0), -1, -1, -1)
+        heads = seen.mix(self.dropout_module(probabilities))  # B x H x T x D
         return Attended(self._join(heads), total, probabilities)
 
     def _fits_one_kernel(self, x: Tensor, cache: Any) -> bool:
@@ -71,11 +70,11 @@ class Attention(nn.Module, ABC):
         return self.out_proj(heads.transpose(1, 2).flatten(2))  # B x T x C
 
     @abstractmethod
-    def _remember(self, memory: Tensor, cache: Any) -> Memory: ...
+    def _remember(self, memory: Tensor, cache: Any) -> Memory | BeamMemory: ...
 
     def _project(self, memory: Tensor) -> Memory:
-        key = self._heads(self.k_proj(memory)) if self.score_source.projects else None
-        return Memory(key, self._heads(self.v_proj(memory)))
+        projections = (self.v_proj, self.k_proj) if self.score_source.projects else (self.v_proj,)
+        return Memory(tuple(self._heads(projection(memory)) for projection in projections))
 
     def _heads(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.score_source.heads, -1)).transpose(1, 2)  # B x H x T x D
@@ -84,7 +83,7 @@ class Attention(nn.Module, ABC):
 class SelfAttention(Attention):
     """Keys and values are of the sequence itself; the cache holds those of the positions before."""
 
-    def _remember(self, memory: Tensor, cache: OwnMemory | None) -> Memory:
+    def _remember(self, memory: Tensor, cache: OwnMemory | None) -> Memory | BeamMemory:
         new = self._project(memory)
         return new if cache is None else cache.extend(new)
 
@@ -96,8 +95,8 @@ class CrossAttention(Attention):
         if cache is None:
             return self._project(memory)
         if cache.memory is None:
-            key, value = self._project(memory)
-            cache.memory = Memory(None if key is None else key.contiguous(), value.contiguous())  # or each step copies
+            projected = self._project(memory).parts
+            cache.memory = Memory(tuple(part.contiguous() for part in projected))  # or each step copies
         return cache.memory
 
 

@@ -1,6 +1,7 @@
 """Encoder, decoder and model, on fairseq's base classes."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, TypeVar
 
@@ -144,7 +145,7 @@ class Decoder(Side, FairseqIncrementalDecoder):
         stream = self.topology.enter(self.embed(tokens, positions))
         totals: Totals = (None, None)
         wanted = self.need_attn and not self.training  # the last layer's attention
-        for layer, caches in zip(self.layers, self._caches(incremental_state), strict=True):
+        for layer, caches in zip(self.layers, self._caches(incremental_state, tokens, memory), strict=True):
             weights = wanted and layer is self.layers[-1]
             stream, totals, attn = self.run(layer, stream, memory, masks, totals, caches, weights)
         x = self.topology.leave(stream, self.layer_norm)
@@ -162,11 +163,12 @@ class Decoder(Side, FairseqIncrementalDecoder):
     def make_generation_fast_(self, need_attn: bool = False, **_kwargs: Any) -> None:
         self.need_attn = need_attn
 
-    def _caches(self, incremental_state: dict[str, Decoding] | None) -> list[Caches]:
-        if incremental_state is None:
+    def _caches(self, state: dict[str, Decoding] | None, tokens: Tensor, memory: Tensor) -> Sequence[Caches]:
+        if state is None:
             return [(None, None)] * len(self.layers)
-        decoding = incremental_state.setdefault("decoding", Decoding(len(self.layers)))
-        return list(zip(decoding.own, decoding.source, strict=True))
+        if "decoding" not in state:
+            state["decoding"] = Decoding(len(self.layers), beams=len(tokens) // len(memory))
+        return state["decoding"].step(len(tokens), tokens.device)
 
     def _in_source_order(self, attn: Tensor, encoder_out: EncoderOut) -> Tensor:
         attn = attn.mean(1)  # B x beams * T x S

@@ -1,8 +1,8 @@
 """Raw attention scores: where they come from (source) and how they pass from layer to layer (carry).
 
-A source answers `source(x, query, key, start, length)` with raw scores of shape (B or 1) x H x T x S, never masked:
-x is B x T x C, query and key are B x H x T x D and B x H x S x D (None unless the source `projects`),
-start is the position of the first query and length is S.
+A source answers `source(x, query, memory, start, length)` with raw scores of shape (B or 1) x H x T x S, never masked:
+x is B x T x C, query is B x H x T x D (None unless the source `projects`), memory has the keys that it may be matched
+with, start is the position of the first query and length is S.
 """
 
 import functools
@@ -13,8 +13,10 @@ import torch
 from torch import Tensor, nn
 
 from realformer_nmt.choices import choose
+from realformer_nmt.decoding import BeamMemory, Memory
 from realformer_nmt.errors import OptionError
 
+Seen = Memory | BeamMemory
 RANK = 8  # k of factorised_random, Synthesizer section 3.2
 
 
@@ -42,8 +44,8 @@ class Dot(ScoreSource):
     projects = True
     tabled = False
 
-    def forward(self, _x: Tensor, query: Tensor, key: Tensor, _start: int, _length: int) -> Tensor:
-        return (query * self.head_width**-0.5) @ key.transpose(-1, -2)  # B x H x T x S
+    def forward(self, _x: Tensor, query: Tensor, memory: Seen, _start: int, _length: int) -> Tensor:
+        return memory.match(query * self.head_width**-0.5)  # B x H x T x S
 
 
 class Dense(ScoreSource):
@@ -56,7 +58,7 @@ class Dense(ScoreSource):
         self.row_weight = nn.Parameter(_uniform(heads, head_width, length))
         self.row_bias = nn.Parameter(torch.zeros(heads, 1, length))
 
-    def forward(self, x: Tensor, _query: None, _key: None, start: int, length: int) -> Tensor:
+    def forward(self, x: Tensor, _query: None, _memory: Seen, start: int, length: int) -> Tensor:
         self.check(max(start + x.size(1), length))
         hidden = torch.relu(_split(x, self.heads) @ self.hidden_weight + self.hidden_bias)  # B x H x T x D
         return hidden @ self.row_weight[..., :length] + self.row_bias[..., :length]
@@ -71,7 +73,7 @@ class FactorisedDense(ScoreSource):
         self.block_weight = nn.Parameter(_uniform(heads, head_width, blocks))
         self.cycle_weight = nn.Parameter(_uniform(heads, head_width, length // blocks))
 
-    def forward(self, x: Tensor, _query: None, _key: None, start: int, length: int) -> Tensor:
+    def forward(self, x: Tensor, _query: None, _memory: Seen, start: int, length: int) -> Tensor:
         self.check(max(start + x.size(1), length))
         x = _split(x, self.heads)
         block, cycle = x @ self.block_weight, x @ self.cycle_weight  # B x H x T x a, B x H x T x b
@@ -85,7 +87,7 @@ class Random(ScoreSource):
         super().__init__(heads, head_width, length)
         self.table = nn.Parameter(torch.randn(heads, length, length))
 
-    def forward(self, x: Tensor, _query: None, _key: None, start: int, length: int) -> Tensor:
+    def forward(self, x: Tensor, _query: None, _memory: Seen, start: int, length: int) -> Tensor:
         end = start + x.size(1)
         self.check(max(end, length))
         return self.table[:, start:end, :length].unsqueeze(0)  # 1 x H x T x S
@@ -110,7 +112,7 @@ class FactorisedRandom(ScoreSource):
         self.rows = nn.Parameter(torch.randn(heads, length, RANK) * deviation)
         self.columns = nn.Parameter(torch.randn(heads, length, RANK) * deviation)
 
-    def forward(self, x: Tensor, _query: None, _key: None, start: int, length: int) -> Tensor:
+    def forward(self, x: Tensor, _query: None, _memory: Seen, start: int, length: int) -> Tensor:
         end = start + x.size(1)
         self.check(max(end, length))
         return (self.rows[:, start:end] @ self.columns[:, :length].transpose(-1, -2)).unsqueeze(0)  # 1 x H x T x S
@@ -125,9 +127,9 @@ class Mixture(ScoreSource):
         self.sources = nn.ModuleList(sources)
         self.mixing = nn.Parameter(torch.zeros(len(sources)))
 
-    def forward(self, x: Tensor, query: Tensor | None, key: Tensor | None, start: int, length: int) -> Tensor:
+    def forward(self, x: Tensor, query: Tensor | None, memory: Seen, start: int, length: int) -> Tensor:
         weights = self.mixing.softmax(0)
-        scores = [source(x, query, key, start, length) for source in self.sources]
+        scores = [source(x, query, memory, start, length) for source in self.sources]
         return functools.reduce(torch.add, (weight * score for weight, score in zip(weights, scores, strict=True)))
 
 

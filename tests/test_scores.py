@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from realformer_nmt.decoding import Memory
 from realformer_nmt.scores import CARRIES, SOURCES, ScoreSource, build_source, longest
 
 BATCH, HEADS, WIDTH, TABLE = 2, 3, 4, 12
@@ -21,8 +22,8 @@ def source(name: str) -> ScoreSource:
 
 
 def test_dot_is_the_scaled_product_of_each_query_and_key() -> None:
-    query, key = torch.randn(2, BATCH, HEADS, 5, WIDTH)
-    scores = source("dot")(X, query, key, 0, 5)
+    query, key, value = torch.randn(3, BATCH, HEADS, 5, WIDTH)
+    scores = source("dot")(X, query, Memory((value, key)), 0, 5)
     for b, h, i, j in [(0, 0, 0, 0), (1, 2, 4, 3), (0, 1, 2, 4)]:
         by_hand = sum(query[b, h, i, c] * key[b, h, j, c] for c in range(WIDTH)) / math.sqrt(WIDTH)
         torch.testing.assert_close(scores[b, h, i, j], by_hand)
@@ -97,11 +98,12 @@ def test_a_fixed_table_is_stored_but_not_trained() -> None:
 
 def test_a_mixture_weighs_its_sources_by_a_softmax() -> None:
     s = source("random+dense+dot")
-    query, key = torch.randn(2, BATCH, HEADS, 5, WIDTH)
+    query, key, value = torch.randn(3, BATCH, HEADS, 5, WIDTH)
+    memory = Memory((value, key))
     weights = s.mixing.exp() / s.mixing.exp().sum()
-    random_part, dense_part, dot_part = (part(X, query, key, 0, 5) for part in s.sources)
+    random_part, dense_part, dot_part = (part(X, query, memory, 0, 5) for part in s.sources)
     by_hand = weights[0] * random_part + weights[1] * dense_part + weights[2] * dot_part
-    torch.testing.assert_close(s(X, query, key, 0, 5), by_hand)
+    torch.testing.assert_close(s(X, query, memory, 0, 5), by_hand)
     assert s.projects
     assert not source("random+dense").projects
 

@@ -1,0 +1,64 @@
+"""What beam search keeps, against the same rows decoded afresh."""
+
+import pytest
+import torch
+from tiny import SOURCE, combination
+
+from realformer_nmt.decoding import BeamMemory, Decoding, Lineage, Memory, OwnMemory
+
+BEAMS = 3
+MOVES = {
+    "nothing moves": [list(range(9)), list(range(9))],
+    "within sentences": [[1, 1, 0, 5, 4, 3, 8, 8, 8], [0, 2, 2, 3, 3, 4, 6, 8, 7], [2, 2, 2, 5, 4, 4, 8, 7, 6]],
+    "a sentence ends": [[2, 1, 1, 7, 6, 6], [0, 2, 1, 4, 3, 3], [5, 5, 4], [1, 0, 0]],
+    "across sentences": [[1, 1, 0, 5, 4, 3, 8, 8, 8], [8, 0, 3, 3], [1, 0, 2, 2], [3, 1]],
+    "more beams": [[2, 2, 1, 3, 4, 4, 7, 7, 6], [row for row in range(9) for _ in range(2)], list(range(18))[::-1]],
+}
+MODELS = [
+    ("post", "none", "dot", "none"),
+    ("post", "none", "dot", "mean"),
+    ("pre", "none", "random+dot", "sum"),
+    ("dual", "none", "dense", "none"),
+    ("post", "none", "factorised_random", "sum"),
+]
+
+
+@pytest.mark.parametrize("parts", MODELS, ids="-".join)
+@pytest.mark.parametrize("moves", MOVES)
+def test_every_row_goes_on_from_its_own_words(moves: str, parts: tuple[str, str, str, str]) -> None:
+    model = combination(parts).eval()
+    sentences = torch.arange(len(SOURCE)).repeat_interleave(BEAMS)
+    encoder_out = model.encoder.reorder_encoder_out(model.encoder(SOURCE), sentences)
+    tokens = torch.full((len(sentences), 1), 2)
+    state: dict[str, Decoding] = {}
+    for move in [*MOVES[moves], None]:
+        step, _ = model.decoder(tokens, encoder_out, incremental_state=state)
+        afresh, _ = model(SOURCE[sentences], None, tokens)
+        torch.testing.assert_close(step[:, -1], afresh[:, -1], rtol=1e-4, atol=1e-5)
+        if move is not None:
+            order = torch.tensor(move)
+            model.decoder.reorder_incremental_state_scripting(state, order)
+            encoder_out = model.encoder.reorder_encoder_out(encoder_out, order)
+            sentences, words = sentences[order], torch.randint(4, 13, (len(order), 1))
+            tokens = torch.cat([tokens[order], words], 1)
+
+
+def test_attention_over_beams_is_that_over_a_copy_of_each_beams_own_positions() -> None:
+    """By the formula, and by torch's kernel."""
+    lineage, heads, width = Lineage(BEAMS), 2, 4
+    memory, copies = OwnMemory(lineage), [torch.empty(2, 6, heads, 0, width)]
+    for order in ([1, 0, 0, 5, 4, 4], [2, 1, 1, 3, 3, 5], [0, 2, 2, 3, 4, 5]):
+        lineage.advance(6, torch.device("cpu"))
+        new = torch.randn(2, 6, heads, 1, width)
+        seen = memory.extend(Memory((new[0], new[1])))
+        copies.append(torch.cat([copies[-1], new], 3))
+        query = torch.randn(6, heads, 1, width)
+        value, key = copies[-1]
+        scores = query @ key.transpose(-1, -2)
+        assert isinstance(seen, BeamMemory)
+        torch.testing.assert_close(seen.match(query), scores)
+        attended = (scores / width**0.5).softmax(-1) @ value
+        torch.testing.assert_close(seen.mix((scores / width**0.5).softmax(-1)), attended)
+        torch.testing.assert_close(seen.attend(query, None, 0.0), attended)
+        lineage.reorder(torch.tensor(order))
+        copies[-1] = copies[-1][:, order]
