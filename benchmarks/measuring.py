@@ -29,16 +29,21 @@ def spread(values: list[float]) -> Spread:
 
 
 def seconds(work: Work, device: torch.device) -> float:
-    """On the CPU the processor time of this process, which other users of the machine hardly change."""
-    if device.type == "cpu":
+    """Of one thread on the CPU its processor time, which other users of the machine hardly change."""
+    if device.type == "cpu" and torch.get_num_threads() == 1:
         start = _processor_time()
         work()
         return _processor_time() - start
-    torch.cuda.synchronize(device)
+    wait_for(device)
     start = time.perf_counter()
     work()
-    torch.cuda.synchronize(device)
+    wait_for(device)
     return time.perf_counter() - start
+
+
+def wait_for(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
 
 
 def _processor_time() -> float:
