@@ -27,6 +27,7 @@ from realformer_nmt.evaluation.environment import processor, versions
 from realformer_nmt.presets import FAMILIES
 
 Row = dict[str, Any]
+TOGETHER = 3  # families in memory beside stock
 
 
 def training(shape: Shape, place: Place, who: list[str], batches: list[Sample], rounds: int) -> Iterator[Row]:
@@ -62,6 +63,7 @@ def generation(
             speed = round(tokens / spread(times[name]).median)
             what = f"generation {shape.name}, beam {beam}, {label}"
             yield {"what": what, "model": name, "tokens/s": speed, "against stock": ratio}
+        del works
 
 
 def optimisers(shape: Shape, place: Place, rounds: int) -> Iterator[Row]:
@@ -128,15 +130,16 @@ def main() -> None:
 
 def measurements(args: argparse.Namespace, place: Place) -> Iterator[Row]:
     families = list(FAMILIES) if args.families == ["all"] else args.families
-    who = [STOCK, *families]
     for size in args.sizes:
+        encoder_layers, decoder_layers = map(int, size.split("-"))
         for checkpointed in [False, True][: 1 + args.checkpointed]:
-            encoder_layers, decoder_layers = map(int, size.split("-"))
             shape = Shape(encoder_layers, decoder_layers, args.width, args.vocabulary, checkpointed)
             batches = samples(shape, place, args.tokens, args.batches)
-            yield from training(shape, place, who, batches, args.rounds)
-            for beam in [] if checkpointed else args.beams:
-                yield from generation(shape, place, who, batches, beam, args.rounds)
+            for first in range(0, len(families), TOGETHER):
+                who = [STOCK, *families[first : first + TOGETHER]]
+                yield from training(shape, place, who, batches, args.rounds)
+                for beam in [] if checkpointed else args.beams:
+                    yield from generation(shape, place, who, batches, beam, args.rounds)
         yield from optimisers(shape, place, args.rounds)
     yield from start_up(args.rounds)
     for family in ("realformer", "realformer_sum"):
