@@ -109,18 +109,25 @@ def launch(args: argparse.Namespace, grid: Grid, corpus: Corpus, found: Sequence
             raise UserError(f"{grid.name}.toml: the corpus could not be prepared, for the reason above")
     if args.launcher == "here" and not gpus:
         print("training on the CPU: no GPU is used", file=sys.stderr)
-    deepest_first = sorted(found, key=lambda cell: -sum(layers(cell.layers)))  # none is left alone at the end
+    longest_first = sorted(found, key=work, reverse=True)  # none is left alone at the end
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
     try:
         with Live(found, Console(stderr=True)) as live:
             if args.launcher == "slurm":
-                slurm.launch(deepest_first, args.folder, grid.slurm or {}, live.told)
+                slurm.launch(longest_first, args.folder, grid.slurm or {}, live.told)
             else:
-                here.launch(deepest_first, here.slots(gpus, args.jobs or max(1, gpus)), live.told)
+                here.launch(longest_first, here.slots(gpus, args.jobs or max(1, gpus)), live.told)
     except KeyboardInterrupt as error:
         raise UserError("interrupted; the same command goes on where it was") from error
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def work(cell: Cell) -> float:
+    """Of one cell against another: its layers, as often as they are trained."""
+    words = plan.fairseq_train(cell)
+    limits = [float(words[words.index(flag) + 1]) for flag in ("--max-update", "--max-epoch") if flag in words]
+    return sum(layers(cell.layers)) * limits[0] if limits else 0.0
 
 
 def write(grid: Grid, corpus: Corpus, found: Sequence[Cell], folder: Path) -> None:
