@@ -8,7 +8,7 @@ from pathlib import Path
 import comparisons
 import torch
 
-from realformer_nmt.comparison import plan
+from realformer_nmt.comparison import compare, plan
 from realformer_nmt.comparison.cells import cells
 from realformer_nmt.comparison.corpus import find
 from realformer_nmt.comparison.grid import load
@@ -38,3 +38,14 @@ def test_hours_follow_the_speed_given(tmp_path: Path, toy_corpus: Path) -> None:
     assert "all: 10.00" in plan.table(found, [cost], 1.0)
     assert "all: 1.00" in plan.table(found, [cost], 10.0)
     assert "a third of this machine's products'" in plan.table(found, [cost], None)
+
+
+def test_a_cells_work_is_its_layers_times_its_updates(tmp_path: Path, toy_corpus: Path) -> None:
+    """The cell of one layer a side with five times the updates is longer than that of two and one."""
+    more = '\n[[override]]\nfamily = "post_ln"\nlayers = "1"\n[override.budget]\nupdates = 1000\n'
+    grid = load(comparisons.write_grid(tmp_path, toy_corpus, more=more))
+    found = cells(grid, find(grid, None, None, tmp_path), tmp_path, 0)
+    work = {cell.name: compare.work(cell) for cell in found}
+    assert work["post_ln-1-s1"] == 2 * 1000
+    assert work["post_ln-2-1-s1"] == work["realformer-2-1-s1"] == 3 * 200
+    assert work["realformer-1-s1"] == 2 * 200
