@@ -4,7 +4,6 @@ import argparse
 import gzip
 import json
 import multiprocessing
-import os
 import shutil
 import signal
 import time
@@ -39,8 +38,12 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
     return [*arguments, "--vocabulary", 420, "--quiet"]
 
 
+def words(folder: Path, own: list[object], *more: object) -> list[str]:
+    return list(map(str, ["prepare", *own, "--folder", folder, "--workers", 1, *more]))
+
+
 def prepare(folder: Path, own: list[object], *more: object) -> int:
-    return cli.main(list(map(str, ["prepare", *own, "--folder", folder, "--workers", 1, *more])))
+    return cli.main(words(folder, own, *more))
 
 
 def hashes(folder: Path) -> dict[str, str]:
@@ -56,11 +59,14 @@ def undisturbed(own: list[object], tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def killed_in(stage: str, folder: Path, own: list[object]) -> None:
-    process = multiprocessing.get_context("fork").Process(target=prepare, args=(folder, own))
+    """Not forked from this process: killed while it holds tqdm's lock, a fork would hold it for us too, for ever."""
+    server = multiprocessing.get_context("forkserver")
+    server.set_forkserver_preload(["realformer_nmt.corpora.prepare"])
+    process = server.Process(target=cli.main, args=(words(folder, own),))
     process.start()
     while process.is_alive() and not list(folder.glob(f"{stage}.partial-*")):
         time.sleep(0.0005)
-    os.kill(process.pid or 0, signal.SIGKILL)
+    process.kill()
     process.join()
     assert process.exitcode == -signal.SIGKILL
     assert not (folder / "stages" / f"{stage}.json").exists()
