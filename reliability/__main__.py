@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from realformer_nmt.evaluation.environment import commit, processor, versions
-from reliability import disks, fuzzing, inputs, kills, machines, ranks, record, soak
+from reliability import disks, fuzzing, inputs, kills, machines, ranks, record, soak, writers
 from reliability.trainings import FailedError, corpus, demand
 
 Figures = dict[str, Any]
@@ -32,11 +32,11 @@ def refuse_writes(data: Path, folder: Path) -> Figures:
     folder.mkdir()
     undisturbed = folder / "undisturbed"
     kills.train(data, undisturbed, disks.UPDATES)
-    made = disks.Trained.of(data, undisturbed / kills.CHECKPOINT, folder)
+    made = writers.Trained.of(data, undisturbed / kills.CHECKPOINT, folder)
     faults = {**disks.FAULTS, **(disks.FAULTS_OF_ROOT if os.geteuid() == 0 else {})}
     tried: dict[str, disks.Outcome] = {}
     for name, fault in faults.items():
-        for writer in (*disks.WRITERS, *(disks.TRANSLATING if fault is not disks.small_files else ())):
+        for writer in (*writers.WRITERS, *(writers.TRANSLATING if fault is not disks.small_files else ())):
             tried[f"{writer}: {name}"] = disks.attempt(writer, fault, made, folder / f"fault{len(tried)}" / "out")
     (folder / "vanishing").mkdir()
     tried["text: vanished folder"] = disks.vanish(folder / "vanishing")

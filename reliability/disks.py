@@ -1,121 +1,23 @@
 """Disks that are full, read-only or gone while something is written: an error in one line, and no half of a file."""
 
 import contextlib
-import http.server
 import io
 import re
 import resource
 import shutil
 import subprocess
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
-from realformer_nmt.cli import main
-from realformer_nmt.corpora.corpus import Packing
-from realformer_nmt.corpora.download import download
-from realformer_nmt.corpora.partial import digest
-from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation.files import write_lines
 from realformer_nmt.whole_checkpoints import is_cut
 from reliability import kills
 from reliability.trainings import LIMIT, demand, fairseq_train, kill, run, start, wait_for
+from reliability.writers import TRANSLATING, WRITERS, Trained, told
 
 SYSTEM = "(No space left on device|Read-only file system|File too large|Not a directory|File exists|No such file)"
-GRID = """
-families = ["post_ln", "realformer"]
-layers = ["1"]
-protocol = "small"
-[data]
-folder = "{data}"
-subwords = "none"
-reference = "{data}/../valid.tgt"
-[budget]
-updates = 9
-tokens-a-step = 512
-max-tokens = 512
-"""
 Fault = Callable[[Path], "contextlib.AbstractContextManager[Path]"]
-
-
-@dataclass(frozen=True)
-class Trained:
-    """What there is to average, to translate with, to report on and to fetch."""
-
-    data: Path
-    checkpoint: Path
-    grid: Path
-
-    @classmethod
-    def of(cls, data: Path, checkpoint: Path, folder: Path) -> "Trained":
-        grid = folder / "grid.toml"
-        grid.write_text(GRID.format(data=data))
-        return cls(data, checkpoint, grid)
-
-
-def average(made: Trained, folder: Path) -> int:
-    return main(["average", str(made.checkpoint), "--output", str(folder / "average.pt")])
-
-
-def text(_made: Trained, folder: Path) -> int:
-    return told(lambda: write_lines(folder / "test.txt", map(str, range(99_999))))
-
-
-def hypotheses(made: Trained, folder: Path) -> int:
-    words = ["--data", str(made.data), "--subset", "train", "--subwords", "none", "--output", str(folder / "test")]
-    return main(["translate", str(made.checkpoint), *words, "--cpu", "--beam", "1", "--max-len-b", "10"])
-
-
-def report(made: Trained, folder: Path) -> int:
-    return main(["compare", str(made.grid), "--folder", str(folder), "--report", "--gpus", "0"])
-
-
-def fetched(made: Trained, folder: Path) -> int:
-    with made.checkpoint.open("rb") as stream:
-        packing = partial(Packing, bytes=made.checkpoint.stat().st_size, sha256=digest(stream, "sha256").hexdigest())
-    with served(made.checkpoint.parent) as url:
-        return told(lambda: download(packing((f"{url}/{made.checkpoint.name}",)), folder))
-
-
-def told(work: Callable[[], object]) -> int:
-    """As the command would."""
-    try:
-        work()
-    except UserError as error:
-        print(f"realformer-nmt: {error}")
-        return 1
-    return 0
-
-
-WRITERS: dict[str, Callable[[Trained, Path], int]] = {
-    "average": average,
-    "text": text,
-    "report": report,
-    "download": fetched,
-}
-
-
-TRANSLATING = {"hypotheses": hypotheses}  # in a process of its own, whose shared memory a limit of files would hit
-
-
-@contextlib.contextmanager
-def served(folder: Path) -> Iterator[str]:
-    class Server(http.server.ThreadingHTTPServer):
-        def handle_error(self, *_: object) -> None:
-            """A client that gives up is what is tried."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with Server(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
 
 
 @contextlib.contextmanager

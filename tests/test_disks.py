@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 import torch
 
-from reliability import disks
+from reliability import disks, writers
 
 
 @pytest.fixture(scope="module")
-def made(toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> disks.Trained:
+def made(toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> writers.Trained:
     """A checkpoint of nothing much, which `average` and a download take for one."""
     folder = tmp_path_factory.mktemp("made")
     torch.save({"model": {"w": torch.ones(9999)}, "optimizer_history": [{"num_updates": 1}]}, folder / "checkpoint1.pt")
-    return disks.Trained.of(toy_corpus, folder / "checkpoint1.pt", folder)
+    return writers.Trained.of(toy_corpus, folder / "checkpoint1.pt", folder)
 
 
 @pytest.mark.parametrize("fault", disks.FAULTS)
-@pytest.mark.parametrize("writer", disks.WRITERS)
+@pytest.mark.parametrize("writer", writers.WRITERS)
 def test_what_cannot_be_written_is_an_error_and_leaves_no_half(
-    writer: str, fault: str, made: disks.Trained, tmp_path: Path
+    writer: str, fault: str, made: writers.Trained, tmp_path: Path
 ) -> None:
     outcome = disks.attempt(writer, disks.FAULTS[fault], made, tmp_path / "out")
     assert outcome.status == 1
@@ -33,7 +33,7 @@ def test_what_cannot_be_written_is_an_error_and_leaves_no_half(
     assert outcome.refused
 
 
-def test_the_trial_sees_what_it_looks_for(made: disks.Trained, tmp_path: Path) -> None:
+def test_the_trial_sees_what_it_looks_for(made: writers.Trained, tmp_path: Path) -> None:
     outcome = disks.attempt("text", contextlib.nullcontext, made, tmp_path)
     assert (outcome.status, outcome.torn, outcome.refused) == (0, ["test.txt"], False)
     assert (tmp_path / "test.txt").read_text().endswith("\n99998\n")
