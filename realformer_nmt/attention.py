@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.decoding import BeamMemory, Memory, OwnMemory, SourceMemory
+from realformer_nmt.decoding import Memory, OwnMemory, SourceMemory
 from realformer_nmt.dropout import Dropout
 from realformer_nmt.linear import Linear
 from realformer_nmt.scaling import Gains
@@ -52,9 +52,7 @@ class Attention(nn.Module, ABC):
         if not weights and query is not None and self._fits_one_kernel(x, cache):
             heads = seen.attend(query, mask, self.dropout_module.p if self.dropout_module.applies else 0.0)
             return Attended(self._join(heads), None, None)
-        length = seen.length
-        start = length - x.size(1) if cache is not None else 0  # a cached step asks for the last position only
-        scores = self.score_source(x, query, seen, start, length)
+        scores = self.score_source(x, query, seen)
         logits, total = self.carry(scores, total, self.depth)  # B or 1 x H x T x S
         if mask is not None:
             logits = logits.masked_fill(mask, -torch.inf)
@@ -70,7 +68,7 @@ class Attention(nn.Module, ABC):
         return self.out_proj(heads.transpose(1, 2).flatten(2))  # B x T x C
 
     @abstractmethod
-    def _remember(self, memory: Tensor, cache: Any) -> Memory | BeamMemory: ...
+    def _remember(self, memory: Tensor, cache: Any) -> Memory: ...
 
     def _project(self, memory: Tensor) -> Memory:
         projections = (self.v_proj, self.k_proj) if self.score_source.projects else (self.v_proj,)
@@ -83,7 +81,7 @@ class Attention(nn.Module, ABC):
 class SelfAttention(Attention):
     """Keys and values are of the sequence itself; the cache holds those of the positions before."""
 
-    def _remember(self, memory: Tensor, cache: OwnMemory | None) -> Memory | BeamMemory:
+    def _remember(self, memory: Tensor, cache: OwnMemory | None) -> Memory:
         new = self._project(memory)
         return new if cache is None else cache.extend(new)
 

@@ -16,16 +16,25 @@ ROOM = 32  # positions there is room for at first; it doubles when they are full
 
 
 class Memory(NamedTuple):
-    """Values, and keys where the scores take any, of the positions that a query looks at: B x H x S x D each."""
+    """Values, and keys where the scores take any, that a sentence's queries look at: B x H x S * beams x D each.
+
+    With several beams the queries are theirs, all for the last position, and see what any of them has written at each.
+    """
 
     parts: tuple[Tensor, ...]
+    start: int = 0  # position of the first query
+    beams: int = 1
 
     @property
     def length(self) -> int:
-        return self.parts[0].size(2)
+        return self.parts[0].size(2) // self.beams
 
     def match(self, query: Tensor) -> Tensor:
-        return query @ self.parts[1].transpose(-1, -2)  # B x H x T x S
+        return query @ self.parts[1].transpose(-1, -2)  # B x H x T x S * beams
+
+    def place(self, scores: Tensor) -> Tensor:
+        """What is known of a position counts for all that is written there: _ x S to _ x S * beams."""
+        return scores if self.beams == 1 else scores.repeat_interleave(self.beams, -1)
 
     def mix(self, probabilities: Tensor) -> Tensor:
         return probabilities @ self.parts[0]  # B x H x T x D
@@ -34,43 +43,6 @@ class Memory(NamedTuple):
         value, key = self.parts
         look = None if mask is None else ~mask
         return scaled_dot_product_attention(query, key, value, look, dropout)  # B x H x T x D
-
-
-class BeamMemory(NamedTuple):
-    """The same for one query a row, of the positions of all beams of its sentence: B x H x S * beams x D each."""
-
-    parts: tuple[Tensor, ...]
-    origin: Tensor  # B x 1 x beams x S: which beam has written a position
-
-    @property
-    def length(self) -> int:
-        return self.origin.size(-1)
-
-    def match(self, query: Tensor) -> Tensor:
-        """With every beam's positions; those of the own lineage are picked."""
-        scores = self._together(query) @ self.parts[1].transpose(-1, -2)  # B x H x beams x S * beams
-        return self._apart(scores.unflatten(-1, (self.length, -1)).gather(-1, self._index(query)).squeeze(-1))
-
-    def mix(self, probabilities: Tensor) -> Tensor:
-        """Positions of other lineages count nothing."""
-        own = self._together(probabilities).unsqueeze(-1)  # B x H x beams x S x 1
-        every = own.new_zeros(*own.shape[:-1], own.size(2)).scatter_(-1, self._index(probabilities), own)
-        return self._apart(every.flatten(-2) @ self.parts[0])
-
-    def attend(self, query: Tensor, _mask: Tensor | None, dropout: float) -> Tensor:
-        value, key = self.parts
-        every = torch.arange(self.origin.size(2), device=self.origin.device)
-        own = (self.origin.unsqueeze(-1) == every).flatten(-2)  # B x 1 x beams x S * beams
-        return self._apart(scaled_dot_product_attention(self._together(query), key, value, own, dropout))
-
-    def _index(self, rows: Tensor) -> Tensor:
-        return self.origin.expand(-1, rows.size(1), -1, -1).unsqueeze(-1)  # B x H x beams x S x 1
-
-    def _together(self, rows: Tensor) -> Tensor:
-        return rows.squeeze(2).unflatten(0, self.origin.shape[::2]).transpose(1, 2)  # B x H x beams x _
-
-    def _apart(self, beams: Tensor) -> Tensor:
-        return beams.transpose(1, 2).flatten(0, 1).unsqueeze(2)  # B * beams x H x 1 x _
 
 
 class Lineage:
@@ -87,6 +59,13 @@ class Lineage:
             own = torch.arange(self.beams, device=device).expand(rows // self.beams, -1).unsqueeze(-1)
             self.origin = own if self.origin is None else torch.cat([self.origin, own], -1)
 
+    def mask(self) -> Tensor | None:
+        """Where a beam may not look, at what others have written: B x 1 x beams x S * beams."""
+        if self.origin is None:
+            return None
+        every = torch.arange(self.beams, device=self.origin.device)
+        return (self.origin.unsqueeze(-1) != every).flatten(-2).unsqueeze(1)
+
     def reorder(self, order: Tensor) -> None:
         if self.origin is not None:
             self.origin = self.origin.flatten(0, 1).index_select(0, order).unflatten(0, (-1, self.beams))
@@ -101,42 +80,41 @@ class OwnMemory:
 
     def __init__(self, lineage: Lineage) -> None:
         self.lineage = lineage
-        self.room: Tensor | None = None  # 1 or 2 (values, keys) x B x H x at least S * beams x D
+        self.rooms: tuple[Tensor, ...] = ()  # values, keys: B x H x at least S * beams x D
 
-    def extend(self, new: Memory) -> Memory | BeamMemory:
-        beams, origin = self.lineage.beams, self.lineage.origin
-        end = self.lineage.length * beams
-        parts = torch.stack(new.parts).detach().unflatten(1, (-1, beams))  # parts x B x beams x H x T x D
-        written = parts.permute(0, 1, 3, 4, 2, 5).flatten(3, 4)  # parts x B x H x T * beams x D
-        room = self.room = self._with_room(written, end)
-        room[:, :, :, end - written.size(3) : end] = written
-        seen = room[:, :, :, :end].unbind()
-        return Memory(seen) if origin is None else BeamMemory(seen, origin.unsqueeze(1))
+    def extend(self, new: Memory) -> Memory:
+        beams, length = self.lineage.beams, self.lineage.length
+        end = length * beams
+        if not self.rooms or end > self.rooms[0].size(2):
+            self.rooms = tuple(self._with_room(number, part, end) for number, part in enumerate(new.parts))
+        for room, part in zip(self.rooms, new.parts, strict=True):
+            room[:, :, end - beams : end] = part.detach()
+        return Memory(tuple(room[:, :, :end] for room in self.rooms), length - 1, beams)
 
     @property
     def sentences(self) -> int:
-        return 0 if self.room is None else self.room.size(1)
+        return len(self.rooms[0]) if self.rooms else 0
 
     def keep(self, sentences: Tensor) -> None:
-        if self.room is not None:
-            self.room = self.room.index_select(1, sentences)
+        self.rooms = tuple(room.index_select(0, sentences) for room in self.rooms)
 
     def part_beams(self) -> None:
         """Each row gets a room with what its lineage has written."""
-        origin, beams = self.lineage.origin, self.lineage.beams
-        if self.room is not None and origin is not None:
-            every = self.room[:, :, :, : self.lineage.length * beams].unflatten(3, (-1, beams))
-            index = origin.transpose(1, 2)[None, :, None, :, :, None].expand_as(every)  # parts x B x H x S x beams x D
-            self.room = every.gather(4, index).permute(0, 1, 4, 2, 3, 5).flatten(1, 2)
+        if self.lineage.origin is not None:
+            index = self.lineage.origin.transpose(1, 2)[:, None, :, :, None]  # B x 1 x S x beams x 1
+            self.rooms = tuple(self._parted(room, index) for room in self.rooms)
 
-    def _with_room(self, written: Tensor, end: int) -> Tensor:
-        old = self.room
-        if old is not None and end <= old.size(3):
-            return old
-        size = max(ROOM * self.lineage.beams, end, 0 if old is None else 2 * old.size(3))
-        room = written.new_empty(*written.shape[:3], size, written.size(4))
-        if old is not None:
-            room[:, :, :, : old.size(3)] = old
+    def _parted(self, room: Tensor, index: Tensor) -> Tensor:
+        beams = self.lineage.beams
+        every = room[:, :, : self.lineage.length * beams].unflatten(2, (-1, beams))  # B x H x S x beams x D
+        return every.gather(3, index.expand_as(every)).permute(0, 3, 1, 2, 4).flatten(0, 1)  # B * beams x H x S x D
+
+    def _with_room(self, number: int, part: Tensor, end: int) -> Tensor:
+        """For twice as much as there was; the first time for a few positions."""
+        old = self.rooms[number] if self.rooms else part[:, :, :0]
+        size = max(ROOM * self.lineage.beams, end, 2 * old.size(2))
+        room = part.new_empty(*part.shape[:2], size, part.size(3))
+        room[:, :, : old.size(2)] = old
         return room
 
 

@@ -134,27 +134,30 @@ class Decoder(Side, FairseqIncrementalDecoder):
     def extract_features(
         self, prev_output_tokens: Tensor, encoder_out: EncoderOut, incremental_state: dict[str, Decoding] | None = None
     ) -> tuple[Tensor, dict[str, list[Tensor | None]]]:
-        tokens, mask = prev_output_tokens, None
+        tokens, memory = prev_output_tokens, encoder_out["encoder_out"][0].transpose(0, 1)  # memory is B x S x C
         positions = self.embed_positions(tokens, incremental_state=incremental_state) if self.embed_positions else None
-        if incremental_state is None:
-            mask = torch.ones(tokens.size(1), tokens.size(1), dtype=torch.bool, device=tokens.device).triu(1)
-        else:
+        if incremental_state is not None:
             tokens = tokens[:, -1:]
-        memory = encoder_out["encoder_out"][0].transpose(0, 1)  # B x S x C
+        caches, mask, beams = self._begin(incremental_state, tokens, len(memory))
         masks = (mask, encoder_out["encoder_padding_mask"][0][:, None, None])
-        stream = self.topology.enter(self.embed(tokens, positions))
+        x = self.embed(tokens, positions)
+        stream = self.topology.enter(x.view(len(x) // beams, -1, x.size(-1)))  # in beam search B x beams x C
         totals: Totals = (None, None)
         wanted = self.need_attn and not self.training  # the last layer's attention
-        for layer, caches in zip(self.layers, self._caches(incremental_state, tokens, memory), strict=True):
+        for layer, cache in zip(self.layers, caches, strict=True):
             weights = wanted and layer is self.layers[-1]
-            stream, totals, attn = self.run(layer, stream, memory, masks, totals, caches, weights)
-        x = self.topology.leave(stream, self.layer_norm)
+            stream, totals, attn = self.run(layer, stream, memory, masks, totals, cache, weights)
+        x = self.topology.leave(stream, self.layer_norm).view(x.shape)
         if wanted:
             attn = self._in_source_order(attn, encoder_out).view(*x.shape[:2], -1)  # rows x T x S
         return x, {"attn": [attn if wanted else None]}
 
     def output_layer(self, features: Tensor) -> Tensor:
         return self.output_projection(features)  # B x T x V
+
+    def reorder_incremental_state_scripting(self, incremental_state: dict[str, Decoding], new_order: Tensor) -> None:
+        """fairseq's asks every module there is, at every step."""
+        self.reorder_incremental_state(incremental_state, new_order)
 
     def reorder_incremental_state(self, incremental_state: dict[str, Decoding], new_order: Tensor) -> None:
         for decoding in incremental_state.values():
@@ -163,12 +166,18 @@ class Decoder(Side, FairseqIncrementalDecoder):
     def make_generation_fast_(self, need_attn: bool = False, **_kwargs: Any) -> None:
         self.need_attn = need_attn
 
-    def _caches(self, state: dict[str, Decoding] | None, tokens: Tensor, memory: Tensor) -> Sequence[Caches]:
+    def _begin(
+        self, state: dict[str, Decoding] | None, tokens: Tensor, sentences: int
+    ) -> tuple[Sequence[Caches], Tensor | None, int]:
+        """Each layer's caches, where self-attention may not look, and how many rows it has for a sentence."""
+        rows, length = tokens.shape
         if state is None:
-            return [(None, None)] * len(self.layers)
+            mask = torch.ones(length, length, dtype=torch.bool, device=tokens.device).triu(1)
+            return [(None, None)] * len(self.layers), mask, 1
         if "decoding" not in state:
-            state["decoding"] = Decoding(len(self.layers), beams=len(tokens) // len(memory))
-        return state["decoding"].step(len(tokens), tokens.device)
+            state["decoding"] = Decoding(len(self.layers), beams=rows // sentences)
+        decoding = state["decoding"]
+        return decoding.step(rows, tokens.device), decoding.lineage.mask(), decoding.lineage.beams
 
     def _in_source_order(self, attn: Tensor, encoder_out: EncoderOut) -> Tensor:
         attn = attn.mean(1)  # B x beams * T x S

@@ -1,8 +1,8 @@
 """Raw attention scores: where they come from (source) and how they pass from layer to layer (carry).
 
-A source answers `source(x, query, memory, start, length)` with raw scores of shape (B or 1) x H x T x S, never masked:
-x is B x T x C, query is B x H x T x D (None unless the source `projects`), memory has the keys that it may be matched
-with, start is the position of the first query and length is S.
+A source answers `source(x, query, memory)` with raw scores of shape (B or 1) x H x T x S, never masked: x is B x T x C,
+query is B x H x T x D (None unless the source `projects`), memory has the keys that it may be matched with and says at
+which positions both are.
 """
 
 import functools
@@ -13,10 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from realformer_nmt.choices import choose
-from realformer_nmt.decoding import BeamMemory, Memory
+from realformer_nmt.decoding import Memory
 from realformer_nmt.errors import OptionError
 
-Seen = Memory | BeamMemory
 RANK = 8  # k of factorised_random, Synthesizer section 3.2
 
 
@@ -30,12 +29,13 @@ class ScoreSource(nn.Module):
         super().__init__()
         self.heads, self.head_width, self.length = heads, head_width, length
 
-    def check(self, end: int) -> None:
-        if end > self.length:
+    def check(self, length: int) -> int:
+        if length > self.length:
             raise OptionError(
-                f"a sequence of {end} tokens is longer than the Synthesizer's table of {self.length}: "
-                f"train with --score-length {end} or more, or leave out sequences over {self.length} tokens"
+                f"a sequence of {length} tokens is longer than the Synthesizer's table of {self.length}: "
+                f"train with --score-length {length} or more, or leave out sequences over {self.length} tokens"
             )
+        return length
 
 
 class Dot(ScoreSource):
@@ -44,7 +44,7 @@ class Dot(ScoreSource):
     projects = True
     tabled = False
 
-    def forward(self, _x: Tensor, query: Tensor, memory: Seen, _start: int, _length: int) -> Tensor:
+    def forward(self, _x: Tensor, query: Tensor, memory: Memory) -> Tensor:
         return memory.match(query * self.head_width**-0.5)  # B x H x T x S
 
 
@@ -58,10 +58,10 @@ class Dense(ScoreSource):
         self.row_weight = nn.Parameter(_uniform(heads, head_width, length))
         self.row_bias = nn.Parameter(torch.zeros(heads, 1, length))
 
-    def forward(self, x: Tensor, _query: None, _memory: Seen, start: int, length: int) -> Tensor:
-        self.check(max(start + x.size(1), length))
+    def forward(self, x: Tensor, _query: None, memory: Memory) -> Tensor:
+        length = self.check(memory.length)
         hidden = torch.relu(_split(x, self.heads) @ self.hidden_weight + self.hidden_bias)  # B x H x T x D
-        return hidden @ self.row_weight[..., :length] + self.row_bias[..., :length]
+        return memory.place(hidden @ self.row_weight[..., :length] + self.row_bias[..., :length])
 
 
 class FactorisedDense(ScoreSource):
@@ -73,11 +73,11 @@ class FactorisedDense(ScoreSource):
         self.block_weight = nn.Parameter(_uniform(heads, head_width, blocks))
         self.cycle_weight = nn.Parameter(_uniform(heads, head_width, length // blocks))
 
-    def forward(self, x: Tensor, _query: None, _memory: Seen, start: int, length: int) -> Tensor:
-        self.check(max(start + x.size(1), length))
+    def forward(self, x: Tensor, _query: None, memory: Memory) -> Tensor:
+        length = self.check(memory.length)
         x = _split(x, self.heads)
         block, cycle = x @ self.block_weight, x @ self.cycle_weight  # B x H x T x a, B x H x T x b
-        return (block.unsqueeze(-1) * cycle.unsqueeze(-2)).flatten(-2)[..., :length]
+        return memory.place((block.unsqueeze(-1) * cycle.unsqueeze(-2)).flatten(-2)[..., :length])
 
 
 class Random(ScoreSource):
@@ -87,10 +87,9 @@ class Random(ScoreSource):
         super().__init__(heads, head_width, length)
         self.table = nn.Parameter(torch.randn(heads, length, length))
 
-    def forward(self, x: Tensor, _query: None, _memory: Seen, start: int, length: int) -> Tensor:
-        end = start + x.size(1)
-        self.check(max(end, length))
-        return self.table[:, start:end, :length].unsqueeze(0)  # 1 x H x T x S
+    def forward(self, _x: Tensor, _query: None, memory: Memory) -> Tensor:
+        length = self.check(memory.length)
+        return memory.place(self.table[:, memory.start : length, :length].unsqueeze(0))  # 1 x H x T x S
 
 
 class FixedRandom(Random):
@@ -112,10 +111,10 @@ class FactorisedRandom(ScoreSource):
         self.rows = nn.Parameter(torch.randn(heads, length, RANK) * deviation)
         self.columns = nn.Parameter(torch.randn(heads, length, RANK) * deviation)
 
-    def forward(self, x: Tensor, _query: None, _memory: Seen, start: int, length: int) -> Tensor:
-        end = start + x.size(1)
-        self.check(max(end, length))
-        return (self.rows[:, start:end] @ self.columns[:, :length].transpose(-1, -2)).unsqueeze(0)  # 1 x H x T x S
+    def forward(self, _x: Tensor, _query: None, memory: Memory) -> Tensor:
+        length = self.check(memory.length)
+        scores = self.rows[:, memory.start : length] @ self.columns[:, :length].transpose(-1, -2)
+        return memory.place(scores.unsqueeze(0))  # 1 x H x T x S
 
 
 class Mixture(ScoreSource):
@@ -127,9 +126,9 @@ class Mixture(ScoreSource):
         self.sources = nn.ModuleList(sources)
         self.mixing = nn.Parameter(torch.zeros(len(sources)))
 
-    def forward(self, x: Tensor, query: Tensor | None, memory: Seen, start: int, length: int) -> Tensor:
+    def forward(self, x: Tensor, query: Tensor | None, memory: Memory) -> Tensor:
         weights = self.mixing.softmax(0)
-        scores = [source(x, query, memory, start, length) for source in self.sources]
+        scores = [source(x, query, memory) for source in self.sources]
         return functools.reduce(torch.add, (weight * score for weight, score in zip(weights, scores, strict=True)))
 
 

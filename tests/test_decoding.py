@@ -4,7 +4,7 @@ import pytest
 import torch
 from tiny import SOURCE, combination
 
-from realformer_nmt.decoding import BeamMemory, Decoding, Lineage, Memory, OwnMemory
+from realformer_nmt.decoding import Decoding, Lineage, Memory, OwnMemory
 
 BEAMS = 3
 MOVES = {
@@ -49,16 +49,18 @@ def test_attention_over_beams_is_that_over_a_copy_of_each_beams_own_positions() 
     memory, copies = OwnMemory(lineage), [torch.empty(2, 6, heads, 0, width)]
     for order in ([1, 0, 0, 5, 4, 4], [2, 1, 1, 3, 3, 5], [0, 2, 2, 3, 4, 5]):
         lineage.advance(6, torch.device("cpu"))
-        new = torch.randn(2, 6, heads, 1, width)
-        seen = memory.extend(Memory((new[0], new[1])))
-        copies.append(torch.cat([copies[-1], new], 3))
-        query = torch.randn(6, heads, 1, width)
+        query, *new = torch.randn(3, 2, heads, BEAMS, width)  # two sentences
+        seen, mask = memory.extend(Memory(tuple(new))), lineage.mask()
+        copies.append(torch.cat([copies[-1], rows(torch.stack(new))], 3))
         value, key = copies[-1]
-        scores = query @ key.transpose(-1, -2)
-        assert isinstance(seen, BeamMemory)
-        torch.testing.assert_close(seen.match(query), scores)
-        attended = (scores / width**0.5).softmax(-1) @ value
-        torch.testing.assert_close(seen.mix((scores / width**0.5).softmax(-1)), attended)
-        torch.testing.assert_close(seen.attend(query, None, 0.0), attended)
+        attended = (rows(query) @ key.transpose(-1, -2) / width**0.5).softmax(-1) @ value  # rows x H x 1 x D
+        scores = seen.match(query) / width**0.5
+        torch.testing.assert_close(rows(seen.mix(scores.masked_fill(mask, -torch.inf).softmax(-1))), attended)
+        torch.testing.assert_close(rows(seen.attend(query, mask, 0.0)), attended)
         lineage.reorder(torch.tensor(order))
         copies[-1] = copies[-1][:, order]
+
+
+def rows(beams: torch.Tensor) -> torch.Tensor:
+    """... x B x H x beams x D to ... x B * beams x H x 1 x D."""
+    return beams.transpose(-2, -3).flatten(-4, -3).unsqueeze(-2)

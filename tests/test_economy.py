@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 import torch
-from fairseq.sequence_generator import SequenceGenerator
-from tiny import COMBINATIONS, PAD, PREVIOUS, SOURCE, build, combination, dictionary, profiled
+from tiny import PAD, PREVIOUS, SOURCE, build, combination, profiled
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -18,6 +18,7 @@ from realformer_nmt.training.fused_loss import ProjectedNLL
 FREE = {"view", "_unsafe_view", "transpose", "t", "unsqueeze", "squeeze", "expand", "detach", "slice", "select"}
 # Operations that do work, in a training step's forward pass: one more layer of encoder and of decoder
 BUDGET = {"post_ln": 75, "realformer": 98}
+DECODING_BUDGET = {"post_ln": 31, "realformer": 38}  # the same for one more decoder layer in a step of beam search
 
 
 class Counting(TorchDispatchMode):
@@ -68,6 +69,21 @@ def test_operations_a_layer_stay_within_the_budget(family: str) -> None:
     assert work(family, 3) - work(family, 2) <= BUDGET[family]
 
 
+@pytest.mark.parametrize("family", DECODING_BUDGET)
+def test_operations_of_a_decoding_step_stay_within_the_budget(family: str) -> None:
+    def step(layers: int) -> int:
+        model, state = profiled(build(**FAMILIES[family], decoder_layers=layers)).eval(), {}
+        model.make_generation_fast_()
+        with torch.no_grad():
+            encoder_out = model.encoder.reorder_encoder_out(model.encoder(SOURCE), torch.arange(6) // 2)
+            run = partial(model.decoder, encoder_out=encoder_out, incremental_state=state)
+            run(PREVIOUS[:, :1].repeat_interleave(2, 0))
+            names = operations(lambda: run(PREVIOUS[:, :2].repeat_interleave(2, 0)))
+        return sum(number for name, number in names.items() if name not in FREE)
+
+    assert step(3) - step(2) <= DECODING_BUDGET[family]
+
+
 @pytest.mark.parametrize("carry", ["sum", "mean"])
 def test_a_carried_score_is_kept_no_more_often_than_one_that_is_not(carry: str) -> None:
     def kept(carry: str) -> int:
@@ -100,9 +116,9 @@ def beams(order: list[int]) -> tuple[Decoding, list[int]]:
 
 
 def addresses(decoding: Decoding) -> list[int]:
-    rooms = [own.room for own in decoding.own]
+    rooms = [room for own in decoding.own for room in own.rooms]
     values = [source.memory.parts[0] for source in decoding.source if source.memory]
-    return [tensor.data_ptr() for tensor in (*rooms, *values) if tensor is not None]
+    return [tensor.data_ptr() for tensor in (*rooms, *values)]
 
 
 def test_caches_stay_where_they_are_when_no_beam_moves() -> None:
@@ -134,29 +150,6 @@ def test_decoding_goes_on_when_the_room_is_full() -> None:
     steps = [model.decoder(tokens[:, :end], encoder_out, incremental_state=state)[0] for end in range(1, 81)]
     full, _ = model.decoder(tokens, encoder_out)
     torch.testing.assert_close(torch.cat(steps, 1), full, rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize("parts", [parts for parts in COMBINATIONS if parts[1] == "none"][::7], ids="-".join)
-def test_weights_laid_out_for_decoding_give_the_same_beams(parts: tuple[str, str, str, str]) -> None:
-    model = combination(parts).eval()
-    sample = {"net_input": {"src_tokens": SOURCE, "src_lengths": SOURCE.ne(PAD).sum(1)}}
-    search = SequenceGenerator([model], dictionary(), beam_size=3, max_len_b=8)
-    before = search.generate([model], sample)
-    model.make_generation_fast_(need_attn=False)
-    for one, other in zip(before, search.generate([model], sample), strict=True):
-        assert [beam["tokens"].tolist() for beam in one] == [beam["tokens"].tolist() for beam in other]
-        torch.testing.assert_close(*(torch.stack([b["score"] for b in beams]) for beams in (one, other)))
-
-
-def test_weights_changed_after_they_were_laid_out_count() -> None:
-    model = build().eval()
-    model.make_generation_fast_()
-    with torch.no_grad():
-        model.decoder.layers[0].fc1.weight.mul_(3)
-        changed, _ = model(SOURCE, None, PREVIOUS)
-    afresh = build().eval()
-    afresh.load_state_dict(model.state_dict())
-    torch.testing.assert_close(changed, afresh(SOURCE, None, PREVIOUS)[0])
 
 
 def test_a_loss_in_chunks_equals_torchs(monkeypatch: pytest.MonkeyPatch) -> None:

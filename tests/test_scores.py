@@ -23,7 +23,7 @@ def source(name: str) -> ScoreSource:
 
 def test_dot_is_the_scaled_product_of_each_query_and_key() -> None:
     query, key, value = torch.randn(3, BATCH, HEADS, 5, WIDTH)
-    scores = source("dot")(X, query, Memory((value, key)), 0, 5)
+    scores = source("dot")(X, query, Memory((value, key)))
     for b, h, i, j in [(0, 0, 0, 0), (1, 2, 4, 3), (0, 1, 2, 4)]:
         by_hand = sum(query[b, h, i, c] * key[b, h, j, c] for c in range(WIDTH)) / math.sqrt(WIDTH)
         torch.testing.assert_close(scores[b, h, i, j], by_hand)
@@ -66,12 +66,16 @@ def test_every_kind_of_synthesizer_is_checked_by_hand() -> None:
 @pytest.mark.parametrize("name", BY_HAND)
 def test_synthesizer_scores(name: str) -> None:
     s = source(name)
-    full = s(X, None, None, 0, 5).expand(BATCH, -1, -1, -1)  # B x H x T x S
-    last = s(X[:, -1:], None, None, 4, 5).expand(BATCH, -1, -1, -1)  # one cached step, at position 4
+    values = torch.empty(BATCH, HEADS, 5, WIDTH)
+    full = s(X, None, Memory((values,))).expand(BATCH, -1, -1, -1)  # B x H x T x S
+    last = s(X[:, -1:], None, Memory((values,), start=4)).expand(BATCH, -1, -1, -1)  # one cached step
+    beams = s(X[:, -1:], None, Memory((values.repeat(1, 1, 2, 1),), start=4, beams=2)).expand(BATCH, -1, -1, -1)
     for b, h, i, j in [(0, 0, 0, 0), (1, 2, 4, 3), (0, 1, 2, 4), (1, 0, 3, 1)]:
         head = X[b, i, h * WIDTH : (h + 1) * WIDTH]
         torch.testing.assert_close(full[b, h, i, j], BY_HAND[name](s, head, h, i, j))
     torch.testing.assert_close(last, full[:, :, 4:])
+    for beam in (0, 1):
+        torch.testing.assert_close(beams[..., beam::2], last)
 
 
 PARAMETERS = {  # of H heads, D = d_head, N entries: the table of Synthesizer, section 3.3, a head each
@@ -101,9 +105,9 @@ def test_a_mixture_weighs_its_sources_by_a_softmax() -> None:
     query, key, value = torch.randn(3, BATCH, HEADS, 5, WIDTH)
     memory = Memory((value, key))
     weights = s.mixing.exp() / s.mixing.exp().sum()
-    random_part, dense_part, dot_part = (part(X, query, memory, 0, 5) for part in s.sources)
+    random_part, dense_part, dot_part = (part(X, query, memory) for part in s.sources)
     by_hand = weights[0] * random_part + weights[1] * dense_part + weights[2] * dot_part
-    torch.testing.assert_close(s(X, query, memory, 0, 5), by_hand)
+    torch.testing.assert_close(s(X, query, memory), by_hand)
     assert s.projects
     assert not source("random+dense").projects
 
