@@ -1,13 +1,13 @@
 """Linear layers that read their weights faster when a CPU decodes: a few rows at a time, always the same weights."""
 
-import functools
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-WIDE = 2**22  # weights from which on oneDNN's blocks are better than a transposed matrix on an Intel too
+from realformer_nmt.product import by_onednn, onednn_leads, product
+
+WIDE = 2**22  # weights from which on oneDNN's blocks are better than a transposed matrix where it does not lead
 
 
 class Linear(nn.Linear):
@@ -18,24 +18,15 @@ class Linear(nn.Linear):
     def make_generation_fast_(self, **_kwargs: Any) -> None:
         weight = self.weight.detach()
         if weight.device.type == "cpu" and weight.dtype == torch.float32 and torch.backends.mkldnn.is_available():
-            transposed = on_intel() and weight.numel() < WIDE
-            lay = _transposed if transposed else torch.ops.mkldnn._reorder_linear_weight
+            blocks = weight.numel() >= WIDE or onednn_leads(weight.device)
+            lay = torch.ops.mkldnn._reorder_linear_weight if blocks else _transposed
             self._copy = lay(weight), *_state(self.weight)
 
     def forward(self, x: Tensor) -> Tensor:
         if self._copy is None or torch.is_grad_enabled() or self._copy[1:] != _state(self.weight):
-            return super().forward(x)
+            return product(x, self.weight, self.bias)
         weight = self._copy[0]
-        if weight.is_mkldnn:
-            return torch.ops.mkldnn._linear_pointwise.default(x, weight, self.bias, "none", [], "")
-        return nn.functional.linear(x, weight, self.bias)
-
-
-@functools.cache
-def on_intel() -> bool:
-    """Where MKL, which torch's products come from, has its best code."""
-    processors = Path("/proc/cpuinfo")
-    return processors.exists() and "GenuineIntel" in processors.read_text("utf-8")
+        return by_onednn(x, weight, self.bias) if weight.is_mkldnn else nn.functional.linear(x, weight, self.bias)
 
 
 def _transposed(weight: Tensor) -> Tensor:

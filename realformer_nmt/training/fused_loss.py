@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from realformer_nmt.errors import OptionError
+from realformer_nmt.product import product
 
 CACHE_CHUNK = 2**18  # logits that are fp32 at a time: on the CPU 1 MB, which stays in the cache,
 LAUNCH_CHUNK = 2**24  # elsewhere 64 MB, so that kernel launches do not count
@@ -63,7 +64,7 @@ class ProjectedNLL(torch.autograd.Function):
         d_features, d_weight = torch.empty_like(features), torch.empty_like(weight)  # N x C, V x C
         losses = features.new_zeros(2, dtype=_wide(features))
         for rows in _chunks(len(features), len(weight), LAUNCH_CHUNK):
-            logits = features[rows] @ weight.t()  # n x V
+            logits = product(features[rows], weight)  # n x V
             losses += _replace_by_gradient(logits, target[rows], shares, padding)
             torch.mm(logits, weight, out=d_features[rows])
             d_weight.addmm_(logits.t(), features[rows], beta=int(rows.start > 0))

@@ -1,0 +1,53 @@
+"""Products by oneDNN against torch's own, with their gradients."""
+
+import subprocess
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch import nn
+
+from realformer_nmt import product
+from realformer_nmt.product import LARGE, Product
+
+CPU = torch.device("cpu")
+
+
+def test_it_knows_an_intel() -> None:
+    found = subprocess.run(["/usr/bin/lscpu"], capture_output=True, text=True, check=True).stdout
+    assert product.onednn_leads(CPU) == ("GenuineIntel" not in found)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("shape", [(5,), (2, 3), (2, 1, 4)])
+def test_values_and_gradients_are_torchs(shape: tuple[int, ...], bias: bool) -> None:
+    layer, x = nn.Linear(6, 7, bias=bias), torch.randn(*shape, 6, requires_grad=True)
+    inputs = (x, *layer.parameters())
+    found = Product.apply(x, layer.weight, layer.bias)
+    expected = layer(x)
+    torch.testing.assert_close(found, expected)
+    d_y = torch.randn_like(expected)
+    for one, other in zip(*(torch.autograd.grad(y, inputs, d_y) for y in (found, expected)), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_a_gradient_that_nobody_wants_is_not_made() -> None:
+    asked = SimpleNamespace(saved_tensors=(torch.randn(3, 6), torch.randn(7, 6)), needs_input_grad=(False, True, False))
+    made = Product.backward(asked, torch.randn(3, 7))
+    assert [gradient is not None for gradient in made] == [False, True, False]
+
+
+@pytest.mark.parametrize("weights", [LARGE - 64, LARGE])
+@pytest.mark.parametrize("intel", [True, False])
+def test_small_products_and_those_on_an_intel_are_torchs_own(
+    weights: int, intel: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(product, "_mkl_is_at_home", lambda: intel)
+    y = product.product(torch.randn(2, 64), torch.randn(weights // 64, 64, requires_grad=True))
+    assert (type(y.grad_fn).__name__ == "ProductBackward") == (weights >= LARGE and not intel)
+
+
+def test_under_autocast_they_are_torchs_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(product, "_mkl_is_at_home", lambda: False)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert product.product(torch.randn(2, 64), torch.randn(LARGE // 64, 64)).dtype == torch.bfloat16
