@@ -18,7 +18,7 @@ from fairseq.data.indexed_dataset import IndexedDataset, MMapIndexedDataset, _co
 from fairseq.tasks import translation
 from fairseq.tasks.translation import TranslationTask
 
-from realformer_nmt.corpora.binarise import HEADER
+from realformer_nmt.corpora.index import HEADER
 from realformer_nmt.errors import UserError, one_line
 
 VERSION = 1

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from realformer_nmt import binarised
 from realformer_nmt.comparison import grid
 from realformer_nmt.corpora import extract, manifest, reading
+from realformer_nmt.corpora.index import HEADER
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import checkpoints, preparation, significance
 from realformer_nmt.protocols import protocol
@@ -119,7 +120,7 @@ def pickled(whole: bytes) -> Given:
 
 def index_of(sizes: tuple[int, ...]) -> bytes:
     numbers = b"".join(size.to_bytes(4, "little") for size in sizes) + bytes(8 * len(sizes))
-    return binarised.HEADER.pack(b"MMIDIDX\x00\x00", 1, 8, len(sizes)) + numbers
+    return HEADER.pack(b"MMIDIDX\x00\x00", 1, 8, len(sizes)) + numbers
 
 
 def packed() -> bytes:

@@ -1,5 +1,7 @@
 """What the speed rests on, counted rather than timed: operations, synchronisations, arrays kept, caches copied."""
 
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -7,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from program import REPOSITORY
 from tiny import PAD, PREVIOUS, SOURCE, build, combination, profiled
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -35,6 +38,15 @@ def operations(run: Callable[[], object]) -> Counter[str]:
     with Counting() as counting:
         run()
     return counting.names
+
+
+def test_the_plug_in_imports_nothing_but_itself_beyond_what_fairseq_does() -> None:
+    program = (
+        "import sys, fairseq_cli.train\nknown = {*sys.modules}\nimport realformer_nmt\nprint(*{*sys.modules} - known)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    modules = done.stdout.splitlines()[-1].split()
+    assert {module.partition(".")[0] for module in modules} == {"realformer_nmt"}
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -2,18 +2,16 @@
 
 import contextlib
 import os
-import struct
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from realformer_nmt.children import dying_with_us
+from realformer_nmt.corpora.index import HEADER
 from realformer_nmt.corpora.progress import progress
 from realformer_nmt.corpora.texts import SPLITS
 from realformer_nmt.errors import UserError
-
-HEADER = struct.Struct("<9sQBQ")  # fairseq's mmap index: magic, version, type of the numbers, how many lines
 
 
 def command(
