@@ -18,7 +18,7 @@ from torch.profiler import ProfilerActivity, profile
 from realformer_nmt.presets import FAMILIES
 
 KINDS = {  # torch's operations by what they are for; the others are `others`
-    "products with weights": "mm addmm _mkl_linear _linear_pointwise",
+    "products with weights": "mm addmm addmm_ _linear_pointwise",
     "attention's products and softmax": "bmm baddbmm _softmax _softmax_backward_data _flash_attention_forward "
     "_scaled_dot_product_flash_attention_for_cpu",
     "copies": "copy_ cat index_select index gather index_copy_ roll",
@@ -27,8 +27,7 @@ KINDS = {  # torch's operations by what they are for; the others are `others`
     "NaNs": "ne index_put_ _index_put_impl_ nonzero",
     "random numbers": "bernoulli_ random_ native_dropout",
     "fills": "fill_ zero_",
-    "sums and the like": "add add_ sub sub_ mul mul_ div div_ addcmul_ addcdiv_ sqrt where sum lerp_ "
-    "_foreach_add_ _foreach_mul_ _foreach_lerp_ _foreach_addcmul_ _foreach_addcdiv_ _foreach_sqrt",
+    "sums and the like": "add add_ sub sub_ mul mul_ div div_ addcmul_ addcdiv_ sqrt where sum lerp_ _fused_adamw_",
     "normalisation and ReLU": "native_layer_norm native_layer_norm_backward relu relu_ threshold_backward",
 }
 
