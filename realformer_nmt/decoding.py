@@ -84,11 +84,12 @@ class OwnMemory:
 
     def extend(self, new: Memory) -> Memory:
         beams, length = self.lineage.beams, self.lineage.length
-        end = length * beams
-        if not self.rooms or end > self.rooms[0].size(2):
-            self.rooms = tuple(self._with_room(number, part, end) for number, part in enumerate(new.parts))
-        for room, part in zip(self.rooms, new.parts, strict=True):
-            room[:, :, end - beams : end] = part.detach()
+        end, written = length * beams, [part.detach() for part in new.parts]
+        self.rooms = self.rooms or tuple(part[:, :, :0] for part in written)
+        if end > self.rooms[0].size(2):
+            self.rooms = tuple(_enlarged(room, ROOM * beams) for room in self.rooms)
+        for room, part in zip(self.rooms, written, strict=True):
+            room[:, :, end - beams : end] = part
         return Memory(tuple(room[:, :, :end] for room in self.rooms), length - 1, beams)
 
     @property
@@ -109,13 +110,12 @@ class OwnMemory:
         every = room[:, :, : self.lineage.length * beams].unflatten(2, (-1, beams))  # B x H x S x beams x D
         return every.gather(3, index.expand_as(every)).permute(0, 3, 1, 2, 4).flatten(0, 1)  # B * beams x H x S x D
 
-    def _with_room(self, number: int, part: Tensor, end: int) -> Tensor:
-        """For twice as much as there was; the first time for a few positions."""
-        old = self.rooms[number] if self.rooms else part[:, :, :0]
-        size = max(ROOM * self.lineage.beams, end, 2 * old.size(2))
-        room = part.new_empty(*part.shape[:2], size, part.size(3))
-        room[:, :, : old.size(2)] = old
-        return room
+
+def _enlarged(room: Tensor, least: int) -> Tensor:
+    """With space for twice as much."""
+    larger = room.new_empty(*room.shape[:2], max(least, 2 * room.size(2)), room.size(3))
+    larger[:, :, : room.size(2)] = room
+    return larger
 
 
 class SourceMemory:

@@ -49,11 +49,12 @@ def test_attention_over_beams_is_that_over_a_copy_of_each_beams_own_positions() 
     memory, copies = OwnMemory(lineage), [torch.empty(2, 6, heads, 0, width)]
     for order in ([1, 0, 0, 5, 4, 4], [2, 1, 1, 3, 3, 5], [0, 2, 2, 3, 4, 5]):
         lineage.advance(6, torch.device("cpu"))
-        query, *new = torch.randn(3, 2, heads, BEAMS, width)  # two sentences
+        query, *new = torch.randn(3, 2, heads, BEAMS, width, requires_grad=True)  # two sentences
         seen, mask = memory.extend(Memory(tuple(new))), lineage.mask()
         copies.append(torch.cat([copies[-1], rows(torch.stack(new))], 3))
         value, key = copies[-1]
         attended = (rows(query) @ key.transpose(-1, -2) / width**0.5).softmax(-1) @ value  # rows x H x 1 x D
+        assert not any(part.requires_grad for part in seen.parts)
         scores = seen.match(query) / width**0.5
         torch.testing.assert_close(rows(seen.mix(scores.masked_fill(mask, -torch.inf).softmax(-1))), attended)
         torch.testing.assert_close(rows(seen.attend(query, mask, 0.0)), attended)
