@@ -13,7 +13,8 @@ LARGE = 2**16  # weights from which on oneDNN's dearer calls pay
 
 def product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x weight^T + bias."""
-    if weight.numel() >= LARGE and weight.dtype == x.dtype == torch.float32 and onednn_leads(weight.device):
+    large = weight.numel() >= LARGE and x.numel() > 0
+    if large and weight.dtype == x.dtype == torch.float32 and onednn_leads(weight.device):
         return Product.apply(x, weight, bias)
     return torch.nn.functional.linear(x, weight, bias)
 

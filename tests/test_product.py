@@ -31,6 +31,31 @@ def test_values_and_gradients_are_torchs(shape: tuple[int, ...], bias: bool) -> 
         torch.testing.assert_close(one, other)
 
 
+@pytest.mark.parametrize(
+    ("x", "d_y"),
+    [
+        (torch.randn(3, 4, 12).transpose(0, 1)[..., ::2], torch.randn(4, 3, 1).expand(4, 3, 7)),
+        (torch.randn(1, 6).expand(4, 6), torch.randn(7, 4).t()),
+    ],
+    ids=["strided", "repeated"],
+)
+def test_no_matter_how_they_lie_in_memory(x: torch.Tensor, d_y: torch.Tensor) -> None:
+    layer = nn.Linear(6, 7)
+    inputs = (x.detach().requires_grad_(), *layer.parameters())
+    found, expected = Product.apply(*inputs), layer(inputs[0])
+    torch.testing.assert_close(found, expected)
+    for one, other in zip(*(torch.autograd.grad(y, inputs, d_y) for y in (found, expected)), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_of_nothing_the_gradient_is_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(product, "_mkl_is_at_home", lambda: False)
+    weight = torch.randn(LARGE // 64, 64, requires_grad=True)
+    product.product(torch.empty(0, 64), weight).sum().backward()
+    assert weight.grad is not None
+    assert not weight.grad.any()
+
+
 def test_a_gradient_that_nobody_wants_is_not_made() -> None:
     asked = SimpleNamespace(saved_tensors=(torch.randn(3, 6), torch.randn(7, 6)), needs_input_grad=(False, True, False))
     made = Product.backward(asked, torch.randn(3, 7))
