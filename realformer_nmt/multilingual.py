@@ -14,8 +14,10 @@ from fairseq.models import FairseqMultiModel, register_model
 from torch import Tensor, nn
 
 from realformer_nmt.config import TranslationConfig, validate
+from realformer_nmt.decoder import Decoder
+from realformer_nmt.encoder import Encoder
 from realformer_nmt.errors import OptionError
-from realformer_nmt.model import Decoder, Encoder, TranslationModel, embedding, read_options, refuse_left_padded_targets
+from realformer_nmt.model import TranslationModel, embedding, read_options, refuse_left_padded_targets
 from realformer_nmt.weights import demand_finite, told_in_one_line
 
 MODEL = "multilingual_realformer_nmt"
