@@ -3,6 +3,7 @@ what was trained since the last one."""
 
 import functools
 import logging
+import os
 import shutil
 import typing
 from pathlib import Path
@@ -13,7 +14,7 @@ from fairseq.distributed import utils as distributed_utils
 from fairseq.file_io import PathManager
 from fairseq.trainer import Trainer
 
-from realformer_nmt import whole_checkpoints
+from realformer_nmt import checkpoint_reader, whole_checkpoints
 from realformer_nmt.corpora.partial import completed
 from realformer_nmt.errors import UserError
 
@@ -26,6 +27,7 @@ def mend() -> None:
     copy_at_one_blow()
     miss_a_folder_that_is_gone()
     go_on_from_a_whole_checkpoint()
+    refuse_options_that_name_no_file()
 
 
 def save_at_one_blow() -> None:
@@ -97,7 +99,8 @@ def chosen(trainer: Trainer, filename: str) -> str:
     answer: str | None = None
     alone = trainer.data_parallel_world_size == 1 or bool(trainer.checkpoint_suffix) or trainer.tpu
     if trainer.data_parallel_rank == 0 or alone:
-        answer = str(instead_of(Path(filename), trainer.cfg.checkpoint.restore_file == LAST))
+        cfg, path = trainer.cfg.checkpoint, Path(filename)
+        answer = str(instead_of(path, cfg.restore_file == LAST and path.parent == Path(cfg.save_dir)))
     if not alone:
         group = trainer.data_parallel_process_group
         answer = distributed_utils.broadcast_object(answer, src_rank=0, group=group, dist_device=trainer.device)
@@ -105,21 +108,57 @@ def chosen(trainer: Trainer, filename: str) -> str:
 
 
 def instead_of(path: Path, others_will_do: bool) -> Path:
-    if not others_will_do and not PathManager.exists(str(path)):  # fairseq would train from the start without a word
-        raise UserError(
-            f"--restore-file {path}: no such file; give a checkpoint, or leave it out to train from the start"
-        )
-    if PathManager.path_requires_pathmanager(str(path)) or not whole_checkpoints.is_cut(path):
-        return path
+    if PathManager.path_requires_pathmanager(str(path)) or (others_will_do and not os.path.lexists(path)):
+        return path  # from elsewhere, or the start of a training
     if path.name != LAST or not others_will_do:
-        raise UserError(f"{path} was cut off or damaged: {whole_checkpoints.told(path)}. Give a whole checkpoint")
+        whole(path)
+        return path
+    if path.is_file() and not whole_checkpoints.is_cut(path):
+        return path
     found = sorted(path.parent.glob("checkpoint*.pt"))
     newest = whole_checkpoints.newest(found)
     if newest is None:
         listed = "; ".join(whole_checkpoints.told(file) for file in found)
         raise UserError(
-            f"{path} was cut off, and no checkpoint beside it is whole to go on from: {listed}. Bring one back, or "
-            "remove them to train from the start"
+            f"{path} was cut off or damaged, and no checkpoint beside it is whole to go on from: {listed}. Bring one "
+            "back, or remove them to train from the start"
         )
-    logger.warning("%s was cut off: going on from %s, the newest whole one", path, whole_checkpoints.told(newest))
+    told = whole_checkpoints.told(newest)
+    logger.warning("%s was cut off or damaged: going on from %s, the newest whole one", path, told)
     return newest
+
+
+def whole(path: Path) -> None:
+    checkpoint_reader.regular(path)
+    damage = checkpoint_reader.damage(path)
+    if damage is not None:
+        raise UserError(f"{path} was cut off or damaged: {damage}. Give a whole checkpoint")
+
+
+def refuse_options_that_name_no_file() -> None:
+    """Where --restore-file or --finetune-from-model is a folder, a FIFO or empty, fairseq trains from the start without
+    a word (trainer.py)."""
+    original = checkpoint_utils.load_checkpoint
+
+    @functools.wraps(original)
+    def load_checkpoint(cfg: typing.Any, trainer: Trainer, **passed_on: typing.Any) -> typing.Any:
+        if cfg.restore_file != LAST and not trainer.checkpoint_suffix:
+            demand_file("--restore-file", cfg.restore_file)
+        if cfg.finetune_from_model is not None and not Path(cfg.save_dir, LAST).is_file():
+            demand_file("--finetune-from-model", cfg.finetune_from_model)
+        return original(cfg, trainer, **passed_on)
+
+    checkpoint_utils.load_checkpoint = load_checkpoint
+
+
+def demand_file(option: str, given: str) -> None:
+    if PathManager.path_requires_pathmanager(given):
+        return
+    if not given:
+        raise UserError(
+            f"{option} '' names no file; give a checkpoint, or leave the option out to train from the start"
+        )
+    try:
+        checkpoint_reader.regular(Path(given))
+    except UserError as error:
+        raise UserError(f"{option} {error}, or leave the option out to train from the start") from error

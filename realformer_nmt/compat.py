@@ -8,30 +8,37 @@ moving average in ema_compat.py; docs/compatibility.md is the table.
 
 import argparse
 import atexit
-import codecs
-import collections
 import contextlib
 import functools
 import logging
 import os
-import pickle
 import queue
-import re
 import sys
 import threading
 import types
 import typing
 import warnings
+from pathlib import Path
 
 import numpy as np
-import omegaconf
 import torch
 from fairseq import checkpoint_utils, options
 from fairseq.data import data_utils, iterators
 from fairseq.distributed import utils as distributed_utils
+from fairseq.file_io import PathManager
 from fairseq.logging import progress_bar as progress_bars
 
-from realformer_nmt import checkpoint_compat, distributed_compat, divergence, elastic_compat, ema_compat
+from realformer_nmt import (
+    checkpoint_compat,
+    checkpoint_reader,
+    distributed_compat,
+    divergence,
+    elastic_compat,
+    ema_compat,
+    hub_compat,
+    one_training,
+)
+from realformer_nmt.checkpoint_settings import SettingsError, take_settings
 from realformer_nmt.errors import UserError
 
 UNACTIONABLE = (  # category, start of the message
@@ -52,17 +59,19 @@ def mend() -> None:
     """Apply every mend; a second call in the same process changes nothing."""
     quieten_warnings()
     quieten_root_logger()
-    allow_what_checkpoints_hold()
-    load_weights_only()
+    read_checkpoints_safely()
+    open_ordinary_files_alone()
     keep_last_batch()
     train_in_bf16_without_tpu()
     end_prefetching_before_exit()
     log_each_line_once()
     divergence.note_divergence()
     checkpoint_compat.mend()
+    one_training.mend()
     distributed_compat.mend()
     elastic_compat.mend()
     ema_compat.mend()
+    hub_compat.mend()
 
 
 def quieten_warnings() -> None:
@@ -80,85 +89,50 @@ def quieten_root_logger() -> None:
         logging.getLogger().setLevel(logging.INFO)
 
 
-def allow_what_checkpoints_hold() -> None:
-    """torch >= 2.6 loads weights only and knows none of the harmless classes of fairseq's checkpoints, so that
-    resuming and generating fail (issues 5603 and 5610 of facebookresearch/fairseq)."""
-    torch.serialization.add_safe_globals(
-        [
-            argparse.Namespace,  # options of a model that is no dataclass
-            *_numpy_arrays(),  # BLEU counts among the meters
-            codecs.encode,  # their bytes; newer torch allows it by itself
-            # What rank 0 sends to the others when a distributed run resumes
-            omegaconf.DictConfig,
-            omegaconf.ListConfig,
-            omegaconf.nodes.AnyNode,
-            omegaconf.base.ContainerMetadata,
-            omegaconf.base.Metadata,
-            typing.Any,
-            dict,
-            list,
-            int,
-            collections.defaultdict,
-            distributed_utils._TensorPlaceholder,
-        ]
-    )
-
-
-def _numpy_arrays() -> list[typing.Any]:
-    """An array of whole numbers or of floats (float64 once summed over ranks), written by numpy 1 or 2."""
-    rebuild: typing.Any = np.empty(0).__reduce__()[0]
-    return [
-        _known_as("numpy.core.multiarray", rebuild),
-        _known_as("numpy._core.multiarray", rebuild),
-        np.ndarray,
-        np.dtype,
-        type(np.dtype(np.int64)),
-        type(np.dtype(np.float64)),
-    ]
-
-
-def _known_as(module: str, rebuild: typing.Callable[..., np.ndarray]) -> typing.Callable[..., np.ndarray]:
-    def _reconstruct(*arguments: typing.Any) -> np.ndarray:
-        return rebuild(*arguments)
-
-    _reconstruct.__module__, _reconstruct.__qualname__ = module, "_reconstruct"
-    return _reconstruct
-
-
-class UnsafeCheckpointError(UserError, pickle.UnpicklingError):
-    """A checkpoint holds more than tensors, plain values and the harmless classes that fairseq puts there."""
-
-
-class _WeightsOnlyTorch(types.ModuleType):
-    """torch for the modules that load checkpoints: `load` runs no code, whatever its caller or torch's default asks."""
+class _CheckpointTorch(types.ModuleType):
+    """torch for the module that loads checkpoints, with our reader for `load`, whatever its caller asks."""
 
     def __getattr__(self, name: str) -> typing.Any:
         return getattr(torch, name)
 
-    def load(self, file: typing.Any, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
-        name = getattr(file, "name", "what rank 0 sent")
+    def load(self, file: typing.Any, *_: typing.Any, **__: typing.Any) -> dict[str, typing.Any]:
+        name = str(getattr(file, "name", "the checkpoint"))
         try:
-            return torch.load(file, *args, **{**kwargs, "weights_only": True})
-        except pickle.UnpicklingError as error:
-            named = re.search(r"GLOBAL (\S+)", str(error))
-            held = f"holds {named[1]}" if named else "is no pickle of tensors and plain values"
-            raise UnsafeCheckpointError(
-                f"refused to load {name}: it {held}, and loading that could run code; nothing of it was run. Ask its "
-                "maker for a checkpoint of tensors and plain values. If you trust it, torch.load it yourself with "
-                "weights_only=False and torch.save what you need."
-            ) from None
-        except Exception as error:  # torch lets through whatever its reader stumbles over
-            reason = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise UserError(f"cannot load {name}: it is no checkpoint, or not all of one ({reason})") from error
+            return take_settings(checkpoint_reader.load_stream(file, name))
+        except SettingsError as error:
+            raise UserError(f"{name} {error}") from error
 
 
-def load_weights_only() -> None:
+class _MessageTorch(_CheckpointTorch):
+    """torch for the module in which ranks send each other what the first has loaded."""
+
+    def load(self, file: typing.Any, *_: typing.Any, **__: typing.Any) -> typing.Any:
+        return checkpoint_reader.receive(file)
+
+
+def read_checkpoints_safely() -> None:
     """fairseq's main branch loads with weights_only=False (checkpoint_utils.py, two places; issue 5610), and torch
-    before 2.6 does so by default: a checkpoint from elsewhere runs the code that it holds. We pass weights_only=True,
-    which TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD leaves alone by torch's own rule."""
-    safe_torch = _WeightsOnlyTorch("torch")
-    for module in (checkpoint_utils, distributed_utils):
-        module.torch = safe_torch
+    before 2.6 does so by default: a checkpoint from elsewhere runs the code that it holds. torch >= 2.6 loads none with
+    BLEU's counts or with the options of a model without a dataclass (issue 5603), calls constructors of its own with
+    whatever a file says, and no torch looks at the checksums."""
+    checkpoint_utils.torch = _CheckpointTorch("torch")
+    distributed_utils.torch = _MessageTorch("torch")
+
+
+def open_ordinary_files_alone() -> None:
+    """Whatever --path names is opened: a FIFO is waited for without end, a folder is a traceback."""
+    for name in ("load_checkpoint_to_cpu", "load_ema_from_checkpoint"):
+        setattr(checkpoint_utils, name, _of_ordinary_file(getattr(checkpoint_utils, name)))
+
+
+def _of_ordinary_file(original: typing.Callable[..., typing.Any]) -> typing.Callable[..., typing.Any]:
+    @functools.wraps(original)
+    def load(path: str, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        if not PathManager.path_requires_pathmanager(path):
+            checkpoint_reader.regular(Path(path))
+        return original(path, *args, **kwargs)
+
+    return load
 
 
 def keep_last_batch() -> None:
@@ -171,6 +145,9 @@ def keep_last_batch() -> None:
     def batch_by_size(indices: typing.Any, *args: typing.Any, **kwargs: typing.Any) -> list[typing.Any]:
         if not isinstance(indices, np.ndarray):
             indices = np.fromiter(indices, dtype=np.int64)
+        if not indices.size:
+            limits = "--max-tokens, --max-source-positions and --max-target-positions"
+            raise UserError(f"no sentence pair is short enough for {limits}: raise them")
         batches = list(original(indices, *args, **kwargs))
         batched = sum(map(len, batches))
         return batches if batched == len(indices) else [*batches, indices[batched:]]

@@ -22,10 +22,12 @@ from fairseq.tasks.fairseq_task import FairseqTask
 from fairseq.tasks.translation import TranslationTask
 from hydra.core.hydra_config import HydraConfig
 
+from realformer_nmt import foreign_errors, patience
 from realformer_nmt.children import die_with_parent
 from realformer_nmt.errors import UserError
 
 LAUNCHED = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")  # what torchrun tells its processes
+MOST = 256  # ranks on one CPU; a typing error starts them all
 logger = logging.getLogger(__name__)
 Config = typing.Any  # fairseq's FairseqConfig, of no type once omegaconf holds it
 
@@ -37,6 +39,7 @@ def mend() -> None:
     end_ranks_that_wait_for_ever()
     gather_lists_on_the_cpu()
     validate_uneven_shares()
+    patience.mend()
 
 
 def refuse_ranks_that_train_alone() -> None:
@@ -62,8 +65,8 @@ def start_the_ranks_asked_for() -> None:
             return original(cfg, main, **kwargs)
         on_cpu = cfg.common.cpu or not torch.cuda.is_available()
         settle(settings, on_cpu)
-        if on_cpu and settings.distributed_init_method and not settings.distributed_no_spawn:
-            return spawn(cfg, main, kwargs)
+        if settings.distributed_init_method and not settings.distributed_no_spawn:
+            return spawn(cfg, main, kwargs, on_cpu)
         return original(cfg, main, **kwargs)
 
     distributed_utils.call_main = call_main
@@ -143,19 +146,27 @@ def check(settings: Config, on_cpu: bool) -> None:
             f"--distributed-rank {rank}: on the CPU all {ranks} ranks are started on one machine, from rank 0; for "
             "several machines use torchrun, or add --distributed-no-spawn and start every rank yourself"
         )
+    if on_cpu and ranks > MOST and not settings.distributed_no_spawn:
+        raise UserError(f"--distributed-world-size {ranks}: one machine's CPU takes {MOST} ranks at most")
 
 
-def spawn(cfg: Config, main: typing.Callable[..., None], kwargs: dict[str, typing.Any]) -> None:
-    """One process a rank, where fairseq would start one a GPU: none."""
-    cfg.distributed_training.distributed_rank = None  # fairseq's distributed_main then counts from start_rank
-    arguments = (main, cfg, {**kwargs, "start_rank": 0})
-    torch.multiprocessing.spawn(run_rank, arguments, nprocs=cfg.distributed_training.distributed_world_size)
+def spawn(cfg: Config, main: typing.Callable[..., None], kwargs: dict[str, typing.Any], on_cpu: bool) -> None:
+    """On the CPU one process a rank, where fairseq would start one a GPU: none."""
+    settings = cfg.distributed_training
+    ranks, first = settings.distributed_world_size, 0 if on_cpu else settings.distributed_rank
+    settings.distributed_rank = None  # fairseq's distributed_main then counts from start_rank
+    arguments = (main, cfg, {**kwargs, "start_rank": first})
+    number = ranks if on_cpu else min(torch.cuda.device_count(), ranks)
+    torch.multiprocessing.spawn(run_rank, arguments, nprocs=number)
 
 
 def run_rank(index: int, main: typing.Callable[..., None], cfg: Config, kwargs: dict[str, typing.Any]) -> None:
     """Named here, and not fairseq's distributed_main: to find it, the new process imports us, mends included."""
     die_with_parent()
-    distributed_utils.distributed_main(index, main, cfg, kwargs)
+    try:
+        distributed_utils.distributed_main(index, main, cfg, kwargs)
+    except Exception as error:  # the one who started us reads the last line of its traceback
+        raise UserError(f"rank {index}: {foreign_errors.words(error)}") from error
 
 
 def wrap_models_on_the_cpu() -> None:

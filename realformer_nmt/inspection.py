@@ -5,11 +5,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from fairseq.checkpoint_utils import load_checkpoint_to_cpu
 from tabulate import tabulate
+from torch import Tensor
 
 from realformer_nmt.admin_profile import shortcuts
+from realformer_nmt.config import TranslationConfig
 from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation import checkpoints
+from realformer_nmt.model import TranslationModel
 from realformer_nmt.presets import FAMILIES, PRESETS
 from realformer_nmt.skeleton import skeleton
 from realformer_nmt.weights import WeightsError
@@ -38,25 +41,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 def inspect(path: Path) -> dict[str, Any]:
-    state = _load(path)
-    options, weights = state["cfg"]["model"], state["model"]
-    arch = getattr(options, "_name", None) or getattr(options, "arch", None)
+    state = checkpoints.load(path)
+    options, weights = checkpoints.options(state), state["model"]
+    arch = options.get("_name") or options.get("arch")
     if arch not in PRESETS and not all(choice in options for choice in CHOICES):
         raise UserError(
             f"{path} holds a model of arch {arch}, which is not of this package: `realformer-nmt archs` lists its own"
         )
-    words = [weights[f"{side}.embed_tokens.weight"].size(0) for side in ("encoder", "decoder")]
-    model = skeleton(options, *words)
-    try:
-        model.load_state_dict(weights)
-    except WeightsError as error:
-        raise UserError(f"{path} {error}") from error
-    history = state.get("optimizer_history") or [{}]
+    model = build(path, options, weights)
     return {
         "arch": arch,
-        **{name: getattr(options, name, None) for name in (*CHOICES, *SIZES)},
+        **{name: options.get(name) for name in (*CHOICES, *SIZES)},
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
-        "updates": history[-1].get("num_updates"),
+        "updates": checkpoints.updates(state),
         "shortcuts": [
             {
                 "sublayer": f"{side}.{name.removesuffix('_shortcut')}",
@@ -71,13 +68,27 @@ def inspect(path: Path) -> dict[str, Any]:
     }
 
 
-def _load(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise UserError(f"{path}: no such file; give the path of a checkpoint that fairseq-train has saved")
+def build(path: Path, options: dict[str, Any], weights: dict[str, Tensor]) -> TranslationModel:
+    """With options that may be of any kind: they come from a file."""
+    words = [words_of(path, weights, f"{side}.embed_tokens.weight") for side in ("encoder", "decoder")]
+    defaults = TranslationConfig()
+    for name, value in options.items():
+        wanted = type(vars(defaults).get(name) if vars(defaults).get(name) is not None else value)
+        if not isinstance(value, (int, float) if wanted is float else wanted):
+            raise UserError(f"{path} has {name} {str(value)[:80]!r}, which is no {wanted.__name__}")
     try:
-        state = load_checkpoint_to_cpu(str(path))
-    except KeyError as error:
-        raise UserError(f"{path} is no checkpoint of fairseq-train: it lacks {error}") from error
-    except Exception as error:
-        raise UserError(f"{path} is no checkpoint that can be read: {error}") from error
-    return state
+        model = skeleton(argparse.Namespace(**options), *words)
+        model.load_state_dict(weights)
+    except WeightsError as error:
+        raise UserError(f"{path} {error}") from error
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from error
+    return model
+
+
+def words_of(path: Path, weights: dict[str, Tensor], name: str) -> int:
+    weight = weights.get(name)
+    if weight is None or weight.dim() != 2:
+        held = "has no" if weight is None else "has no matrix as"
+        raise UserError(f"{path} {held} {name}: it holds the weights of another model")
+    return weight.size(0)

@@ -1,11 +1,16 @@
-"""How fairseq's commands end by an error of ours: with the one line that `realformer-nmt` would show."""
+"""How fairseq's commands end by an error, theirs or ours: with one line, as `realformer-nmt` does."""
 
+import logging
 import os
 import sys
 from pathlib import Path
 from types import TracebackType
 
-from realformer_nmt.errors import declared, one_line
+import hydra.core.utils as hydra_runs
+from hydra.core.hydra_config import HydraConfig
+
+from realformer_nmt import foreign_errors, streams
+from realformer_nmt.terminal import printable
 
 COMMANDS = ("preprocess", "train", "generate", "interactive", "validate", "eval_lm", "score", "hydra_train")
 
@@ -20,13 +25,38 @@ def command() -> str | None:
 
 def shorten(program: str) -> None:
     """Python's status for an error stays 1. LOGLEVEL=DEBUG, fairseq's own switch, shows the traceback."""
-    original = sys.excepthook
+    streams.settle()
+    if debugging():
+        return
 
-    def last_words(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        ours = declared(error)
-        if ours is None or os.environ.get("LOGLEVEL", "").upper() == "DEBUG":
-            original(kind, error, trace)
+    def last_words(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            streams.say(f"{program}: interrupted")
         else:
-            print(f"{program}: {one_line(ours)} (LOGLEVEL=DEBUG shows the traceback)", file=sys.stderr)
+            streams.say(f"{program}: {printable(foreign_errors.words(error))} (LOGLEVEL=DEBUG shows the traceback)")
 
     sys.excepthook = last_words
+    logging.raiseExceptions = False  # where the reader of the log has left, the training goes on
+    logging.getLogger("fairseq.dataclass.utils").setLevel(logging.CRITICAL)  # all options, before it raises
+    if HydraConfig.initialized():
+        leave_errors_to_python()
+
+
+def debugging() -> bool:
+    return os.environ.get("LOGLEVEL", "").upper() == "DEBUG"
+
+
+def leave_errors_to_python() -> None:
+    """hydra prints a traceback of its own and the overrides before it."""
+    os.environ["HYDRA_FULL_ERROR"] = "1"
+
+    def result(self: hydra_runs.JobReturn) -> object:
+        if isinstance(self._return_value, Exception):
+            raise self._return_value
+        return self._return_value
+
+    type.__setattr__(hydra_runs.JobReturn, "return_value", property(result, _keep))
+
+
+def _keep(self: hydra_runs.JobReturn, value: object) -> None:
+    self._return_value = value

@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from realformer_nmt.corpora.partial import writing
 from realformer_nmt.errors import UserError
@@ -13,17 +14,25 @@ class HeldError(UserError):
     """Another process has it."""
 
 
-@contextlib.contextmanager
-def alone(file: Path, doing: str) -> Iterator[int]:
-    """The lock's descriptor, for children that should hold it too."""
+def take(file: Path, doing: str) -> IO[str]:
+    """The lock is held until the file is closed."""
     with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         lock = file.open("w")
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise HeldError(f"{file.parent}: another process {doing} it; wait, or end that process") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.close()
+        if not isinstance(error, BlockingIOError):
+            raise
+        raise HeldError(f"{file.parent}: another process {doing} it; wait, or end that process") from error
+    return lock
+
+
+@contextlib.contextmanager
+def alone(file: Path, doing: str) -> Iterator[int]:
+    """The lock's descriptor, for children that should hold it too."""
+    with take(file, doing) as lock:
         yield lock.fileno()
 
 

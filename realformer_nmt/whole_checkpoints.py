@@ -1,42 +1,25 @@
-"""Which checkpoints are whole: torch writes archives of zip's format, with a directory at the end and a checksum for
-every tensor."""
+"""Which checkpoints are whole, and how far their trainings had come."""
 
-import pickle
-import zipfile
-import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-import torch
+from realformer_nmt import checkpoint_reader
+from realformer_nmt.errors import UserError
 
-ARCHIVE = b"PK\x03\x04"  # how every archive begins
+ENTRIES = ("model", "last_optimizer_state", "extra_state")  # with tensors
 
 
 def is_cut(path: Path) -> bool:
-    """Whether it was to be an archive and is none, or has damage within. What else it may be, its loader says."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        start = file.read(len(ARCHIVE))
-    archive = ARCHIVE.startswith(start) or not start.strip(b"\0")  # zeros: a file whose length came to the disk first
-    return archive and not _is_whole(path)
-
-
-def _is_whole(path: Path) -> bool:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return archive.testzip() is None
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):  # as it finds the damage
-        return False
+    """Whether any of its bytes is not as it was written. What else it may hold, its loader says."""
+    return path.is_file() and checkpoint_reader.damage(path) is not None
 
 
 def updates(path: Path) -> int | None:
     """How far a training had come that can go on from here; tensors stay on the disk."""
     try:
-        state: Any = torch.load(path, map_location="cpu", mmap=True, weights_only=True)
+        state = checkpoint_reader.load(path, ENTRIES)
         return int(state["optimizer_history"][-1]["num_updates"]) if state["last_optimizer_state"] else None
-    except (pickle.UnpicklingError, RuntimeError, OSError, EOFError, LookupError, TypeError, ValueError):
+    except (UserError, LookupError, TypeError, ValueError):
         return None
 
 
@@ -47,7 +30,9 @@ def newest(paths: Iterable[Path]) -> Path | None:
 
 
 def told(path: Path) -> str:
-    """checkpoint3.pt (1,234 bytes, cut off)."""
+    """checkpoint3.pt (1,234 bytes, cut off or damaged)."""
+    if not path.is_file():
+        return f"{path.name} (no ordinary file)"
     made = None if (cut := is_cut(path)) else updates(path)
-    state = "cut off" if cut else "nothing to go on from" if made is None else f"{made} updates"
+    state = "cut off or damaged" if cut else "nothing to go on from" if made is None else f"{made} updates"
     return f"{path.name} ({path.stat().st_size:,} bytes, {state})"

@@ -1,14 +1,13 @@
-"""Checkpoints of fairseq as plain dictionaries: nothing in them is run, and only what is read comes into memory."""
+"""Checkpoints of fairseq as plain dictionaries, and what stands where in them."""
 
-import pickle
-import zipfile
+import argparse
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
 import torch
-from fairseq import checkpoint_utils
 
-from realformer_nmt import compat
+from realformer_nmt import checkpoint_reader
 from realformer_nmt.errors import UserError
 
 # What a model computes beside its weights; dropout and the like only matter in training
@@ -22,22 +21,10 @@ CHOICES = (
 )
 
 
-def load(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise UserError(f"{path}: no such file; give checkpoints that fairseq-train has saved")
-    if not zipfile.is_zipfile(path):
-        raise UserError(f"{path} is not a whole checkpoint: it is cut off or still being written; copy it again")
-    compat.allow_what_checkpoints_hold()
-    try:
-        state = torch.load(path, map_location="cpu", mmap=True, weights_only=True)
-    except pickle.UnpicklingError as error:
-        raise UserError(
-            f"{path} holds more than tensors and plain values, and loading that could run code; nothing of it was run"
-        ) from error
-    except Exception as error:  # torch lets through whatever its reader stumbles over
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise UserError(f"{path} is not a whole checkpoint: {reason}") from error
-    if not isinstance(state, dict) or not isinstance(state.get("model"), dict) or not state["model"]:
+def load(path: Path, unread: Container[str] = ("last_optimizer_state",)) -> dict[str, Any]:
+    """Of the entries in `unread` only the shapes of tensors."""
+    state = checkpoint_reader.load(path, unread)
+    if not isinstance(state.get("model"), dict) or not state["model"]:
         raise UserError(f"{path} holds no model; give checkpoints that fairseq-train has saved")
     for name, weight in state["model"].items():
         if not isinstance(weight, torch.Tensor):
@@ -45,18 +32,14 @@ def load(path: Path) -> dict[str, Any]:
     return state
 
 
-def load_any(path: Path) -> dict[str, Any]:
-    """Of the format before torch 1.6 too, which comes into memory as a whole."""
-    if zipfile.is_zipfile(path):
-        return load(path)
-    found: dict[str, Any] = checkpoint_utils.load_checkpoint_to_cpu(str(path))
-    return found
+def without_weights(path: Path) -> dict[str, Any]:
+    """For what else it holds: settings, counters, meters."""
+    return load(path, ("model", "last_optimizer_state"))
 
 
 def options(state: dict[str, Any]) -> dict[str, Any]:
     """The model's options, whether a dataclass, a namespace or an older fairseq stored them."""
-    stored = (state.get("cfg") or {}).get("model") or state.get("args") or {}
-    return stored if isinstance(stored, dict) else vars(stored)
+    return table(table(state.get("cfg")).get("model")) or table(state.get("args"))
 
 
 def choices(state: dict[str, Any]) -> dict[str, Any]:
@@ -66,14 +49,23 @@ def choices(state: dict[str, Any]) -> dict[str, Any]:
 
 def setting(state: dict[str, Any], group: str, name: str) -> Any:
     """A setting of the training run, or None where the checkpoint does not know it."""
-    return ((state.get("cfg") or {}).get(group) or {}).get(name)
+    return table(table(state.get("cfg")).get(group)).get(name)
 
 
 def updates(state: dict[str, Any]) -> int | None:
-    return (state.get("optimizer_history") or [{}])[-1].get("num_updates")
+    history = state.get("optimizer_history")
+    number = table(history[-1] if isinstance(history, list) and history else None).get("num_updates")
+    return number if isinstance(number, int) else None
 
 
 def epochs(state: dict[str, Any]) -> int | None:
     """Epochs begun; fairseq counts the next one as soon as one is complete."""
-    iterator = (state.get("extra_state") or {}).get("train_iterator")
-    return iterator and iterator["epoch"] - (iterator.get("iterations_in_epoch") == 0)
+    iterator = table(table(state.get("extra_state")).get("train_iterator"))
+    begun = iterator.get("epoch")
+    return begun - (iterator.get("iterations_in_epoch") == 0) if isinstance(begun, int) else None
+
+
+def table(value: Any) -> dict[str, Any]:
+    """An empty one where the checkpoint has another kind of value."""
+    found = vars(value) if isinstance(value, argparse.Namespace) else value
+    return found if isinstance(found, dict) else {}
