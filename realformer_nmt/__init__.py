@@ -2,8 +2,18 @@
 
 import importlib
 import logging
+import sys
+from pathlib import Path
 
 __version__ = "0.1.0"
+
+
+def _demand_a_folder() -> None:
+    """torch's libraries abort the process where the current folder was removed."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        sys.exit("the current folder is gone: change to one that exists, and run this again")
 
 
 def _fairseq_imports() -> bool:
@@ -17,16 +27,29 @@ def _fairseq_imports() -> bool:
     return True
 
 
+_demand_a_folder()
 if _fairseq_imports():
-    from realformer_nmt import beginnings, binarised, compat, last_words, model, multilingual, plain_values, presets
+    from realformer_nmt import (
+        beginnings,
+        binarised,
+        compat,
+        last_words,
+        model,
+        multilingual,
+        plain_values,
+        presets,
+        ranges,
+    )
     from realformer_nmt import training as training  # registers the optimiser, the schedule and the loss
 
     compat.mend()
     plain_values.mend()
     binarised.mend()
     beginnings.mend()
+    ranges.mend()
     if command := last_words.command():
         last_words.shorten(command)
+    presets.explain_clashes()
     presets.register(model.MODEL)
     presets.register_for_hydra()
     presets.register(multilingual.MODEL, prefix="multilingual_")

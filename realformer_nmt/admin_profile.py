@@ -29,7 +29,8 @@ def profile(stacks: list[nn.Module], run: Callable[[], object]) -> None:
     """Set every w0 of each stack by one pass of `run`, alike on all ranks.
 
     ADMIN (Liu et al. 2020), section 4.2, a stack at a time: w of the first sub-layer is 1; after every sub-layer
-    r = sqrt(var(w * x) + var(f(x))), variances over all elements, and r is the w of the next one.
+    r = sqrt(var(w * x) + var(f(x))), and r is the w of the next one. As in the authors' code, a variance is over all n
+    elements, those at padding among them, and divides by n.
     """
     with torch.no_grad(), ExitStack() as hooks:
         for stack in stacks:
@@ -50,7 +51,7 @@ def _profiling(stack: nn.Module) -> Iterator[None]:
         x, branch = inputs
         if isinstance(shortcut, Profiled):
             shortcut.w0.copy_(r)
-        r = ((shortcut.weight().float() * x.float()).var() + branch.float().var()).sqrt()
+        r = (_variance(shortcut.weight().float() * x.float()) + _variance(branch.float())).sqrt()
 
     handles = [shortcut.register_forward_pre_hook(partial(measure, shortcut)) for _, shortcut in shortcuts(stack)]
     try:
@@ -58,6 +59,10 @@ def _profiling(stack: nn.Module) -> Iterator[None]:
     finally:
         for handle in handles:
             handle.remove()
+
+
+def _variance(x: Tensor) -> Tensor:
+    return x.var(correction=0)
 
 
 def _agree(profiled: list[Profiled]) -> None:

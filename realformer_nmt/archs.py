@@ -25,6 +25,9 @@ COLUMNS = {
 }
 
 
+MOST = 100_000_000  # entries of a dictionary
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Lists every --arch: name, the four choices, layers, width, parameters."
     parser.epilog = "example: realformer-nmt archs --vocabulary 40000"
@@ -38,8 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.vocabulary < 1:
-        raise UserError(f"--vocabulary {args.vocabulary}: allowed is 1 or more")
+    if not 1 <= args.vocabulary <= MOST:
+        raise UserError(f"--vocabulary {args.vocabulary}: allowed is 1 to {MOST:,}")
     rows = [describe(arch, args.vocabulary) for arch in PRESETS]
     if args.json:
         print(json.dumps(rows, indent=2))

@@ -8,9 +8,10 @@ from torch import Tensor, nn
 
 from realformer_nmt.decoding import Memory, OwnMemory, SourceMemory
 from realformer_nmt.dropout import Dropout
-from realformer_nmt.linear import Linear
+from realformer_nmt.linear import linear
 from realformer_nmt.scaling import Gains
-from realformer_nmt.scores import CARRIES, Carry, Dot, ScoreSource
+from realformer_nmt.score_source import ScoreSource
+from realformer_nmt.scores import CARRIES, Carry, Dot
 
 
 class Attended(NamedTuple):
@@ -30,11 +31,12 @@ class Attention(nn.Module, ABC):
         self.score_source, self.carry, self.depth = source, carry, depth
         self.plain = isinstance(source, Dot) and carry is CARRIES["none"]
         self.dropout_module = Dropout(dropout, module_name=type(self).__name__)
-        if source.projects:
-            self.q_proj = linear(width, width, gains.query_key)
-            self.k_proj = linear(memory_width, width, gains.query_key)
-        self.v_proj = linear(memory_width, width, gains.value)
-        self.out_proj = linear(width, width, gains.output)
+        if source.queries:
+            self.q_proj = xavier_linear(width, width, gains.query_key)
+        if source.keys:
+            self.k_proj = xavier_linear(memory_width, width, gains.query_key)
+        self.v_proj = xavier_linear(memory_width, width, gains.value)
+        self.out_proj = xavier_linear(width, width, gains.output)
 
     def forward(
         self,
@@ -47,7 +49,7 @@ class Attention(nn.Module, ABC):
     ) -> Attended:
         """mask is True where a query may not look, and broadcasts to B x H x T x S. Without `weights`, where the scores
         are plain ones of this layer alone, torch's own kernel does it all."""
-        query = self._heads(self.q_proj(x)) if self.score_source.projects else None
+        query = self._heads(self.q_proj(x)) if self.score_source.queries else None
         seen = self._remember(memory, cache)
         if not weights and query is not None and self._fits_one_kernel(x, cache):
             heads = seen.attend(query, mask, self.dropout_module.p if self.dropout_module.applies else 0.0)
@@ -71,7 +73,7 @@ class Attention(nn.Module, ABC):
     def _remember(self, memory: Tensor, cache: Any) -> Memory: ...
 
     def _project(self, memory: Tensor) -> Memory:
-        projections = (self.v_proj, self.k_proj) if self.score_source.projects else (self.v_proj,)
+        projections = (self.v_proj, self.k_proj) if self.score_source.keys else (self.v_proj,)
         return Memory(tuple(self._heads(projection(memory)) for projection in projections))
 
     def _heads(self, x: Tensor) -> Tensor:
@@ -98,8 +100,8 @@ class CrossAttention(Attention):
         return cache.memory
 
 
-def linear(inputs: int, outputs: int, gain: float) -> nn.Linear:
-    layer = Linear(inputs, outputs)
+def xavier_linear(inputs: int, outputs: int, gain: float) -> nn.Linear:
+    layer = linear(inputs, outputs)
     nn.init.xavier_uniform_(layer.weight, gain=gain)
     nn.init.zeros_(layer.bias)
     return layer

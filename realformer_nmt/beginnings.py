@@ -1,15 +1,14 @@
 """What a training may go on from: a checkpoint of the same model, by its options where its weights look alike."""
 
 import functools
-import zipfile
 from pathlib import Path
 from typing import Any
 
-import torch
 from fairseq import checkpoint_utils
+from fairseq.tasks.translation import TranslationTask
 from fairseq.trainer import Trainer
 
-from realformer_nmt import binarised
+from realformer_nmt import binarised, checkpoint_reader, whole_checkpoints
 from realformer_nmt.errors import UserError, declared
 from realformer_nmt.evaluation.checkpoints import CHOICES, options
 from realformer_nmt.weights import WeightsError
@@ -42,6 +41,8 @@ def mend() -> None:
             return load_models(filenames, *args, **kwargs)
         except WeightsError as error:
             raise UserError(f"{', '.join(map(str, filenames))} {error}") from error
+        except binarised.OtherCorpusError as error:
+            raise UserError(f"{', '.join(map(str, filenames))}: {error}") from error
 
     Trainer.load_checkpoint = load_checkpoint
     checkpoint_utils.load_model_ensemble_and_task = load_model_ensemble_and_task
@@ -50,14 +51,13 @@ def mend() -> None:
 def demand_same_model(path: Path, trainer: Any) -> None:
     """Only the options are read: the weights stay in the file."""
     ours = trainer.cfg.model
-    if "residual_topology" not in ours or not zipfile.is_zipfile(path):
-        return  # a model that is not ours, or what fairseq says more of
     try:
-        state = torch.load(path, map_location="cpu", mmap=True, weights_only=True)
-    except Exception:  # torch lets through whatever its reader stumbles over
+        state = checkpoint_reader.load(path, whole_checkpoints.ENTRIES)
+    except UserError:
         return  # fairseq's own reading says what is wrong
-    if not isinstance(state, dict):
-        return
+    demand_same_task(path, trainer, state)
+    if "residual_topology" not in ours:
+        return  # a model that is not ours
     theirs = options(state)
     for name in COMPARED:
         if name in theirs and name in ours and theirs[name] != ours[name]:
@@ -72,7 +72,15 @@ def demand_same_model(path: Path, trainer: Any) -> None:
                 f"{path} was trained with --{name.replace('_', '-')} {theirs[name]}, which no model of this package "
                 "supports; give a checkpoint without it"
             )
+
+
+def demand_same_task(path: Path, trainer: Any, state: dict[str, Any]) -> None:
+    """A model is finetuned on another pair of languages, but not on its own the other way round."""
+    if not isinstance(trainer.task, TranslationTask):
+        return
+    finetuning = str(path) == trainer.cfg.checkpoint.finetune_from_model
     try:
         binarised.demand_same(trainer.task, state.get("task_state"))
-    except UserError as error:
+        binarised.demand_same_languages(trainer.task, state.get("task_state"), only_not_reversed=finetuning)
+    except binarised.OtherCorpusError as error:
         raise UserError(f"{path}: {error}") from error

@@ -12,7 +12,7 @@ from realformer_nmt.config import TranslationConfig
 from realformer_nmt.decoding import Decoding
 from realformer_nmt.encoder import EncoderOut
 from realformer_nmt.layers import Caches, DecoderLayer, Totals
-from realformer_nmt.linear import Linear
+from realformer_nmt.linear import linear
 from realformer_nmt.side import Side, rotation
 
 
@@ -23,10 +23,10 @@ class Decoder(Side, FairseqIncrementalDecoder):
         self.need_attn = True
         if cfg.share_decoder_input_output_embed or cfg.share_all_embeddings:
             vocabulary, width = embed_tokens.weight.shape
-            self.output_projection = Linear(width, vocabulary, bias=False)
+            self.output_projection = linear(width, vocabulary, bias=False)
             self.output_projection.weight = embed_tokens.weight
         else:
-            self.output_projection = Linear(cfg.decoder_embed_dim, len(dictionary), bias=False)
+            self.output_projection = linear(cfg.decoder_embed_dim, len(dictionary), bias=False)
             nn.init.normal_(self.output_projection.weight, std=cfg.decoder_embed_dim**-0.5)
 
     def forward(
@@ -35,18 +35,27 @@ class Decoder(Side, FairseqIncrementalDecoder):
         encoder_out: EncoderOut,
         incremental_state: dict[str, Decoding] | None = None,
         features_only: bool = False,
+        mask_padding: bool = False,
     ) -> tuple[Tensor, dict[str, list[Tensor | None]]]:
-        x, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state)
+        """No word looks at the padding behind it. `mask_padding` keeps padding itself from looking there, as stock
+        fairseq does: that shows in ADMIN's profile only."""
+        x, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state, mask_padding)
         return (x if features_only else self.output_layer(x)), extra
 
     def extract_features(
-        self, prev_output_tokens: Tensor, encoder_out: EncoderOut, incremental_state: dict[str, Decoding] | None = None
+        self,
+        prev_output_tokens: Tensor,
+        encoder_out: EncoderOut,
+        incremental_state: dict[str, Decoding] | None = None,
+        mask_padding: bool = False,
     ) -> tuple[Tensor, dict[str, list[Tensor | None]]]:
         tokens, memory = prev_output_tokens, encoder_out["encoder_out"][0].transpose(0, 1)  # memory is B x S x C
         positions = self.embed_positions(tokens, incremental_state=incremental_state) if self.embed_positions else None
         if incremental_state is not None:
             tokens = tokens[:, -1:]
         caches, mask, beams = self._begin(incremental_state, tokens, len(memory))
+        if mask_padding and mask is not None:
+            mask = mask | tokens.eq(self.padding_idx)[:, None, None]  # B x 1 x T x T
         masks = (mask, encoder_out["encoder_padding_mask"][0][:, None, None])
         x = self.embed(tokens, positions)
         stream = self.topology.enter(x.view(len(x) // beams, -1, x.size(-1)))  # in beam search B x beams x C

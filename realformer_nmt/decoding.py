@@ -24,6 +24,7 @@ class Memory(NamedTuple):
     parts: tuple[Tensor, ...]
     start: int = 0  # position of the first query
     beams: int = 1
+    own: tuple[Tensor, ...] = ()  # each beam's last position alone, as it is: where parts grow, they are finite
 
     @property
     def length(self) -> int:
@@ -37,12 +38,16 @@ class Memory(NamedTuple):
         return scores if self.beams == 1 else scores.repeat_interleave(self.beams, -1)
 
     def mix(self, probabilities: Tensor) -> Tensor:
-        return probabilities @ self.parts[0]  # B x H x T x D
+        return self._spoil(probabilities @ self.parts[0])  # B x H x T x D
 
     def attend(self, query: Tensor, mask: Tensor | None, dropout: float) -> Tensor:
         value, key = self.parts
         look = None if mask is None else ~mask
-        return scaled_dot_product_attention(query, key, value, look, dropout)  # B x H x T x D
+        return self._spoil(scaled_dot_product_attention(query, key, value, look, dropout))  # B x H x T x D
+
+    def _spoil(self, heads: Tensor) -> Tensor:
+        """A beam that overflows is lost, and it alone: 0 times what is not finite is NaN."""
+        return torch.addcmul(heads, self.own[0], self.own[-1], value=0) if self.own else heads
 
 
 class Lineage:
@@ -89,8 +94,8 @@ class OwnMemory:
         if end > self.rooms[0].size(2):
             self.rooms = tuple(_enlarged(room, ROOM * beams) for room in self.rooms)
         for room, part in zip(self.rooms, written, strict=True):
-            room[:, :, end - beams : end] = part
-        return Memory(tuple(room[:, :, :end] for room in self.rooms), length - 1, beams)
+            torch.nan_to_num(part, 0, 0, 0, out=room[:, :, end - beams : end])  # or 0 times it is NaN for all beams
+        return Memory(tuple(room[:, :, :end] for room in self.rooms), length - 1, beams, tuple(written))
 
     @property
     def sentences(self) -> int:

@@ -6,7 +6,6 @@ layer.
 """
 
 import functools
-import json
 import logging
 import math
 import re
@@ -17,7 +16,7 @@ from typing import Any
 import torch
 from fairseq.trainer import Trainer
 
-from realformer_nmt.corpora.partial import completed
+from realformer_nmt import sealed
 from realformer_nmt.errors import UserError
 
 FILE = "divergence.json"
@@ -52,8 +51,7 @@ def leave_note(trainer: Trainer, samples: list[Any], error: FloatingPointError) 
     rank = trainer.data_parallel_rank
     path = Path(trainer.cfg.checkpoint.save_dir, f"divergence.rank{rank}.json" if rank else FILE)
     note = {**describe(trainer, samples, error), "rank": rank, "ranks": trainer.data_parallel_world_size}
-    with completed(path) as file:
-        file.write(f"{json.dumps(note, indent=2)}\n".encode())
+    sealed.write(path, note)
 
 
 def describe(trainer: Trainer, samples: list[Any], error: FloatingPointError) -> dict[str, Any]:

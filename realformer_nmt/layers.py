@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from realformer_nmt.attention import Attended, CrossAttention, SelfAttention, linear
+from realformer_nmt.attention import Attended, CrossAttention, SelfAttention, xavier_linear
 from realformer_nmt.config import TranslationConfig
 from realformer_nmt.decoding import OwnMemory, SourceMemory
 from realformer_nmt.dropout import ACTIVATED, ActivatedDropout, Dropout
@@ -57,8 +57,8 @@ class Layer(nn.Module):
         width, ffn_width, _ = self.shape
         activated = ACTIVATED.get(cfg.activation_fn, ActivatedDropout)
         self.activation_dropout_module = activated(cfg.activation_fn, cfg.activation_dropout, type(self).__name__)
-        self.fc1 = linear(width, ffn_width, self.scaling.gains.output)
-        self.fc2 = linear(ffn_width, width, self.scaling.gains.output)
+        self.fc1 = xavier_linear(width, ffn_width, self.scaling.gains.output)
+        self.fc2 = xavier_linear(ffn_width, width, self.scaling.gains.output)
         self.final_layer_norm = nn.LayerNorm(width)
         self.ffn_shortcut = self.shortcut(self.sublayers - 1)
 
@@ -107,7 +107,7 @@ class DecoderLayer(Layer):
             depth,
             memory_width=cfg.encoder_embed_dim,
             dropout=cfg.attention_dropout,
-            gains=self.scaling.gains,
+            gains=self.scaling.gains if cfg.encoder_embed_dim == width else self.scaling.unequal,
         )
         self.encoder_attn_layer_norm = nn.LayerNorm(width)
         self.encoder_attn_shortcut = self.shortcut(1)

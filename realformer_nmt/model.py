@@ -52,9 +52,12 @@ class TranslationModel(FairseqEncoderDecoderModel):
             self._profile_checked = True
             pending = [stack for stack in (self.encoder, self.decoder) if is_pending(stack)]
             if pending:
-                profile(pending, lambda: self(src_tokens, src_lengths, prev_output_tokens))
+                profile(pending, lambda: self._run_as_stock(src_tokens, prev_output_tokens))
         encoder_out = self.encoder(src_tokens, src_lengths)
         return self.decoder(prev_output_tokens, encoder_out, features_only=features_only)
+
+    def _run_as_stock(self, src_tokens: Tensor, prev_output_tokens: Tensor) -> None:
+        self.decoder(prev_output_tokens, self.encoder(src_tokens), features_only=True, mask_padding=True)
 
     def load_state_dict(self, state_dict: dict[str, Tensor], *args: Any, **kwargs: Any) -> Any:
         self._profile_checked = False  # the loaded weights say whether there is a profile

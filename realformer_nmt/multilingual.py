@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from realformer_nmt.config import TranslationConfig, validate
 from realformer_nmt.decoder import Decoder
 from realformer_nmt.encoder import Encoder
-from realformer_nmt.errors import OptionError
+from realformer_nmt.errors import OptionError, UserError
 from realformer_nmt.model import TranslationModel, embedding, read_options, refuse_left_padded_targets
 from realformer_nmt.weights import demand_finite, told_in_one_line
 
@@ -84,6 +84,8 @@ class MultilingualModel(FairseqMultiModel):
         cfg = read_options(MultilingualConfig, cfg)
         validate(cfg)
         refuse_left_padded_targets(task)
+        if not hasattr(task, "model_lang_pairs"):
+            raise UserError("a multilingual architecture needs --task multilingual_translation with --lang-pairs")
         parts = Parts(cfg, task.dicts)
         languages = {pair: pair.split("-") for pair in task.model_lang_pairs}
         return cls(

@@ -5,9 +5,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from fairseq import models
 from fairseq.dataclass import initialize
-from fairseq.models import register_model_architecture
+from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import open_dict
+
+from realformer_nmt.errors import OptionError
 
 Preset = dict[str, str | int | float]
 
@@ -31,6 +34,7 @@ FAMILIES: dict[str, Preset] = {
     "realformer_post_ln": _family("post", "none", "dot", "mean"),
     "resi_dual": _family("dual", "none", "dot", "none"),
     "synthesizer_dense": _family("post", "none", "dense", "none"),
+    "synthesizer_dense_per_head": _family("post", "none", "dense_per_head", "none"),
     "synthesizer_random": _family("post", "none", "random", "none"),
     "synthesizer_fixed_random": _family("post", "none", "fixed_random", "none"),
     "synthesizer_factorised_dense": _family("post", "none", "factorised_dense", "none"),
@@ -72,7 +76,23 @@ PRESETS: dict[str, Preset] = FAMILIES | {
 def register(model: str, prefix: str = "") -> None:
     """Make every preset an --arch; what the user passes goes before what the preset says."""
     for arch, preset in PRESETS.items():
-        register_model_architecture(model, prefix + arch)(_filler(preset))
+        models.register_model_architecture(model, prefix + arch)(_filler(preset))
+
+
+def explain_clashes() -> None:
+    """microsoft/ResiDual calls its model resi_dual as well, and fairseq takes a name once, whoever comes first."""
+    original = models.register_model_architecture
+
+    @functools.wraps(original)
+    def register_model_architecture(model_name: str, arch_name: str) -> Callable[[Any], Any]:
+        if arch_name in PRESETS and arch_name in ARCH_MODEL_REGISTRY:
+            raise OptionError(
+                f"--arch {arch_name} is of realformer_nmt and of another plug-in, and both are imported: give fairseq "
+                "one of them as --user-dir, and import one of them in a program"
+            )
+        return original(model_name, arch_name)
+
+    vars(models)["register_model_architecture"] = register_model_architecture
 
 
 def register_for_hydra() -> None:

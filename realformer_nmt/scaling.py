@@ -92,9 +92,26 @@ class Profiled(Trained):
         super().__init__(width, 1.0)
 
 
+class Decayed(Profiled):
+    """w = share * w0 + delta: weight decay takes w itself to 0, as it does where w is a parameter.
+
+    Nothing else moves share from 1: its gradient is 0, rather than none, for the optimiser to decay it. Plain gradient
+    descent and those that decay apart from the gradient, RAdam and fairseq's Adam, then move w as they would move it
+    alone.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width)
+        self.share = nn.Parameter(torch.ones(1))
+
+    def weight(self) -> Tensor:
+        return (self.share.detach() + 0 * self.share) * self.w0 + self.delta
+
+
 class Scaling(NamedTuple):
     shortcut: Callable[[int, int], Shortcut]  # width, index of the sub-layer in its stack
     gains: Gains = Gains()
+    unequal: Gains = Gains(1.0, 1.0)  # of attention to a memory of another width, which stock fairseq starts so too
     weight: float = 1.0  # what the shortcut starts with, as far as it is known without data
 
 
@@ -105,6 +122,11 @@ def _none(_stack: Stack) -> Scaling:
 def _admin(_stack: Stack) -> Scaling:
     """ADMIN: the first w is 1 and stays 1, which keeps the fold into a plain Post-LN transformer exact."""
     return Scaling(lambda width, index: Profiled(width) if index else Plain())
+
+
+def _admin_decayed(_stack: Stack) -> Scaling:
+    """As ADMIN, for training with weight decay as its authors do."""
+    return Scaling(lambda width, index: Decayed(width) if index else Plain())
 
 
 def _admin_fixed(stack: Stack) -> Scaling:
@@ -121,12 +143,14 @@ def _deepnorm(stack: Stack) -> Scaling:
         a, b = 0.81 * size, 0.87 / size
     else:
         a, b = (3 * stack.decoder_layers) ** (1 / 4), (12 * stack.decoder_layers) ** (-1 / 4)
-    return Scaling(lambda _width, _index: Constant(a), Gains(query_key=1.0, value=b, output=b), weight=a)
+    gains = Gains(query_key=1.0, value=b, output=b)
+    return Scaling(lambda _width, _index: Constant(a), gains, gains, weight=a)
 
 
 SCALINGS: dict[str, Callable[[Stack], Scaling]] = {
     "none": _none,
     "admin": _admin,
+    "admin_decayed": _admin_decayed,
     "admin_fixed": _admin_fixed,
     "deepnorm": _deepnorm,
 }

@@ -17,17 +17,29 @@ class WeightsError(UserError):
 
 def demand_finite(weights: Mapping[str, Tensor]) -> None:
     for name, weight in weights.items():
+        if not isinstance(weight, Tensor):
+            raise WeightsError(f"holds no weights: its {name} is a {type(weight).__name__}")
         if not torch.isfinite(weight).all():
             raise WeightsError(f"holds NaN or infinity in {name}: the training diverged; take a checkpoint from before")
 
 
 @contextlib.contextmanager
 def told_in_one_line(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[None]:
-    """torch lists every parameter on a line of its own."""
+    """torch lists every parameter on a line of its own, and takes whole numbers or the real part of complex ones."""
+    for name, ours in model.state_dict().items():
+        theirs = weights.get(name, ours)
+        if kind(theirs) != kind(ours):
+            raise WeightsError(f"holds {name} as {kind(theirs)}, and the model's are {kind(ours)}")
     try:
         yield
     except RuntimeError as error:
         raise WeightsError(unlike(model.state_dict(), weights) or str(error)) from error
+
+
+def kind(weight: Tensor) -> str:
+    if weight.is_complex():
+        return "complex numbers"
+    return "floats" if weight.is_floating_point() else "flags" if weight.dtype == torch.bool else "whole numbers"
 
 
 def unlike(model: Mapping[str, Tensor], weights: Mapping[str, Tensor]) -> str:

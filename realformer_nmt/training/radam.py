@@ -48,8 +48,8 @@ class RAdam(torch.optim.Optimizer):
     r_t = sqrt((rho_t - 4) (rho_t - 2) rho_inf / ((rho_inf - 4) (rho_inf - 2) rho_t))
 
     rho_t > 5:  p_t = (1 - lr lambda) p_{t-1} - lr r_t m_t / (1 - b1^t) * sqrt(1 - b2^t) / (sqrt(v_t) + eps)
-    otherwise:  p_t = p_{t-1}, as in the papers' code, or with `untractable_momentum`, as in torch.optim.RAdam,
-                p_t = (1 - lr lambda) p_{t-1} - lr m_t / (1 - b1^t)
+    otherwise:  p_t = (1 - lr lambda) p_{t-1}, as in ADMIN's code, or with `untractable_momentum`, as in
+                torch.optim.RAdam, p_t = (1 - lr lambda) p_{t-1} - lr m_t / (1 - b1^t)
 
     That is AdamW with the step size lr r_t, so torch's fused AdamW kernel computes it. m and v are fp32 for parameters
     of 16 bits, whose update is rounded once, at the end.
@@ -152,8 +152,8 @@ def _untractable_step(batch: Batch, step: int, group: dict[str, Any]) -> None:
     torch._foreach_lerp_(batch.means, batch.gradients, 1 - beta1)
     torch._foreach_mul_(batch.squares, beta2)
     torch._foreach_addcmul_(batch.squares, batch.gradients, batch.gradients, 1 - beta2)
+    torch._foreach_mul_(batch.values, 1 - group["lr"] * group["weight_decay"])
     if group["untractable_momentum"]:
-        torch._foreach_mul_(batch.values, 1 - group["lr"] * group["weight_decay"])
         torch._foreach_add_(batch.values, batch.means, alpha=-group["lr"] / (1 - beta1**step))
 
 
@@ -177,7 +177,7 @@ class RAdamConfig(FairseqDataclass):
         default=False,
         metadata={
             "help": "in the first few updates, while the variance is untractable (rho <= 5), step by the mean of the "
-            "gradients, as torch.optim.RAdam does; the default is no step there, as in the papers' RAdam"
+            "gradients, as torch.optim.RAdam does; the default is no step there, as in ADMIN's RAdam"
         },
     )
     lr: list[float] = II("optimization.lr")
