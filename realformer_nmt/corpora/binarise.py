@@ -10,8 +10,9 @@ from pathlib import Path
 from realformer_nmt.children import dying_with_us
 from realformer_nmt.corpora.index import HEADER
 from realformer_nmt.corpora.progress import progress
-from realformer_nmt.corpora.texts import SPLITS
+from realformer_nmt.corpora.texts import is_test, splits
 from realformer_nmt.errors import UserError
+from realformer_nmt.programs import program
 
 
 def command(
@@ -19,15 +20,18 @@ def command(
 ) -> list[str]:
     """Of the splits that have a line; `dictionary` is taken over, without it fairseq counts the training text."""
     source, target = languages
-    present = [name for name in SPLITS if (texts / f"{name}.{source}").stat().st_size]
-    return [
-        *(sys.executable, "-m", "fairseq_cli.preprocess"),
+    present = [name for name in splits(texts, source) if (texts / f"{name}.{source}").stat().st_size]
+    prefixes = {name: str(texts / name) for name in present if not is_test(name)}
+    tests = ",".join(str(texts / name) for name in present if is_test(name))
+    return program(
+        "fairseq_cli.preprocess",
         *("--source-lang", source, "--target-lang", target),
-        *(word for name in present for word in (f"--{name}pref", str(texts / name))),
+        *(word for name, prefix in prefixes.items() for word in (f"--{name}pref", prefix)),
+        *(["--testpref", tests] if tests else []),
         *("--destdir", str(folder), "--workers", str(workers)),
         *(["--joined-dictionary"] if joined else []),
         *(["--srcdict", str(dictionary)] if dictionary else []),
-    ]
+    )
 
 
 def binarise(
@@ -56,7 +60,7 @@ def binarise(
     (folder / "preprocess.log").unlink(missing_ok=True)  # times and paths
     pair = "-".join(languages)
     counts: dict[str, int] = {}
-    for name in SPLITS:
+    for name in splits(texts, languages[0]):
         for language in languages:
             index = folder / f"{name}.{pair}.{language}.idx"
             if index.exists():

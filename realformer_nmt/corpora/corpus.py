@@ -1,10 +1,12 @@
 """What a corpus is: archives, the texts in them, and the protocol by which they become training data."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Literal
 from urllib.parse import unquote, urlsplit
+
+from realformer_nmt import safe_names
 
 # text: a segment a line; gzip: the same, compressed; sgm: <seg id="..."> lines, as in .sgm and in IWSLT's .xml files;
 # tags: IWSLT's train.tags files, segments between lines of <url>, <talkid>, <keywords> ...
@@ -26,7 +28,7 @@ class Packing:
         for url in self.urls:
             split = urlsplit(url)
             _demand(split.scheme in ("http", "https") and bool(split.hostname), "urls", "http or https URLs", url)
-        _demand(re.fullmatch(r"[\w-][\w.-]*", self.name) is not None, "file", "a plain file name", self.name)
+        _name("file", safe_names.file_name, self.name)
         _demand(self.bytes is None or self.bytes > 0, "bytes", "more than 0", self.bytes)
         for key, digits in ("sha256", 64), ("md5", 32):
             value = getattr(self, key)
@@ -36,7 +38,12 @@ class Packing:
 
     @property
     def name(self) -> str:
-        return self.file or unquote(urlsplit(self.urls[0]).path).rpartition("/")[2]
+        return self.file or _last(self.urls[0])
+
+    @property
+    def served(self) -> tuple[str, ...]:
+        """Names that its servers give it, as far as they are names of files."""
+        return tuple(filter(safe_names.is_plain, map(_last, self.urls)))
 
     @property
     def check(self) -> tuple[str, str]:
@@ -48,8 +55,11 @@ class Packing:
 class Archive:
     """The same members may be packed more than once, as tgz and as zip; the first packing is preferred."""
 
-    name: str
+    name: str  # of a folder, too
     packings: tuple[Packing, ...]
+
+    def __post_init__(self) -> None:
+        _name("its name", safe_names.plain, self.name)
 
 
 @dataclass(frozen=True)
@@ -59,14 +69,18 @@ class Member:
     archive: str
     path: str
 
+    def __str__(self) -> str:
+        return f"{self.archive}:{self.path}"
+
     @classmethod
     def parse(cls, written: str) -> "Member":
-        archive, colon, path = written.partition(":")
-        parts = PurePosixPath(path).parts
-        safe = bool(parts) and parts[0] != "/" and ".." not in parts and "\\" not in path and "\0" not in path
-        if not (archive and colon and safe):
-            raise ValueError(f"{written!r} is not archive:path with a path that stays in its folder")
-        return cls(archive, str(PurePosixPath(path)))
+        archive, _, path = written.partition(":")
+        try:
+            return cls(safe_names.plain(archive), safe_names.inside(path))
+        except ValueError as error:
+            raise ValueError(
+                f"{written!r} is not archive:path with a path that stays in its folder: {error}"
+            ) from error
 
 
 @dataclass(frozen=True)
@@ -76,8 +90,11 @@ class Part:
     source: Member
     target: Member
     format: Format = "text"
+    subset: str | None = None  # of the data-bin, for test data: test, or test1, test2 ...
 
     def __post_init__(self) -> None:
+        known = self.subset is None or re.fullmatch("test([1-9][0-9]?)?", self.subset)
+        _demand(bool(known), "subset", "test, test1, test2 ...", self.subset)
         _demand(self.source != self.target, "target", "another text than the source", self.target.path)
 
 
@@ -145,6 +162,12 @@ class Corpus:
         _demand(self.source != self.target, "target", "another language than the source", self.target)
         _demand(bool(self.train), "train", "at least one part")
         _demand(bool(self.valid) != bool(self.held_out), "valid", "either parts, or held_out and no parts")
+        named = [part.subset for part in self.train + self.valid if part.subset]
+        _demand(not named, "subset", "a key of [[test]] alone", named and named[0])
+        _, _, *tests = self.splits()
+        counted = ["test", *(f"test{number}" for number in range(1, len(tests)))]
+        whole = tests == counted and (len(tests) == 1 or all(map(self.splits().get, tests)))
+        _demand(whole, "subset", f"{', '.join(counted)}, each of one part or more", ", ".join(tests))
         members = [member for part in self.parts for member in (part.source, part.target)]
         again = next((member for number, member in enumerate(members) if member in members[:number]), None)
         _demand(again is None, "train, valid, test", "each text once", again and f"{again.archive}:{again.path}")
@@ -156,10 +179,31 @@ class Corpus:
     def parts(self) -> tuple[Part, ...]:
         return self.train + self.valid + self.test
 
+    def splits(self) -> dict[str, tuple[Part, ...]]:
+        """train, valid, test, and further test sets in the order of their numbers."""
+        names = ["test", *sorted({part.subset for part in self.test if part.subset} - {"test"}, key=_number)]
+        tests = {name: tuple(part for part in self.test if (part.subset or "test") == name) for name in names}
+        return {"train": self.train, "valid": self.valid, **tests}
+
     def members(self, archive: str) -> tuple[str, ...]:
         """The paths wanted from an archive, in the order in which they are first named."""
         sides = [side for part in self.parts for side in (part.source, part.target)]
         return tuple(side.path for side in sides if side.archive == archive)
+
+
+def _last(url: str) -> str:
+    return unquote(urlsplit(url).path).rpartition("/")[2]
+
+
+def _name(key: str, kind: Callable[[str], str], given: str) -> None:
+    try:
+        kind(given)
+    except ValueError as error:
+        raise ValueError(f"{key} = {error}") from error
+
+
+def _number(subset: str) -> int:
+    return int(subset.removeprefix("test") or 0)
 
 
 def _demand(condition: bool, key: str, allowed: str, given: object = None) -> None:

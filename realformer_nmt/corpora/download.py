@@ -8,10 +8,12 @@ from pathlib import Path
 from tqdm import tqdm
 
 from realformer_nmt.corpora.corpus import Packing
+from realformer_nmt.corpora.pace import Pace
 from realformer_nmt.corpora.partial import Partial
 from realformer_nmt.corpora.progress import progress
 from realformer_nmt.corpora.response import Answer, CutError, MisplacedError, RefusedError, TransferError, get
 
+LARGEST = 32 << 30  # bytes: ten times the largest archive of WMT'14
 PROGRESS = 1 << 20  # an attempt that got so many bytes further was no vain one
 
 
@@ -26,7 +28,9 @@ class UnavailableError(Exception):
 @dataclass(frozen=True)
 class Patience:
     delays: tuple[float, ...] = (1, 2, 4, 8, 16)  # seconds before the second attempt, the third ...
-    stall: float = 60  # seconds without a byte after which an attempt has failed
+    stall: float = 60  # seconds in which less than `least` bytes end an attempt
+    least: int = 1 << 16
+    clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
 
 
@@ -68,7 +72,7 @@ class _Transfer:
         while True:
             before, attempts = self.partial.size, attempts + 1
             try:
-                return self._attempt(patience.stall)
+                return self._attempt(lambda: Pace(patience.stall, patience.least, patience.clock))
             except RefusedError:
                 raise
             except TransferError as error:
@@ -80,12 +84,10 @@ class _Transfer:
                 self.bar.set_postfix_str(f"{error}; again in {delay:g} s")
                 patience.sleep(delay)
 
-    def _attempt(self, stall: float) -> None:
+    def _attempt(self, pace: Callable[[], Pace]) -> None:
         try:
-            if (
-                self.partial.size != self.packing.bytes
-            ):  # it has all if the last run was ended before it could rename it
-                with get(self.url, self.partial.size, stall) as answer:
+            if self.partial.size != self.packing.bytes:  # all is there where the last run ended before it renamed it
+                with get(self.url, self.partial.size, pace) as answer:
                     self._take(answer)
         except MisplacedError:
             self._restart()
@@ -97,13 +99,16 @@ class _Transfer:
         if expected is not None and answer.whole not in (None, expected):
             raise RefusedError(f"offers {answer.whole:,} bytes, expected are {expected:,}")
         whole = expected or answer.whole
+        most = LARGEST if whole is None else whole
+        if most > LARGEST:
+            raise RefusedError(f"offers {most:,} bytes, more than the {LARGEST:,} that are allowed")
         if answer.start != self.partial.size:
             self._restart()
         self.bar.total = whole
         for chunk in answer.chunks:
-            if whole is not None and self.partial.size + len(chunk) > whole:
+            if self.partial.size + len(chunk) > most:
                 self._restart()
-                raise RefusedError(f"sends more than the {whole:,} bytes that are expected")
+                raise RefusedError(f"sends more than the {most:,} bytes that are expected")
             self.partial.append(chunk)
             self.bar.update(len(chunk))
         if whole is not None and self.partial.size < whole:

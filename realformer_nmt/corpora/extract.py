@@ -11,11 +11,12 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from realformer_nmt import records
-from realformer_nmt.corpora.corpus import Member
+from realformer_nmt import records, safe_names
+from realformer_nmt.corpora import tar
 from realformer_nmt.corpora.partial import CHUNK, completed
 from realformer_nmt.corpora.progress import progress
 from realformer_nmt.errors import UserError
@@ -34,7 +35,7 @@ class Entry(NamedTuple):
     name: str
     size: int
     plain: bool  # a file: no link, device or folder
-    open: Callable[[], IO[bytes] | None]
+    open: Callable[[], AbstractContextManager[IO[bytes] | tar.Content]]
 
 
 def extract(
@@ -85,8 +86,8 @@ class State:
         self._archive = [archive.name, status.st_size, status.st_mtime_ns]
         self._sizes: dict[str, int] = {}
         if self._file.is_file():
-            kept = records.read(self._file, "remove it to extract all again")
-            if kept.get("archive") == self._archive:
+            kept = records.read(self._file, "remove it to extract all again", {"archive": list, "sizes": dict})
+            if kept["archive"] == self._archive:
                 self._sizes = kept["sizes"]
 
     def holds(self, member: str, path: Path) -> bool:
@@ -99,18 +100,30 @@ class State:
 
 
 def _tar_entries(archive: Path) -> Iterator[Entry]:
-    with tarfile.open(archive) as tar:
-        for info in tar:
-            name = info.name.removeprefix("./")
-            yield Entry(name, info.size, info.isreg(), functools.partial(tar.extractfile, info))
+    for found in tar.members(archive):
+        yield Entry(found.name.removeprefix("./"), found.size, found.plain, functools.partial(_itself, found.content))
+
+
+def _itself(content: tar.Content) -> AbstractContextManager[tar.Content]:
+    return content
 
 
 def _zip_entries(archive: Path) -> Iterator[Entry]:
     with zipfile.ZipFile(archive) as pack:
+        if len(pack.infolist()) > tar.MOST:
+            raise zipfile.BadZipFile(f"it has more than {tar.MOST:,} members")
         for info in pack.infolist():
             kind = stat.S_IFMT(info.external_attr >> 16)  # 0 where the zip was not made on Unix
             plain = kind in (0, stat.S_IFREG) and not info.is_dir()
-            yield Entry(info.filename.removeprefix("./"), info.file_size, plain, functools.partial(pack.open, info))
+            yield Entry(
+                info.filename.removeprefix("./"), info.file_size, plain, functools.partial(_unpacked, pack, info)
+            )
+
+
+def _unpacked(pack: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # LZMA takes the memory that it asks for
+        raise zipfile.BadZipFile(f"{info.filename} is neither stored nor deflated")
+    return pack.open(info)
 
 
 ENTRIES = {".tar": _tar_entries, ".tgz": _tar_entries, ".tar.gz": _tar_entries, ".zip": _zip_entries}
@@ -118,16 +131,19 @@ ENTRIES = {".tar": _tar_entries, ".tgz": _tar_entries, ".tar.gz": _tar_entries, 
 
 def _safe(archive: Path, member: str) -> str:
     try:
-        return Member.parse(f"{archive.name}:{member}").path
+        return safe_names.inside(member)
     except ValueError as error:
-        raise UserError(str(error)) from error
+        raise UserError(f"{archive}: {error}") from error
 
 
 def _write(archive: Path, entry: Entry, path: Path, quiet: bool) -> None:
-    source = entry.open() if entry.plain else None
-    if source is None:
+    if not entry.plain:
         raise UserError(f"{archive}: {entry.name} is a link, a folder or a device; only files are extracted")
-    with source, completed(path, entry.size) as out, progress(path.name, entry.size, quiet=quiet) as bar:
+    with (
+        entry.open() as source,
+        completed(path, entry.size) as out,
+        progress(path.name, entry.size, quiet=quiet) as bar,
+    ):
         while chunk := source.read(CHUNK):
             out.write(chunk)
             bar.update(len(chunk))

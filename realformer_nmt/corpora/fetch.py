@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from realformer_nmt.corpora.corpus import Archive, Corpus, Member, Packing
 from realformer_nmt.corpora.download import PATIENCE, Patience, UnavailableError, download
@@ -87,8 +86,7 @@ def _download(archive: Archive, folder: Path, patience: Patience, quiet: bool) -
 
 def _candidates(archive: Archive, folder: Path, archives: Path | None) -> Iterator[tuple[Path, Packing]]:
     for packing in archive.packings:
-        served = (unquote(urlsplit(url).path).rpartition("/")[2] for url in packing.urls)
-        paths = [archives / name for name in dict.fromkeys((packing.name, *served))] if archives else []
+        paths = [archives / name for name in dict.fromkeys((packing.name, *packing.served))] if archives else []
         for path in (*paths, folder / packing.name):
             if path.is_file():
                 yield path, packing

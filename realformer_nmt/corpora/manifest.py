@@ -10,6 +10,7 @@ from dataclasses import MISSING, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from realformer_nmt import safe_names
 from realformer_nmt.choices import unknown
 from realformer_nmt.corpora.corpus import Archive, Corpus, Member, Packing
 from realformer_nmt.errors import UserError
@@ -61,20 +62,30 @@ def read(file: Path, above: tuple[Path, ...] = ()) -> tuple[Table, frozenset[str
     base = table.pop("base", None)
     if base is None:
         return table, frozenset()
-    below, _ = read(file.parent / locate(build(str, base, "base")), (*above, file.resolve()))
+    beside = constructed("base", safe_names.plain, build(str, base, "base"))
+    below, _ = read(file.parent / locate(beside), (*above, file.resolve()))
     own = build(dict, table.get("archives", {}), "archives")
     return merge(below, table), frozenset(below.get("archives", {})) - frozenset(own)
 
 
 def read_toml(file: Path, hint: str) -> Table:
     try:
-        return tomllib.loads(file.read_bytes().decode())
+        return visible(tomllib.loads(file.read_bytes().decode()))
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}; {hint}") from error
     except RecursionError as error:
         raise UserError(f"{file}: it is nested too deeply; {hint}") from error
     except ValueError as error:  # no TOML, or no UTF-8
         raise UserError(f"{file}: {error}; {hint}") from error
+
+
+def visible(value: Any) -> Any:
+    """All strings of a table are text: none steers a terminal, or the direction of what is read."""
+    if isinstance(value, str) and not value.replace("\n", "").replace("\t", "").isprintable():
+        raise ValueError(f"{value!r} holds characters that cannot be seen: leave them out")
+    for item in (*value, *value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ():
+        visible(item)
+    return value
 
 
 def merge(base: Table, own: Table) -> Table:
@@ -85,7 +96,7 @@ def merge(base: Table, own: Table) -> Table:
 def build_corpus(name: str, table: Table, inherited: frozenset[str]) -> Corpus:
     """A corpus holds the archives that its parts name; one of the manifest's own that no part names is a mistake."""
     described = build(dict, table.get("archives", {}), "archives")
-    archives = {key: Archive(key, build(tuple[Packing, ...], described[key], f"archives.{key}")) for key in described}
+    archives = {key: build_archive(key, described[key], f"archives.{key}") for key in described}
     corpus = build_table(Corpus, table, "", {"name": name, "archives": tuple(archives.values())})
     named = {side.archive for part in corpus.parts for side in (part.source, part.target)}
     for key in sorted(named - set(archives)):
@@ -93,6 +104,11 @@ def build_corpus(name: str, table: Table, inherited: frozenset[str]) -> Corpus:
     for key in sorted(set(archives) - named - inherited):
         raise ManifestError(f"archives.{key}", "no part of train, valid or test names it")
     return replace(corpus, archives=tuple(archive for archive in corpus.archives if archive.name in named))
+
+
+def build_archive(name: str, packings: Any, key: str) -> Archive:
+    archive: Archive = constructed(key, Archive, name, build(tuple[Packing, ...], packings, key))
+    return archive
 
 
 def build(kind: Any, value: Any, key: str) -> Any:

@@ -1,10 +1,16 @@
-"""Files that bear their name only when they are complete: until then they are NAME.part."""
+"""Files that bear their name only when they are complete.
+
+Until then a download, which is gone on with, is NAME.part; all else is NAME.12345678.part, the writer's own, with a
+lock that ends with the writer. Whoever writes NAME next removes what a killed writer left of it.
+"""
 
 import contextlib
 import errno
 import fcntl
 import hashlib
 import os
+import re
+import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,15 +31,22 @@ class Partial:
         self._algorithm = algorithm
         with writing(path, whole):
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._stream = self.part.open("a+b", buffering=0)  # nothing is pending when the process is killed
-        try:
-            fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            self._stream.close()
-            raise UserError(f"{self.part}: another process is downloading it; wait, or end that process") from error
+            self._stream = self._locked()
         self._stream.seek(0)
         self._hash = digest(self._stream, algorithm)
         self.size = self._stream.tell()
+
+    def _locked(self) -> IO[bytes]:
+        while True:
+            stream = self.part.open("a+b", buffering=0)  # nothing is pending when the process is killed
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                stream.close()
+                raise UserError(f"{self.part}: another process is downloading it; wait, or end that process") from error
+            if bears(stream, self.part):
+                return stream
+            stream.close()  # another process has just finished it
 
     def __enter__(self) -> "Partial":
         return self
@@ -76,18 +89,47 @@ def part_of(path: Path) -> Path:
 @contextlib.contextmanager
 def completed(path: Path, size: int | None = None) -> Iterator[IO[bytes]]:
     """A stream to write to; the file is there if the block ends well, and nothing is there if it does not."""
-    part = part_of(path)
-    try:
-        with writing(path, size):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with part.open("wb") as stream:
+    with writing(path, size):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        stream, part = own_part(path)
+        try:
+            with stream:
                 yield stream
                 stream.flush()
                 _settle(stream, part, path)
-    except BaseException:
-        with contextlib.suppress(OSError):  # its folder may be gone, or not be one
+        except BaseException:
+            with contextlib.suppress(OSError):  # its folder may be gone
+                part.unlink()
+            raise
+
+
+def own_part(path: Path) -> tuple[IO[bytes], Path]:
+    """What nobody else writes to, nor removes while this process lives."""
+    remove_leftovers(path)
+    while True:
+        part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
+        stream = part.open("xb")
+        with contextlib.suppress(OSError):  # where the disk knows no locks, nobody removes it either
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        if bears(stream, part):
+            return stream, part
+        stream.close()  # it was taken for a leftover before it had its lock
+
+
+def remove_leftovers(path: Path) -> None:
+    """Of writers of this file that are no more: nobody holds the lock."""
+    left = re.compile(rf"{re.escape(path.name)}\.[0-9a-f]{{8}}\.part")
+    for part in [entry for entry in path.parent.iterdir() if left.fullmatch(entry.name)]:
+        with contextlib.suppress(OSError), part.open("r+b") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             part.unlink()
-        raise
+
+
+def bears(stream: IO[bytes], part: Path) -> bool:
+    """Whether an open file is the one of that name."""
+    with contextlib.suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(stream.fileno()), part.stat())
+    return False
 
 
 def _settle(stream: IO[bytes], part: Path, path: Path) -> None:

@@ -14,7 +14,7 @@ from realformer_nmt.corpora.parallel import ordered
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.reading import Block, blocks
 from realformer_nmt.corpora.subwords import encoder, split
-from realformer_nmt.corpora.texts import SPLITS, Plan
+from realformer_nmt.corpora.texts import Plan, splits
 
 
 class Encoded(NamedTuple):
@@ -30,7 +30,7 @@ def write_pieces(
 ) -> dict[str, Any]:
     """folder/train.en ... and, of what is scored, the raw text of the pairs that stay."""
     report = {}
-    for name in SPLITS:
+    for name in splits(texts, plan.source):
         work = functools.partial(encode_block, method=method, model=model, lengths=plan.lengths(name, "after_bpe"))
         source, target = (texts / f"{name}.{language}" for language in plan.languages)
         pairs = watched(blocks(source, target), f"pieces: {name}", source, target, quiet)

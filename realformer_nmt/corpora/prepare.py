@@ -5,7 +5,6 @@ removed as soon as it is not needed. FOLDER/prepare.json is written last.
 """
 
 import argparse
-import hashlib
 import importlib.metadata
 import os
 import platform
@@ -14,17 +13,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt import records
 from realformer_nmt.corpora import sources
 from realformer_nmt.corpora.binarise import binarise
 from realformer_nmt.corpora.fetch import fetch_texts
+from realformer_nmt.corpora.note import NAME, describe, verify
 from realformer_nmt.corpora.pieces import write_pieces
 from realformer_nmt.corpora.sources import Job
-from realformer_nmt.corpora.stages import Stages, write_json
+from realformer_nmt.corpora.stages import Stages
 from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, Texts
-from realformer_nmt.corpora.texts import SPLITS, write_texts
+from realformer_nmt.corpora.texts import splits, write_texts
 from realformer_nmt.errors import UserError
 from realformer_nmt.lock import alone
+from realformer_nmt.sealed import write as write_sealed
 
 PACKAGES = (
     "realformer-nmt",
@@ -41,6 +41,7 @@ EXAMPLES = """examples:
   realformer-nmt prepare wmt14_en_de --folder data/papers --subwords moses_bpe
   realformer-nmt prepare --source en --target de --train a.en a.de --valid v.en v.de --test t.en t.de --folder data/own
 """
+MOST_WORKERS = 1024  # a typing error starts them all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=int, default=cores(), metavar="N", help="processes (all cores)")
     parser.add_argument("--keep", action="store_true", help="do not remove extracted, cleaned and encoded texts")
     parser.add_argument("--quiet", action="store_true", help="no progress bars")
+    parser.add_argument("--verify", action="store_true", help="make nothing: is FOLDER, by hash, what was prepared?")
     sources.add_arguments(parser)
 
 
@@ -64,21 +66,24 @@ def cores() -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.workers < 1:
-        raise UserError(f"--workers {args.workers}: allowed is 1 or more")
+    if not 1 <= args.workers <= MOST_WORKERS:
+        raise UserError(f"--workers {args.workers}: allowed is 1 to {MOST_WORKERS}, such as {cores()}")
+    if args.verify:
+        print(f"{args.folder}: {verify(args.folder)} files are as they were prepared")
+        return 0
     job = sources.job(args)
     try:
         with alone(args.folder / ".lock", "is preparing"):
             prepare(job, args.folder, args.workers, args.keep, args.quiet)
     except OSError as error:
         raise UserError(f"{error.filename or args.folder}: {error.strerror or error}") from error
-    print(args.folder / "prepare.json")
+    print(args.folder / NAME)
     return 0
 
 
 def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> None:
-    note = folder / "prepare.json"
-    stages = Stages(folder, job.settings(), note)
+    note = folder / NAME
+    stages = Stages(folder, job.settings(), job.inputs(), note)
     plan, method = job.plan, METHODS[job.subwords]
     texts, subwords, pieces = (folder / name for name in ("text", "subwords", "pieces"))
 
@@ -109,10 +114,10 @@ def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> No
         stages.remove("text")
     stages.run("data-bin", binary, lasting=True)
     if note.exists():
-        demand_whole(folder, note)
+        verify(folder, by_hash=False)  # at once; a training looks at the hashes
     else:
         publish(pieces, folder)
-        write_json(note, report(job, folder, stages, workers))
+        write_sealed(note, report(job, folder, stages, workers))
     if not keep:
         stages.remove("pieces")
 
@@ -125,22 +130,16 @@ def publish(pieces: Path, folder: Path) -> None:
         partial.replace(folder / raw.name)
 
 
-def demand_whole(folder: Path, note: Path) -> None:
-    """By sizes: to hash the data-bin of WMT'14 En-Fr anew takes seconds, and a damaged file would get a fresh hash."""
-    for name, size in records.read(note, "remove it to write it again").get("bytes", {}).items():
-        path = folder / name
-        found = path.stat().st_size if path.is_file() else 0
-        if found != size:
-            raise UserError(
-                f"{path} has {found:,} bytes, and {note} says {size:,}: to make all again, remove {folder / 'stages'}"
-            )
-
-
 def report(job: Job, folder: Path, stages: Stages, workers: int) -> dict[str, Any]:
     source, target = job.plan.languages
-    folders = [path for name in ("data-bin", "subwords") for path in sorted((folder / name).iterdir())]
-    raw = [folder / f"{split}.raw.{language}" for split in SPLITS[1:] for language in (source, target)]
+    raw = [
+        folder / f"{split}.raw.{language}"
+        for split in splits(folder, f"raw.{source}")[1:]
+        for language in (source, target)
+    ]
     made = stages.reports
+    texts = describe(folder, raw)
+    files = {kind: {**made["data-bin"][kind], **made["subwords"][kind], **texts[kind]} for kind in texts}
     return {
         "corpus": job.name,
         "published": job.corpus.published if job.corpus else None,
@@ -152,8 +151,8 @@ def report(job: Job, folder: Path, stages: Stages, workers: int) -> dict[str, An
         "parts": made["text"]["parts"],
         "pieces": made["pieces"]["pieces"],
         "settings": job.settings(),
-        "bytes": {str(path.relative_to(folder)): path.stat().st_size for path in (*folders, *raw)},
-        "sha256": {str(path.relative_to(folder)): sha256(path) for path in (*folders, *raw)},
+        "inputs": stages.inputs,
+        **files,
         "seconds": {name: stage["seconds"] for name, stage in made.items()},
         "workers": workers,
         "versions": {"python": platform.python_version(), **versions()},
@@ -165,11 +164,3 @@ def versions() -> dict[str, str]:
         distribution.metadata["Name"]: distribution.version for distribution in importlib.metadata.distributions()
     }
     return {name: installed[name] for name in PACKAGES if name in installed}
-
-
-def sha256(path: Path) -> str:
-    hashed = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            hashed.update(chunk)
-    return hashed.hexdigest()

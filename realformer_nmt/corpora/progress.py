@@ -7,11 +7,14 @@ from pathlib import Path
 from tqdm import tqdm
 
 from realformer_nmt.corpora.reading import Block
+from realformer_nmt.terminal import printable
 
 
 def progress(name: str, total: int | None, done: int = 0, quiet: bool = False) -> tqdm:
     """Silent if asked to be, and unless standard error is a terminal."""
-    return tqdm(desc=name, total=total, initial=done, unit="B", unit_scale=True, disable=True if quiet else None)
+    return tqdm(
+        desc=printable(name), total=total, initial=done, unit="B", unit_scale=True, disable=True if quiet else None
+    )
 
 
 def shown(quiet: bool) -> bool:

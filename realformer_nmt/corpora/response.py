@@ -10,19 +10,27 @@ import re
 import ssl
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, Any, cast
 from urllib.parse import urlsplit
 
 from realformer_nmt import __version__
+from realformer_nmt.corpora.pace import Pace, PacedResponse, SlowError
 from realformer_nmt.corpora.partial import CHUNK
+from realformer_nmt.terminal import printable
 
 WORTH_A_RETRY = {408, 425, 429, 500, 502, 503, 504}
+FAULTS = (OSError, http.client.HTTPException, ValueError, OverflowError)  # the last two of addresses that are none
+HOPELESS = (ssl.SSLCertVerificationError, http.client.InvalidURL, ValueError, OverflowError)
+NUMBER = "[0-9]{1,18}"
 
 
 class TransferError(Exception):
-    """What went wrong with one request, for the message that lists every URL."""
+    """What went wrong with one request, for the message that lists every URL; a server may have worded it."""
+
+    def __init__(self, wrong: str) -> None:
+        super().__init__(printable(wrong))
 
 
 class RefusedError(TransferError):
@@ -45,21 +53,41 @@ class Answer:
 
 
 @contextlib.contextmanager
-def get(url: str, start: int, stall: float) -> Iterator[Answer]:
-    """Ask for everything from byte `start` on; `stall` is how many seconds may pass without a byte."""
-    opener = urllib.request.build_opener(Redirects())
+def get(url: str, start: int, pace: Callable[[], Pace]) -> Iterator[Answer]:
+    """Ask for everything from byte `start` on; each answer on the way there gets a pace of its own."""
+    opener = urllib.request.build_opener(Redirects(), Paced(pace))
     wanted = [("Range", f"bytes={start}-")] if start else []
     opener.addheaders = [("User-Agent", f"realformer-nmt/{__version__}"), *wanted]
     try:
-        response = opener.open(url, timeout=stall)
+        response = opener.open(url, timeout=pace().seconds)
     except urllib.error.HTTPError as error:
-        with error:
+        with contextlib.closing(error):
             yield _refusal(error, start)
         return
-    except (OSError, http.client.HTTPException) as error:
+    except FAULTS as error:
         raise _failure(error) from error
     with response:
         yield _answer(response, start)
+
+
+class Paced(urllib.request.HTTPSHandler, urllib.request.HTTPHandler):
+    def __init__(self, pace: Callable[[], Pace]) -> None:
+        super().__init__()
+        self._pace = pace
+
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(self._connect(http.client.HTTPConnection), req)
+
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(self._connect(http.client.HTTPSConnection), req)
+
+    def _connect(self, kind: type[http.client.HTTPConnection]) -> Callable[..., http.client.HTTPConnection]:
+        def connect(*args: Any, **kwargs: Any) -> http.client.HTTPConnection:
+            connection: Any = kind(*args, **kwargs)
+            connection.response_class = lambda *args, **kwargs: PacedResponse(*args, pace=self._pace(), **kwargs)
+            return cast(http.client.HTTPConnection, connection)
+
+        return connect
 
 
 class Redirects(urllib.request.HTTPRedirectHandler):
@@ -75,41 +103,43 @@ class Redirects(urllib.request.HTTPRedirectHandler):
         allowed = {"https"} if urlsplit(req.full_url).scheme == "https" else {"http", "https"}
         if urlsplit(newurl).scheme not in allowed:
             raise RefusedError(f"redirects to {newurl}, which is not {' or '.join(sorted(allowed))}")
+        fp.close()  # else all of the answer's body would be read
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _refusal(error: urllib.error.HTTPError, start: int) -> Answer:
     """Status 416 is no failure: the file has no byte `start`, so that what is there may be all of it."""
     if error.code == 416 and start:
-        whole = re.fullmatch(r"bytes \*/(\d+)", error.headers.get("Content-Range", ""))
+        whole = re.fullmatch(rf"bytes \*/({NUMBER})", error.headers.get("Content-Range", ""))
         return Answer(start, int(whole[1]) if whole else None, ())
     kind = CutError if error.code in WORTH_A_RETRY else RefusedError
     raise kind(f"HTTP status {error.code}, {error.reason}") from error
 
 
-def _answer(response: http.client.HTTPResponse, start: int) -> Answer:
+def _answer(response: PacedResponse, start: int) -> Answer:
     chunks = _chunks(response)
     if response.status != 206:  # the server sends everything, whatever was asked
         length = response.headers.get("Content-Length", "")
-        return Answer(0, int(length) if length.isdecimal() else None, chunks)
+        return Answer(0, int(length) if re.fullmatch(NUMBER, length) else None, chunks)
     written = response.headers.get("Content-Range", "")
-    given = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+|\*)", written)
+    given = re.fullmatch(rf"bytes ({NUMBER})-({NUMBER})/({NUMBER}|\*)", written)
     if given is None or int(given[1]) != start:
         raise MisplacedError(f"was asked for bytes from {start} on and answered with Content-Range {written!r}")
     return Answer(start, None if given[3] == "*" else int(given[3]), chunks)
 
 
-def _chunks(response: http.client.HTTPResponse) -> Iterator[bytes]:
+def _chunks(response: PacedResponse) -> Iterator[bytes]:
     try:
         while chunk := response.read1(CHUNK):  # what has come, so that nothing is lost by a cut
+            response.pace.came += len(chunk)
             yield chunk
-    except (OSError, http.client.HTTPException) as error:
+    except FAULTS as error:
         raise _failure(error) from error
 
 
 def _failure(error: Exception) -> TransferError:
     reason = getattr(error, "reason", error)  # URLError wraps what happened
-    if isinstance(reason, TimeoutError):
+    if isinstance(reason, TimeoutError) and not isinstance(reason, SlowError):
         return CutError("the server fell silent")
-    kind = RefusedError if isinstance(reason, ssl.SSLCertVerificationError) else CutError
+    kind = RefusedError if isinstance(reason, HOPELESS) else CutError
     return kind(str(reason) or type(reason).__name__)

@@ -1,7 +1,6 @@
 """What is to be prepared, and how: a corpus by its manifest or files of one's own, with what the options change."""
 
 import argparse
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -12,7 +11,9 @@ from realformer_nmt.corpora.manifest import load, shipped
 from realformer_nmt.corpora.subwords import METHODS
 from realformer_nmt.corpora.texts import SPLITS, Files, Plan
 from realformer_nmt.errors import UserError
+from realformer_nmt.languages import demand_language
 
+REPEATED = {"train": "may be repeated", "valid": "may be repeated", "test": "repeated, they are test, test1, test2 ..."}
 PIECES = 32_000  # of sentencepiece, unless the user says otherwise
 OWN = Protocol(  # for files that no manifest describes
     normalise_punctuation=False,
@@ -39,7 +40,6 @@ class Job:
     def parts(self, members: Mapping[Member, Path]) -> Mapping[str, tuple[Files, ...]]:
         if self.corpus is None:
             return self.own or {}
-        chosen = {split: getattr(self.corpus, split) for split in SPLITS}
         return {
             split: tuple(
                 Files(
@@ -47,12 +47,12 @@ class Job:
                 )
                 for part in parts
             )
-            for split, parts in chosen.items()
+            for split, parts in self.corpus.splits().items()
         }
 
     def demand_pairs(self, parts: Sequence[Mapping[str, Any]]) -> None:
         """Of what became of each part: a split that was asked for and is empty would be missing without a word."""
-        for split in SPLITS:
+        for split in dict.fromkeys(part["split"] for part in parts):
             own = [part for part in parts if part["split"] == split]
             if own and not sum(part["kept"] for part in own):
                 named = "training pair is left" if split == "train" else f"pair is left for {split}"
@@ -62,27 +62,31 @@ class Job:
             raise UserError(f"no pair is left for valid with --held-out {every} of {_became(parts)}: hold out more")
 
     def settings(self) -> dict[str, Any]:
-        """All that decides what comes out."""
-        if self.corpus:
-            origin: dict[str, Any] = {split: [asdict(part) for part in getattr(self.corpus, split)] for split in SPLITS}
-        else:
-            origin = {
-                split: [[describe(path) for path in (files.source, files.target)] for files in parts]
-                for split, parts in (self.own or {}).items()
-            }
+        """All that decides what comes out, but for the files of one's own."""
+        origin = describe(self.corpus) if self.corpus else {}
         return {**asdict(self.plan), **origin, "subwords": self.subwords, "vocabulary": self.vocabulary}
+
+    def inputs(self) -> dict[str, Path]:
+        """Files of one's own, by the options that named them."""
+        return {
+            f"--{split} {side}{f' {number}' if number > 1 else ''}": path
+            for split, parts in (self.own or {}).items()
+            for number, files in enumerate(parts, 1)
+            for side, path in (("SOURCE", files.source), ("TARGET", files.target))
+        }
+
+
+def describe(corpus: Corpus) -> dict[str, Any]:
+    """Its parts, and the hashes of the archives that hold them."""
+    parts = {
+        split: {str(number): f"{part.source} {part.target} {part.format}" for number, part in enumerate(parts, 1)}
+        for split, parts in corpus.splits().items()
+    }
+    return {**parts, "archives": {archive.name: archive.packings[0].check for archive in corpus.archives}}
 
 
 def _became(parts: Sequence[Mapping[str, Any]]) -> str:
     return ", ".join(f"{part['part']} ({part['pairs']} pairs, dropped {part['dropped'] or 'none'})" for part in parts)
-
-
-def describe(path: Path) -> dict[str, Any]:
-    try:
-        found = path.stat()
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}") from error
-    return {"path": str(path), "bytes": found.st_size, "modified": found.st_mtime_ns}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,7 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     own.add_argument("--target", metavar="LANGUAGE", help="of the second")
     for split in SPLITS:
         own.add_argument(
-            f"--{split}", nargs=2, type=Path, action="append", metavar=("SOURCE", "TARGET"), help="may be repeated"
+            f"--{split}", nargs=2, type=Path, action="append", metavar=("SOURCE", "TARGET"), help=REPEATED[split]
         )
     own.add_argument("--held-out", type=int, metavar="N", help="instead of --valid: every N-th pair of --train")
     how = parser.add_argument_group("what is done to the text; unless given, CORPUS says")
@@ -139,6 +143,7 @@ def job(args: argparse.Namespace) -> Job:
     if args.vocabulary is not None and args.vocabulary < 1:
         raise UserError(f"--vocabulary {args.vocabulary}: allowed is 1 or more")
     size = args.vocabulary or (protocol.bpe if plan.tokenised else PIECES)
+    own |= {f"test{number}" if number else "test": [pair] for number, pair in enumerate(own["test"])}
     files = {split: tuple(Files(str(one), one, two, "text") for one, two in pairs) for split, pairs in own.items()}
     return Job(args.corpus or "own files", plan, args.subwords, size, corpus, args.archives, files)
 
@@ -155,12 +160,6 @@ def _demand_own(args: argparse.Namespace) -> None:
             raise UserError(f"--source, --target: {error}") from error
     if args.source == args.target:
         raise UserError(f"--source {args.source} and --target {args.target}: fairseq needs two different names")
-
-
-def demand_language(name: str) -> None:
-    """It stands in names of files, between dots and hyphens."""
-    if not re.fullmatch(r"\w+", name, re.ASCII):
-        raise ValueError(f"{name!r} names no language: allowed are letters, digits and _, such as en")
 
 
 def changed(protocol: Protocol, args: argparse.Namespace) -> Protocol:

@@ -9,33 +9,42 @@ import shutil
 import sys
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt import records
+from realformer_nmt import provenance, records
+from realformer_nmt.corpora import note
 from realformer_nmt.corpora.partial import completed
 from realformer_nmt.errors import UserError
+from realformer_nmt.provenance import fingerprint
 
 Report = dict[str, Any]
 
 
 class Stages:
-    def __init__(self, folder: Path, settings: Mapping[str, Any], end: Path) -> None:
-        """`end` is written when all of them are done, and void as soon as one is done afresh."""
+    def __init__(self, folder: Path, settings: Mapping[str, Any], inputs: Mapping[str, Path], end: Path) -> None:
+        """`inputs` by the names that a message calls them; `end` is written when all stages are done, and void as soon
+        as one is done afresh."""
         self.folder, self.end = folder, end
         self.reports: dict[str, Report] = {}
-        self._demand_same(json.loads(json.dumps(settings)))
+        self.inputs = self._demand_same(json.loads(json.dumps(settings)), inputs)
 
-    def _demand_same(self, settings: Report) -> None:
+    def _demand_same(self, settings: Report, inputs: Mapping[str, Path]) -> Report:
+        """Contents decide: a file that was touched or copied elsewhere is the file that it was."""
         path = self.folder / "stages" / "settings.json"
-        if not path.exists():
-            write_json(path, settings)
-        before = records.read(path, f"remove {path.parent} to make all again")
-        other = sorted(key for key in {*before, *settings} if before.get(key) != settings.get(key))
+        hint = f"remove {path.parent} to make all again"
+        before = records.read(path, hint, {"settings": dict, "inputs": dict}) if path.exists() else {}
+        known = before.get("inputs", {})
+        with records.expected(path, hint):
+            now = {"settings": settings, "inputs": {name: look_at(inputs[name], known.get(name)) for name in inputs}}
+            other = list(differences(before, now)) if before else []
         if other:
-            told = "; ".join(f"{key} {before.get(key)}, now {settings.get(key)}" for key in other)
-            raise UserError(f"{self.folder} was begun with other settings: {told}. Give another --folder or remove it")
+            told = f"{self.folder} was begun with other settings or files: {'; '.join(other)}"
+            raise UserError(f"{told}. Give another --folder or remove it")
+        if now != before:
+            write_json(path, now)
+        return now["inputs"]
 
     def run(self, name: str, work: Callable[[Path], Report], lasting: bool = False) -> Report:
         """What `work` reported when it filled FOLDER/name, now or earlier; a lasting result must still be there."""
@@ -49,7 +58,7 @@ class Stages:
             partial = self.folder / f"{name}.partial-{uuid.uuid4().hex}"
             partial.mkdir()
             start = time.monotonic()
-            report = work(partial)
+            report = {**work(partial), **(hash_result(partial, name) if lasting else {})}
             partial.replace(result)
             write_json(stamp, {**report, "seconds": round(time.monotonic() - start, 1)})
             print(f"{name}: done in {time.monotonic() - start:.0f} s", file=sys.stderr)
@@ -58,6 +67,34 @@ class Stages:
 
     def remove(self, name: str) -> None:
         shutil.rmtree(self.folder / name, ignore_errors=True)
+
+
+def look_at(path: Path, known: Mapping[str, Any] | None) -> Report:
+    """Of an input, as it is now; it is read again where its place, size or time are others."""
+    where = {"path": str(path.absolute())}
+    try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise UserError(f"{path} is a pipe or a device, which gives its text but once: give a file")
+        return {**where, **fingerprint(path, known if known and known["path"] == where["path"] else None)}
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from error
+
+
+def differences(before: Report, now: Report) -> Iterator[str]:
+    settings = [{"settings": made["settings"], "inputs": {}} for made in (before, now)]
+    yield from provenance.differences(*settings)
+    for name in {**before["inputs"], **now["inputs"]}:
+        was, is_now = (made["inputs"].get(name, {}) for made in (before, now))
+        if was.get("sha256") != is_now.get("sha256"):
+            places = [file.get("path", "nothing") for file in (was, is_now)]
+            moved = f"was {places[0]}, and {places[1]} is another file"
+            yield f"{name} {places[1]} has changed" if places[0] == places[1] else f"{name} {moved}"
+
+
+def hash_result(folder: Path, name: str) -> Report:
+    """Sizes and hashes of what a stage has just made, by the names that the files will have."""
+    described = note.describe(folder, sorted(folder.iterdir()))
+    return {kind: {f"{name}/{file}": value for file, value in files.items()} for kind, files in described.items()}
 
 
 def write_json(path: Path, content: Report) -> None:

@@ -19,8 +19,18 @@ from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.reading import Block, Invalid, blocks
 
 SPLITS = ("train", "valid", "test")
-OUTPUTS = ("train", "valid", "valid.raw", "test", "test.raw")
 DIGESTS = "train.digests"
+
+
+def is_test(split: str) -> bool:
+    """Further test sets are test1, test2 ..., as fairseq counts them."""
+    return split.startswith("test")
+
+
+def splits(folder: Path, ending: str) -> list[str]:
+    """Those that `folder` holds a file NAME.ending of: train, valid, test, and further test sets."""
+    further = (f"test{number}" for number in itertools.count(1))
+    return [*SPLITS, *itertools.takewhile(lambda name: (folder / f"{name}.{ending}").exists(), further)]
 
 
 class Files(NamedTuple):
@@ -46,7 +56,7 @@ class Plan:
 
     def steps(self, split: str, form: Format) -> tuple[Steps, Steps]:
         protocol = self.protocol
-        prepared = split != "test" or protocol.normalise_test
+        prepared = not is_test(split) or protocol.normalise_test
         hyphens: Hyphens = "aggressive" if protocol.aggressive_hyphens else "plain"
         source, target = (
             Steps(
@@ -96,14 +106,15 @@ def write_texts(
     parts: Mapping[str, Sequence[Files]], plan: Plan, workers: int, folder: Path, quiet: bool = False
 ) -> dict[str, Any]:
     """folder/train.en, valid.en, valid.raw.en ... of all parts in order, and what became of each part's pairs."""
+    names = [*parts, *(f"{split}.raw" for split in parts if split != "train")]
     with contextlib.ExitStack() as stack:
         output = {
             name: [stack.enter_context((folder / f"{name}.{language}").open("wb")) for language in plan.languages]
-            for name in OUTPUTS
+            for name in names
         }
         digests = stack.enter_context((folder / DIGESTS).open("wb"))
         writer = Writer(plan, workers, output, digests, quiet)
-        tallies = [writer.write(split, files) for split in SPLITS for files in parts[split]]
+        tallies = [writer.write(split, files) for split in parts for files in parts[split]]
     if plan.deduplicate:
         drop_repetitions(folder, plan.languages, [tally for tally in tallies if tally.split == "train"])
     (folder / DIGESTS).unlink()
@@ -124,7 +135,7 @@ class Writer:
             steps=self.plan.steps(split, files.form),
             lengths=self.plan.lengths(split, "before_bpe"),
             valid_lengths=self.plan.lengths("valid", "before_bpe"),
-            keep_all=split == "test",
+            keep_all=is_test(split),
         )
         for (block, held), result in ordered(work, self.tasks(split, files), self.workers):
             chosen = self.chosen(split, held, result.places)
