@@ -8,10 +8,13 @@ import argparse
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
+import realformer_nmt
+from realformer_nmt import foreign_errors, safe_names, streams, terminal
 from realformer_nmt.errors import UserError, one_line
 
 
@@ -43,35 +46,37 @@ SUBCOMMANDS = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Exit status: 0 done, 1 an error, said in one line, 2 wrong usage."""
+    if argv is None:  # as a program: whatever Python it starts leaves modules of the current folder alone
+        os.environ["PYTHONSAFEPATH"] = "1"
     words = list(sys.argv[1:] if argv is None else argv)
+    streams.settle()
+    terminal.guard_output()
     try:
         status = _run(words)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader of our output, such as `head`, has left
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
     except (Exception, KeyboardInterrupt) as error:
         if "--debug" in words:
             raise
-        print(f"realformer-nmt: {_told(error)}", file=sys.stderr)
+        if isinstance(error, BrokenPipeError):  # the reader of our output, such as `head`, has left
+            streams.drop_what_nobody_takes()
+        else:
+            streams.say(terminal.printable_lines(f"realformer-nmt: {_words(error)}"))
         return 1
     return status
 
 
-def _told(error: BaseException) -> str:
-    if isinstance(error, UserError):
-        return str(error)
+def _words(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or 'a file'}: {error.strerror}; mend that and run this again"
     kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return one_line(f"{kind}; nobody has foreseen this: add --debug, which shows where it happened, and report it")
+    unforeseen = f"{kind}; nobody has foreseen this: add --debug, which shows where it happened, and report it"
+    return foreign_errors.known(error) or one_line(unforeseen)
 
 
 def _run(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="realformer-nmt", description="Deep residual Transformers for fairseq.")
     _add_debug(parser, default=False)
+    parser.add_argument("--version", action="version", version=f"realformer-nmt {realformer_nmt.__version__}")
     parsers = parser.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True)
     called = next((word for word in words if not word.startswith("-")), None)
     run = None
@@ -80,10 +85,29 @@ def _run(words: Sequence[str]) -> int:
         if name == called:
             module = _load(name, path)
             _add_debug(subparser, default=argparse.SUPPRESS)  # both `--debug NAME` and `NAME --debug`
+            subparser.register("type", Path, safe_names.given)
             module.add_arguments(subparser)
             run = module.run
     args = parser.parse_args(words)  # leaves with status 2 unless a subcommand was called
+    _refuse_pipes(args)
     return run(args) if run else 2
+
+
+def _refuse_pipes(args: argparse.Namespace) -> None:
+    """Which are read once, or waited for without end."""
+    for name, value in vars(args).items():
+        for path in _paths(value):
+            if name != "input" and path.is_fifo():
+                raise UserError(f"{path} is a pipe, which can be read only once: write it to a file first")
+            if name == "output" and path.exists() and not (path.is_file() or path.is_dir()):
+                raise UserError(f"{path} is a device, in whose place a file would come: give a file's name")
+
+
+def _paths(value: object) -> Iterator[Path]:
+    if isinstance(value, Path):
+        yield value
+    for item in value if isinstance(value, list) else ():
+        yield from _paths(item)
 
 
 def _add_debug(parser: argparse.ArgumentParser, default: object) -> None:

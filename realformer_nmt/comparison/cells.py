@@ -1,9 +1,10 @@
 """A cell of the grid: one training, and the commands from it to its scores."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from realformer_nmt import records
+from realformer_nmt import sealed
 from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.grid import Failure, Grid
 from realformer_nmt.protocols.command import flags
@@ -16,13 +17,7 @@ INTERVAL = 20  # updates between two points of a curve
 class Stage:
     name: str
     words: tuple[str, ...]  # of `realformer-nmt`
-    result: Path  # what it writes last
-
-    def done(self) -> bool:
-        """train.json is there from the start, and says itself whether all is trained."""
-        if not self.result.is_file() or self.result.suffix != ".json":
-            return self.result.is_file()
-        return bool(records.read(self.result, "remove it to make it again").get("complete", True))
+    record: Path  # of what it was made from
 
 
 @dataclass(frozen=True)
@@ -55,6 +50,11 @@ class Cell:
         return self.folder / "checkpoints"
 
 
+def read(record: Path) -> dict[str, Any]:
+    """Nothing where there is none yet."""
+    return sealed.read(record, "--anew makes it again") if record.is_file() else {}
+
+
 def cells(grid: Grid, corpus: Corpus, folder: Path, gpus: int) -> list[Cell]:
     """`gpus` for each."""
     return [_cell(grid, corpus, folder / "cells", gpus, named) for named in grid.cells()]
@@ -71,18 +71,18 @@ def _stages(grid: Grid, corpus: Corpus, folder: Path, gpus: int, named: tuple[st
     protocol = str(grid.path(grid.protocol)) if grid.protocol.endswith(".toml") else grid.protocol
     settings = load(protocol, corpus.name, layers)
     budget = grid.options("budget", named)
-    note, average, translation, record = (
-        folder / name for name in ("train.json", "average.pt", "translation", "run.json")
+    note, average, averaged, translation, record = (
+        folder / name for name in ("train.json", "average.pt", "average.pt.json", "translation", "run.json")
     )
     train = [
         *("train", "--data", str(corpus.data), "--folder", str(folder), "--arch", family, "--layers", layers),
         *("--protocol", protocol, *corpus.train, "--gpus", str(gpus), "--curves", *flags(budget)),
         *("--", *flags({"log-interval": INTERVAL, **grid.options("train", named), "seed": seed})),
     ]
-    averaging = ["--last", str(budget["average"])] if "average" in budget else settings.averaging
+    averaging = replace(settings, average=budget.get("average", settings.average)).averaging
     return (
         Stage("train", tuple(train), note),
-        Stage("average", ("average", str(folder / "checkpoints"), *averaging, "--output", str(average)), average),
+        Stage("average", ("average", str(folder / "checkpoints"), *averaging, "--output", str(average)), averaged),
         Stage(
             "translate",
             (

@@ -12,16 +12,19 @@ from tabulate import tabulate
 
 from realformer_nmt.comparison import grid as grids
 from realformer_nmt.comparison import here, plan, report, results, slurm
-from realformer_nmt.comparison.cells import Cell, cells
+from realformer_nmt.comparison.cells import Cell, cells, read
 from realformer_nmt.comparison.corpus import Corpus, find
 from realformer_nmt.comparison.curves import Curves
 from realformer_nmt.comparison.grid import Grid
 from realformer_nmt.comparison.live import Live
 from realformer_nmt.comparison.note import Note
+from realformer_nmt.comparison.standing import differences, renew
 from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.errors import UserError
 from realformer_nmt.lock import alone
+from realformer_nmt.protocols import session
 from realformer_nmt.protocols.command import layers
+from realformer_nmt.terminal import printable
 
 EXAMPLES = """examples:
   realformer-nmt compare recipes/quickstart/grid.toml --prepared demo/data --folder demo --jobs 2
@@ -47,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--plan", action="store_true", help="show cells, parameters, cost and commands; run nothing")
     what.add_argument("--status", action="store_true", help="how far the cells are; at any time")
     what.add_argument("--report", action="store_true", help="write the report of what there is; at any time")
+    parser.add_argument("--anew", action="store_true", help="make again what the grid asks for otherwise now")
     parser.add_argument("--launcher", choices=("here", "slurm"), default="here", help="this machine, or a job a cell")
     parser.add_argument("--gpus", type=int, metavar="N", help="here: all, one a cell; slurm: 1; 0: the CPU")
     parser.add_argument("--jobs", type=int, metavar="N", help="here: cells side by side (one a GPU; 1 on the CPU)")
@@ -68,12 +72,27 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if not args.report:
         with alone(args.folder / ".lock", "compares in"):
+            demand_fit(found, args.anew)
             launch(args, grid, corpus, found, gpus)
     write(grid, corpus, found, args.folder)
     errors = [cell.name for cell in found if Note(cell).state == "error"]
     if errors and not args.report:
         raise UserError(f"{', '.join(errors)}: see `--status`; the same command tries again")
     return 0
+
+
+def demand_fit(found: Sequence[Cell], anew: bool) -> None:
+    """Before anything starts."""
+    unfit = {cell: told for cell in found if (told := differences(cell))}
+    for cell, told in unfit.items():
+        print(printable(f"{cell.name} was made otherwise: {'; '.join(told)}"), file=sys.stderr)
+        if anew:
+            renew(cell)
+    if unfit and not anew:
+        raise UserError(
+            f"{len(unfit)} of {len(found)} cells are not what the grid asks for now, by the differences above: pass "
+            "--anew to make them again, or name another --folder"
+        )
 
 
 def show_plan(corpus: Corpus, found: Sequence[Cell], tflops: float | None) -> int:
@@ -96,8 +115,12 @@ def status(found: Sequence[Cell]) -> str:
     for cell in found:
         note, train = Note(cell), Curves(cell.folder).train
         last = train[-1] if train else {}
-        of = results.read(cell.folder / "train.json").get("updates")
-        rows.append((cell.name, note.state, last.get("update"), of, last.get("nll_loss"), note.content["evidence"]))
+        training = read(cell.folder / session.RECORD)
+        of = training.get("updates")
+        update = of if training.get("complete") else last.get("update")  # a curve's last point may come before the end
+        unfit = differences(cell)
+        told = "; ".join(["made otherwise", *unfit]) if unfit else str(note.content.get("evidence") or "")
+        rows.append((cell.name, printable(note.state), update, of, last.get("nll_loss"), printable(told)))
     return tabulate(rows, ["cell", "state", "update", "of", "loss (bits)", "evidence"], floatfmt=".2f")
 
 

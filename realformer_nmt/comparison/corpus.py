@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from realformer_nmt.comparison.grid import Grid
 from realformer_nmt.corpora import manifest
@@ -9,6 +10,33 @@ from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import databin
 from realformer_nmt.evaluation.preparation import read_report
 from realformer_nmt.protocols.command import flags
+
+SWITCHES = ("normalise-punctuation", "normalise-test", "lowercase")  # which a corpus may turn on
+
+
+@dataclass(frozen=True)
+class Options:
+    """A grid's [prepare]: how `realformer-nmt prepare` prepares; where and what, the command line and `corpus` say."""
+
+    subwords: Literal["sentencepiece", "moses_bpe"] = "sentencepiece"
+    vocabulary: int | None = None
+    deduplicate: bool | None = None
+    normalise_punctuation: bool | None = None
+    normalise_test: bool | None = None
+    lowercase: bool | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    ratio: float | None = None
+    invalid_utf8: Literal["replace", "refuse"] | None = None
+    workers: int | None = None
+    keep: bool | None = None
+    quiet: bool | None = None
+
+    def words(self) -> list[str]:
+        """What is false by itself has no --no-."""
+        given = {name.replace("_", "-"): value for name, value in vars(self).items() if value is not None}
+        refused = [f"--no-{name}" for name, value in given.items() if value is False and name in SWITCHES]
+        return [*flags(given), *refused]
 
 
 @dataclass(frozen=True)
@@ -49,13 +77,22 @@ def find(grid: Grid, given: Path | None, archives: Path | None, folder: Path) ->
 def to_prepare(grid: Grid, corpus: str, archives: Path | None, folder: Path) -> Corpus:
     named = str(grid.path(corpus)) if corpus.endswith(".toml") else corpus
     found = manifest.load(named)
-    words = ["prepare", named, "--folder", str(folder), *flags(grid.prepare or {})]
+    how = options(grid)
+    words = ["prepare", named, "--folder", str(folder), *how.words()]
     words += ["--archives", str(archives)] if archives else []
-    subwords = str((grid.prepare or {}).get("subwords", "sentencepiece"))
-    train = ("--corpus", found.name, "--subwords", subwords) if found.name in manifest.shipped() else ()
+    train = ("--corpus", found.name, "--subwords", how.subwords) if found.name in manifest.shipped() else ()
     translate = ("--prepared", str(folder))
     languages = (found.source, found.target)
     return Corpus(found.name, folder / "data-bin", translate, train, (), tuple(words), languages)
+
+
+def options(grid: Grid) -> Options:
+    table = {name.replace("-", "_"): value for name, value in (grid.prepare or {}).items()}
+    try:
+        found: Options = manifest.build_table(Options, table, "prepare", {})
+    except manifest.ManifestError as error:
+        raise UserError(f"{grid.name}.toml: {error}") from error
+    return found
 
 
 def prepared(folder: Path) -> Corpus:

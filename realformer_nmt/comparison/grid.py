@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from realformer_nmt import safe_names
 from realformer_nmt.choices import unknown
 from realformer_nmt.corpora.manifest import ManifestError, build_table, merge, read_toml
 from realformer_nmt.errors import UserError
-from realformer_nmt.presets import FAMILIES
 from realformer_nmt.protocols import command
+from realformer_nmt.protocols.file_flags import demand_harmless
 
 METRICS = ("bleu", "chrf", "tokenised_bleu", "compound_split_bleu", "retokenised_bleu")  # of `score`
 BUDGET = ("epochs", "updates", "tokens-a-step", "max-tokens", "average", "precision")  # of `realformer-nmt train`
@@ -80,6 +81,7 @@ class Grid:
     override: tuple[Override, ...] = ()
     baseline: str | None = None  # a family
     metric: str = "bleu"
+    title: str | None = None  # of the report; the file's name
     retries: int = 2  # of a cell that an infrastructure fault ended
 
     def __post_init__(self) -> None:
@@ -98,8 +100,10 @@ class Grid:
 
     def _demand_known(self) -> None:
         for family in (*self.families, *(rule.family for rule in self.override if rule.family)):
-            if family not in FAMILIES:
-                raise ValueError(unknown("family", family, FAMILIES))
+            try:
+                command.demand_family("family", family)
+            except UserError as error:
+                raise ValueError(str(error)) from error
         for layers in (*self.layers, *(rule.layers for rule in self.override if rule.layers)):
             try:
                 command.layers(layers)
@@ -115,6 +119,8 @@ class Grid:
         for name in itertools.chain(self.budget or {}, *(rule.budget or {} for rule in self.override)):
             if name not in BUDGET:
                 raise ValueError(unknown("budget", name, BUDGET))
+        for flags in (self.train, *(rule.train for rule in self.override)):
+            demand_harmless(flags or {})
 
     def cells(self) -> Iterator[tuple[str, str, int]]:
         return itertools.product(self.families, self.layers, self.seeds)
@@ -128,7 +134,10 @@ class Grid:
         return found
 
     def path(self, written: str) -> Path:
-        return self.folder / written
+        try:
+            return self.folder / safe_names.anywhere(written)
+        except ValueError as error:
+            raise UserError(f"{self.name}.toml: {error}") from error
 
 
 def load(file: Path) -> Grid:

@@ -1,16 +1,20 @@
 """cell.json: what became of a cell, on which machine, in which sessions."""
 
+from dataclasses import asdict
 from datetime import datetime, timezone
 from typing import Any
 
-from realformer_nmt import records
+from realformer_nmt import sealed
 from realformer_nmt.comparison.cells import Cell
-from realformer_nmt.corpora.stages import write_json
+from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation.environment import hardware
 from realformer_nmt.lock import held
 
 MODEL_FAILED = ("stuck", "diverged")
 FINAL = ("done", *MODEL_FAILED)
+AGAIN = "--anew makes it again"
+WANTED = {"state": str, "sessions": list}
+ENDED = (*FINAL, "error")  # an error is tried again by the next command, not by this one
 
 
 class Note:
@@ -18,13 +22,19 @@ class Note:
         self._cell = cell
         empty: dict[str, Any] = {"state": "waiting", "evidence": None, "sessions": []}
         exists = cell.note.is_file()
-        self.content = records.read(cell.note, "remove it, and the same command makes it again") if exists else empty
+        self.content = sealed.read(cell.note, AGAIN, WANTED) if exists else empty
+        if self.content["state"] not in (*ENDED, "waiting", "running"):
+            raise UserError(f"{cell.note} knows of no such state as {self.content['state']}; {AGAIN}")
 
     @property
     def state(self) -> str:
         """Of a cell that calls itself running the lock says whether it is."""
         state = str(self.content["state"])
-        return state if state != "running" or held(self._cell.lock) else "waiting"
+        return state if state != "running" or held(self._cell.lock) else "interrupted"
+
+    @property
+    def failed(self) -> bool:
+        return self.content["state"] in MODEL_FAILED
 
     @property
     def final(self) -> bool:
@@ -32,6 +42,7 @@ class Note:
 
     def begin(self, entropy: float) -> None:
         self.content |= {"unigram_entropy": entropy, "machine": hardware(), "evidence": None}
+        self.content["failure"] = asdict(self._cell.failure)
         self.content["sessions"].append({"started": _now(), "finished": None, "faults": []})
         self._write("running")
 
@@ -52,7 +63,7 @@ class Note:
 
     def _write(self, state: str) -> None:
         self.content["state"] = state
-        write_json(self._cell.note, self.content)
+        sealed.write(self._cell.note, self.content)
 
 
 def _now() -> str:

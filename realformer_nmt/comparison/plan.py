@@ -10,8 +10,7 @@ import torch
 from fairseq.data import Dictionary
 from tabulate import tabulate
 
-from realformer_nmt import records
-from realformer_nmt.comparison.cells import Cell
+from realformer_nmt.comparison.cells import Cell, read
 from realformer_nmt.comparison.note import Note
 from realformer_nmt.protocols import train, updates
 from realformer_nmt.protocols.command import pasted
@@ -69,8 +68,9 @@ def rate(cells: Sequence[Cell], costs: Sequence[Cost]) -> float | None:
     """Operations a second of what has been trained."""
     rates = []
     for cell, found in zip(cells, costs, strict=True):
-        if cell.stages[0].done():
-            hours = records.read(cell.stages[0].result, "")["wall_clock_hours"]
+        trained = read(cell.stages[0].record)
+        if trained.get("complete"):
+            hours = trained["wall_clock_hours"]
             rates.append(found.operations / hours / 3600)
     return median(rates) if rates else None
 

@@ -1,19 +1,18 @@
-"""What the report draws of all cells: quality against depth, the way there, and what it cost."""
+"""Quality against depth: the main plot of a report."""
 
 import math
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from realformer_nmt.comparison.drawing import FAINT, INK, Drawing, Look, looks, plain, styled
+from realformer_nmt.comparison.drawing import FAINT, INK, Drawing, Look, looks, styled
 from realformer_nmt.comparison.wording import (
     Record,
     deep,
     depths,
     drawn_metric,
-    failure,
+    fallen,
     families,
-    finite,
     printable,
     spread,
 )
@@ -22,7 +21,6 @@ WIDTH = 4.7  # inches; a page scales it
 STRIP = 0.19  # inches for each line of failed cells
 DODGE = 0.05  # of a category, so that the bars of two families do not hide each other
 SMALL = 8.0
-HOUR = 60.0
 Failure = tuple[float, str, str]  # place, family, what is said
 
 
@@ -48,6 +46,7 @@ def by_depth(results: Record) -> Drawing:
     for place, (family, look) in enumerate(looks(families(results)).items()):
         draw_family(drawing, axes, results, family, look, (place - (len(families(results)) - 1) / 2) * DODGE)
     draw_published(drawing, axes, results)
+    axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0]))
     if not any(row["seeds"] and results["metric"] in row["scores"] for row in results["rows"]):
         axes.text(0.5, 0.5, "no cell has a score", transform=axes.transAxes, ha="center", alpha=FAINT)
         axes.set_yticks([])
@@ -67,7 +66,7 @@ def draw_family(drawing: Drawing, axes: Axes, results: Record, family: str, look
     for x, depth in zip(where, places, strict=True):
         score = scores.get(depth)
         if score and score["deviation"] is not None:
-            ends = [score["mean"] - score["deviation"], score["mean"] + score["deviation"]]
+            ends = [max(0.0, score["mean"] - score["deviation"]), score["mean"] + score["deviation"]]
             (bar,) = axes.plot([x, x], ends, color=look.colour, marker="_", markersize=7, linewidth=1.1)
             drawing.mark(bar, "deviation", f"{family}: {spread(score)}")
 
@@ -75,15 +74,10 @@ def draw_family(drawing: Drawing, axes: Axes, results: Record, family: str, look
 def failures(results: Record) -> list[Failure]:
     places = list(depths(results))
     return [
-        (places.index(row["depth"]), row["family"], f"{row['family']} {told(row)}")
+        (places.index(row["depth"]), row["family"], f"{row['family']} {fallen(row)}")
         for row in results["rows"]
         if row["failed"]
     ]
-
-
-def told(row: Record) -> str:
-    kinds = failure(row["states"]).removeprefix("failed (").removesuffix(")")
-    return kinds if row["failed"] == len(row["states"]) else f"{kinds}, {row['failed']} of {len(row['states'])}"
 
 
 def draw_failures(drawing: Drawing, axes: Axes, failed: Sequence[Failure], look: dict[str, Look]) -> None:
@@ -114,71 +108,3 @@ def draw_published(drawing: Drawing, axes: Axes, results: Record) -> None:
         )
         drawing.mark(mark, "published", f"{figure['paper']}, {figure['model']}: {figure['bleu']:.2f}")
         label = None  # one line in the legend
-
-
-@styled()
-def validation(results: Record, depth: str) -> Drawing | None:
-    """The validation loss of all cells of a depth: who learns, and how fast."""
-    cells = [cell for cell in results["cells"] if cell["depth"] == depth and cell["curves"]["valid"]]
-    if not cells:
-        return None
-    drawing = Drawing(f"validation loss, {deep(depth)}", WIDTH * 0.9, 2.5)
-    axes = drawing.figure.subplots()
-    axes.set(xlabel="update", ylabel="bits a target token", title=printable(deep(depth)))
-    look, shown = looks(families(results)), set()
-    for cell in cells:
-        points = cell["curves"]["valid"]
-        updates, bits = [point["update"] for point in points], [finite(point.get("nll_loss")) for point in points]
-        colour, marker = look[cell["family"]]
-        label = None if cell["family"] in shown else printable(cell["family"])
-        (line,) = axes.plot(updates, bits, color=colour, marker=marker, markersize=3.5, linewidth=1.2, label=label)
-        drawing.mark(line, "validation", f"{cell['name']}: {bits[-1]:.2f} bits")
-        shown.add(cell["family"])
-    drawing.legend(axes)
-    return drawing
-
-
-@styled()
-def cost(results: Record) -> Drawing | None:
-    """Each scored cell by its hours; the depth stands beside the longest."""
-    metric = drawn_metric(results)
-    cells = [cell for cell in results["cells"] if scored(cell, metric["name"])]
-    if not cells:
-        return None
-    longest = max(cell["hours"] for cell in cells)
-    unit, factor = ("hours", 1.0) if longest > 2 else ("minutes", HOUR)
-    drawing = Drawing(f"{metric['label']} against {unit} of training", WIDTH, 2.7)
-    axes = drawing.figure.subplots()
-    axes.set(xlabel=f"{unit} a cell", ylabel=printable(metric["label"]))
-    for family, look in looks(families(results)).items():
-        groups: dict[str, list[tuple[float, float]]] = {}
-        for cell in cells:
-            if cell["family"] == family:
-                point = (cell["hours"] * factor, cell["scores"][metric["name"]]["score"])
-                groups.setdefault(cell["depth"], []).append(point)
-        draw_cost(drawing, axes, family, look, groups)
-    if longest > 20 * min(cell["hours"] for cell in cells) > 0:
-        axes.set_xscale("log")
-        plain(axes.xaxis)
-    else:
-        axes.set_xlim(left=0)
-    drawing.legend(axes)
-    return drawing
-
-
-def scored(cell: Record, metric: str) -> bool:
-    return cell["state"] == "done" and metric in cell["scores"] and cell["hours"] is not None
-
-
-def draw_cost(
-    drawing: Drawing, axes: Axes, family: str, look: Look, groups: dict[str, list[tuple[float, float]]]
-) -> None:
-    label: str | None = printable(family)
-    for depth, points in groups.items():
-        for x, y in points:
-            (mark,) = axes.plot([x], [y], look.marker, color=look.colour, alpha=0.85, label=label)
-            drawing.mark(mark, "cost", f"{family}, {deep(depth)}: {y:.2f}")
-            label = None
-        axes.annotate(
-            printable(depth), max(points), (6, 0), textcoords="offset points", va="center", fontsize=SMALL, alpha=0.8
-        )

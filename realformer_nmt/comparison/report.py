@@ -10,15 +10,28 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from realformer_nmt.comparison import cell_plots, plots, tables, wording
+from realformer_nmt.comparison import cell_plots, curve_plots, made, plots, tables, wording
+from realformer_nmt.comparison.cost_plot import cost
 from realformer_nmt.comparison.drawing import Drawing
 from realformer_nmt.comparison.sentences import examples
 from realformer_nmt.comparison.tables import terminal_table as terminal_table
-from realformer_nmt.comparison.wording import Record, by_size, depths, drawn_metric
+from realformer_nmt.comparison.wording import Record, by_size, drawn_metric
 from realformer_nmt.corpora.partial import completed
 from realformer_nmt.evaluation.significance import ALPHA
 
-FILTERS = ("deep", "difference", "hours", "interval", "millions", "probability", "quality", "seeds", "spread", "whole")
+FILTERS = (
+    "deep",
+    "difference",
+    "fallen",
+    "hours",
+    "interval",
+    "millions",
+    "probability",
+    "quality",
+    "seeds",
+    "spread",
+    "whole",
+)
 PAGE, STYLE = "report.html.jinja", "report.css.jinja"
 
 
@@ -57,8 +70,7 @@ def content(results: Record) -> dict[str, Any]:
     """What the template says, computed; it escapes all but the drawings and the style."""
     states = Counter(cell["state"] for cell in results["cells"])
     drawn = drawn_metric(results)
-    curves = [drawing for depth in depths(results) if (drawing := plots.validation(results, depth))]
-    costs = plots.cost(results)
+    costs = cost(results)
     return {
         "results": results,
         "metrics": wording.metrics(results),
@@ -66,13 +78,20 @@ def content(results: Record) -> dict[str, Any]:
         "states": states,
         "failed": sum(states[state] for state in wording.FAILED),
         "best": best(results, drawn),
+        "fallen": fallen(results),
         "groups": [(depth, list(rows)) for depth, rows in groupby(by_size(results["rows"]), lambda row: row["depth"])],
+        "shared": made.shared(results["cells"]),
+        "own": made.own,
+        "versions": made.versions(results),
+        "named": made.named,
+        "stale": [cell for cell in by_size(results["cells"]) if cell["differences"]],
         "tested": wording.tested(results),
         "alpha": ALPHA,
         "spent": sum(cell["hours"] or 0 for cell in results["cells"]),
         "period": period(results["cells"]),
         "by_depth": plots.by_depth(results).page_svg("depth-"),
-        "validation": svgs(curves, "valid"),
+        "training": svgs(curve_plots.training(results), "train"),
+        "validation": svgs(curve_plots.validation(results), "valid"),
         "cost": costs.page_svg("cost-") if costs else None,
         "cells": [
             (cell, svgs(cell_plots.drawings(cell), f"cell{place}"))
@@ -86,12 +105,20 @@ def svgs(drawings: Iterable[Drawing], prefix: str) -> list[str]:
     return [drawing.page_svg(f"{prefix}-{place}-") for place, drawing in enumerate(drawings)]
 
 
-def best(results: Record, metric: Record) -> Record | None:
-    """The row with the best mean, if there is any."""
-    name = metric["name"]
-    rows = [row for row in results["rows"] if row["seeds"] and name in row["scores"]]
-    choose = max if metric["higher_is_better"] else min
-    return choose(rows, key=lambda row: row["scores"][name]["mean"]) if rows else None
+def best(results: Record, metric: Record) -> list[Record]:
+    """The row with the highest mean, and those that are not significantly below it."""
+    rows = [row for row in results["rows"] if row["best"]]
+    return sorted(rows, key=lambda row: row["scores"][metric["name"]]["mean"], reverse=True)
+
+
+def fallen(results: Record) -> list[tuple[Record, str]]:
+    """The rows with models that failed, and the evidence of the first."""
+    rows = [row for row in by_size(results["rows"]) if row["failed"]]
+    return [(row, next(cell["evidence"] or "" for cell in results["cells"] if failed(cell, row))) for row in rows]
+
+
+def failed(cell: Record, row: Record) -> bool:
+    return cell["state"] in wording.FAILED and (cell["family"], cell["depth"]) == (row["family"], row["depth"])
 
 
 def period(cells: Iterable[Record]) -> tuple[str | None, str | None]:

@@ -7,18 +7,22 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt import records
-from realformer_nmt.comparison import summary
-from realformer_nmt.comparison.cells import Cell
+from realformer_nmt.comparison import best, summary, unlike
+from realformer_nmt.comparison.cells import Cell, read
 from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.curves import Curves
 from realformer_nmt.comparison.grid import Grid
 from realformer_nmt.comparison.note import Note
 from realformer_nmt.comparison.plan import commands
+from realformer_nmt.comparison.standing import differences
+from realformer_nmt.corpora.note import AGAIN, NAME, difference
+from realformer_nmt.corpora.note import read as read_note
+from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation.environment import commit, versions
-from realformer_nmt.evaluation.files import read_lines
+from realformer_nmt.evaluation.files import read_lines, read_recorded
 from realformer_nmt.evaluation.significance import TESTS
 from realformer_nmt.protocols.command import layers, pasted
+from realformer_nmt.provenance import MADE_FROM
 
 EXAMPLES = 8  # sentences
 VALID_LOSS = {"name": "valid_loss", "label": "validation loss (bits)", "signature": None, "higher_is_better": False}
@@ -37,6 +41,7 @@ def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[
     test |= {"samples": summary.SAMPLES, "correction": "Holm"}
     return {
         "name": grid.name,
+        "title": grid.title or grid.name,
         "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "complete": all(Note(cell).final for cell in cells),
         "grid": grid.written,
@@ -50,12 +55,13 @@ def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[
         "lines": first.get("lines"),
         "metric": grid.metric,
         "baseline": baseline(grid),
-        "overrides": [str(rule) for rule in grid.override],
+        "overrides": unlike.settings(described),
+        "versions_apart": unlike.versions(described),
         "test": test,
         "metrics": [*metrics, VALID_LOSS],
         "published": first.get("published", []),
         "cells": described,
-        "rows": summary.rows(described, cells, grid.metric, baseline(grid)),
+        "rows": best.mark(summary.rows(described, cells, grid.metric, baseline(grid)), cells, grid.metric),
         "examples": examples(cells, runs),
     }
 
@@ -64,13 +70,9 @@ def baseline(grid: Grid) -> str:
     return grid.baseline or grid.families[0]
 
 
-def read(path: Path) -> Record:
-    found: Record = records.read(path, "remove it, and the same command makes it again") if path.is_file() else {}
-    return found
-
-
 def describe(cell: Cell) -> Record:
     note, run, train = Note(cell), read(cell.folder / "run.json"), read(cell.folder / "train.json")
+    average = read(cell.folder / "average.pt.json")
     curves = Curves(cell.folder)
     sessions = note.content["sessions"]
     return {
@@ -91,11 +93,31 @@ def describe(cell: Cell) -> Record:
         "device": train.get("device"),
         "host": note.content.get("machine", {}).get("host"),
         "commands": commands(cell),
+        "settings": settings(train, average, run),
+        "versions": made_with(train, run),
+        "differences": differences(cell),
         "fairseq_train": pasted(train["command"]) if "command" in train else None,
         "unigram_entropy": note.content.get("unigram_entropy"),
         "curves": {"train": curves.train, "valid": curves.valid},
         "shortcuts": run["models"][0].get("shortcuts", []) if run else [],
     }
+
+
+def settings(train: Record, average: Record, run: Record) -> Record:
+    """As they took effect, of what there is."""
+    if not train:
+        return {}
+    found = {**train.get(MADE_FROM, {}).get("settings", {}), "protocol": train.get("protocol")}
+    found |= {"averaging": average[MADE_FROM]["settings"]} if average else {}
+    return found | ({"decoding": run["decoding"], "corpus": run["corpus"], "lines": run["lines"]} if run else {})
+
+
+def made_with(train: Record, run: Record) -> Record:
+    """The versions that trained; of several sessions, each."""
+    sessions = [session["versions"] for session in train.get("sessions", []) if "versions" in session]
+    names = dict.fromkeys(name for made in sessions for name in made)
+    found = {name: ", ".join(dict.fromkeys(made[name] for made in sessions if name in made)) for name in names}
+    return found | ({"commit": run["commit"]} if run.get("commit") else {})
 
 
 def scores(run: Record) -> Record:
@@ -145,7 +167,8 @@ def examples(cells: Sequence[Cell], runs: Sequence[Record]) -> list[Record]:
 
 
 def lines(cell: Cell, run: Record, name: str) -> list[str]:
-    return read_lines(cell.folder / run["files"][name]["path"])
+    file = run["files"][name]
+    return read_recorded(cell.folder / file["path"], file["sha256"], cell.folder / "run.json")
 
 
 def source_lines(run: Record) -> list[str]:
@@ -153,5 +176,9 @@ def source_lines(run: Record) -> list[str]:
     translation = run["translation"]
     if not translation["prepared"] or "subset" not in translation:
         return []
-    file = Path(translation["prepared"], f"{translation['subset']}.raw.{translation['languages'][0]}")
-    return read_lines(file) if file.is_file() else []
+    note = Path(translation["prepared"], NAME)
+    name = f"{translation['subset']}.raw.{translation['languages'][0]}"
+    noted = read_note(note).get(name) if note.is_file() else None
+    if noted and (told := difference(note.parent / name, noted)):
+        raise UserError(f"{told}, says {note}; {AGAIN}")
+    return read_lines(note.parent / name) if noted else []

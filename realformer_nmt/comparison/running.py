@@ -3,16 +3,16 @@
 A model that fails is a result, not an error; what else ends a stage (disk, memory, a kill) is tried again.
 """
 
-import json
 import os
 from collections.abc import Generator, Mapping
 from typing import NamedTuple
 
 from realformer_nmt.comparison import verdict
-from realformer_nmt.comparison.cells import Cell, Stage
+from realformer_nmt.comparison.cells import Cell, Stage, read
 from realformer_nmt.comparison.curves import Curves
 from realformer_nmt.comparison.note import Note
 from realformer_nmt.comparison.process import Process
+from realformer_nmt.comparison.standing import settled, standing
 from realformer_nmt.comparison.verdict import Verdict
 from realformer_nmt.lock import alone
 
@@ -34,16 +34,17 @@ def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None,
     """Whoever iterates decides how often is looked; closing it ends the processes that it has started."""
     with alone(cell.lock, "runs"):
         note = Note(cell)
-        if note.final:
+        if settled(cell, note):
             yield Progress(note.state)
             return
         entropy = verdict.unigram_entropy(cell.data, *cell.languages)
         note.begin(entropy)
         found: Verdict | None = None
         for stage in cell.stages:
-            if not stage.done():
+            if not standing(stage).done:
                 ended = yield from _insist(cell, stage, note, environment, entropy)
                 if ended:
+                    ended = _kept(found, ended)
                     note.end(*ended)
                     yield Progress(ended.state)
                     return
@@ -53,6 +54,11 @@ def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None,
                     break
         note.end(*(found or ("done", None)))
         yield Progress(note.state)
+
+
+def _kept(found: Verdict | None, ended: Verdict) -> Verdict:
+    """A model that failed has failed, whatever else does."""
+    return Verdict(found.state, f"{found.evidence}; {ended.evidence}") if found else ended
 
 
 def _insist(cell: Cell, stage: Stage, note: Note, environment: Mapping[str, str], entropy: float) -> Watched:
@@ -95,8 +101,8 @@ def _judged(cell: Cell, curves: Curves, entropy: float) -> Verdict | None:
 
 
 def _updates(cell: Cell) -> int | None:
-    note = cell.stages[0].result
-    return json.loads(note.read_text(encoding="utf-8")).get("updates") if note.is_file() else None
+    updates: int | None = read(cell.stages[0].record).get("updates")
+    return updates
 
 
 def _progress(cell: Cell, stage: Stage, curves: Curves) -> Progress:

@@ -40,21 +40,33 @@ def examples(results: Record) -> list[Example]:
 
 
 def versions(example: Record, cells: Mapping[str, Record]) -> list[Version]:
-    """Each text once, with all the systems that say it."""
+    """Each text once, with the systems that say it; where more than half say the same, they come last, uncounted."""
     systems: dict[str, list[str]] = {}
     for name, text in example["hypotheses"].items():
         systems.setdefault(text, []).append(name)
-    return [Version(named(names, cells), list(compared(example["reference"], text))) for text, names in systems.items()]
+    everyone = list(example["hypotheses"])
+    spoken = sorted(systems.items(), key=lambda said: 2 * len(said[1]) > len(everyone))
+    return [Version(named(own, everyone, cells), list(compared(example["reference"], text))) for text, own in spoken]
 
 
-def named(names: list[str], cells: Mapping[str, Record]) -> list[str]:
-    """`admin 18, seeds 1 2`; a failed training is said to be one."""
-    seeds: dict[str, list[str]] = {}
+def named(names: list[str], everyone: list[str], cells: Mapping[str, Record]) -> list[str]:
+    """`admin 6, 18` and `post_ln 18 (stuck)`: an item a family; seeds only where those of a depth do not agree."""
+    if len(names) == len(everyone):
+        return [f"all {len(names)} systems" if len(names) > 1 else names[0]]
+    if 2 * len(names) > len(everyone):
+        return [f"all {len(names)} others"]
+    families: dict[str, dict[str, None]] = {}
     for name in names:
         cell = cells[name]
+        alike = [other for other in everyone if group(cells[other]) == group(cell)]
         failed = f" ({cell['state']})" if cell["state"] in FAILED else ""
-        seeds.setdefault(f"{cell['family']} {cell['depth']}{failed}", []).append(str(cell["seed"]))
-    return [f"{system}, seed{'s' * (len(own) > 1)} {' '.join(own)}" for system, own in seeds.items()]
+        seed = "" if set(alike) <= set(names) else f" seed {cell['seed']}"
+        families.setdefault(cell["family"], {})[f"{cell['depth']}{seed}{failed}"] = None
+    return [f"{family} {', '.join(depths)}" for family, depths in families.items()]
+
+
+def group(cell: Record) -> tuple[str, str]:
+    return cell["family"], cell["depth"]
 
 
 def compared(reference: str, hypothesis: str) -> Iterator[Stretch]:

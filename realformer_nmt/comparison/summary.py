@@ -83,9 +83,12 @@ def largest_p(ours: Sequence[Cell], theirs: Sequence[Cell], metric: str) -> floa
     scored = {cell.seed: cell for cell in theirs if Note(cell).state == "done"}
     pairs = [(cell, scored[cell.seed]) for cell in ours if Note(cell).state == "done" and cell.seed in scored]
     found = [p_value(cell, other, metric) for cell, other in pairs]
-    return max(found, default=None)
+    return max((p for p in found if p is not None), default=None)
 
 
-def p_value(ours: Cell, theirs: Cell, metric: str) -> float:
-    systems = [significance.read(cell.stages[-1].result) for cell in (theirs, ours)]
+def p_value(ours: Cell, theirs: Cell, metric: str) -> float | None:
+    """None where the two translated other test sets."""
+    systems = [significance.read(cell.stages[-1].record) for cell in (theirs, ours)]
+    if len({system.reference_sha256 for system in systems}) > 1:
+        return None
     return significance.compare(systems, [tested(metric)], TEST, SAMPLES, SEED, 1)[0].p

@@ -8,7 +8,9 @@ from itertools import groupby
 
 from tabulate import tabulate
 
+from realformer_nmt.comparison.made import named
 from realformer_nmt.comparison.wording import (
+    MARK,
     Record,
     by_size,
     difference,
@@ -16,13 +18,13 @@ from realformer_nmt.comparison.wording import (
     measured,
     metrics,
     millions,
-    printable,
     probability,
     quality,
     seeds,
     tested,
     whole,
 )
+from realformer_nmt.terminal import printable
 
 WORDS = 2  # columns that hold words: family and depth; the others hold figures
 LATEX = {
@@ -35,8 +37,10 @@ LATEX = {
     "±": r"$\pm$",
     "\N{MINUS SIGN}": "$-$",
     "\N{EN DASH}": "--",
+    MARK: r"$\dagger$",
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
 }
+FORMULA = re.compile(r"(?<!\w)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")  # as full-width characters, too
 MARKDOWN = re.compile(r"[\\`*\[\]<>|&$~]|(?<!\w)_|_(?!\w)")  # post_ln needs no backslash, _so_ does
 
 
@@ -51,7 +55,7 @@ def line(row: Record, results: Record) -> list[str]:
     compared = [difference(row, drawn), probability(row)]
     cost = [millions(row["parameters"]), whole(row["tokens_a_second"]), hours(row["hours"])]
     return [
-        row["family"],
+        named(row, results),
         row["depth"],
         quality(row, drawn),
         seeds(row),
@@ -123,7 +127,11 @@ def spreadsheet(results: Record) -> str:
     """All metrics, unrounded: what another program reads on."""
     names = [metric["name"] for metric in metrics(results)]
     stream = io.StringIO()
-    write = csv.writer(stream, lineterminator="\n").writerow
+    writer = csv.writer(stream, lineterminator="\n")
+
+    def write(cells: Sequence[object]) -> None:
+        writer.writerow([cell if isinstance(cell, int | float | None) else word(str(cell)) for cell in cells])
+
     measured = [f"{name}_{figure}" for name in names for figure in ("mean", "deviation", "difference")]
     cost = ["parameters", "tokens_a_second", "hours"]
     sizes = ["family", "depth", "encoder_layers", "decoder_layers"]
@@ -134,6 +142,11 @@ def spreadsheet(results: Record) -> str:
         tests = [row["p"], row["p_holm"], row["p_is_bound"]]
         write([row["family"], row["depth"], *row["layers"], *counts, *scores, *tests, *(row[name] for name in cost)])
     return stream.getvalue()
+
+
+def word(text: str) -> str:
+    """No formula begins in it, whichever character a spreadsheet splits cells at: an apostrophe stands before."""
+    return FORMULA.sub("'", printable(text))
 
 
 def figures(row: Record, metric: str) -> list[float | None]:

@@ -1,18 +1,17 @@
 """Has a model failed? As the papers' tables say `diverged`; `stuck` is a model that learned how often a word is used
 and nothing of the sentence before it."""
 
-import json
 import math
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from fairseq.data import indexed_dataset
 
+from realformer_nmt import records
 from realformer_nmt.comparison.curves import Point
 from realformer_nmt.comparison.grid import Failure
 from realformer_nmt.divergence import FILE
-from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation import databin
 
 WINDOW = 5  # points of the curve
 
@@ -25,11 +24,7 @@ class Verdict(NamedTuple):
 def unigram_entropy(data: Path, source: str, target: str) -> float:
     """H = -sum_w p(w) log2 p(w) over the training data's target tokens, each sentence's end included: what a model
     loses that knows nothing but frequencies."""
-    prefix = data / f"train.{source}-{target}.{target}"
-    if not prefix.with_name(f"{prefix.name}.idx").is_file():
-        raise UserError(f"{prefix}.idx: no such file; the data-bin has no training data in {target}")
-    kind = indexed_dataset.MMapIndexedDataset.Index(f"{prefix}.idx").dtype
-    tokens = np.memmap(f"{prefix}.bin", dtype=kind, mode="r")
+    tokens = databin.tokens(data, "train", source, target)
     share = np.bincount(tokens) / len(tokens)
     share = share[share > 0]
     return float(-(share * np.log2(share)).sum())
@@ -53,7 +48,7 @@ def diverged(checkpoints: Path, train: list[Point]) -> Verdict | None:
     """By what the training itself noted when it ended, or by a loss that is no number."""
     note = checkpoints / FILE
     if note.is_file():
-        found = json.loads(note.read_text(encoding="utf-8"))
+        found = records.read(note, "remove it, and the same command goes on", {"error": str, "update": int})
         return Verdict("diverged", f"{found['error']} at update {found['update']}")
     broken = [point for point in train if not math.isfinite(point.get("loss", 0.0))]
     if broken:

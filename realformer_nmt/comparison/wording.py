@@ -4,17 +4,14 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from realformer_nmt.evaluation.significance import shown
+from realformer_nmt.evaluation.significance import shown, signed
+from realformer_nmt.terminal import printable as printable
 
 Record = Mapping[str, Any]  # results.json, or a part of it
 
 NOTHING = "\N{EN DASH}"
+MARK = "\N{DAGGER}"  # of a row that other versions made
 FAILED = ("diverged", "stuck")  # the model's failures; an "error" is the machine's
-
-
-def printable(text: str) -> str:
-    """Names come from files: without what would steer a terminal or break a drawing's XML."""
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
 def by_size(records: Iterable[Record]) -> list[Record]:
@@ -63,6 +60,12 @@ def failure(states: Iterable[str]) -> str:
     return f"failed ({', '.join(kinds)})" if kinds else ""
 
 
+def fallen(row: Record) -> str:
+    """`stuck, 1 of 3`: how the models of a row failed, and how many if not all."""
+    kinds = failure(row["states"]).removeprefix("failed (").removesuffix(")")
+    return kinds if row["failed"] in (0, len(row["states"])) else f"{kinds}, {row['failed']} of {len(row['states'])}"
+
+
 def measured(row: Record, metric: str) -> str:
     return spread(row["scores"][metric]) if row["seeds"] and metric in row["scores"] else NOTHING
 
@@ -86,7 +89,7 @@ def seeds(row: Record) -> str:
 
 def difference(row: Record, metric: str) -> str:
     found = (row["delta"] or {}).get(metric)
-    return NOTHING if found is None else f"{found:+.2f}".replace("-", "\N{MINUS SIGN}")
+    return NOTHING if found is None else signed(found).replace("-", "\N{MINUS SIGN}")
 
 
 def probability(row: Record) -> str:
@@ -112,12 +115,23 @@ def finite(number: float | None) -> float:
 
 def tested(results: Record) -> str:
     """What the differences and the p-values are, and what was not trained as the rest."""
-    test, overrides = results["test"], "; ".join(map(printable, results["overrides"]))
+    test = results["test"]
     label = next((found["label"] for found in results["metrics"] if found["name"] == test["metric"]), test["metric"])
     return (
         f"Mean ± deviation over seeds. Differences are to {printable(results['baseline'])} of the same depth. "
         f"p: {test['name']} of {label}, {test['samples']:,} samples, corrected for the number of tests "
         f"({test['correction']}); of several seeds the largest. It says whether the difference would hold on other "
         "sentences like these, the deviation whether it would hold after another training."
-        + (f" With settings of their own: {overrides}." if overrides else "")
+        + "".join(f" {said}: {'; '.join(map(printable, told))}." for said, told in apart(results).items() if told)
     )
+
+
+def apart(results: Record) -> dict[str, list[str]]:
+    """What in the table is not as the rest of it."""
+    return {
+        "With settings of their own": results["overrides"],
+        f"{MARK} Of another version": results.get("versions_apart", []),
+        "Made otherwise than the grid asks for now": [
+            f"{cell['name']} ({'; '.join(cell['differences'])})" for cell in results["cells"] if cell.get("differences")
+        ],
+    }

@@ -13,6 +13,8 @@ from realformer_nmt.corpora.partial import completed
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import checkpoints, selection, validation
 from realformer_nmt.evaluation.files import sha256
+from realformer_nmt.finished import HELP, Stage
+from realformer_nmt.provenance import named
 
 EXAMPLE = "example: realformer-nmt average checkpoints --last 25 --output checkpoints/average.pt"
 
@@ -22,20 +24,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLE
     parser.add_argument("inputs", type=Path, nargs="+", metavar="PATH", help="one folder, or checkpoints")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--last", type=int, metavar="N", help="the folder's last N epochs")
-    which.add_argument("--last-updates", type=int, metavar="N", help="its last N of --save-interval-updates")
+    which.add_argument("--last", type=int, metavar="N", help="the folder's last N states: its end, and ends of epochs")
+    which.add_argument("--last-updates", type=int, metavar="N", help="its end, and the last of --save-interval-updates")
     which.add_argument("--best", type=int, metavar="N", help="its best N of --keep-best-checkpoints")
     parser.add_argument("--until", type=int, metavar="N", help="with --last...: none after this epoch (update)")
-    parser.add_argument("--output", type=Path, required=True, help="the checkpoint to write")
+    parser.add_argument("--output", type=Path, required=True, help="the checkpoint to write; its record is beside it")
+    parser.add_argument("--anew", action="store_true", help=HELP)
 
 
 def run(args: argparse.Namespace) -> int:
+    stage = asked(args)
+    if stage.finished(args.anew):
+        return 0
     paths = select(args)
+    made = stage.begin()
     state = average(paths)
     with completed(args.output) as file:
         torch.save(state, file)
+    stage.write(made, {"averaged": [path.name for path in paths]}, [args.output])
     print(f"{args.output}: the average of {len(paths)}: {', '.join(path.name for path in paths)}")
     return 0
+
+
+def asked(args: argparse.Namespace) -> Stage:
+    """Checkpoints may be removed once they are averaged: what of them is left is compared."""
+    record = args.output.with_name(f"{args.output.name}.json")
+    try:
+        paths = select(args)
+    except UserError:
+        if not record.is_file():
+            raise
+        paths = []
+    names = ("last", "last_updates", "best", "until")
+    return Stage(record, {name: getattr(args, name) for name in names}, named(paths))
 
 
 def select(args: argparse.Namespace) -> list[Path]:

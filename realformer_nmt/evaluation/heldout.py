@@ -32,7 +32,7 @@ def arguments(args: argparse.Namespace, data: Path) -> list[str]:
 
 
 def batches(args: argparse.Namespace, path: Path) -> list[str]:
-    state = checkpoints.load(path)
+    state = checkpoints.without_weights(path)
     saved = {name: checkpoints.setting(state, "dataset", f"{name}_valid") for name in ("max_tokens", "batch_size")}
     given = {name: getattr(args, name) for name in saved}
     chosen = next((sizes for sizes in (given, saved) if any(sizes.values())), {"max_tokens": 4096})

@@ -1,12 +1,12 @@
 """How a corpus was prepared, as far as translating and scoring depend on it."""
 
 import argparse
-from dataclasses import dataclass, fields
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path, PurePath
 from typing import Any
 
 from realformer_nmt.choices import unknown
-from realformer_nmt.corpora import sources
 from realformer_nmt.corpora.cleaning import Steps, cleaned
 from realformer_nmt.corpora.corpus import Protocol
 from realformer_nmt.corpora.manifest import ManifestError, build_table
@@ -15,6 +15,7 @@ from realformer_nmt.corpora.texts import Plan
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import databin
 from realformer_nmt.evaluation.surface import SURFACES, Surface
+from realformer_nmt.languages import demand_language
 from realformer_nmt.records import read as read_record
 
 HYPHENS = ("aggressive", "plain")  # Moses' tokeniser with -a, and without
@@ -41,12 +42,23 @@ class Report:
     subwords: str
     settings: Settings
     published: str | None = None
+    parts: list | None = None  # tables with `part`, what a text was called, and `split`
 
     def __post_init__(self) -> None:
+        for part in self.parts or []:
+            if not isinstance(part, dict) or not all(isinstance(part.get(key), str) for key in ("part", "split")):
+                raise ValueError(f"parts: allowed is a table with part and split, given was {part!r}")
         if self.subwords not in METHODS:
             raise ValueError(unknown("subwords", self.subwords, METHODS))
         for language in (self.source, self.target):
-            sources.demand_language(language)
+            demand_language(language)
+
+    def texts(self) -> dict[str, list[str]]:
+        """Names of the source files of each split, without their folders and archives."""
+        found: dict[str, list[str]] = {}
+        for part in self.parts or []:
+            found.setdefault(part["split"], []).append(PurePath(part["part"].rpartition(":")[2]).name)
+        return found
 
 
 @dataclass(frozen=True)
@@ -61,6 +73,11 @@ class Preparation:
     corpus: str | None = None
     prepared: Path | None = None  # the folder of all of it
     published: str | None = None  # the name of its test set in the table of published figures
+    texts: Mapping[str, list[str]] = field(default_factory=dict)  # names of the source files of each split
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        return self.source, self.target
 
     def pieces(self, raw: bytes) -> list[str]:
         """Raw source text, whose lines end with line feeds, as a model of this corpus reads it."""
@@ -141,6 +158,7 @@ def read(folder: Path) -> Preparation:
         corpus=report.corpus,
         published=report.published,
         prepared=folder,
+        texts=report.texts(),
     )
 
 

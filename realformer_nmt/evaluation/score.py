@@ -7,8 +7,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from realformer_nmt import records
-from realformer_nmt.corpora.stages import write_json
+from realformer_nmt import sealed
 from realformer_nmt.corpora.tokenise import tokeniser
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import heldout, metrics, model_record, published
@@ -17,9 +16,12 @@ from realformer_nmt.evaluation.files import read_lines, sha256
 from realformer_nmt.evaluation.metrics import Score
 from realformer_nmt.evaluation.published import Figure
 from realformer_nmt.evaluation.translate import HYPOTHESES, RECORD, REFERENCE, TOKENISED
+from realformer_nmt.finished import HELP, Stage
+from realformer_nmt.provenance import named
 
 PAPERS_METRIC, PAPERS_LINES = "tokenised BLEU newstest2014", 3003
 WRITER = "`realformer-nmt translate` writes it when it is done"
+TRAINER = "`realformer-nmt train` writes it"
 WANTED = {"files": dict, "lines": int, "languages": list, "subwords": str, "decoding": dict, "checkpoints": list}
 COMET = "Unbabel/wmt22-comet-da"
 EXAMPLE = "example: realformer-nmt score run/test --training run/train.json --output run/run.json"
@@ -38,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=12345, metavar="N", help="of the bootstrap")
     parser.add_argument("--published", metavar="DATASET", help="whose published figures to show (the corpus's)")
     parser.add_argument("--training", type=Path, metavar="TRAIN.JSON", help="what `realformer-nmt train` noted")
+    parser.add_argument("--anew", action="store_true", help=HELP)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -45,10 +48,14 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--bootstrap {args.bootstrap}: allowed is 0 or more")
     if args.comet:
         metrics.comet_package()  # before anything else takes its time
-    translation = records.read(args.translation / RECORD, WRITER, WANTED)
-    training = records.read(args.training, "`realformer-nmt train` writes it") if args.training else {}
+    translation = sealed.read(args.translation / RECORD, WRITER, WANTED)
+    stage = asked(args)
+    if stage.finished(args.anew):
+        return 0
+    training = sealed.read(args.training, TRAINER) if args.training else {}
     files = {"hypotheses": args.translation / HYPOTHESES, "reference": raw(args.reference, translation, 1)}
     demand_unchanged(args.translation, translation)
+    made = stage.begin()
     with metrics.seeded(args.seed):
         scores = score(args, translation, *(read_lines(path) for path in files.values()))
     figures = beside(args.published or dataset(translation))
@@ -66,9 +73,23 @@ def run(args: argparse.Namespace) -> int:
         "versions": versions(),
         "commit": commit(),
     }
-    write_json(args.output, {**record, **summary(record)})
+    stage.write(made, {**record, **summary(record)})
     print(table(record, scores, figures))
     return 0
+
+
+def asked(args: argparse.Namespace) -> Stage:
+    translation = sealed.read(args.translation / RECORD, WRITER, WANTED)
+    names = ("compound_split", "comet", "bootstrap", "seed")
+    settings = {name: getattr(args, name) for name in names}
+    inputs = {name: args.translation / name for name in (RECORD, *translation["files"])}
+    inputs |= named(map(Path, translation["checkpoints"]))
+    inputs["reference"] = raw(args.reference, translation, 1)
+    if args.comet:
+        inputs["source"] = raw(args.source, translation, 0)
+    if args.training:
+        inputs[args.training.name] = args.training
+    return Stage(args.output, {**settings, "published": args.published or dataset(translation)}, inputs)
 
 
 def models(translation: dict[str, Any]) -> list[dict[str, Any]]:
@@ -172,7 +193,9 @@ def summary(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def table(record: dict[str, Any], scores: dict[str, Score], figures: list[Figure]) -> str:
-    name = " ".join(filter(None, (record["corpus"], record["subset"]))) or "translation"
+    name = (
+        " ".join(filter(None, (record["corpus"], record["subset"], test_set(record["translation"])))) or "translation"
+    )
     ours = [
         (found.metric, f"{found.score:.2f}", "" if found.interval is None else f"± {found.interval:.2f}", found.text)
         for found in scores.values()
@@ -193,6 +216,12 @@ def table(record: dict[str, Any], scores: dict[str, Score], figures: list[Figure
         parts.append(tabulate(rows, headers, disable_numparse=True))
         parts.append("Scores of different metrics cannot be compared; run.json says which of ours can, if any.")
     return "\n\n".join(parts)
+
+
+def test_set(translation: dict[str, Any]) -> str:
+    """The names of the files that were translated."""
+    names = [Path(str(translation["input"])).name] if "input" in translation else translation.get("texts")
+    return f"({', '.join(map(str, names))})" if names and isinstance(names, list) else ""
 
 
 def _bleu(figure: Figure) -> str:

@@ -1,4 +1,7 @@
-"""Which checkpoints to average: the last of a folder, the best of a folder, or those that were named."""
+"""Which checkpoints to average: the last states of a folder, its best, or the files that were named.
+
+A training that ends inside an epoch leaves its last state in checkpoint_last.pt alone.
+"""
 
 import re
 from pathlib import Path
@@ -9,13 +12,28 @@ from realformer_nmt.evaluation import checkpoints
 
 EPOCH = re.compile(r"checkpoint(\d+)\.pt")
 UPDATE = re.compile(r"checkpoint_\d+_(\d+)\.pt")
+END = "checkpoint_last.pt"
 BEST = re.compile(r"checkpoint\.best_(.+)_(\d+\.\d{3})\d*\.pt")  # fairseq adds a random digit against ties
 
 
 def last(folder: Path, number: int, kind: re.Pattern[str], until: int | None = None) -> list[Path]:
-    found = [(int(match[1]), path) for match, path in _matching(folder, kind)]
-    found = [(count, path) for count, path in found if until is None or count <= until]
-    return _take(folder, number, [path for _, path in sorted(found)], "epoch" if kind is EPOCH else "update")
+    """The newest states, oldest first: those of epochs (or updates), and the one where the training stands."""
+    kept = sorted((int(match[1]), path) for match, path in _matching(folder, kind))
+    kept += _end(folder, kept[-1][1] if kept else None, kind)
+    states = [path for count, path in kept if until is None or count <= until]
+    return _take(folder, number, states, "epoch" if kind is EPOCH else "update")
+
+
+def _end(folder: Path, newest: Path | None, kind: re.Pattern[str]) -> list[tuple[int, Path]]:
+    """checkpoint_last.pt, unless the newest of the others is of the same update."""
+    path = folder / END
+    if not path.is_file():
+        return []
+    state = checkpoints.load(path)
+    updates = checkpoints.updates(state) or 0
+    if newest and updates <= (checkpoints.updates(checkpoints.load(newest)) or 0):
+        return []
+    return [((checkpoints.epochs(state) or 0) if kind is EPOCH else updates, path)]
 
 
 def best(folder: Path, number: int) -> list[Path]:
@@ -24,7 +42,7 @@ def best(folder: Path, number: int) -> list[Path]:
     metrics = {match[1] for match, _ in found}
     if len(metrics) > 1:
         raise UserError(f"{folder} holds the best by {' and by '.join(sorted(metrics))}: name the files to average")
-    sign = 1 if found and _more_is_better(checkpoints.load(found[0][1])) else -1
+    sign = 1 if found and _more_is_better(checkpoints.without_weights(found[0][1])) else -1
     ranked = sorted((sign * float(match[2]), path.name, path) for match, path in found)
     return _take(folder, number, [path for _, _, path in ranked], "best")
 
@@ -52,7 +70,7 @@ def _take(folder: Path, number: int, found: list[Path], kind: str) -> list[Path]
     if len(found) < number:
         names = ", ".join(path.name for path in found) or "none"
         told = f"asked for {number} {kind} checkpoints, found {len(found)} in {folder}: {names}"
-        raise UserError(f"{told}; ask for fewer, or name the files to average, such as checkpoint_last.pt")
+        raise UserError(f"{told}; ask for fewer, or name the files to average")
     return found[-number:]
 
 

@@ -13,11 +13,11 @@ from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import PairedTest
 from tabulate import tabulate
 
-from realformer_nmt import records
+from realformer_nmt import records, sealed
 from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import metrics
-from realformer_nmt.evaluation.files import read_lines, sha256
+from realformer_nmt.evaluation.files import read_recorded
 
 TESTS = {"ar": "paired approximate randomisation", "bs": "paired bootstrap"}
 METRICS: dict[str, type[Metric]] = {"bleu": metrics.BLEU, "chrf": CHRF}
@@ -76,17 +76,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def read(path: Path) -> System:
-    record = records.read(path, WRITER)
+    record = sealed.read(path, WRITER)
     with records.expected(path, WRITER):
         files = {name: record["files"][name] for name in ("hypotheses", "reference")}
         places = {name: path.parent / file["path"] for name, file in files.items()}
         test_set = f"{record['corpus']} {record['subset']}"
         hashes = {name: file["sha256"] for name, file in files.items()}
-    lines = {}
-    for name, place in places.items():
-        lines[name] = read_lines(place)
-        if sha256(place) != hashes[name]:
-            raise UserError(f"{place} is not what {path} was computed from: score again")
+    lines = {name: read_recorded(place, hashes[name], path) for name, place in places.items()}
     return System(str(path), test_set, lines["hypotheses"], lines["reference"], hashes["reference"])
 
 
@@ -150,6 +146,12 @@ def shown(p: float, bound: bool) -> str:
     return f"< {math.ceil(p * 10_000) / 10_000:.4f}" if bound else f"{p:.4f}"
 
 
+def signed(difference: float) -> str:
+    """What rounds to nothing has no sign."""
+    told = f"{difference:+.2f}"
+    return told if float(told) else told[1:]
+
+
 def table(baseline: System, found: Sequence[Comparison], args: argparse.Namespace) -> str:
     smallest = 1 / (args.samples + 1) + 1e-12
     rows = [
@@ -157,7 +159,7 @@ def table(baseline: System, found: Sequence[Comparison], args: argparse.Namespac
             comparison.system,
             comparison.metric,
             f"{comparison.score:.2f}",
-            f"{comparison.difference:+.2f}",
+            signed(comparison.difference),
             shown(comparison.p, comparison.p <= smallest),
             shown(comparison.p_holm, comparison.p <= smallest),
             "yes" if comparison.significant else "no",

@@ -7,14 +7,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.corpora.partial import writing
-from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import checkpoints, databin, heldout, preparation
 from realformer_nmt.evaluation.environment import versions
 from realformer_nmt.evaluation.files import read_lines, sha256, write_lines
 from realformer_nmt.evaluation.generation import Generated, generate
 from realformer_nmt.evaluation.preparation import Preparation
+from realformer_nmt.evaluation.streams import streaming
+from realformer_nmt.finished import HELP, Stage
+from realformer_nmt.provenance import Record, named
 
 HYPOTHESES, TOKENISED, REFERENCE, RECORD = "hypotheses.txt", "hypotheses.tok", "reference.tok", "translation.json"
 SMALLEST: dict[str, float] = {
@@ -25,6 +26,7 @@ SMALLEST: dict[str, float] = {
     "max_tokens": 1,
     "batch_size": 1,
 }
+PLACES = ("data", "prepared", "subwords_folder")  # are no settings
 EXAMPLE = """example:
   realformer-nmt translate run/average.pt --prepared data/wmt14_en_de --beam 4 --lenpen 0.6 --output run/test
 """
@@ -39,9 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("checkpoints", type=Path, nargs="+", metavar="CHECKPOINT", help="several make an ensemble")
     preparation.add_arguments(parser)
     parser.add_argument("--subset", default="test", help="of the data-bin (default: test)")
-    parser.add_argument("--input", type=Path, metavar="FILE", help="raw text, normalised as for training, instead")
-    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument(
+        "--input", type=Path, metavar="FILE", help="raw text instead, normalised as for training; FILE.gz, - for stdin"
+    )
+    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="- for the hypotheses on stdout")
     parser.add_argument("--validate", action="store_true", help="note the model's loss and greedy BLEU on valid too")
+    parser.add_argument("--anew", action="store_true", help=HELP)
     group = parser.add_argument_group("decoding, with fairseq-generate's defaults")
     group.add_argument("--beam", type=int, default=5)
     group.add_argument("--lenpen", type=float, default=1.0, help="below 1: shorter, above: longer")
@@ -55,35 +60,57 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--cpu", action="store_true", help="even if there is a GPU")
 
 
+@streaming(HYPOTHESES)
 def run(args: argparse.Namespace) -> int:
+    demand_possible(args)
+    corpus = preparation.chosen(args)
+    stage = asked(args)
+    if stage.finished(args.anew):
+        return 0
+    start = time.monotonic()
+    made = stage.begin()
     for path in args.checkpoints:
         if not path.is_file():
             raise UserError(f"{path}: no such file; give checkpoints that fairseq-train or average has saved")
+        demand_same_languages(path, corpus)
+    generated = translate_subset(args, corpus) if args.input is None else translate_text(args, corpus)
+    files = write(generated, corpus, args.output)
+    content = {**describe(args, corpus, made), "lines": len(generated.hypotheses), "seconds": time.monotonic() - start}
+    if generated.validation:
+        content["validation"] = {"subset": heldout.SUBSET, **generated.validation}
+        print(f"validation: {heldout.told(content['validation'])}")
+    outputs = [args.output / name for name in files]
+    stage.write(made, {**content, "files": files, "versions": versions()}, outputs)
+    print(f"{args.output / HYPOTHESES}: {len(generated.hypotheses)} lines in {content['seconds']:.1f} s")
+    return 0
+
+
+def demand_possible(args: argparse.Namespace) -> None:
     for name, least in SMALLEST.items():
         value = getattr(args, name)
         if value is not None and not least <= value < math.inf:
             allowed = "a finite number" if least == -math.inf else f"{least} or more"
             raise UserError(f"--{name.replace('_', '-')} {value}: allowed is {allowed}")
+
+
+def asked(args: argparse.Namespace) -> Stage:
     corpus = preparation.chosen(args)
-    with writing(args.output / RECORD):
-        (args.output / RECORD).unlink(missing_ok=True)  # it says that the rest is complete
-    for path in args.checkpoints:
-        demand_same_languages(path, corpus)
-    start = time.monotonic()
-    generated = translate_subset(args, corpus) if args.input is None else translate_text(args, corpus)
-    files = write(generated, corpus, args.output)
-    made = {**describe(args, corpus), "lines": len(generated.hypotheses), "seconds": time.monotonic() - start}
-    if generated.validation:
-        made["validation"] = {"subset": heldout.SUBSET, **generated.validation}
-        print(f"validation: {heldout.told(made['validation'])}")
-    write_json(args.output / RECORD, {**made, "files": files, "versions": versions()})
-    print(f"{args.output / HYPOTHESES}: {len(generated.hypotheses)} lines in {made['seconds']:.1f} s")
-    return 0
+    text = {"subset": args.subset} if args.input is None else {"subset": None}
+    of_text = {"input": args.input} if args.input is not None else databin.files(corpus.data, args.subset)
+    if args.validate:
+        of_text |= databin.files(corpus.data, heldout.SUBSET)
+    model = sorted(path for path in corpus.folder.glob("*") if path.is_file()) if corpus.folder else []
+    dictionaries = {path.name: path for path in (corpus.data / f"dict.{side}.txt" for side in corpus.languages)}
+    subwords = {f"subwords/{path.name}": path for path in model}
+    inputs = {**named(args.checkpoints), **dictionaries, **of_text, **subwords}
+    said = {name: value for name, value in corpus.describe().items() if name not in PLACES}
+    settings = {**text, **decoding(args), "validate": args.validate, **said, "steps": str(corpus.steps)}
+    return Stage(args.output / RECORD, settings, inputs)
 
 
 def demand_same_languages(path: Path, corpus: Preparation) -> None:
     """A model of another pair would translate without a word where the dictionary is joined."""
-    trained = (checkpoints.load_any(path).get("task_state") or {}).get("languages")
+    trained = (checkpoints.without_weights(path).get("task_state") or {}).get("languages")
     if trained and trained != [corpus.source, corpus.target]:
         pair = f"{corpus.data} is from {corpus.source} to {corpus.target}"
         raise UserError(f"{path} translates from {' to '.join(trained)}, and {pair}: give the data of its pair")
@@ -135,10 +162,11 @@ def write(generated: Generated, corpus: Preparation, folder: Path) -> dict[str, 
     return {name: sha256(folder / name) for name, lines in texts.items() if lines is not None}
 
 
-def describe(args: argparse.Namespace, corpus: Preparation) -> dict[str, Any]:
-    source = {"subset": args.subset} if args.input is None else {"input": str(args.input.resolve())}
+def describe(args: argparse.Namespace, corpus: Preparation, made: Record) -> dict[str, Any]:
+    texts = corpus.texts.get(args.subset, [])
+    source = {"subset": args.subset, "texts": texts} if args.input is None else {"input": str(args.input.resolve())}
     checkpoints = {
         "checkpoints": [str(path.resolve()) for path in args.checkpoints],
-        "checkpoint_sha256": [sha256(path) for path in args.checkpoints],
+        "checkpoint_sha256": [made["inputs"][name]["sha256"] for name in named(args.checkpoints)],
     }
     return {**checkpoints, **source, **corpus.describe(), "decoding": decoding(args)}

@@ -2,6 +2,8 @@
 
 from realformer_nmt.errors import UserError
 
+REACH = 64  # times the number asked for: a proposal beyond helps nobody
+
 
 def update_freq(tokens: int, gpus: int, max_tokens: int) -> int:
     """The accumulation that makes a step of exactly so many tokens."""
@@ -26,5 +28,6 @@ def _ways(tokens: int, gpus: int, max_tokens: int) -> str:
 def nearest(tokens: int, fixed: int, wanted: int) -> list[int]:
     """The numbers next to `wanted` of which a multiple, times `fixed`, is `tokens`: one below it, one above."""
     below = next((n for n in range(min(wanted, tokens), 0, -1) if tokens % (fixed * n) == 0), None)
-    above = next((n for n in range(wanted + 1, tokens // fixed + 1) if tokens % (fixed * n) == 0), None)
+    far = min(tokens // fixed, REACH * wanted)
+    above = next((n for n in range(wanted + 1, far + 1) if tokens % (fixed * n) == 0), None)
     return [n for n in (below, above) if n is not None]

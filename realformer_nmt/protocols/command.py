@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +11,13 @@ from typing import Any
 from realformer_nmt.choices import unknown
 from realformer_nmt.config import MAX_LAYERS
 from realformer_nmt.errors import UserError
-from realformer_nmt.presets import FAMILIES
+from realformer_nmt.presets import FAMILIES, PRESETS
+from realformer_nmt.programs import program
 from realformer_nmt.protocols.batch import update_freq
 from realformer_nmt.protocols.protocol import Protocol
 
 TRAINER = "fairseq_cli.train"
-CURVES = "curves.jsonl"
+CURVES, LOG = "curves.jsonl", "train.log"
 DETOKENISERS = {"sentencepiece": "space", "moses_bpe": "moses"}
 PIECES = {"sentencepiece": "sentencepiece", "moses_bpe": "@@ "}
 GREEDY = '{"beam": 1, "max_len_a": 1.2, "max_len_b": 10}'
@@ -63,9 +63,21 @@ def layers(written: str) -> tuple[int, int]:
     return found
 
 
+def demand_family(option: str, arch: str) -> None:
+    if arch in FAMILIES:
+        return
+    if arch not in PRESETS:
+        raise UserError(unknown(option, arch, FAMILIES) + "; --layers and the protocol say its size")
+    family = max((name for name in FAMILIES if arch.startswith(f"{name}_")), key=len)
+    depth = "-".join(dict.fromkeys(str(PRESETS[arch][f"{side}_layers"]) for side in ("encoder", "decoder")))
+    raise UserError(
+        f"{option} {arch} is a family and a size, which layers and protocol say here: give the family, {family}, and "
+        f"its layers, {depth}; with {arch} itself, and all of its flags, trains fairseq-train --user-dir"
+    )
+
+
 def architecture(arch: str, depth: str) -> list[str]:
-    if arch not in FAMILIES:
-        raise UserError(unknown("--arch", arch, FAMILIES) + "; --layers and the protocol say its size")
+    demand_family("--arch", arch)
     encoder, decoder = layers(depth)
     return ["--arch", arch, "--encoder-layers", str(encoder), "--decoder-layers", str(decoder)]
 
@@ -117,15 +129,18 @@ def distribution(machines: Machines) -> list[str]:
 
 
 def logging(folder: Path, tensorboard: bool, curves: bool) -> list[str]:
-    form, file = ("json", CURVES) if curves else ("simple", "train.log")
+    form, file = ("json", CURVES) if curves else ("simple", LOG)
     words = ["--log-format", form, "--log-interval", "100", "--log-file", str(folder / file)]
     return words + (["--tensorboard-logdir", str(folder / "tensorboard")] if tensorboard else [])
 
 
 def runnable(words: Sequence[str]) -> list[str]:
-    """With this very Python's torchrun and fairseq-train, whatever PATH holds."""
-    modules = {"torchrun": "torch.distributed.run", "fairseq-train": TRAINER}
-    return [sys.executable, "-m", modules[words[0]], *words[1:]]
+    """With this very Python's torchrun and fairseq-train, whatever PATH and the current folder hold."""
+    if words[0] == "fairseq-train":
+        return program(TRAINER, *words[1:])
+    module = words.index("-m")
+    trainer = program(TRAINER, *words[module + 2 :])
+    return program("torch.distributed.run", *words[1:module], "--no-python", *trainer)
 
 
 class Substitution(str):

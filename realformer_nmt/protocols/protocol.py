@@ -4,12 +4,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from realformer_nmt import safe_names
 from realformer_nmt.choices import unknown
-from realformer_nmt.corpora.manifest import ManifestError, build, build_table, merge, read_toml
+from realformer_nmt.corpora.manifest import ManifestError, build, build_table, constructed, merge, read_toml
 from realformer_nmt.errors import UserError
+from realformer_nmt.protocols.file_flags import demand_harmless
 
 FOLDER = Path(__file__).parent
 VARIANTS = ("corpora", "layers")  # tables of what differs
+ORIGIN = ("paper", "families")  # which a file that changes some of another's settings does not take over
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,8 @@ class Protocol:
     beam: int
     lenpen: float
     train: dict  # flags of fairseq-train, without their dashes
+    paper: str | None = None
+    families: tuple[str, ...] = ()  # that the paper trained so
     epochs: int | None = None
     updates: int | None = None
     max_len_a: float | None = None  # at most a n + b target tokens for n source tokens; else fairseq's limit
@@ -31,10 +36,15 @@ class Protocol:
     def __post_init__(self) -> None:
         if (self.epochs is None) == (self.updates is None):
             raise ValueError("either epochs or updates says how long to train")
+        demand_harmless(self.train)
 
     @property
     def tokens_a_step(self) -> int:
         return self.gpus * self.max_tokens * self.update_freq
+
+    @property
+    def seed(self) -> int:
+        return int(self.train.get("seed", 1))  # else fairseq's
 
     @property
     def averaging(self) -> list[str]:
@@ -78,5 +88,6 @@ def read(file: Path, above: tuple[Path, ...] = ()) -> dict[str, Any]:
     base = table.pop("base", None)
     if base is None or base == file.stem:
         return table
-    beside = file.parent / f"{base}.toml"
-    return merge(read(beside if beside.is_file() else FOLDER / f"{base}.toml", (*above, file.resolve())), table)
+    beside = file.parent / f"{constructed('base', safe_names.plain, build(str, base, 'base'))}.toml"
+    below = read(beside if beside.is_file() else FOLDER / f"{base}.toml", (*above, file.resolve()))
+    return merge({key: value for key, value in below.items() if key not in ORIGIN}, table)

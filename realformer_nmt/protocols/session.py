@@ -1,59 +1,70 @@
 """A run of fairseq-train and what is noted of it: its settings, and its time over every session that it took."""
 
 import contextlib
+import itertools
 import signal
 import subprocess
 import time
 from datetime import datetime, timezone
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
-from realformer_nmt import records
 from realformer_nmt.children import dying_with_us
-from realformer_nmt.corpora.stages import write_json
+from realformer_nmt.corpora.partial import writing
 from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation.environment import versions
+from realformer_nmt.finished import Stage
 from realformer_nmt.lock import alone
-from realformer_nmt.protocols.command import Machines, runnable
+from realformer_nmt.protocols.command import CURVES, LOG, Machines, runnable
+from realformer_nmt.provenance import Record
 
-FIXED = ("protocol", "arch", "layers", "tokens_a_step", "epochs", "flags", "settings")  # through a run's whole life
 NOTED_EVERY = 20.0  # seconds: what a run that is killed loses of its time
+RECORD = "train.json"
+LOCK = ".lock-{}"  # of the machine of a rank
+CHECKPOINTS = "checkpoints"
+TENSORBOARD = "tensorboard"
+RUN = (RECORD, CURVES, LOG, TENSORBOARD, CHECKPOINTS)  # what a run leaves, in the order in which it is set aside
 
 
 class Training:
     """FOLDER/train.json is written by the machine of rank 0; `complete` in it says that all is trained."""
 
-    def __init__(self, folder: Path, summary: dict[str, Any], machines: Machines) -> None:
-        self.folder = folder
-        self.machines = machines
-        self.note = folder / "train.json"
-        before = records.read(self.note, "remove it to train anew") if self.note.is_file() else {}
-        self._demand_same(before, summary)
-        self.complete = bool(before.get("complete"))
-        self.sessions: list[dict[str, Any]] = before.get("sessions", [])
-        self.summary = summary
-
-    def _demand_same(self, before: dict[str, Any], summary: dict[str, Any]) -> None:
-        other = [name for name in FIXED if before and before.get(name) != summary[name]]
-        if other:
-            told = "; ".join(f"{name} was {before.get(name)}, now {summary[name]}" for name in other)
-            raise UserError(f"{self.folder} holds a run with other settings: {told}. Give another --folder")
+    def __init__(self, asked: Stage, summary: Record, machines: Machines, anew: bool) -> None:
+        self.asked, self.summary, self.machines, self.anew = asked, summary, machines, anew
+        self.folder = asked.record.parent
 
     def run(self, words: list[str]) -> int:
-        if self.complete:
-            print(f"{self.folder}: trained already")
-            return 0
         self.folder.mkdir(parents=True, exist_ok=True)
-        with alone(self.folder / f".lock-{self.machines.node_rank}", "trains") as lock:
+        with alone(self.folder / LOCK.format(self.machines.node_rank), "trains") as lock:
+            if self.anew and not self.machines.node_rank:
+                set_aside(self.folder)
+            if self.asked.finished(self.anew):
+                return 0
+            before = self.asked.standing().record or {}
+            self._demand_known(before)
+            self.sessions: list[Record] = before.get("sessions", [])
+            self.made = self.asked.made(before)
             status = self._train(words, lock)
         if status:
             raise UserError(f"fairseq-train ended with status {status}, for the reason above; the same command goes on")
         print(f"{self.folder}: trained in {self._seconds():.0f} s")
         return 0
 
+    def _demand_known(self, before: Record) -> None:
+        """fairseq would go on from any checkpoint that is there."""
+        known = before or self.machines.node_rank
+        others = [] if known else sorted((self.folder / CHECKPOINTS).glob("checkpoint*.pt"))
+        if others:
+            raise UserError(
+                f"{others[0]} is of a training that no {RECORD} tells of: name another --folder, or pass --anew to set "
+                "it aside"
+            )
+
     def _train(self, words: list[str], lock: int) -> int:
         gpus = self.summary["gpus"]
-        session = {"started": datetime.now(timezone.utc).isoformat(timespec="seconds"), "seconds": 0.0, "gpus": gpus}
+        started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        precision = self.summary["precision"]
+        session = {"started": started, "seconds": 0.0, "gpus": gpus, "precision": precision, "versions": versions()}
         self.sessions.append(session)
         start = time.monotonic()
         self._write(words, complete=False)
@@ -84,4 +95,18 @@ class Training:
         gpu_seconds = sum(session["seconds"] * session["gpus"] for session in self.sessions)
         times = {"wall_clock_hours": self._seconds() / 3600, "gpu_hours": gpu_seconds / 3600}
         content = {**self.summary, "command": words, "sessions": self.sessions, **times, "complete": complete}
-        write_json(self.note, content)
+        outputs = [*sorted((self.folder / CHECKPOINTS).glob("*.pt")), self.folder / CURVES] if complete else []
+        self.asked.write(self.made, content, [path for path in outputs if path.is_file()], finished=complete)
+
+
+def set_aside(folder: Path) -> None:
+    """What a run has left, its record first: whatever a kill leaves of it is not taken for a run."""
+    left = [name for name in RUN if (folder / name).exists()]
+    if not left:
+        return
+    aside = next(place for number in itertools.count(1) if not (place := folder / f"before-{number}").exists())
+    with writing(aside):
+        aside.mkdir()
+        for name in left:
+            (folder / name).replace(aside / name)
+    print(f"{folder}: the run before was moved to {aside}; remove it if it is of no use")

@@ -13,7 +13,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("protocol", help=f"{', '.join(shipped())}, or your own FILE.toml")
     parser.add_argument("--corpus", metavar="NAME", help="one that the protocol has other settings for")
     parser.add_argument("--layers", metavar="N|N-M", help="a depth that the protocol has other settings for")
-    parser.add_argument("--options", action="store_true", help="two lines: options of average, options of translate")
+    parser.add_argument(
+        "--options", action="store_true", help="lines for a script: options of average, of translate, the seed"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -21,6 +23,7 @@ def run(args: argparse.Namespace) -> int:
     if args.options:
         print(*protocol.averaging)
         print(*protocol.decoding)
+        print(protocol.seed)
     else:
         print(tabulate(rows(protocol), tablefmt="plain", disable_numparse=True))
     return 0
@@ -31,6 +34,7 @@ def rows(protocol: Protocol) -> list[tuple[str, object]]:
     length = f"{protocol.epochs} epochs" if protocol.epochs else f"{protocol.updates:,} updates"
     return [
         ("protocol", protocol.name),
+        ("paper", protocol.paper or "none"),
         ("tokens a step", f"{batch} = {protocol.tokens_a_step:,}"),
         ("length", length),
         ("average", f"{protocol.average_of} {protocol.average}"),

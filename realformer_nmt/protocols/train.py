@@ -14,12 +14,14 @@ from realformer_nmt.config import TranslationConfig, validate
 from realformer_nmt.corpora import manifest
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation.preparation import read_report
+from realformer_nmt.finished import Stage
 from realformer_nmt.model import read_options
 from realformer_nmt.presets import FAMILIES
-from realformer_nmt.protocols import command, updates
+from realformer_nmt.protocols import command, origin, settings, states, updates
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import Protocol, load, shipped
-from realformer_nmt.protocols.session import Training
+from realformer_nmt.protocols.session import RECORD, Training
+from realformer_nmt.ranges import check_training
 
 WRITERS = ("tensorboard", "tensorboardX")
 EXAMPLES = """examples:
@@ -52,19 +54,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--epochs", type=int, metavar="N", help="other than the protocol's")
     length.add_argument("--updates", type=int, metavar="N", help="other than the protocol's")
-    parser.add_argument("--average", type=int, metavar="N", help="checkpoints to keep (as many as are averaged)")
+    parser.add_argument("--seed", type=int, metavar="N", help="other than the protocol's")
+    parser.add_argument(
+        "--average", type=int, metavar="N", help="checkpoints that will be averaged, and are kept (the protocol's)"
+    )
     parser.add_argument("--precision", choices=("fp16", "bf16", "fp32"), help="fp16 on GPUs, else fp32")
     parser.add_argument("--bf16", dest="precision", action="store_const", const="bf16", help="as --precision bf16")
     parser.add_argument("--curves", action="store_true", help=f"log JSON lines to FOLDER/{command.CURVES}")
     parser.add_argument("--tensorboard", action="store_true", help="log to FOLDER/tensorboard")
+    parser.add_argument("--anew", action="store_true", help="set aside what FOLDER holds of a run, and train again")
     parser.add_argument("--dry-run", action="store_true", help="print fairseq-train's command, ready to paste")
-    parser.add_argument("flags", nargs="*", metavar="-- FLAG", help="of fairseq-train; they go before the protocol's")
+    parser.add_argument("flags", nargs="*", metavar="-- FLAG", help="of fairseq-train; they override the protocol's")
 
 
 def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         print(command.pasted(["mkdir", "-p", str(args.folder.absolute())]))  # fairseq makes no folder for its log
         print(command.pasted(fairseq_train(args)))
+        prepared = preparation(args)
+        announce(args, settled(args, prepared), prepared)
         return 0
     if args.tensorboard and not any(map(importlib.util.find_spec, WRITERS)):  # fairseq would go on without
         raise UserError("--tensorboard needs a package that is not installed: pip install tensorboard, or leave it out")
@@ -72,16 +80,43 @@ def run(args: argparse.Namespace) -> int:
     protocol = settled(args, prepared)
     machines = found(args)
     words = compose(args, protocol, machines, prepared)
+    cfg = updates.parse(words)
+    validate(read_options(TranslationConfig, cfg.model))
+    stage = of_options(args, cfg, machines)
+    if stage.finished(args.anew):
+        return 0
     present = torch.cuda.device_count()
     if machines.gpus > present:
         raise UserError(f"--gpus {machines.gpus}, but {present} are found: --gpus {present}, or --dry-run")
+    check_training(cfg)
+    announce(args, protocol, prepared)
     if not machines.gpus:
         print("training on the CPU: no GPU is used", file=sys.stderr)
-    cfg = updates.parse(words)
-    validate(read_options(TranslationConfig, cfg.model))
     length = updates.length(cfg, machines.ranks)
-    training = Training(args.folder, summary(args, protocol, machines, length), machines)
+    states.demand(protocol, cfg, length)
+    content = {**summary(args, protocol, machines, length), "words": words}
+    training = Training(stage, content, machines, args.anew)
     return training.run([*machines.launcher(), *words, *ending(args, words, machines, length.updates)])
+
+
+def announce(args: argparse.Namespace, protocol: Protocol, prepared: dict[str, Any]) -> None:
+    print(origin.line(protocol, args.arch, prepared["corpus"], args.layers), file=sys.stderr)
+
+
+def asked(args: argparse.Namespace) -> Stage:
+    """The same words of this version took the same effect: fairseq reads them only once."""
+    prepared, machines = preparation(args), found(args)
+    words = compose(args, settled(args, prepared), machines, prepared)
+    known = settings.known(args.folder / RECORD, words)
+    if known is None:
+        return of_options(args, updates.parse(words), machines)
+    return Stage(args.folder / RECORD, known, settings.files(str(args.data), known), lasting=False)
+
+
+def of_options(args: argparse.Namespace, cfg: Any, machines: Machines) -> Stage:
+    """The checkpoints may be removed once they are averaged."""
+    made = settings.settings(cfg, machines.ranks, args.precision or "as the device allows")
+    return Stage(args.folder / RECORD, made, settings.inputs(cfg), lasting=False)
 
 
 def fairseq_train(args: argparse.Namespace) -> list[str]:
@@ -108,13 +143,14 @@ def preparation(args: argparse.Namespace) -> dict[str, Any]:
 
 def settled(args: argparse.Namespace, prepared: dict[str, Any]) -> Protocol:
     protocol = load(args.protocol, prepared["corpus"], args.layers)
-    for name in ("epochs", "updates", "average"):
+    for name in ("epochs", "updates", "average", "max_tokens", "tokens_a_step"):
         value = getattr(args, name)
         if value is not None and value < 1:
-            raise UserError(f"--{name} {value}: allowed is 1 or more")
+            raise UserError(f"--{name.replace('_', '-')} {value}: allowed is 1 or more")
     if args.epochs or args.updates:
         protocol = replace(protocol, epochs=args.epochs, updates=args.updates)
-    return replace(protocol, average=args.average or protocol.average)
+    seed = {} if args.seed is None else {"seed": args.seed}
+    return replace(protocol, average=args.average or protocol.average, train={**protocol.train, **seed})
 
 
 def found(args: argparse.Namespace) -> Machines:
@@ -127,6 +163,8 @@ def found(args: argparse.Namespace) -> Machines:
 
 def compose(args: argparse.Namespace, protocol: Protocol, machines: Machines, prepared: dict[str, Any]) -> list[str]:
     """fairseq-train's flags but for the end of the schedule."""
+    if "arch" in protocol.train or any(word in ("-a", "--arch") or word.startswith("--arch=") for word in args.flags):
+        raise UserError("--arch is the family before the `--`, and the size comes from --layers: give it there alone")
     length = {"max-epoch": protocol.epochs} if protocol.epochs else {"max-update": protocol.updates}
     return [
         *(str(args.data.absolute()), "--user-dir", command.USER_DIR, "--save-dir"),

@@ -15,15 +15,22 @@ from typing import Any, NamedTuple
 
 from fairseq import options, tasks, utils
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from hydra.errors import HydraException
+from omegaconf.errors import OmegaConfBaseException
 
-from realformer_nmt.errors import UserError
+from realformer_nmt.datasets import demand_plain
+from realformer_nmt.errors import UserError, one_line
 from realformer_nmt.evaluation import databin
+
+LARGEST = 2**31 - 1  # that fairseq counts to
 
 
 class Length(NamedTuple):
     batches: int  # an epoch, before they are dealt to the GPUs
     an_epoch: int  # updates
     updates: int
+    epochs: int  # whole ones
+    rest: int  # updates after them
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +48,8 @@ def run(args: argparse.Namespace) -> int:
     for flag, value in {**given, "gpus": args.gpus}.items():
         if value < 1:
             raise UserError(f"--{flag} {value}: allowed is 1 or more")
+        if value > LARGEST:
+            raise UserError(f"--{flag} {value}: allowed is {LARGEST:,} at most")
     words = [word for flag, value in given.items() for word in (f"--{flag}", str(value))]
     print(length(parse([str(args.data), "--arch", "realformer", *words]), args.gpus).updates)
     return 0
@@ -48,6 +57,7 @@ def run(args: argparse.Namespace) -> int:
 
 def parse(words: Sequence[str]) -> Any:
     """fairseq's own reading of fairseq-train's flags."""
+    demand_plain({"data": words[0]})
     with quiet(), contextlib.redirect_stderr(io.StringIO()) as told:
         parser = options.get_training_parser()
         parser.prog = "fairseq-train"
@@ -56,6 +66,12 @@ def parse(words: Sequence[str]) -> Any:
         except SystemExit as error:
             last = told.getvalue().strip().splitlines()[-1:]
             raise UserError(f"{''.join(last)}; `fairseq-train --help` lists its flags") from error
+        except (
+            OmegaConfBaseException,
+            HydraException,
+            OverflowError,
+        ) as error:  # ${...} in a path; a number that C does not know
+            raise UserError(f"{one_line(error)}: fairseq takes no such value among {' '.join(words)}") from error
 
 
 def length(cfg: Any, ranks: int) -> Length:
@@ -76,7 +92,16 @@ def length(cfg: Any, ranks: int) -> Length:
         ends.append(cfg.optimization.max_update)
     if not ends:
         raise UserError("the training has no end: pass --epochs or --updates")
-    return Length(batches, epochs[0], min(ends))
+    return Length(batches, epochs[0], min(ends), *whole(epochs, min(ends)))
+
+
+def whole(epochs: Sequence[int], total: int) -> tuple[int, int]:
+    """Epochs that so many updates complete, and the updates after them; the last length holds from there on."""
+    for complete, updates in enumerate(epochs[:-1]):
+        if total < updates:
+            return complete, total
+        total -= updates
+    return len(epochs) - 1 + total // epochs[-1], total % epochs[-1]
 
 
 def count_batches(cfg: Any) -> int:

@@ -1,0 +1,36 @@
+"""Which rows of the table are the best: the one with the highest mean, and all that are not significantly below it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from realformer_nmt.comparison.cells import Cell
+from realformer_nmt.comparison.summary import largest_p
+from realformer_nmt.evaluation.significance import ALPHA, holm
+
+Record = dict[str, Any]
+
+
+def mark(rows: Sequence[Record], cells: Sequence[Cell], metric: str) -> list[Record]:
+    """With `best`, and with `p_best`: of the difference to the highest mean, Holm's correction over all rows. Two that
+    share no seed cannot be told apart."""
+    scored = [row for row in rows if row["seeds"] and metric in row["scores"]]
+    highest = max(scored, key=lambda row: row["scores"][metric]["mean"], default=None)
+    tested = {
+        group(row): p
+        for row in scored
+        if highest and row is not highest
+        for p in [largest_p(members(row, cells), members(highest, cells), metric)]
+        if p is not None
+    }
+    adjusted = dict(zip(tested, holm(list(tested.values())), strict=True))
+    found = [{**row, "p_best": adjusted.get(group(row))} for row in rows]
+    names = set(map(group, scored))
+    return [{**row, "best": group(row) in names and (row["p_best"] is None or row["p_best"] >= ALPHA)} for row in found]
+
+
+def group(row: Record) -> tuple[str, str]:
+    return row["family"], row["depth"]
+
+
+def members(row: Record, cells: Sequence[Cell]) -> list[Cell]:
+    return [cell for cell in cells if (cell.family, cell.layers) == group(row)]

@@ -1,0 +1,71 @@
+"""Whether a cell's results are those that the grid asks for now: each stage's own record says what it was made from."""
+
+import argparse
+from dataclasses import asdict
+
+from realformer_nmt import finished
+from realformer_nmt.comparison.cells import Cell, Stage
+from realformer_nmt.comparison.note import Note
+from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation import average, score, translate
+from realformer_nmt.finished import Standing
+from realformer_nmt.lock import alone
+from realformer_nmt.protocols import session, train
+from realformer_nmt.provenance import differences as changed
+
+COMMANDS = {"train": train, "average": average, "translate": translate, "score": score}
+
+
+def asked(stage: Stage) -> finished.Stage:
+    """By the command itself, in this process."""
+    command = COMMANDS[stage.name]
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    return command.asked(parser.parse_args(stage.words[1:]))
+
+
+def standing(stage: Stage) -> Standing:
+    """Nothing is done where there is no record, or not what it would be made from."""
+    if not stage.record.is_file():
+        return Standing()
+    try:
+        return asked(stage).standing()
+    except UserError:
+        return Standing()
+
+
+def settled(cell: Cell, note: Note) -> bool:
+    """A model that failed is not trained on; of the others every stage is done."""
+    return note.final and (note.failed or all(standing(stage).done for stage in cell.stages))
+
+
+def differences(cell: Cell) -> list[str]:
+    """Of what was made to what is asked, stage by stage, up to the first that is still to be done."""
+    told = []
+    for stage in cell.stages:
+        found = standing(stage)
+        told += [f"{stage.name}: {words}" for words in found.differences]
+        if not found.done:
+            break
+    return told + judgement(cell)
+
+
+def judgement(cell: Cell) -> list[str]:
+    try:
+        before = Note(cell).content.get("failure")
+    except UserError as error:
+        return [str(error)]
+    return changed({"settings": before}, {"settings": asdict(cell.failure), "inputs": {}}) if before else []
+
+
+def renew(cell: Cell) -> None:
+    """What no longer fits is set aside, its training first, and what follows from it is to be made again."""
+    with alone(cell.lock, "runs"):
+        cell.note.unlink(missing_ok=True)
+        unfit = [place for place, stage in enumerate(cell.stages) if standing(stage).differences]
+        for stage in reversed(cell.stages[min(unfit, default=len(cell.stages)) :]):
+            if stage.name == "train":
+                with alone(cell.folder / session.LOCK.format(0), "trains"):
+                    session.set_aside(cell.folder)
+            else:
+                stage.record.unlink(missing_ok=True)

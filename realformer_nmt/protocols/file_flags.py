@@ -1,0 +1,81 @@
+"""Flags of fairseq-train that a file may set: a protocol's and a grid's [train].
+
+Such a file may come from elsewhere. What it sets are numbers, switches and a few words of a training; nothing that
+names a file, an address, code or another task. For those there is one's own command line, after `--`.
+"""
+
+import difflib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from realformer_nmt.choices import unknown
+
+SIZES = tuple(
+    f"{side}-{name}"
+    for side in ("encoder", "decoder")
+    for name in ("embed-dim", "ffn-embed-dim", "layers", "attention-heads", "learned-pos", "layerdrop")
+)
+MODEL = (
+    *("residual-topology", "residual-scaling", "score-source", "score-carry", "score-length", "activation-fn"),
+    *("dropout", "attention-dropout", "activation-dropout", "relu-dropout", "share-decoder-input-output-embed"),
+    *("share-all-embeddings", "layernorm-embedding", "no-scale-embedding", "no-token-positional-embeddings"),
+    *("checkpoint-activations", "max-source-positions", "max-target-positions"),
+)
+TASK = (
+    *("left-pad-source", "left-pad-target", "upsample-primary", "truncate-source", "num-batch-buckets"),
+    *("eval-bleu", "eval-tokenized-bleu", "eval-bleu-print-samples"),
+)
+LOSS = ("criterion", "label-smoothing", "report-accuracy", "ignore-prefix-size", "sentence-avg")
+OPTIMIZER = (
+    *("optimizer", "lr", "adam-betas", "adam-eps", "weight-decay", "momentum", "use-old-adam", "fp16-adam-stats"),
+    *("radam-untractable-momentum", "clip-norm", "update-freq", "stop-min-lr", "skip-remainder-batch"),
+)
+SCHEDULE = (
+    *("lr-scheduler", "warmup-updates", "warmup-init-lr", "end-learning-rate", "total-num-update", "min-lr", "t-mult"),
+    *("lr-period-updates", "lr-shrink", "lr-patience", "lr-threshold", "force-anneal", "power", "max-lr", "shrink-min"),
+    *("lr-deacy-period", "lr-decay", "decay-steps", "hold-steps", "warmup-steps", "init-lr-scale", "final-lr-scale"),
+    *("phase-ratio", "max-epoch", "max-update", "stop-time-hours", "patience"),
+)
+BATCHES = (
+    *("max-tokens", "batch-size", "required-batch-size-multiple", "required-seq-len-multiple", "num-workers"),
+    *("data-buffer-size", "max-tokens-valid", "batch-size-valid", "max-valid-steps", "curriculum", "grouped-shuffling"),
+    *("skip-invalid-size-inputs-valid-test", "update-epoch-batch-itr", "update-ordered-indices-seed"),
+)
+VALIDATION = (
+    *("validate-interval", "validate-interval-updates", "validate-after-updates", "fixed-validation-seed"),
+    *("disable-validation", "best-checkpoint-metric", "maximize-best-checkpoint-metric"),
+)
+CHECKPOINTS = (
+    *("save-interval", "save-interval-updates", "keep-interval-updates", "keep-interval-updates-pattern"),
+    *("keep-last-epochs", "keep-best-checkpoints", "no-epoch-checkpoints", "no-last-checkpoints", "no-save"),
+    "no-save-optimizer-state",
+)
+PRECISION = (
+    *("seed", "fp16", "bf16", "memory-efficient-fp16", "memory-efficient-bf16", "fp16-no-flatten-grads"),
+    *("fp16-init-scale", "fp16-scale-window", "fp16-scale-tolerance", "min-loss-scale", "threshold-loss-scale", "amp"),
+    *("amp-batch-retries", "amp-init-scale", "amp-scale-window", "on-cpu-convert-precision", "empty-cache-freq"),
+)
+REST = (
+    *("log-interval", "no-progress-bar", "heartbeat-timeout", "store-ema", "ema-decay", "ema-start-update"),
+    *("ema-update-freq", "ema-fp32", "bucket-cap-mb", "find-unused-parameters", "broadcast-buffers"),
+)
+ALLOWED = frozenset(
+    (*SIZES, *MODEL, *TASK, *LOSS, *OPTIMIZER, *SCHEDULE, *BATCHES, *VALIDATION, *CHECKPOINTS, *PRECISION, *REST)
+)
+CRITERIA = ("label_smoothed_cross_entropy", "label_smoothed_cross_entropy_fused", "cross_entropy")
+WORD = re.compile(r"[A-Za-z0-9_.]([A-Za-z0-9_.,+ ()\[\]-]*[A-Za-z0-9_.)\]])?|[(\[][0-9., e-]*[)\]]|-[0-9.][0-9.e-]*")
+
+
+def demand_harmless(flags: Mapping[str, Any]) -> None:
+    """A ValueError names the first flag, or the first value, that is not a file's to give."""
+    for name, value in flags.items():
+        if name not in ALLOWED:
+            near = difflib.get_close_matches(name, ALLOWED, n=1)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            raise ValueError(f"--{name} is no flag that a file may set: give it on the command line, after `--`{meant}")
+        for word in value if isinstance(value, list) else [value]:
+            if isinstance(word, str) and not WORD.fullmatch(word):
+                raise ValueError(f"--{name} {word!r}: allowed is a number or a word, without paths, ${{...}} or flags")
+        if name == "criterion" and value not in CRITERIA:
+            raise ValueError(unknown("--criterion", str(value), CRITERIA))

@@ -1,0 +1,91 @@
+"""Of all options of fairseq-train, as they took effect, those that change what is trained: what train.json compares.
+
+Paths, logging, what is kept, and the split of a step over GPUs and passes are none of them.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+
+from realformer_nmt import sealed
+from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation import databin
+from realformer_nmt.evaluation.environment import versions
+from realformer_nmt.protocols.command import USER_DIR
+from realformer_nmt.provenance import MADE_FROM, Record, named
+
+GROUPS = ("model", "task", "criterion", "optimizer", "lr_scheduler", "optimization", "dataset", "checkpoint", "common")
+MORE = ("ema", "bmuf", "scoring", "bpe", "tokenizer")
+OF_STEP = ("max_tokens", "batch_size", "update_freq", "max_tokens_valid", "batch_size_valid")
+OF_PLACE = ("data", "save_dir", "restore_file", "finetune_from_model", "user_dir", "plasma_path", "dataset_impl")
+OF_LOG = ("aim_", "log_", "tensorboard_", "wandb_", "azureml_", "no_progress_bar", "eval_bleu_print_samples", "profile")
+OF_MACHINE = ("cpu", "tpu", "fp16", "bf16", "num_workers", "data_buffer_size", "empty_cache_freq", "all_gather_")
+KEPT = ("keep_", "no_epoch_checkpoints", "no_last_checkpoints", "no_save", "checkpoint_", "write_checkpoints_")
+LEFT_OUT = (*OF_STEP, *OF_PLACE, *OF_LOG, *OF_MACHINE, *KEPT)
+FIRST = "checkpoint_last.pt"
+BEGINNINGS = ("--fi", "--res", "--con")  # --finetune-from-model, --restore-file, --continue-once, however shortened
+
+
+def settings(cfg: Any, ranks: int, precision: str) -> dict[str, Any]:
+    """By fairseq's names; one that several groups share stands there once, where they agree."""
+    found: dict[str, Any] = {"precision": precision, "user_dir": own_code(cfg), **step(cfg, ranks)}
+    for group in (*GROUPS, *MORE):
+        for name, value in plain(cfg.get(group)).items():
+            add(found, group, name, value)
+    return found
+
+
+def plain(options: Any) -> dict[str, Any]:
+    if OmegaConf.is_config(options):
+        found: Any = OmegaConf.to_container(options, resolve=True, enum_to_str=True)
+        return dict(found)
+    return {} if options is None else vars(options)
+
+
+def add(found: dict[str, Any], group: str, name: str, value: Any) -> None:
+    if name == "_name":
+        found[group] = value
+    elif not name.startswith(LEFT_OUT) and found.setdefault(name, value) != value:
+        found[f"{group}.{name}"] = value
+
+
+def step(cfg: Any, ranks: int) -> dict[str, list[int] | None]:
+    """What one update is made of, in each epoch that says it."""
+    sizes = {"tokens_a_step": cfg.dataset.max_tokens, "sentences_a_step": cfg.dataset.batch_size}
+    times = [ranks * passes for passes in cfg.optimization.update_freq]
+    return {name: size and [size * number for number in times] for name, size in sizes.items()}
+
+
+def own_code(cfg: Any) -> str | None:
+    """A --user-dir of the user's own."""
+    given = cfg.common.user_dir
+    return None if given is None or Path(given).resolve() == Path(USER_DIR) else str(given)
+
+
+def inputs(cfg: Any) -> dict[str, Path]:
+    """The data-bin's training and validation, its dictionaries, and a checkpoint that the training begins from."""
+    first = (cfg.checkpoint.finetune_from_model, cfg.checkpoint.restore_file)
+    subsets = {"train_subset": cfg.dataset.train_subset, "valid_subset": cfg.dataset.valid_subset}
+    return {**files(cfg.task.data, subsets), **named(Path(path) for path in first if path not in (None, FIRST))}
+
+
+def files(data: str, made: Mapping[str, Any]) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for folder in map(Path, data.split(":")):
+        dictionaries = {path.name: path for path in sorted(folder.glob("dict.*.txt"))}
+        found |= dictionaries | databin.files(folder, made["train_subset"], *made["valid_subset"].split(","))
+    return found
+
+
+def known(record: Path, words: list[str]) -> Record | None:
+    """The settings of a training that the same words began, none of which names a checkpoint to begin from."""
+    try:
+        before = sealed.read(record, "", {MADE_FROM: dict, "words": list})
+    except UserError:
+        return None
+    first = any(word.startswith(BEGINNINGS) for word in words)
+    same = before["words"] == words and before[MADE_FROM].get("versions") == versions()
+    settings: Record | None = before[MADE_FROM].get("settings")
+    return settings if same and not first and isinstance(settings, dict) else None

@@ -1,0 +1,66 @@
+"""Whether a training will leave as many states as are to be averaged, its last one among them."""
+
+from typing import Any
+
+from realformer_nmt.errors import UserError
+from realformer_nmt.protocols.protocol import Protocol
+from realformer_nmt.protocols.updates import Length
+
+
+def demand(protocol: Protocol, cfg: Any, length: Length) -> None:
+    """`cfg` is what fairseq-train will read, flags of one's own included."""
+    for name, value in {"save": cfg.checkpoint.save_interval, "validate": cfg.dataset.validate_interval}.items():
+        if value < 1:
+            raise UserError(f"--{name}-interval {value}: allowed is 1 or more")
+    if not ends_saved(cfg, length):
+        raise UserError(
+            "the last state of this training would not be saved: leave out --no-save, --no-last-checkpoints and "
+            "--save-interval, or let it end with an epoch that is saved"
+        )
+    of_best = protocol.average_of == "best"
+    written = best(cfg, length) if of_best else last(cfg, length)
+    if written < protocol.average:
+        kind = "validations" if of_best else "states (ends of epochs, and the end)"
+        rest = f" and {length.rest:,} updates" if length.rest else ""
+        raise UserError(
+            f"{protocol.average} checkpoints are to be averaged, and {length.epochs} whole epochs of "
+            f"{length.an_epoch:,} updates{rest} keep {written} {kind}: "
+            + (f"pass --average {written}, or train longer" if written else "train longer, and validate")
+        )
+
+
+def last(cfg: Any, length: Length) -> int:
+    """Checkpoints of whole epochs, and the end where it is none of them."""
+    epochs = 0 if cfg.checkpoint.no_epoch_checkpoints else length.epochs // cfg.checkpoint.save_interval
+    if cfg.checkpoint.keep_last_epochs > 0:
+        epochs = min(epochs, cfg.checkpoint.keep_last_epochs)
+    return epochs + (not _ends_as_epoch(cfg, length))
+
+
+def best(cfg: Any, length: Length) -> int:
+    """At most: fairseq keeps a state among its best only where it is no worse than the worst of those."""
+    if cfg.dataset.disable_validation:
+        return 0
+    inside = length.rest > 0 and _ends_by_updates(cfg, length)
+    validations: int = length.epochs // cfg.dataset.validate_interval + inside
+    return min(validations, cfg.checkpoint.keep_best_checkpoints)
+
+
+def ends_saved(cfg: Any, length: Length) -> bool:
+    if cfg.checkpoint.no_save:
+        return False
+    saves = _saves_epoch(cfg, length) or _ends_by_updates(cfg, length)
+    return _ends_as_epoch(cfg, length) or (saves and not cfg.checkpoint.no_last_checkpoints)
+
+
+def _ends_as_epoch(cfg: Any, length: Length) -> bool:
+    return _saves_epoch(cfg, length) and not cfg.checkpoint.no_epoch_checkpoints
+
+
+def _saves_epoch(cfg: Any, length: Length) -> bool:
+    return length.rest == 0 and length.epochs % cfg.checkpoint.save_interval == 0
+
+
+def _ends_by_updates(cfg: Any, length: Length) -> bool:
+    """fairseq then saves and validates wherever it stands."""
+    return bool(length.updates == cfg.optimization.max_update)
