@@ -2,97 +2,95 @@
 # From an empty folder to a scored test set; recipes/*/run.sh say the corpus.
 set -euo pipefail
 
-usage() {
-    cat <<'TEXT'
-usage: run.sh --layers N|N-M --folder DIR [options] [-- flags of fairseq-train]
-  --arch FAMILY --layers 18 --protocol NAME   what is trained, and how (`realformer-nmt archs`, `... protocol NAME`)
-  --folder DIR         data/ and a folder for each model are made in it; what is there already is not done again
-  --archives DIR       archives that you have; the others are downloaded
-  --corpus FILE.toml   another manifest
-  --subwords METHOD --vocabulary N --workers N                 of `realformer-nmt prepare`
-  --gpus N --nodes N --node-rank N --master HOST:PORT --max-tokens N --tokens-a-step N
-  --epochs N --updates N --precision fp16|bf16|fp32 --bf16 --tensorboard   of `realformer-nmt train`
-  --average N          checkpoints to average, other than the protocol's
-  --stage STAGE        this one alone: prepare, train, average, translate or score
-  --stop-after STAGE   all up to this one
-  --dry-run            print every command, ready to paste; the one of the stage train, and fairseq-train's below it
-TEXT
-}
+usage() { cat "$(dirname "${BASH_SOURCE[0]}")/usage.txt"; }
+refuse() { echo "run.sh: $*; --help lists the options" >&2 && exit 2; }
 
 corpus=$1 && shift
-arch=realformer layers='' protocol=realformer subwords=moses_bpe folder='' only='' last='' dry='' said=''
-prepare=() train=() averaging=() decoding=() stages=" prepare train average translate score "
+arch=realformer layers='' protocol=realformer subwords=moses_bpe folder='' only='' last='' dry='' seed='' name=''
+average='' prepare=() train=() averaging=() decoding=() missing=() anew=() subsets=() stages=" prepare train average translate score "
 while [[ $# -gt 0 && $1 != -- ]]; do
     number=2
     case $1 in
         --help | -h) usage && exit 0 ;;
         --dry-run) dry=yes number=1 ;;
+        --anew) anew=(--anew) number=1 ;;
         --bf16 | --tensorboard) train+=("$1") && number=1 ;;
-        --*) [[ $# -gt 1 ]] || { echo "$1 needs a value" >&2 && exit 2; } ;;&
+        --*) [[ $# -gt 1 && $2 != --* ]] || refuse "$1 needs a value" ;;&
         --arch) arch=$2 ;;
         --layers) layers=$2 ;;
         --protocol) protocol=$2 ;;
         --subwords) subwords=$2 ;;
         --folder) folder=$2 ;;
+        --name) name=$2 ;;
+        --seed) seed=$2 train+=("$1" "$2") ;;
         --corpus) corpus=$2 ;;
+        --subset) subsets+=("$2") ;;
         --stage) only=$2 ;;
         --stop-after) last=$2 ;;
         --archives | --vocabulary | --workers) prepare+=("$1" "$2") ;;
-        --average) averaging=(--last "$2") train+=("$1" "$2") ;;
+        --average) average=$2 train+=("$1" "$2") ;;
         --gpus | --nodes | --node-rank | --master | --max-tokens | --tokens-a-step | --epochs | --updates | --precision)
             train+=("$1" "$2") ;;
-        *) echo "unknown option $1; --help lists them" >&2 && exit 2 ;;
+        *) refuse "unknown option $1" ;;
     esac
     shift "$number"
 done
-[[ ! $only || ! $last ]] || { echo "give --stage or --stop-after, not both" >&2 && exit 2; }
-[[ $folder && ($layers || ${only:-$last} == prepare) ]] || { usage >&2 && exit 2; }
-[[ $stages == *" ${only:-${last:-score}} "* ]] || { echo "stages are$stages" >&2 && exit 2; }
-name=$(basename "$corpus" .toml) data=$folder/data run=$folder/$arch-$layers
+[[ ! $only || ! $last ]] || refuse "give --stage or --stop-after, not both"
+[[ $stages == *" ${only:-${last:-score}} "* ]] || refuse "stages are$stages"
+[[ $folder ]] || missing+=(--folder DIR)
+[[ $layers || ${only:-$last} == prepare ]] || missing+=(--layers "N|N-M")
+[[ ! ${missing[*]} ]] || refuse "missing: ${missing[*]}"
+[[ $name != */* && $name != .* ]] || refuse "--name $name: allowed is the name of one folder, which starts with no dot"
+[[ " $* " != *" --seed"* ]] || refuse "the seed is in the run's name: give --seed N before the --"
+data=$folder/data corpus_name=$(basename "$corpus" .toml)
 
 do_it() {
     printf '%q ' "$@" && echo
     [[ $dry ]] || "$@"
 }
 
-there() { # STAGE FILE, which the stage writes last
-    [[ -e $2 && ! $dry ]] && echo "$1: $2 is there"
+place() { # NAME SUBSET ENDING: of the files of a test set
+    [[ $2 == test ]] && echo "$run/$1$3" || echo "$run/$1-$2$3"
 }
 
-ask_protocol() {
-    [[ ! $said ]] || return 0
-    said=$(realformer-nmt protocol "$protocol" --corpus "$name" --layers "$layers" --options)
-    [[ ${averaging[*]} ]] || read -ra averaging <<<"$said"
-    read -ra decoding <<<"${said#*$'\n'}"
+ask_protocol() { # once: what it says of averaging, of decoding, and its seed
+    local said
+    said=$(realformer-nmt protocol "$protocol" --corpus "$corpus_name" --layers "$layers" --options)
+    mapfile -t said <<<"$said"
+    read -ra averaging <<<"${said[0]}"
+    read -ra decoding <<<"${said[1]}"
+    averaging[1]=${average:-${averaging[1]}}
+    run=$folder/${name:-$arch-$layers-$(basename "$protocol" .toml)-s${seed:-${said[2]}}}
 }
 
 stage_prepare() { do_it realformer-nmt prepare "$corpus" --folder "$data" --subwords "$subwords" "${prepare[@]}"; }
 
 stage_train() {
     local words=(realformer-nmt train --data "$data/data-bin" --folder "$run" --arch "$arch" --layers "$layers"
-        --protocol "$protocol" --corpus "$name" --subwords "$subwords" "${train[@]}")
+        --protocol "$protocol" --corpus "$corpus_name" --subwords "$subwords" "${train[@]}" "${anew[@]}")
     do_it "${words[@]}" "$@"
-    [[ ! $dry ]] || "${words[@]}" --dry-run "$@"
+    [[ ! $dry ]] || "${words[@]}" --dry-run "$@" | sed 's/^/# /'
 }
 
 stage_average() {
-    there average "$run/average.pt" && return
-    ask_protocol
-    do_it realformer-nmt average "$run/checkpoints" "${averaging[@]}" --output "$run/average.pt"
+    do_it realformer-nmt average "$run/checkpoints" "${averaging[@]}" "${anew[@]}" --output "$run/average.pt"
 }
 
 stage_translate() {
-    there translate "$run/translation/translation.json" && return
-    ask_protocol
-    do_it realformer-nmt translate "$run/average.pt" \
-        --prepared "$data" "${decoding[@]}" --validate --output "$run/translation"
+    for subset in "${subsets[@]:-test}"; do
+        do_it realformer-nmt translate "$run/average.pt" --prepared "$data" --subset "$subset" "${decoding[@]}" \
+            --validate "${anew[@]}" --output "$(place translation "$subset" '')"
+    done
 }
 
 stage_score() {
-    there score "$run/run.json" && return
-    do_it realformer-nmt score "$run/translation" --training "$run/train.json" --output "$run/run.json"
+    for subset in "${subsets[@]:-test}"; do
+        do_it realformer-nmt score "$(place translation "$subset" '')" --training "$run/train.json" "${anew[@]}" \
+            --output "$(place run "$subset" .json)"
+    done
 }
 
+[[ ${only:-$last} == prepare ]] || ask_protocol
 for stage in $stages; do
     [[ $only && $stage != "$only" ]] || "stage_$stage" "$@"
     [[ $stage != "$last" ]] || break
