@@ -1,6 +1,7 @@
 """`make reliability`: what is promised about survival, tried for real; the record goes to docs/reliability.md.
 
-python -m reliability [--folder DIR] [--only kills disks ranks machines soak inputs fuzzing]
+python -m reliability [--folder DIR] [--only kills disks ranks machines soak inputs fuzzing data-bins modules
+    checkpoints]
 """
 
 import argparse
@@ -16,7 +17,21 @@ from pathlib import Path
 from typing import Any
 
 from realformer_nmt.evaluation.environment import commit, processor, versions
-from reliability import disks, fuzzing, inputs, kills, machines, ranks, record, soak, writers
+from reliability import (
+    attacks_checkpoints,
+    attacks_databins,
+    attacks_modules,
+    attacks_outside,
+    disks,
+    fuzzing,
+    inputs,
+    kills,
+    machines,
+    ranks,
+    record,
+    soak,
+    writers,
+)
 from reliability.trainings import FailedError, corpus, demand
 
 Figures = dict[str, Any]
@@ -96,7 +111,11 @@ TRIALS: dict[str, Callable[[Path, Path], Figures]] = {
     "machines": two_machines,
     "soak": long_soak,
     "inputs": bad_inputs,
+    "outside": attacks_outside.attack,
     "fuzzing": fuzz,
+    "data-bins": attacks_databins.attack,
+    "checkpoints": attacks_checkpoints.attack,
+    "modules": attacks_modules.attack,
 }
 
 

@@ -16,13 +16,12 @@ from typing import Any, NamedTuple
 
 import torch
 from fairseq import checkpoint_utils
-from fairseq.data import Dictionary
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from realformer_nmt import binarised
 from realformer_nmt.comparison import grid
 from realformer_nmt.corpora import extract, manifest, reading
+from realformer_nmt.corpora import index as index_of_fairseq
 from realformer_nmt.corpora.index import HEADER
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import checkpoints, preparation, significance
@@ -137,7 +136,7 @@ def load_by_fairseq(path: Path) -> None:
 
 def demand_sound(index: Path) -> None:
     index.with_suffix(".bin").write_bytes(bytes(12))
-    binarised.demand_sound(index, Dictionary(), index)
+    index_of_fairseq.demand_sound(index, 4, index)
 
 
 OLD = saved(_use_new_zipfile_serialization=False)

@@ -1,5 +1,6 @@
 """What users get wrong and what attackers send: the suite's tables of both, counted."""
 
+import os
 import re
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from reliability.trainings import REPOSITORY, demand
 
 TABLES = {
     "mistakes at our commands": "tests/test_bad_inputs.py",
+    "mistaken commands of every kind": "tests/test_mistakes.py",
     "mistakes at fairseq's commands": "tests/test_last_words.py",
     "malicious checkpoints at the loaders and commands": "tests/test_compat_loading.py",
 }
@@ -20,7 +22,8 @@ def refused() -> dict[str, int]:
 def passed(file: str) -> int:
     """Each case of a table is a test: of what must be said, and of the status."""
     command = [sys.executable, "-m", "pytest", "-o", "addopts=", "-q", file]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "EVERY_MISTAKE": "1"}  # tests/test_mistakes.py takes one of each kind otherwise
+    done = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=False)
     told = done.stdout.strip().splitlines()[-1]
     found = re.search(r"(\d+) passed", told)
     demand(done.returncode == 0 and found is not None, f"{file}: {told}")

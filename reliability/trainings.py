@@ -120,12 +120,10 @@ def descendants(process: int) -> list[int]:
 
 
 def load(checkpoint: Path) -> dict[str, Any]:
-    """Of our own making: weights, plain values and counts."""
-    from realformer_nmt import compat
+    """All of it."""
+    from realformer_nmt import checkpoint_reader  # which imports fairseq
 
-    compat.allow_what_checkpoints_hold()
-    state: dict[str, Any] = torch.load(checkpoint, weights_only=True)
-    return state
+    return checkpoint_reader.load(checkpoint)
 
 
 def updates(checkpoint: Path) -> int:

@@ -1,0 +1,129 @@
+"""Checkpoints that are hostile or damaged: each ends in one line that names the file, or is what was saved."""
+
+import contextlib
+import io
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from fairseq import checkpoint_utils, tasks
+from omegaconf import OmegaConf
+
+from realformer_nmt import checkpoint_reader, whole_checkpoints
+from realformer_nmt.errors import UserError
+from realformer_nmt.evaluation import average, checkpoints
+from realformer_nmt.inspection import inspect
+from realformer_nmt.protocols import updates
+from reliability import hostile_checkpoints
+from reliability.hostile_checkpoints import MARK
+from reliability.trainings import demand, same
+
+Figures = dict[str, Any]
+OPTIONS = (
+    *("--arch", "realformer_tiny", "--share-all-embeddings", "--encoder-layers", "1", "--decoder-layers", "1"),
+    *("--max-tokens", "100", "--optimizer", "adam", "--lr", "0.001", "--max-update", "1"),
+)
+READERS: dict[str, Callable[[Path], Any]] = {
+    "fairseq's": lambda path: checkpoint_utils.load_checkpoint_to_cpu(str(path)),
+    "fairseq's average": lambda path: checkpoint_utils.load_ema_from_checkpoint(str(path)),
+    "average": lambda path: average.average([path]),
+    "without weights": checkpoints.without_weights,
+    "inspect": inspect,
+}
+
+
+def attack(data: Path, folder: Path) -> Figures:
+    """`data`: the data-bin of trainings.corpus."""
+    folder.mkdir()
+    path = folder / "good.pt"
+    torch.save(untrained(data), path)
+    return {
+        "pickles": refuse_pickles(folder),
+        "settings": take_no_settings(path, folder),
+        "flips": flip(path, folder, 400),
+    }
+
+
+def untrained(data: Path) -> dict[str, Any]:
+    """A checkpoint as fairseq-train saves it."""
+    cfg = updates.parse([str(data), *OPTIONS])
+    task = tasks.setup_task(cfg.task)
+    weights = task.build_model(cfg.model).state_dict()
+    return {
+        "args": None,
+        "cfg": OmegaConf.to_container(cfg, resolve=True, enum_to_str=True),
+        "model": weights,
+        "optimizer_history": [{"num_updates": 3, "lr_scheduler_state": {}, "optimizer_name": "FairseqAdam"}],
+        "task_state": task.state_dict(),
+        "extra_state": {"train_iterator": {"epoch": 1}, "metrics": {}, "ema": weights},
+        "last_optimizer_state": None,
+    }
+
+
+def refuse_pickles(folder: Path) -> int:
+    """Of either format, by each reader, and as a message between ranks."""
+    path, proof = folder / "hostile.pt", folder / "proof"
+    tried = 0
+    for name, pickled in hostile_checkpoints.pickles(proof).items():
+        for content in (hostile_checkpoints.packed(pickled), hostile_checkpoints.older(pickled)):
+            path.write_bytes(content)
+            for reader, read in READERS.items():
+                demand_one_line(f"{name} by {reader}", path, read)
+                tried += 1
+            with contextlib.suppress(UserError):
+                checkpoint_reader.receive(io.BytesIO(content))
+            whole_checkpoints.told(path)
+            demand(not proof.exists(), f"{name} has run")
+    return tried
+
+
+def demand_one_line(name: str, path: Path, read: Callable[[Path], Any]) -> None:
+    try:
+        read(path)
+    except UserError as error:
+        told = str(error)
+        demand(str(path) in told and "\n" not in told, f"{name}: {told}")
+    else:
+        demand(False, f"{name} was loaded")
+
+
+def take_no_settings(path: Path, folder: Path, step: int = 1) -> int:
+    """Refused, or nothing of it is left in what fairseq gets."""
+    state = torch.load(path, weights_only=False)
+    changed, proof, tried = folder / "changed.pt", folder / "proof", 0
+    for name, how in itertools.islice(hostile_checkpoints.settings(proof), 0, None, step):
+        torch.save(hostile_checkpoints.changed({**state, "model": {}}, how), changed)
+        try:
+            cfg = checkpoint_utils.load_checkpoint_to_cpu(str(changed))["cfg"]
+        except UserError as error:
+            demand(str(changed) in str(error) and "\n" not in str(error), f"{name}: {error}")
+        else:
+            left = f"{OmegaConf.to_container(cfg, resolve=True)}"
+            demand(MARK not in left, f"{name} came through: {left}")
+        demand(not proof.exists(), f"{name} has acted")
+        tried += 1
+    return tried
+
+
+def flip(path: Path, folder: Path, number: int) -> int:
+    """Bits anywhere, and as many at the ends, where an archive's own notes stand."""
+    whole, good = path.read_bytes(), checkpoint_reader.load(path)
+    flipped, chance = folder / "flipped.pt", np.random.default_rng(1)
+    refused = 0
+    for turn in range(number):
+        ends = (chance.integers(2000), len(whole) - 1 - chance.integers(6000))
+        place = int(chance.integers(len(whole)) if turn % 2 else chance.choice(ends))
+        content = bytearray(whole)
+        content[place] ^= 1 << int(chance.integers(8))
+        flipped.write_bytes(content)
+        try:
+            found = checkpoint_reader.load(flipped)
+        except UserError as error:
+            demand(str(flipped) in str(error), str(error))
+            refused += 1
+        else:
+            demand(same(found, good), f"the bit in byte {place} came through")
+    return refused
