@@ -10,6 +10,8 @@ from typing import Any
 import saved
 import torch
 
+from realformer_nmt.records import SEAL, seal
+
 GRID = {"families": ["admin"], "layers": ["2"], "protocol": "own.toml"}
 GRIDS: dict[str, dict[str, Any]] = {
     "grid": {},
@@ -72,7 +74,7 @@ def texts(folder: Path) -> None:
     for name in ("damaged", "begun"):
         (folder / name / "stages").mkdir(parents=True)
     (folder / "damaged" / "stages" / "settings.json").write_text('{"source": ')
-    (folder / "begun" / "stages" / "settings.json").write_text('{"source": "fr"}')
+    (folder / "begun" / "stages" / "settings.json").write_text('{"settings": {"source": "fr"}, "inputs": {}}')
     (folder / "damaged" / "train.json").write_text('{"complete": tru')
     (folder / "archives").mkdir()
     (folder / "archives" / "train.en.gz").write_text("not the archive")
@@ -164,6 +166,7 @@ def preparations(folder: Path) -> None:
     protocol = {**dict.fromkeys(flags, False), "bpe": 30, "joined_dictionary": True, "lengths": lengths}
     settings = {"protocol": protocol, "tokenised": False, "deduplicate": False}
     good = {"corpus": "own files", "source": "src", "target": "tgt", "subwords": "sentencepiece", "settings": settings}
+    good |= {"bytes": {}, "sha256": {}}
     notes = {
         "prep": json.dumps(good),
         "prep_cut": json.dumps(good)[:40],
@@ -176,17 +179,21 @@ def preparations(folder: Path) -> None:
         (folder / name / "prepare.json").write_text(note)
 
 
+def sealed(record: dict[str, Any]) -> str:
+    return json.dumps({**record, SEAL: seal(record)})
+
+
 def translations(folder: Path) -> None:
     text = (folder / "ok.de").read_bytes()
     files = {"hypotheses.txt": hashlib.sha256(text).hexdigest()}
     good = {"files": files, "lines": 60, "languages": ["en", "de"], "subwords": "none", "decoding": {}}
     good |= {"checkpoints": ["gone.pt"], "checkpoint_sha256": ["0"], "corpus": None, "prepared": None, "subset": "test"}
     records = {
-        "hyp": json.dumps(good),
+        "hyp": sealed(good),
         "hyp_cut": json.dumps(good)[:40],
         "hyp_list": "[]",
-        "hyp_half": json.dumps({"lines": 60}),
-        "hyp_changed": json.dumps(good),
+        "hyp_half": sealed({"lines": 60}),
+        "hyp_changed": sealed(good),
     }
     for name, record in records.items():
         (folder / name).mkdir()
@@ -196,5 +203,5 @@ def translations(folder: Path) -> None:
         digest = hashlib.sha256((folder / reference).read_bytes()).hexdigest()
         found = {"path": reference, "sha256": digest if name != "changed" else "0"}
         run = {"corpus": None, "subset": "test", "files": {"hypotheses": found, "reference": found}}
-        (folder / f"{name}.json").write_text(json.dumps(run))
+        (folder / f"{name}.json").write_text(sealed(run))
     (folder / "grid.json").write_text('{"files": 5}')

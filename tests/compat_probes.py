@@ -103,7 +103,7 @@ def _load(path: Path) -> dict[str, Any]:
 def numpy_of_either_version_loads() -> bool:
     """BLEU counts among the meters, as numpy 1.26 and numpy 2 name their parts."""
     pickled = io.BytesIO()
-    torch.save(np.arange(4), pickled, _use_new_zipfile_serialization=False)
+    torch.save({"counts": np.arange(4)}, pickled, _use_new_zipfile_serialization=False)
     written = pickled.getvalue()
     others = [
         written.replace(old, new) for old, new in ((b"numpy._core.", b"numpy.core."), (b"numpy.core.", b"numpy._core."))
@@ -111,8 +111,8 @@ def numpy_of_either_version_loads() -> bool:
     return all(_answer(lambda one=one: _same(checkpoint_utils.torch.load(io.BytesIO(one)))) is True for one in others)
 
 
-def _same(array: np.ndarray) -> bool:
-    return array.tolist() == [0, 1, 2, 3]
+def _same(loaded: dict[str, np.ndarray]) -> bool:
+    return loaded["counts"].tolist() == [0, 1, 2, 3]
 
 
 def broadcast_state_loads() -> bool:

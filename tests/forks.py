@@ -22,7 +22,12 @@ def run(jobs: Mapping[str, Sequence[object]], folder: Path, **environment: str) 
     words = [[list(map(str, jobs[name])), str(logs[name])] for name in jobs]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
     subprocess.run(
-        [sys.executable, FORKED], input=json.dumps(words), text=True, env=environment, check=True, timeout=300
+        [sys.executable, FORKED],
+        input=json.dumps(words),
+        text=True,
+        env=environment,
+        check=True,
+        timeout=max(300, 60 * len(jobs)),
     )
     return {name: _outcome(log.read_text()) for name, log in logs.items()}
 

@@ -1,14 +1,16 @@
-"""ADMIN's profile against a forward pass in plain tensor code, and the life of its result."""
+"""ADMIN's profile against one of stock fairseq's layers by the authors' formula, and the life of its result."""
 
 import logging
-import math
 from argparse import Namespace
+from collections.abc import Iterable
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from stock import stock
 from tiny import EOS, PAD, PREVIOUS, SOURCE, build, combination
-from torch import Tensor
-from torch.nn.functional import layer_norm
+from torch import Tensor, nn
 
 from realformer_nmt.admin_profile import is_pending, shortcuts
 from realformer_nmt.model import TranslationModel
@@ -16,82 +18,44 @@ from realformer_nmt.presets import PRESETS
 from realformer_nmt.skeleton import skeleton
 
 ADMIN = ("post", "admin", "dot", "none")
-WIDTH, HEADS = 8, 2
 
 
-class Reference:
-    """A Post-LN transformer that notes r = sqrt(var(w x) + var(f(x))) after every sub-layer and scales by it."""
+class Profiling:
+    """One stack of stock fairseq's, whose layers join as the authors' do: w x + f(x), noting
+    r = sqrt(np.var(w x) + np.var(f(x))), which is the next w."""
 
-    def __init__(self, weights: dict[str, Tensor], side: str) -> None:
-        self.weights, self.side, self.profile = weights, side, [1.0]
+    def __init__(self, layers: Iterable[nn.Module]) -> None:
+        self.weights = [1.0]
+        for layer in layers:
+            layer.residual_connection = self.join
 
-    def linear(self, name: str, x: Tensor) -> Tensor:
-        return x @ self.weights[f"{name}.weight"].T + self.weights[f"{name}.bias"]
-
-    def attention(self, name: str, x: Tensor, memory: Tensor, forbidden: Tensor) -> Tensor:
-        heads = []
-        for h in range(HEADS):
-            mine = slice(h * WIDTH // HEADS, (h + 1) * WIDTH // HEADS)
-            q, k, v = (
-                self.linear(f"{name}.{p}_proj", value)[..., mine]
-                for p, value in [("q", x), ("k", memory), ("v", memory)]
-            )
-            scores = torch.einsum("btd,bsd->bts", q, k) / math.sqrt(WIDTH // HEADS)
-            weights = scores.exp() * ~forbidden
-            heads.append(weights / weights.sum(-1, keepdim=True) @ v)
-        return self.linear(f"{name}.out_proj", torch.cat(heads, -1))
-
-    def join(self, norm: str, x: Tensor, branch: Tensor) -> Tensor:
-        w = self.profile[-1]
-        self.profile.append(math.sqrt((w * x).var() + branch.var()))
-        return layer_norm(w * x + branch, (WIDTH,), self.weights[f"{norm}.weight"], self.weights[f"{norm}.bias"])
-
-    def run(
-        self, x: Tensor, forbidden: Tensor, memory: Tensor | None = None, to_source: Tensor | None = None
-    ) -> Tensor:
-        for i in (0, 1):
-            layer = f"{self.side}.layers.{i}"
-            x = self.join(f"{layer}.self_attn_layer_norm", x, self.attention(f"{layer}.self_attn", x, x, forbidden))
-            if memory is not None:
-                branch = self.attention(f"{layer}.encoder_attn", x, memory, to_source)
-                x = self.join(f"{layer}.encoder_attn_layer_norm", x, branch)
-            branch = self.linear(f"{layer}.fc2", self.linear(f"{layer}.fc1", x).relu())
-            x = self.join(f"{layer}.final_layer_norm", x, branch)
-        return x
+    def join(self, branch: Tensor, x: Tensor) -> Tensor:
+        w = self.weights[-1]
+        self.weights.append(np.sqrt(np.var((w * x).detach().numpy()) + np.var(branch.detach().numpy())))
+        return w * x + branch
 
 
-def positions(tokens: Tensor) -> Tensor:
-    """Sines, then cosines, of the position among the real tokens, from PAD + 1; nothing at padding."""
-    real = tokens.ne(PAD)
-    rates = torch.exp(torch.arange(WIDTH // 2) * -(math.log(10000) / (WIDTH // 2 - 1)))
-    angles = (real.cumsum(1) + PAD).unsqueeze(-1) * rates
-    return torch.cat([angles.sin(), angles.cos()], -1) * real.unsqueeze(-1)
-
-
-def by_hand(model: TranslationModel) -> list[float]:
-    weights = {name: value.double() for name, value in model.state_dict().items()}
-    padding = SOURCE.eq(PAD)
-
-    def embed(side: str, tokens: Tensor) -> Tensor:
-        return math.sqrt(WIDTH) * weights[f"{side}.embed_tokens.weight"][tokens] + positions(tokens).double()
-
-    encoder, decoder = Reference(weights, "encoder"), Reference(weights, "decoder")
-    memory = encoder.run(embed("encoder", SOURCE) * ~padding.unsqueeze(-1), padding.unsqueeze(1))
-    future = torch.ones(5, 5, dtype=torch.bool).triu(1)
-    decoder.run(embed("decoder", PREVIOUS), future, memory, padding.unsqueeze(1))
-    return encoder.profile[:-1] + decoder.profile[:-1]
+def by_stock(model: TranslationModel, **options: Any) -> list[float]:
+    theirs = stock(False, **options)
+    weights = theirs.state_dict()
+    weights.update({name: value for name, value in model.state_dict().items() if name in weights})
+    theirs.load_state_dict(weights)
+    stacks = [Profiling(theirs.encoder.layers), Profiling(theirs.decoder.layers)]
+    theirs.double().train()(SOURCE, SOURCE.ne(PAD).sum(1), PREVIOUS)
+    return [w for stack in stacks for w in stack.weights[:-1]]
 
 
 def profile_of(model: TranslationModel) -> list[float]:
     return [float(s.weight().mean()) for side in (model.encoder, model.decoder) for _, s in shortcuts(side)]
 
 
-def test_the_first_training_batch_gives_the_profile_that_the_formula_gives() -> None:
+def test_the_first_training_batch_gives_the_authors_profile() -> None:
+    """Of a batch that is padded on both sides."""
     model = combination(ADMIN)
     model.eval()(SOURCE, None, PREVIOUS)
     assert profile_of(model) == [1.0] * 10
     model.train()(SOURCE, None, PREVIOUS)
-    assert profile_of(model) == pytest.approx(by_hand(model), rel=1e-5)
+    assert profile_of(model) == pytest.approx(by_stock(model), rel=1e-6)
     assert profile_of(model)[0] == profile_of(model)[4] == 1.0
 
 
@@ -123,21 +87,37 @@ def test_a_model_that_takes_unprofiled_weights_is_profiled_again() -> None:
     model.load_state_dict(fresh.state_dict())
     assert is_pending(model)
     model(SOURCE, None, PREVIOUS)
-    assert profile_of(model) == pytest.approx(by_hand(model), rel=1e-5)
+    assert profile_of(model) == pytest.approx(by_stock(model), rel=1e-6)
 
 
-@pytest.mark.parametrize("option", [{"checkpoint_activations": True}, {"share_all_embeddings": True}])
-def test_options_that_leave_the_numbers_alone_leave_the_profile_alone(option: dict[str, bool]) -> None:
-    model = combination(ADMIN, **option).train()
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"share_all_embeddings": True},
+        {"encoder_embed_dim": 12, "encoder_layers": 3, "decoder_ffn_embed_dim": 20},
+        {"encoder_learned_pos": True, "decoder_learned_pos": True, "activation_fn": "gelu"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("checkpointed", [True, False])
+def test_the_authors_profile_of_other_models(options: dict[str, Any], checkpointed: bool) -> None:
+    model = combination(ADMIN, **options, checkpoint_activations=checkpointed).train()
     logits, _ = model(SOURCE, None, PREVIOUS)
     logits.log_softmax(-1)[..., EOS].sum().backward()
-    assert profile_of(model) == pytest.approx(by_hand(model), rel=1e-5)
+    assert profile_of(model) == pytest.approx(by_stock(model, **options), rel=1e-6)
+
+
+def test_a_dual_stream_has_the_profile_of_post_ln_as_long_as_both_read_the_same() -> None:
+    """All the encoder's sub-layers do, and the decoder's up to its first look at what the encoder hands over."""
+    model = combination(("dual", *ADMIN[1:])).train()
+    model(SOURCE, None, PREVIOUS)
+    assert profile_of(model)[:6] == pytest.approx(by_stock(model)[:6], rel=1e-6)
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float16, 0.005), (torch.bfloat16, 0.04)])
 def test_half_precision_gives_the_same_profile_within_its_rounding(dtype: torch.dtype, tolerance: float) -> None:
     model = combination(ADMIN)
-    expected = by_hand(model)
+    expected = by_stock(model)
     model.to(dtype).train()(SOURCE, None, PREVIOUS)
     assert profile_of(model) == pytest.approx(expected, rel=tolerance)
 

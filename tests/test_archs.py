@@ -36,7 +36,7 @@ def test_choices_layers_and_width(rows: dict[str, dict[str, object]]) -> None:
     assert chosen == ["post", "admin", "dot", "mean"]
     assert (row["encoder_layers"], row["decoder_layers"], row["encoder_embed_dim"]) == (60, 12, 512)
     assert rows["resi_dual"]["encoder_layers"] == 6  # a bare family: the sizes that flags replace
-    assert len(rows) == 15 * 8
+    assert len(rows) == 16 * 8
 
 
 def test_parameters(rows: dict[str, dict[str, object]]) -> None:
@@ -50,3 +50,19 @@ def test_parameters(rows: dict[str, dict[str, object]]) -> None:
     assert rows["pre_ln_wmt_en_de_18l"]["parameters"] == post_ln + 2 * norm
     assert rows["admin_wmt_en_de_18l"]["parameters"] == post_ln + (18 * 5 - 2) * WIDTH
     assert rows["realformer_wmt_en_de_18l"]["parameters"] == rows["admin_wmt_en_de_18l"]["parameters"]
+
+
+def test_parameters_of_synthesised_scores(rows: dict[str, dict[str, object]]) -> None:
+    """Of 12 layers at base width, beside those of post_ln without its queries and keys; the table of docs/models.md."""
+    bare = rows["synthesizer_fixed_random_wmt_en_de"]["parameters"]
+    assert isinstance(bare, int)
+    a_layer = {
+        "post_ln": 2 * (WIDTH * WIDTH + WIDTH),
+        "synthesizer_dense": WIDTH * WIDTH + WIDTH + 64 * 256,
+        "synthesizer_dense_per_head": 8 * (64 * 64 + 64 + 64 * 256 + 256),
+        "synthesizer_random": 8 * 256 * 256,
+        "synthesizer_factorised_dense": WIDTH * (16 + 16),
+        "synthesizer_factorised_random": 2 * 8 * 256 * 8,
+    }
+    for family, number in a_layer.items():
+        assert rows[f"{family}_wmt_en_de"]["parameters"] == bare + 12 * number, family

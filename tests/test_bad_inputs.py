@@ -12,7 +12,7 @@ from realformer_nmt import cli
 from realformer_nmt.errors import UserError
 
 MADE = ("made", "run", "out", "cells")
-PROGRESS = re.compile(r"training on the CPU|\w+: done in \d+ s")
+PROGRESS = re.compile(r"training on the CPU|protocol \S+ \(|\w+: done in \d+ s")
 
 
 @pytest.fixture(scope="module")

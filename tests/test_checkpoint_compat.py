@@ -1,8 +1,9 @@
 """Checkpoints that are there whole or not at all, and a training that goes on from the newest whole one."""
 
+import os
 import re
 import resource
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +11,9 @@ from typing import Any
 import pytest
 import torch
 from fairseq import checkpoint_utils
+from fairseq.dataclass.configs import CheckpointConfig
 from fairseq.file_io import PathManager
+from omegaconf import OmegaConf
 
 from realformer_nmt import checkpoint_compat
 from realformer_nmt.errors import UserError
@@ -112,7 +115,7 @@ def test_a_cut_checkpoint_is_passed_over_and_the_end_is_the_same(killed: Path, d
     done = trainings.run(kills.command(data, tmp_path, 50))
     assert done.returncode == 0, done.stdout
     told = re.search(
-        r"checkpoint_last\.pt was cut off: going on from (\S+) \([\d,]+ bytes, (\d+) updates\)", done.stdout
+        r"checkpoint_last\.pt was cut off or damaged: going on from (\S+) \([\d,]+ bytes, (\d+) updates\)", done.stdout
     )
     assert told
     assert int(told[2]) < newest
@@ -133,9 +136,10 @@ def test_none_whole_lists_what_was_found(tmp_path: Path, large: Path) -> None:
     with pytest.raises(UserError) as refused:
         checkpoint_compat.chosen(trainer(tmp_path), str(tmp_path / "checkpoint_last.pt"))
     assert str(refused.value) == (
-        f"{tmp_path}/checkpoint_last.pt was cut off, and no checkpoint beside it is whole to go on from: "
-        f"checkpoint1.pt (2,000 bytes, cut off); checkpoint2.pt ({len(whole):,} bytes, nothing to go on from); "
-        "checkpoint_last.pt (100 bytes, cut off). Bring one back, or remove them to train from the start"
+        f"{tmp_path}/checkpoint_last.pt was cut off or damaged, and no checkpoint beside it is whole to go on from: "
+        "checkpoint1.pt (2,000 bytes, cut off or damaged); "
+        f"checkpoint2.pt ({len(whole):,} bytes, nothing to go on from); "
+        "checkpoint_last.pt (100 bytes, cut off or damaged). Bring one back, or remove them to train from the start"
     )
 
 
@@ -152,3 +156,49 @@ def test_a_folder_that_vanished_is_not_made_anew(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"--save-dir .*checkpoints has vanished since the training began"):
         checkpoint_utils.save_checkpoint(mended.cfg.checkpoint, mended, None, None)
     assert not gone.exists()
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("nowhere")])
+def test_a_last_checkpoint_that_is_no_file_is_no_start_from_scratch(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    """fairseq would train from the start, or wait for the FIFO without end."""
+    make(tmp_path / "checkpoint_last.pt")
+    with pytest.raises(
+        UserError, match=r"no checkpoint beside it is whole .* checkpoint_last\.pt \(no ordinary file\)"
+    ):
+        checkpoint_compat.chosen(trainer(tmp_path), str(tmp_path / "checkpoint_last.pt"))
+    torch.save(
+        {"optimizer_history": [{"num_updates": 3}], "last_optimizer_state": {"a": 1}}, tmp_path / "checkpoint1.pt"
+    )
+    assert checkpoint_compat.chosen(trainer(tmp_path), str(tmp_path / "checkpoint_last.pt")).endswith("checkpoint1.pt")
+
+
+def test_no_checkpoint_yet_is_a_start(tmp_path: Path) -> None:
+    path = str(tmp_path / "checkpoint_last.pt")
+    assert checkpoint_compat.chosen(trainer(tmp_path), path) == path
+
+
+@pytest.mark.parametrize("option", ["restore_file", "finetune_from_model"])
+@pytest.mark.parametrize("kind", ["folder", "fifo", "missing", "empty", "/dev/null"])
+def test_options_that_name_no_file_are_refused(tmp_path: Path, option: str, kind: str) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "fifo")
+    given = "" if kind == "empty" else kind if kind.startswith("/") else str(tmp_path / kind)
+    told = {"folder": "is a folder", "missing": "no such file", "empty": "names no file"}.get(
+        kind, "is no ordinary file"
+    )
+    options = {"restore_file": "checkpoint_last.pt", "finetune_from_model": None, option: given}
+    cfg = OmegaConf.structured(CheckpointConfig(save_dir=str(tmp_path / "run"), **options))
+    flag = f"--{option.replace('_', '-')}"
+    with pytest.raises(UserError, match=rf"{flag} .*{told}.*, or leave the option out to train from the start"):
+        checkpoint_utils.load_checkpoint(cfg, trainer(tmp_path))
+
+
+@pytest.mark.parametrize("damage", [lambda whole: b"Q" + whole[1:], lambda whole: whole[:-22] + b"Q" + whole[-21:]])
+def test_a_flip_at_either_end_does_not_stop_a_resume(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    for name, made in {"checkpoint_last.pt": 9, "checkpoint1.pt": 3, "checkpoint2.pt": 6}.items():
+        torch.save({"optimizer_history": [{"num_updates": made}], "last_optimizer_state": {"a": 1}}, tmp_path / name)
+    last = tmp_path / "checkpoint_last.pt"
+    last.write_bytes(damage(last.read_bytes()))
+    assert checkpoint_compat.chosen(trainer(tmp_path), str(last)) == str(tmp_path / "checkpoint2.pt")

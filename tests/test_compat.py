@@ -22,7 +22,7 @@ ANSWERS = {  # probe: mend, stock fairseq's answer, the mended one's
     "lines_logged_in_three_epochs": ("log_each_line_once", [1, 2, 3], [1, 1, 1]),
     "root_logger_level": ("quieten_root_logger", 10, 20),
     "warnings_shown": ("quieten_warnings", ["FutureWarning", "UserWarning"], ["UserWarning"]),
-    "good_loads_and_bad_does_not_run": ("load_weights_only", False, True),
+    "good_loads_and_bad_does_not_run": ("read_checkpoints_safely", False, True),
     "model_on_the_cpu": ("wrap_models_on_the_cpu", "fails", "ModuleProxyWrapper"),
     "list_gathered": ("gather_lists_on_the_cpu", "fails", [{"sentences": 3}]),
     "empty_batch_validated": ("validate_uneven_shares", "fails", [0.0, 0, {}]),

@@ -2,7 +2,10 @@
 
 import pytest
 import torch
-from tiny import SOURCE, combination
+from fairseq.sequence_generator import SequenceGenerator
+from stock import stock
+from tiny import SOURCE, build, combination, dictionary
+from torch import nn
 
 from realformer_nmt.decoding import Decoding, Lineage, Memory, OwnMemory
 
@@ -43,6 +46,34 @@ def test_every_row_goes_on_from_its_own_words(moves: str, parts: tuple[str, str,
             tokens = torch.cat([tokens[order], words], 1)
 
 
+def overflowing(model: nn.Module, word: int, size: float) -> nn.Module:
+    """One whose values leave all bounds where it has just written this word, which it writes as often as any."""
+    with torch.no_grad():
+        model.decoder.embed_tokens.weight[word] = size
+        model.decoder.output_projection.weight.mul_(0.1)
+    return model.eval()
+
+
+@pytest.mark.parametrize("before", [False, True])
+@pytest.mark.parametrize("size", [torch.inf, torch.nan, 3e38])
+def test_a_beam_that_overflows_is_lost_alone_as_stocks_is(size: float, before: bool) -> None:
+    theirs = stock(before)
+    torch.manual_seed(3)
+    for parameter in theirs.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    ours = build(residual_topology="pre" if before else "post")
+    ours.load_state_dict(theirs.state_dict())
+    sample = {"net_input": {"src_tokens": SOURCE, "src_lengths": SOURCE.ne(1).sum(1)}}
+    found = []
+    for model in (overflowing(ours, 6, size), overflowing(theirs, 6, size)):
+        search = SequenceGenerator([model], dictionary(), beam_size=BEAMS, min_len=4, max_len_b=8)
+        found.append(search.generate([model], sample))
+    for mine, stocks in zip(*found, strict=True):
+        assert [beam["tokens"].tolist() for beam in mine] == [beam["tokens"].tolist() for beam in stocks]
+        torch.testing.assert_close(*(torch.stack([beam["score"] for beam in beams]) for beams in (mine, stocks)))
+        assert any(beam["score"].isfinite() for beam in mine)
+
+
 def test_attention_over_beams_is_that_over_a_copy_of_each_beams_own_positions() -> None:
     """By the formula, and by torch's kernel."""
     lineage, heads, width = Lineage(BEAMS), 2, 4
@@ -60,6 +91,21 @@ def test_attention_over_beams_is_that_over_a_copy_of_each_beams_own_positions() 
         torch.testing.assert_close(rows(seen.attend(query, mask, 0.0)), attended)
         lineage.reorder(torch.tensor(order))
         copies[-1] = copies[-1][:, order]
+
+
+@pytest.mark.parametrize("part", [0, 1], ids=["value", "key"])
+def test_what_overflows_is_seen_by_its_own_beam_alone(part: int) -> None:
+    lineage = Lineage(BEAMS)
+    memory = OwnMemory(lineage)
+    new = [torch.randn(2, 2, BEAMS, 4) for _ in range(2)]
+    new[part][0, :, 1] = torch.inf
+    lineage.advance(6, torch.device("cpu"))
+    query = torch.randn(2, 2, BEAMS, 4).abs()
+    seen, mask = memory.extend(Memory(tuple(new))), lineage.mask()
+    plain = seen.mix(seen.match(query).masked_fill(mask, -torch.inf).softmax(-1))
+    for attended in (plain, seen.attend(query, mask, 0.0)):
+        finite = attended.isfinite().all(-1).all(1)  # two sentences x beams
+        assert finite.tolist() == [[True, False, True], [True, True, True]]
 
 
 def rows(beams: torch.Tensor) -> torch.Tensor:

@@ -98,7 +98,7 @@ def test_refusing_a_checkpoint_ends_all_ranks(train: Train, tmp_path: Path) -> N
     bad.write_bytes(b"cos\nmkdir\n(S'proof'\ntR.")
     done = train(tmp_path, "--restore-file", bad, launcher=TORCHRUN)
     assert done.returncode == 1
-    assert f"refused to load {bad}" in done.stderr
+    assert f"{bad} was cut off or damaged" in done.stderr
 
 
 def test_spawn(one_rank: Path, train: Train, tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_the_weight_of_every_shortcut_in_order(tmp_path: Path) -> None:
     path = save(tmp_path, residual_scaling="admin", score_carry="mean", encoder_layers=3)
     shown = realformer_nmt("inspect", path, "--json")
     assert shown.returncode == 0, shown.stderr
-    found, weights = json.loads(shown.stdout), torch.load(path, weights_only=True)["model"]
+    found, weights = json.loads(shown.stdout), torch.load(path, weights_only=False)["model"]
     assert (found["arch"], found["residual_scaling"], found["score_carry"]) == ("realformer_tiny", "admin", "mean")
     assert (found["encoder_layers"], found["updates"]) == (3, 7)
     assert [row["sublayer"] for row in found["shortcuts"]] == [
@@ -71,19 +71,19 @@ class Malicious:
 def test_what_is_no_checkpoint_is_refused_in_one_line(tmp_path: Path) -> None:
     malicious, stock, bare, text = (tmp_path / f"{name}.pt" for name in ("malicious", "stock", "bare", "text"))
     torch.save({"model": Malicious()}, malicious)
-    write(stock, {"_name": "transformer", "encoder_layers": 6}, {})
+    write(stock, {"_name": "transformer", "encoder_layers": 6}, {"w": torch.ones(1)})
     torch.save({"model": {}}, bare)
     text.write_text("not a checkpoint")
     for path, message in [
         (tmp_path / "absent.pt", "no such file"),
         (malicious, "could run code; nothing of it was run"),
         (stock, "a model of arch transformer, which is not of this package"),
-        (bare, "is no checkpoint of fairseq-train: it lacks 'best_loss'"),
-        (text, "is no checkpoint that can be read"),
+        (bare, "holds no model"),
+        (text, "it is no checkpoint, or not all of one"),
     ]:
         shown = realformer_nmt("inspect", path)
         assert shown.returncode == 1
-        assert shown.stderr.startswith(f"realformer-nmt: {path}"), shown.stderr
+        assert str(path) in shown.stderr, shown.stderr
         assert message in shown.stderr
         assert shown.stderr.count("\n") == 1
     assert not list(Path.cwd().glob("touched"))

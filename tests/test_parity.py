@@ -8,8 +8,8 @@ import pytest
 import torch
 from fairseq.criterions.label_smoothed_cross_entropy import label_smoothed_nll_loss
 from fairseq.models.transformer import TransformerModel
-from fairseq.models.transformer.transformer_legacy import base_architecture
 from fairseq.sequence_generator import SequenceGenerator
+from stock import stock
 from tiny import EOS, PAD, PREVIOUS, SIZE, SOURCE, build, dictionary, task
 
 from realformer_nmt.model import TranslationModel
@@ -25,14 +25,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 REAL = PREVIOUS != PAD
 Pair = tuple[TranslationModel, TransformerModel]
-
-
-def stock(before: bool, **options: Any) -> TransformerModel:
-    args = Namespace(**(SIZE | {"dropout": 0.0} | options))
-    args.encoder_normalize_before = args.decoder_normalize_before = before
-    args.max_source_positions, args.max_target_positions = options.get("max_source_positions", 1024), 1024
-    base_architecture(args)
-    return TransformerModel.build_model(args, task())
 
 
 @pytest.fixture(params=["post", "pre"])
@@ -97,6 +89,19 @@ def test_scaled_weights_do_not_load_into_stock() -> None:
     admin = build(residual_scaling="admin")
     with pytest.raises(RuntimeError, match=r"Unexpected key.*self_attn_shortcut|Unexpected key.*ffn_shortcut"):
         stock(False).load_state_dict(admin.state_dict(), strict=True)
+
+
+@pytest.mark.parametrize("scaling", ["none", "admin"])
+@pytest.mark.parametrize("width", [64, 96])
+def test_attention_starts_as_wide_as_stocks(width: int, scaling: str) -> None:
+    """Stock's encoder-decoder attention has another gain where the widths of the sides differ."""
+    sizes = {"encoder_embed_dim": width, "decoder_embed_dim": 64}
+    ours, theirs = (
+        dict(model.named_parameters()) for model in (build(residual_scaling=scaling, **sizes), stock(False, **sizes))
+    )
+    for name, weight in theirs.items():
+        if "attn" in name and name.endswith("weight") and weight.dim() == 2:
+            assert ours[name].abs().max().item() == pytest.approx(weight.abs().max().item(), rel=0.01), name
 
 
 def test_initial_weights_are_spread_as_xavier_says() -> None:

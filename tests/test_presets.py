@@ -1,13 +1,18 @@
 """The table of architectures against what the papers and stock fairseq say, and through fairseq's own parser."""
 
+import os
+import subprocess
+import sys
 from argparse import Namespace
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from fairseq import options
 from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.models.transformer.transformer_legacy import transformer_iwslt_de_en, transformer_wmt_en_de
 from omegaconf import OmegaConf
+from program import REPOSITORY
 
 from realformer_nmt.model import TranslationModel
 from realformer_nmt.presets import FAMILIES, PRESETS, SIZES
@@ -84,3 +89,28 @@ def test_hydra_configurations_take_presets_too() -> None:
     cfg = OmegaConf.create({"_name": "realformer_wmt_en_de_18l", "dropout": 0.2})
     ARCH_CONFIG_REGISTRY["realformer_wmt_en_de_18l"](cfg)
     assert (cfg.dropout, cfg.encoder_layers, cfg.score_carry) == (0.2, 18, "mean")
+
+
+THEIRS = """
+from fairseq.models import register_model
+from fairseq.models.transformer import TransformerConfig, TransformerModelBase
+
+@register_model("resi_dual", dataclass=TransformerConfig)
+class ResiDual(TransformerModelBase):
+    pass
+"""
+
+
+@pytest.mark.parametrize("order", [("theirs", "realformer_nmt"), ("realformer_nmt", "theirs")], ids="-".join)
+def test_another_plug_in_of_the_same_name_is_told_in_either_order(order: tuple[str, str], tmp_path: Path) -> None:
+    (tmp_path / "theirs.py").write_text(THEIRS)
+    path = os.pathsep.join([str(tmp_path), str(REPOSITORY)])
+    program = f"import {order[0]}\ntry:\n    import {order[1]}\nexcept ValueError as error:\n    print('!', error)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "! --arch resi_dual is of realformer_nmt and of another plug-in" in done.stdout

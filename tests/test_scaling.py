@@ -1,12 +1,16 @@
 """Scalings against the constants of the papers."""
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 import torch
+from fairseq.optim.adam import Adam
 from torch import nn
 
 from realformer_nmt.scaling import SCALINGS, Plain, Profiled, Stack
+from realformer_nmt.training.radam import RAdam
 
 ENCODER, DECODER = Stack("encoder", 60, 12), Stack("decoder", 60, 12)
 
@@ -60,6 +64,33 @@ def test_a_buffer_and_a_delta_train_as_one_weight_would() -> None:
             (output**2).mean().backward()
             optimiser.step()
     torch.testing.assert_close(shortcut.weight(), w)
+
+
+@pytest.mark.parametrize(
+    "optimiser",
+    [
+        partial(RAdam, lr=0.01, betas=(0.9, 0.98), weight_decay=0.5),
+        partial(Adam, lr=0.01, weight_decay=0.5),
+        partial(torch.optim.SGD, lr=0.01, weight_decay=0.5),
+    ],
+    ids=["radam", "fairseq's adam", "sgd"],
+)
+def test_weight_decay_takes_a_decayed_weight_where_it_takes_one_parameter(
+    optimiser: Callable[..., torch.optim.Optimizer],
+) -> None:
+    shortcut = SCALINGS["admin_decayed"](ENCODER).shortcut(8, 1)
+    assert isinstance(shortcut, Profiled)
+    shortcut.w0.fill_(1.319)
+    w = nn.Parameter(torch.full((8,), 1.319))
+    optimisers = [optimiser([*shortcut.parameters()]), optimiser([w])]
+    for step in range(40):
+        x, branch = torch.randn(2, 4, 8, generator=torch.Generator().manual_seed(step))
+        for optimiser_, output in zip(optimisers, [shortcut(x, branch), w * x + branch], strict=True):
+            optimiser_.zero_grad()
+            (output**2).mean().backward()
+            optimiser_.step()
+    torch.testing.assert_close(shortcut.weight(), w, rtol=1e-5, atol=1e-6)
+    assert shortcut.delta.mean() < w.mean() - 1  # what there is of w is still w0's
 
 
 def test_plain_shortcuts_add() -> None:

@@ -6,8 +6,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from realformer_nmt.attention import SelfAttention
 from realformer_nmt.decoding import Memory
-from realformer_nmt.scores import CARRIES, SOURCES, ScoreSource, build_source, longest
+from realformer_nmt.scaling import Gains
+from realformer_nmt.score_source import ScoreSource
+from realformer_nmt.scores import CARRIES, SOURCES, build_source, longest
+from realformer_nmt.weights import WeightsError
 
 BATCH, HEADS, WIDTH, TABLE = 2, 3, 4, 12
 X = torch.randn(BATCH, 5, HEADS * WIDTH, generator=torch.Generator().manual_seed(5))
@@ -29,29 +33,34 @@ def test_dot_is_the_scaled_product_of_each_query_and_key() -> None:
         torch.testing.assert_close(scores[b, h, i, j], by_hand)
 
 
-def dense(s: ScoreSource, x: Tensor, head: int, _i: int, j: int) -> Tensor:
+def dense(s: ScoreSource, _x: Tensor, query: Tensor, _head: int, _i: int, j: int) -> Tensor:
+    return sum(torch.clamp(query[d] / math.sqrt(WIDTH), min=0) * s.row_weight[d, j] for d in range(WIDTH))
+
+
+def dense_per_head(s: ScoreSource, x: Tensor, _query: Tensor, head: int, _i: int, j: int) -> Tensor:
     hidden = [sum(x[c] * s.hidden_weight[head, c, d] for c in range(WIDTH)) for d in range(WIDTH)]
     hidden = [torch.clamp(value + s.hidden_bias[head, 0, d], min=0) for d, value in enumerate(hidden)]
     return sum(hidden[d] * s.row_weight[head, d, j] for d in range(WIDTH)) + s.row_bias[head, 0, j]
 
 
-def random(s: ScoreSource, _x: Tensor, head: int, i: int, j: int) -> Tensor:
+def random(s: ScoreSource, _x: Tensor, _query: Tensor, head: int, i: int, j: int) -> Tensor:
     return s.table[head, i, j]
 
 
-def factorised_dense(s: ScoreSource, x: Tensor, head: int, _i: int, j: int) -> Tensor:
+def factorised_dense(s: ScoreSource, x: Tensor, _query: Tensor, head: int, _i: int, j: int) -> Tensor:
     """N = 12 = 3 * 4: A has 3 entries, each for a block of 4 columns; B has 4, column after column."""
     a = [sum(x[c] * s.block_weight[head, c, n] for c in range(WIDTH)) for n in range(3)]
     b = [sum(x[c] * s.cycle_weight[head, c, n] for c in range(WIDTH)) for n in range(4)]
     return ([a[0]] * 4 + [a[1]] * 4 + [a[2]] * 4)[j] * (b * 3)[j]
 
 
-def factorised_random(s: ScoreSource, _x: Tensor, head: int, i: int, j: int) -> Tensor:
+def factorised_random(s: ScoreSource, _x: Tensor, _query: Tensor, head: int, i: int, j: int) -> Tensor:
     return sum(s.rows[head, i, k] * s.columns[head, j, k] for k in range(8))
 
 
 BY_HAND = {
     "dense": dense,
+    "dense_per_head": dense_per_head,
     "random": random,
     "fixed_random": random,
     "factorised_dense": factorised_dense,
@@ -66,13 +75,15 @@ def test_every_kind_of_synthesizer_is_checked_by_hand() -> None:
 @pytest.mark.parametrize("name", BY_HAND)
 def test_synthesizer_scores(name: str) -> None:
     s = source(name)
-    values = torch.empty(BATCH, HEADS, 5, WIDTH)
-    full = s(X, None, Memory((values,))).expand(BATCH, -1, -1, -1)  # B x H x T x S
-    last = s(X[:, -1:], None, Memory((values,), start=4)).expand(BATCH, -1, -1, -1)  # one cached step
-    beams = s(X[:, -1:], None, Memory((values.repeat(1, 1, 2, 1),), start=4, beams=2)).expand(BATCH, -1, -1, -1)
+    values, query = torch.randn(2, BATCH, HEADS, 5, WIDTH)
+    full = s(X, query, Memory((values,))).expand(BATCH, -1, -1, -1)  # B x H x T x S
+    last = s(X[:, -1:], query[:, :, -1:], Memory((values,), start=4)).expand(BATCH, -1, -1, -1)  # one cached step
+    beams = s(X[:, -1:], query[:, :, -1:], Memory((values.repeat(1, 1, 2, 1),), start=4, beams=2)).expand(
+        BATCH, -1, -1, -1
+    )
     for b, h, i, j in [(0, 0, 0, 0), (1, 2, 4, 3), (0, 1, 2, 4), (1, 0, 3, 1)]:
         head = X[b, i, h * WIDTH : (h + 1) * WIDTH]
-        torch.testing.assert_close(full[b, h, i, j], BY_HAND[name](s, head, h, i, j))
+        torch.testing.assert_close(full[b, h, i, j], BY_HAND[name](s, head, query[b, h, i], h, i, j))
     torch.testing.assert_close(last, full[:, :, 4:])
     for beam in (0, 1):
         torch.testing.assert_close(beams[..., beam::2], last)
@@ -80,7 +91,8 @@ def test_synthesizer_scores(name: str) -> None:
 
 PARAMETERS = {  # of H heads, D = d_head, N entries: the table of Synthesizer, section 3.3, a head each
     "dot": 0,
-    "dense": HEADS * (WIDTH * WIDTH + WIDTH + WIDTH * TABLE + TABLE),
+    "dense": WIDTH * TABLE,  # and the query projection, where a dot product has two
+    "dense_per_head": HEADS * (WIDTH * WIDTH + WIDTH + WIDTH * TABLE + TABLE),
     "random": HEADS * TABLE * TABLE,
     "fixed_random": 0,
     "factorised_dense": HEADS * WIDTH * (3 + 4),
@@ -108,8 +120,42 @@ def test_a_mixture_weighs_its_sources_by_a_softmax() -> None:
     random_part, dense_part, dot_part = (part(X, query, memory) for part in s.sources)
     by_hand = weights[0] * random_part + weights[1] * dense_part + weights[2] * dot_part
     torch.testing.assert_close(s(X, query, memory), by_hand)
-    assert s.projects
-    assert not source("random+dense").projects
+
+
+@pytest.mark.parametrize(
+    ("name", "projections"),
+    [
+        ("dot", "qk"),
+        ("dense", "q"),
+        ("random", ""),
+        ("dense_per_head+random", ""),
+        ("dense+random", "q"),
+        ("random+dot", "qk"),
+    ],
+)
+def test_only_what_a_source_asks_for_is_projected(name: str, projections: str) -> None:
+    s = source(name)
+    attention = SelfAttention(s, CARRIES["none"], 1, memory_width=HEADS * WIDTH, dropout=0.0, gains=Gains())
+    assert [p for p in "qk" if hasattr(attention, f"{p}_proj")] == [*projections]
+    assert attention(X, X, None, None).output.shape == X.shape
+
+
+@pytest.mark.parametrize(("name", "taps"), [("random", 256), ("fixed_random", 256), ("factorised_random", 8)])
+def test_tables_start_as_their_authors(name: str, taps: int) -> None:
+    """As tf.get_variable takes taps x heads x length numbers: uniform, of variance 2 / (fan in + fan out)."""
+    torch.manual_seed(1)
+    fan_in, fan_out = taps * 8, taps * 256
+    for table in build_source(name, 8, WIDTH, 256).state_dict().values():
+        assert table.std().item() == pytest.approx(math.sqrt(2 / (fan_in + fan_out)), rel=0.02)
+        assert table.abs().max() <= math.sqrt(6 / (fan_in + fan_out))
+
+
+def test_a_checkpoint_of_the_dense_source_of_before_says_its_name_of_today() -> None:
+    for mixture in ("", "+dot"):
+        old = source(f"dense_per_head{mixture}").state_dict()
+        with pytest.raises(WeightsError, match="use --score-source dense_per_head"):
+            source(f"dense{mixture}").load_state_dict(old)
+        source(f"dense_per_head{mixture}").load_state_dict(old)
 
 
 def test_a_table_limits_the_length_and_a_dot_product_does_not() -> None:

@@ -29,6 +29,9 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "zeros": lambda whole: bytes(len(whole)),
     "zeros from the middle on": lambda whole: whole[: len(whole) // 2].ljust(len(whole), b"\0"),
     "one bit in a tensor": flipped,
+    "its first byte": lambda whole: b"Q" + whole[1:],
+    "its first four bytes": lambda whole: bytes(4) + whole[4:],
+    "the sign of its end": lambda whole: whole[:-22] + b"Q" + whole[-21:],
 }
 
 
@@ -38,15 +41,16 @@ def test_damage_is_seen(tmp_path: Path, damage: str) -> None:
     assert not whole_checkpoints.is_cut(path)
     path.write_bytes(DAMAGES[damage](path.read_bytes()))
     assert whole_checkpoints.is_cut(path)
-    assert whole_checkpoints.told(path).endswith("bytes, cut off)")
+    assert whole_checkpoints.told(path).endswith("bytes, cut off or damaged)")
 
 
-def test_what_is_no_archive_is_left_to_its_loader(tmp_path: Path) -> None:
-    """One of before torch 1.6, which may well be whole; a text; nothing at all."""
+def test_one_of_before_torch_1_6_is_whole_and_a_text_is_not(tmp_path: Path) -> None:
     old, text = tmp_path / "old.pt", tmp_path / "text.pt"
-    torch.save({"model": {}}, old, _use_new_zipfile_serialization=False)
+    torch.save({"model": {"w": torch.ones(9)}}, old, _use_new_zipfile_serialization=False)
     text.write_text("a text\n")
-    assert not any(map(whole_checkpoints.is_cut, (old, text, tmp_path / "missing.pt")))
+    assert [whole_checkpoints.is_cut(path) for path in (old, text, tmp_path / "missing.pt")] == [False, True, False]
+    old.write_bytes(old.read_bytes()[:-1])
+    assert whole_checkpoints.is_cut(old)
 
 
 def test_the_newest_is_the_one_that_was_trained_longest(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ EXAMPLES = [
     },
 ]
 UPDATES = 400
+COMMIT = "812aa11fe02c4c1d6cd7b3e1c1b9de3a4d7f0a55"
 
 
 def sample(
@@ -42,11 +43,12 @@ def sample(
     ]
     return {
         "name": "quickstart",
+        "title": "quickstart",
         "created": "2026-11-20T18:00:00+00:00",
         "complete": True,
         "grid": 'corpus = "synthetic"\nfamilies = ["post_ln", "pre_ln", "admin", "realformer", "resi_dual"]\n',
         "command": "realformer-nmt compare recipes/quickstart/grid.toml --folder quickstart",
-        "commit": "812aa11fe02c4c1d6cd7b3e1c1b9de3a4d7f0a55",
+        "commit": COMMIT,
         "versions": {"realformer-nmt": "0.1.0", "python": "3.11.9", "torch": "2.13.0", "fairseq": "0.12.3.1"},
         "hardware": [
             {"host": "bench", "processor": "AMD EPYC 9554", "cores": 2, "memory_gib": 24, "gpus": ["NVIDIA H200"]}
@@ -58,6 +60,7 @@ def sample(
         "metric": "bleu",
         "baseline": "pre_ln",
         "overrides": [],
+        "versions_apart": [],
         "test": {
             "name": "paired approximate randomisation",
             "metric": "bleu",
@@ -117,11 +120,19 @@ def make_cell(family: str, depth: str, layers: list[int], seed: int, state: str)
         "device": "CPU",
         "host": "bench",
         "commands": [f"realformer-nmt {step} --output {name}" for step in ("train", "average", "translate", "score")],
+        "settings": settings(family, layers, seed),
+        "versions": {"realformer_nmt": "0.1.0", "torch": "2.13.0", "fairseq-fixed": "0.12.3.1", "commit": COMMIT},
+        "differences": [],
         "fairseq_train": f"fairseq-train data-bin --user-dir realformer_nmt --arch {family}_small --seed {seed}",
         "unigram_entropy": 5.9,
         "curves": curves(bleu, done),
         "shortcuts": shortcuts(layers) if family in ("admin", "realformer") else [],
     }
+
+
+def settings(family: str, layers: list[int], seed: int) -> dict[str, Any]:
+    sizes = {"encoder_layers": layers[0], "decoder_layers": layers[1], "seed": seed}
+    return {"dropout": 0.1, "lr": [0.001], "model": family, **sizes, "decoding": {"beam": 4}}
 
 
 def curves(bleu: float, learns: bool) -> dict[str, list[dict[str, Any]]]:
@@ -189,6 +200,8 @@ def row(group: list[dict[str, Any]], groups: dict[tuple[str, str], list[dict[str
         "p": 0.003 if delta else None,
         "p_holm": 0.012 if delta else None,
         "p_is_bound": False,
+        "best": bool(scores) and (first["family"], first["depth"]) == ("realformer", "18"),
+        "p_best": 0.004 if scores else None,
     }
 
 
@@ -210,7 +223,13 @@ def unfinished() -> Results:
         if state == "waiting":
             cell.update(started=None, device=None, host=None, hours=None, gpu_hours=None, tokens_a_second=None)
             cell.update(
-                parameters=None, fairseq_train=None, commands=[], curves={"train": [], "valid": []}, shortcuts=[]
+                parameters=None,
+                settings={},
+                versions={},
+                fairseq_train=None,
+                commands=[],
+                curves={"train": [], "valid": []},
+                shortcuts=[],
             )
     return {**results, "complete": False, "rows": rows(results["cells"]), "examples": []}
 

@@ -1,11 +1,13 @@
 """The report as a reader sees it: in a real browser, on a desk and on a phone, by day and by night."""
 
 import functools
+import io
 import os
 import shutil
 from collections.abc import Callable, Iterator
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 from sample_results import FAMILIES, Results, changed, empty, sample, unfinished
 from test_report import HOSTILE
@@ -86,7 +88,7 @@ def test_every_plot_is_drawn(opened: Opened, size: tuple[int, int], scheme: str)
     assert width(page) <= size[0]
     boxes = page.eval_on_selector_all("svg", "all => all.map(each => each.getBoundingClientRect().toJSON())")
     curves = sum(4 if cell["shortcuts"] else 3 for cell in results["cells"])
-    assert len(boxes) == 1 + 2 + 1 + curves  # by depth, a validation a depth, cost
+    assert len(boxes) == 2 + 1 + 2 + 1 + curves  # training a depth, by depth, validation a depth, cost
     assert all(box["width"] > 200 and box["height"] > 100 and box["right"] <= size[0] for box in boxes)
 
 
@@ -103,6 +105,40 @@ def test_no_word_of_a_plot_leaves_its_figure(opened: Opened, name: str, size: tu
     assert outside == []
 
 
+@pytest.mark.parametrize("name", ["sample", "long"])
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_no_word_of_a_plot_lies_on_another(opened: Opened, name: str, size: tuple[int, int]) -> None:
+    page, _ = opened(name, size)
+    over = page.evaluate(
+        """[...document.querySelectorAll('svg')].flatMap(svg => {
+            const texts = [...svg.querySelectorAll("text")]
+            const words = texts.map(text => [text.textContent, text.getBoundingClientRect()])
+            return words.flatMap(([one, a], place) => words.slice(place + 1).filter(([, b]) =>
+                Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+                && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3  // a line's box is higher than its letters
+            ).map(([other]) => `${one} / ${other}`))
+        })"""
+    )
+    assert over == []
+
+
+def test_the_stuck_model_is_seen_at_the_first_look(opened: Opened) -> None:
+    """On a desk its curve, on a phone what became of it, before anything is scrolled or unfolded."""
+    page, _ = opened("sample", DESK)
+    page.evaluate("document.querySelectorAll('details').forEach(each => each.open = false)")
+    curve = page.locator("figure .learning", has_text="post_ln-18-s1: stuck").first.bounding_box()
+    line = page.locator("figure .unigrams").nth(1).bounding_box()
+    assert curve
+    assert line
+    assert curve["y"] + curve["height"] < DESK[1]
+    assert curve["y"] < line["y"] < DESK[1]
+    page, _ = opened("sample", PHONE)
+    page.evaluate("document.querySelectorAll('details').forEach(each => each.open = false)")
+    told = page.locator(".fallen li").bounding_box()
+    assert told
+    assert told["y"] + told["height"] < PHONE[1]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_as_many_marks_are_seen_as_there_are_data(opened: Opened, scheme: str) -> None:
     page, _ = opened("sample", DESK, scheme)
@@ -110,7 +146,9 @@ def test_as_many_marks_are_seen_as_there_are_data(opened: Opened, scheme: str) -
     def seen(selector: str) -> int:
         """Elements that take up room on the page."""
         return page.eval_on_selector_all(
-            selector, "all => all.filter(each => each.getBoundingClientRect().width > 1).length"
+            selector,
+            """all => all.map(each => each.getBoundingClientRect())
+                .filter(({width, height}) => Math.max(width, height) > 1).length""",
         )
 
     assert page.locator("figure.main .family").count() == len(FAMILIES)
@@ -118,8 +156,10 @@ def test_as_many_marks_are_seen_as_there_are_data(opened: Opened, scheme: str) -
     assert seen(".deviation") == 9
     assert seen(".failed use") == 1
     assert seen(".published use") == 2
-    assert seen(".cost use") == 18
-    assert seen(".validation") == 20
+    assert seen(".cost use") == 9
+    assert page.locator(".cost-deviation").count() == 18  # of quality and time; two are less than a pixel
+    assert seen(".learning") == 20 + 20  # training and validation
+    assert seen("figure .unigrams") == 2 + 2
     assert seen(".curve") == 20 * 4
     assert seen(".shortcut") == 8 * 5
 
@@ -147,15 +187,56 @@ def test_the_switch_shows_one_table_at_a_time(opened: Opened) -> None:
     assert page.locator(".pane-1").is_visible()
 
 
+@pytest.mark.parametrize("name", ["sample", "long"])
+def test_a_phone_shows_p_and_that_the_table_goes_on(opened: Opened, name: str) -> None:
+    page, _ = opened(name, PHONE)
+    box = page.locator(".pane-0")
+    outer = box.bounding_box()
+    assert outer
+    rows = box.locator("tr").filter(has=page.locator("td, th:nth-child(4)"))
+    for row in rows.all():
+        p = row.locator("> *").nth(3).bounding_box()  # after family, score and difference
+        assert p
+        assert p["x"] + p["width"] <= outer["x"] + outer["width"] <= PHONE[0]
+    assert box.locator("thead th").nth(3).text_content() == "p (Holm)"
+    inner, shown = box.evaluate("box => [box.scrollWidth, box.clientWidth]")
+    assert (inner > shown) == page.locator(".more").is_visible()
+    assert "scrolls" in (page.locator(".more").text_content() or "")
+
+
 def test_a_wide_table_scrolls_in_its_own_box(opened: Opened) -> None:
     page, _ = opened("sample", PHONE)
-    inner, outer = page.locator(".pane-0").evaluate("box => [box.scrollWidth, box.clientWidth]")
-    assert inner > outer
     page.locator(".pane-0").evaluate("box => { box.scrollLeft = 1000 }")
     family = page.locator(".pane-0 tbody th[scope=row]").first.bounding_box()
     assert family
     assert family["x"] >= 0  # the family stays in sight
     assert width(page) <= PHONE[0]
+
+
+def test_the_shade_at_a_tables_side_goes_at_its_end(opened: Opened) -> None:
+    """The pixels of its right edge, before it is scrolled and after."""
+    for scheme in ("light", "dark"):
+        page, _ = opened("sample", PHONE, scheme)
+        box = page.locator(".pane-0")
+        edges = []
+        for end in (0, 1000):
+            box.evaluate("(box, end) => { box.scrollLeft = end }", end)
+            picture = Image.open(io.BytesIO(box.screenshot())).convert("L")
+            edges.append(
+                [
+                    abs(picture.getpixel((picture.width - x, 45)) - picture.getpixel((picture.width - 40, 45)))
+                    for x in (3, 6)
+                ]
+            )
+        shaded, clear = edges
+        assert max(shaded) > 8 > max(clear)
+
+
+def test_on_a_desk_the_whole_table_is_seen(opened: Opened) -> None:
+    page, _ = opened("sample", DESK)
+    inner, outer = page.locator(".pane-0").evaluate("box => [box.scrollWidth, box.clientWidth]")
+    assert inner <= outer
+    assert not page.locator(".more").is_visible()
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])

@@ -20,7 +20,12 @@ from comparisons import DIVERGED, DONE, STUCK
 from fixture_types import Once
 from program import realformer_nmt
 
+from realformer_nmt import sealed
 from realformer_nmt.cli import main
+from realformer_nmt.comparison.cells import Cell
+from realformer_nmt.comparison.compare import status
+from realformer_nmt.comparison.grid import Failure
+from realformer_nmt.protocols.command import CURVES
 
 CELLS = {*DONE, STUCK, DIVERGED}
 
@@ -48,10 +53,13 @@ def compare(root: Path, data: Path) -> None:
     call = (grid, "--folder", folder, "--jobs", 2)
     first = comparisons.start(*call)
     wait_for(lambda: len(list(folder.glob("cells/*/checkpoints"))) == 2, first)
-    with contextlib.redirect_stdout(io.StringIO()) as status:  # within this process: a cell has not long to run
+    with contextlib.redirect_stdout(io.StringIO()) as said:  # within this process: a cell has not long to run
         assert main(["compare", *map(str, call), "--status"]) == 0
     first.send_signal(signal.SIGINT)
-    seen = {"interrupted": outcome(first), "left": comparisons.processes_of(folder), "status": status.getvalue()}
+    seen = {"interrupted": outcome(first), "left": comparisons.processes_of(folder), "status": said.getvalue()}
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        assert main(["compare", *map(str, call), "--status"]) == 0
+    seen["status_then"] = said.getvalue()
     second = comparisons.start(*call)
     mark = f"{DONE[0]}/checkpoints"
     wait_for(lambda: trainings(folder, mark), second)
@@ -85,18 +93,37 @@ def test_an_interruption_ends_every_process_and_says_so(seen: dict[str, Any]) ->
     assert "Traceback" not in seen["interrupted"]["err"]
 
 
+def states(status: str) -> dict[str, str]:
+    return {line.split()[0]: line.split()[1] for line in status.splitlines()[2:]}
+
+
+def test_status_tells_an_interrupted_cell_from_one_that_waits(seen: dict[str, Any]) -> None:
+    before, then = states(seen["status"]), states(seen["status_then"])
+    assert then == {name: "interrupted" if state == "running" else state for name, state in before.items()}
+    assert {"interrupted", "waiting"} <= set(then.values())
+
+
+def test_status_counts_the_updates_that_were_made(tmp_path: Path) -> None:
+    """A curve has a point at every twentieth; the last update is seldom one."""
+    cell = Cell("admin", "6", 1, tmp_path, tmp_path, ("en", "de"), (), Failure(), 0)
+    (tmp_path / CURVES).write_text(json.dumps({"num_updates": 240, "loss": 5.0, "nll_loss": 4.0}) + "\n")
+    for complete, made in ((False, "240"), (True, "244")):
+        sealed.write(tmp_path / "train.json", {"updates": 244, "complete": complete})
+        assert status([cell]).splitlines()[2].split()[2:4] == [made, "244"]
+
+
 def test_status_is_told_while_cells_run(seen: dict[str, Any]) -> None:
-    states = {line.split()[0]: line.split()[1] for line in seen["status"].splitlines()[2:]}
-    assert set(states) == CELLS
-    assert states[DONE[1]] == "running"  # the deepest first
-    assert states[DIVERGED] in ("running", "diverged")
-    assert states[DONE[0]] == "waiting"
+    told = states(seen["status"])
+    assert set(told) == CELLS
+    assert told[DONE[1]] == "running"  # the deepest first
+    assert told[DIVERGED] in ("running", "diverged")
+    assert told[DONE[0]] == "waiting"
 
 
 def test_the_same_command_goes_on_to_the_end(seen: dict[str, Any], record: dict[str, Any]) -> None:
     assert seen["again"]["status"] == 0, seen["again"]["err"]
-    states = {name: cell["state"] for name, cell in comparisons.by_name(record).items()}
-    assert states == {**dict.fromkeys(DONE, "done"), STUCK: "stuck", DIVERGED: "diverged"}
+    found = {name: cell["state"] for name, cell in comparisons.by_name(record).items()}
+    assert found == {**dict.fromkeys(DONE, "done"), STUCK: "stuck", DIVERGED: "diverged"}
     assert record["complete"]
 
 

@@ -125,3 +125,10 @@ def test_plan_of_a_corpus_that_is_not_prepared_tells_every_command(
     assert told.count("# which runs fairseq-train ") == 4
     assert told.count("--arch admin --encoder-layers 60 --decoder-layers 12") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["grid.toml"]
+
+
+def test_a_title_is_the_grids_own_or_none(tmp_path: Path) -> None:
+    assert load(write(tmp_path, PLAIN)).title is None
+    assert load(write(tmp_path, 'title = "Deep and narrow"\n' + PLAIN)).title == "Deep and narrow"
+    with pytest.raises(UserError, match="title"):
+        load(write(tmp_path, "title = 5\n" + PLAIN))

@@ -1,26 +1,33 @@
 """What is shown while cells run, on a terminal and in a file."""
 
+import contextlib
 import io
+import os
+import pty
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from rich.console import Console
 
-from realformer_nmt.comparison.cells import Cell
+from realformer_nmt.comparison.cells import Cell, Stage
 from realformer_nmt.comparison.grid import Failure
 from realformer_nmt.comparison.live import Live
 from realformer_nmt.comparison.running import Progress
 
+STAGES = tuple(Stage(name, (), Path(name)) for name in ("train", "average"))
 
-def cells() -> list[Cell]:
+
+def cells(*families: str) -> list[Cell]:
     return [
-        Cell(family, "6", 1, Path(f"{family}-6-s1"), Path("data"), ("en", "de"), (), Failure(), 0)
-        for family in ("admin", "[red]")
+        Cell(family, "6", 1, Path(f"{family}-6-s1"), Path("data"), ("en", "de"), STAGES, Failure(), 0)
+        for family in families
     ]
 
 
 def shown(terminal: bool) -> str:
     file = io.StringIO()
-    one, other = cells()
+    one, other = cells("admin", "[red]")
     with Live([one, other], Console(file=file, force_terminal=terminal, width=150)) as live:
         for update in (50, 100):
             live.told(one, Progress("train", update, 200, 4.25, 5432.1))
@@ -37,5 +44,69 @@ def test_a_file_gets_a_line_for_each_change_of_state() -> None:
 
 def test_a_terminal_gets_bar_loss_speed_and_count() -> None:
     text = shown(terminal=True)
-    for part in ("admin-6-s1", "100/200", "4.25 bits", "5,432 tokens/s", "stuck"):
+    for part in ("admin-6-s1", "100/200", "4.25 bits", "5,432 tokens/s", "[red]-6-s1: stuck", "1/2"):
         assert part in text
+
+
+def test_a_cell_that_is_trained_has_made_all_its_updates() -> None:
+    """Though its curve has a point at every twentieth only."""
+    file = io.StringIO()
+    (cell,) = cells("admin")
+    with Live([cell], Console(file=file, force_terminal=True, width=150)) as live:
+        live.told(cell, Progress("train", 240, 244, 4.25, 5432.1))
+        assert "244/244" not in file.getvalue()
+        live.told(cell, Progress("average", 240, 244, 4.25, 5432.1))
+    assert "244/244" in file.getvalue()
+
+
+def test_a_job_is_seen_once_it_runs_and_named_once_when_it_ends() -> None:
+    file = io.StringIO()
+    (cell,) = cells("admin")
+    with Live([cell], Console(file=file, force_terminal=True, width=150)) as live:
+        live.told(cell, Progress("interrupted, job 7 pending"))
+        assert "job 7" not in file.getvalue()
+        for state in ("running, job 7 running", "done, job 7 running", "done, job 7 completed", "done"):
+            live.told(cell, Progress(state))
+    assert file.getvalue().count("admin-6-s1: done") == 1
+
+
+def on_a_terminal(show: Callable[[Console], None]) -> int:
+    """Bytes that a pseudo-terminal is sent."""
+    ours, theirs = pty.openpty()
+    sent = []
+
+    def drain() -> None:
+        with contextlib.suppress(OSError):  # the other end is closed
+            while True:
+                sent.append(len(os.read(ours, 65536)))
+
+    reader = threading.Thread(target=drain)
+    reader.start()
+    with os.fdopen(theirs, "w") as file:
+        show(Console(file=file, force_terminal=True, width=120, height=50))
+    reader.join()
+    os.close(ours)
+    return sum(sent)
+
+
+def watched(seconds: int, learns: bool) -> int:
+    """Two cells of sixty train, ten looks a second at each."""
+    everything, now = cells(*(f"family{number}" for number in range(60))), [0.0]
+
+    def show(console: Console) -> None:
+        with Live(everything, console, lambda: now[0]) as live:
+            for look in range(10 * seconds):
+                now[0] += 0.1
+                update = look if learns else 0
+                for cell in everything[:2]:
+                    live.told(cell, Progress("train", update, 2000, 9 - update / 1000, 5000.0 + update))
+
+    return on_a_terminal(show)
+
+
+def test_a_terminal_is_sent_nothing_where_nothing_is_new() -> None:
+    assert watched(60, learns=False) == watched(2, learns=False)
+
+
+def test_a_terminal_is_sent_little() -> None:
+    assert (watched(60, learns=True) - watched(0, learns=True)) / 60 < 1500  # bytes a second

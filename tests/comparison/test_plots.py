@@ -125,21 +125,15 @@ def test_published_figures_stand_only_where_metric_and_depth_agree() -> None:
     assert marks(plots.by_depth({**sample(), "metric": "chrf"}), "published") == []
 
 
-def test_the_cost_of_every_scored_cell() -> None:
-    assert len(marks(plots.cost(sample()), "cost")) == 27  # of 30, three are stuck
-    assert "minutes a cell" in plots.cost(sample()).page_svg("p")
-    slow = sample()
-    for number, each in enumerate(slow["cells"]):
-        each["hours"] = 0.5 * (number + 1) ** 2
-    svg = plots.cost(slow).page_svg("p")
-    assert "hours a cell" in svg
-    assert not re.search(r"mathdefault|\$", svg)
-
-
-def test_the_validation_loss_of_every_cell_of_a_depth() -> None:
-    lines = marks(plots.validation(sample(), "18"), "validation")
-    assert len(lines) == 15
-    assert {len(points(line)) for line in lines} == {8}
+def test_a_deviation_ends_at_nothing() -> None:
+    """No score is below 0, whatever the mean and its deviation."""
+    results = sample()
+    for row in results["rows"]:
+        if row["scores"]:
+            row["scores"]["bleu"] = {"mean": 1.0, "deviation": 4.0}
+    axes = plots.by_depth(results).figure.axes[0]
+    assert min(float(y) for line in axes.lines for y in line.get_ydata()) >= 0
+    assert axes.get_ylim()[0] >= 0
 
 
 def test_the_curves_of_a_cell() -> None:
@@ -172,8 +166,6 @@ def test_a_loss_that_is_no_number_is_a_gap() -> None:
 
 def test_nothing_to_draw_yet() -> None:
     assert "no cell has a score" in plots.by_depth(empty()).page_svg("p")
-    assert plots.cost(empty()) is None
-    assert plots.validation(empty(), "6") is None
     assert len(marks(plots.by_depth(unfinished()), "family")) == len(FAMILIES)
 
 
@@ -211,4 +203,4 @@ def test_names_are_text_whatever_they_hold() -> None:
     results = changed(sample(), lambda text: f"{text}$x_$</text><script>\x00")
     root = etree.fromstring(plots.by_depth(results).page_svg("p"))
     assert root.xpath("//*[local-name()='script']") == []
-    assert "pre_ln$x_$</text><script>\N{REPLACEMENT CHARACTER}" in root.xpath("//*[local-name()='text']/text()")
+    assert "pre_ln$x_$</text><script>\\x00" in root.xpath("//*[local-name()='text']/text()")

@@ -1,6 +1,7 @@
 """The page read back as HTML by lxml: complete, self-contained, and only text where files said something."""
 
 import base64
+import functools
 import hashlib
 import os
 import re
@@ -44,7 +45,7 @@ def test_all_files_are_written_whole(tmp_path: Path) -> None:
 def test_a_page_of_before_stays_until_the_new_one_is_there(tmp_path: Path) -> None:
     (tmp_path / "report.html").write_text("before")
     with pytest.raises(UndefinedError):
-        report.write({key: value for key, value in sample(seeds=1).items() if key != "commit"}, tmp_path)
+        report.write({key: value for key, value in sample(seeds=1).items() if key != "created"}, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
     assert (tmp_path / "report.html").read_text() == "before"
 
@@ -100,6 +101,44 @@ def test_a_table_for_each_metric(page: html.HtmlElement) -> None:
     assert page.xpath("//input[@checked]/@id") == ["metric-0"]
 
 
+def test_a_single_best_is_marked_alone(page: html.HtmlElement) -> None:
+    assert [row.findtext("th") for row in page.xpath("//tr[td[@class='best']]")] == ["realformer"]
+    note = page.xpath("string(//p[@class='note'][span[@class='best']])")
+    assert "all others are significantly below it" in note
+
+
+def test_ties_are_marked_alike() -> None:
+    results = sample(seeds=1)
+    tied = [row for row in results["rows"] if row["depth"] == "18" and row["seeds"]]
+    for row in tied:
+        row.update(best=True, p_best=0.3)
+    page = html.fromstring(report.page(results))
+    assert len(page.xpath("//td[@class='best']")) == len(tied) == 4
+    tile = " ".join(page.xpath("string(//dl[@class='tiles']/div[dt[starts-with(., 'best')]]/dd)").split())
+    assert tile.endswith("not significantly above resi_dual, 18 layers; admin, 18 layers and 1 more")
+    note = page.xpath("string(//p[@class='note'][span[@class='best']])")
+    assert "the best, and all that are not significantly below it (p ≥ 0.05" in note
+
+
+def test_nothing_is_best_where_nothing_is_scored() -> None:
+    page = html.fromstring(report.page(empty()))
+    assert page.xpath("//*[@class='best']") == []
+
+
+def test_a_title_of_ones_own() -> None:
+    page = html.fromstring(report.page({**sample(seeds=1), "title": "Deep and narrow"}))
+    assert page.xpath("string(//h1)") == "Deep and narrow"
+    assert page.xpath("string(//title)").startswith("Deep and narrow: ")
+
+
+def test_what_failed_is_said_at_the_top_with_its_evidence(page: html.HtmlElement) -> None:
+    (line,) = page.xpath("//header//ul[@class='fallen']/li")
+    assert " ".join(line.text_content().split()).startswith(
+        "post_ln, 18 layers: stuck. nll 5.97 bits after 300 updates"
+    )
+    assert html.fromstring(report.page(empty())).xpath("//ul[@class='fallen']") == []
+
+
 def test_every_cell_has_its_curves(page: html.HtmlElement) -> None:
     cells = page.xpath("//details[@class='cell']")
     drawn = {"post_ln": 3, "pre_ln": 3, "admin": 4, "realformer": 4, "resi_dual": 3}
@@ -129,7 +168,7 @@ def test_hostile_text_is_text(hostile: str) -> None:
     assert page.xpath("//script | //img") == []
     assert len(page.xpath("//style")) == 1
     results = sample(seeds=1)
-    assert page.xpath("string(//h1)") == results["name"] + HOSTILE
+    assert page.xpath("string(//h1)") == results["title"] + HOSTILE
     sentences = "".join(page.xpath("//article//text()"))
     for example in results["examples"]:
         assert example["source"] + HOSTILE in sentences
@@ -159,12 +198,17 @@ def add(text: str) -> Callable[[str], str]:
 MARKED = st.text(st.sampled_from("<>&\"'`/\\{}%-=! \N{SNOWMAN}ascriptjv:onerrl"), min_size=1, max_size=30)
 
 
+@functools.cache
+def small(text: str) -> html.HtmlElement:
+    return html.fromstring(report.page(changed(sample({"6": [6, 6]}, 1, ("post_ln", "6")), add(text))))
+
+
 @settings(max_examples=6, deadline=None)
 @given(text=MARKED)
 def test_a_report_shows_any_text_as_it_is(text: str) -> None:
     """Whatever it holds, the page has the same elements, and the text stands in it."""
-    plain, page = (html.fromstring(report.page(changed(sample(seeds=1), change))) for change in (add("x"), add(text)))
+    plain, page = small("x"), small(text)
     tags = [[element.tag for element in found.iter() if isinstance(element.tag, str)] for found in (plain, page)]
     assert sorted(set(tags[0])) == sorted(set(tags[1]))
-    assert page.xpath("string(//h1)") == sample(seeds=1)["name"] + text
+    assert page.xpath("string(//h1)") == sample(seeds=1)["title"] + text
     assert not page.xpath("//script | //img | //iframe | //@*[starts-with(name(), 'on')]")

@@ -1,6 +1,5 @@
 """Means, deviations, differences and p, against the definitions and sacreBLEU's own test."""
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ import pytest
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 
+from realformer_nmt import sealed
 from realformer_nmt.comparison import summary
 from realformer_nmt.comparison.cells import Cell, Stage
 from realformer_nmt.comparison.grid import Failure
@@ -36,8 +36,8 @@ def make_cell(folder: Path, family: str, seed: int, state: str = "done") -> Cell
     for file, lines in zip(files.values(), (hypotheses(family, seed), REFERENCE), strict=True):
         file.write_text("".join(f"{line}\n" for line in lines))
     located = {name: {"path": file.name, "sha256": sha256(file)} for name, file in files.items()}
-    (own / "run.json").write_text(json.dumps({"corpus": "cats", "subset": "test", "files": located}))
-    (own / "cell.json").write_text(json.dumps({"state": state, "evidence": None, "sessions": []}))
+    sealed.write(own / "run.json", {"corpus": "cats", "subset": "test", "files": located})
+    sealed.write(own / "cell.json", {"state": state, "evidence": None, "sessions": []})
     stage = Stage("score", (), own / "run.json")
     return Cell(family, "6", seed, own, folder, ("en", "de"), (stage,), Failure(), 0)
 

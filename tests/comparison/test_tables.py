@@ -33,6 +33,15 @@ def test_a_row_says_what_was_measured() -> None:
     assert (row["parameters"], row["tokens/s"], row["hours"]) == ("1.74 M", "1,667", "0.044")
 
 
+@pytest.mark.parametrize(
+    ("difference", "said"), [(-0.004, "0.00"), (0.004, "0.00"), (-0.0, "0.00"), (-0.006, "\N{MINUS SIGN}0.01")]
+)
+def test_what_rounds_to_nothing_has_no_sign(difference: float, said: str) -> None:
+    results = sample()
+    results["rows"][0]["delta"]["bleu"] = difference
+    assert one_row(results, "post_ln", "6")[4] == said
+
+
 def test_a_bound_of_p_is_said_to_be_one() -> None:
     results = sample()
     results["rows"][0].update(p=1 / 10001, p_holm=8 / 10001, p_is_bound=True)
@@ -84,9 +93,41 @@ def test_the_spreadsheet_holds_all_metrics_unrounded() -> None:
 
 
 def test_names_come_back_out_of_the_spreadsheet() -> None:
-    hostile = changed(sample(), lambda text: text + ',"\n')
+    hostile = changed(sample(), lambda text: text + ',"x')
     read = list(csv.DictReader(io.StringIO(tables.spreadsheet(hostile))))
-    assert [line["family"] for line in read[:2]] == ['post_ln,"\n', 'pre_ln,"\n']
+    assert [line["family"] for line in read[:2]] == ['post_ln,"x', 'pre_ln,"x']
+
+
+@pytest.mark.parametrize("before", ["", "\t", "\r", "\n", " ", ";", ",", '"', "'", "a;", "a\t", "\u2028", "|"])
+@pytest.mark.parametrize("sign", "=+-@\uff1d\uff0b\uff0d\uff20")
+def test_no_cell_is_a_formula_wherever_a_spreadsheet_splits(before: str, sign: str) -> None:
+    """Read as comma, semicolon, tab and bar would split it, with quotes and without."""
+    text = tables.spreadsheet(changed(sample(), lambda _: f"{before}{sign}SUM(1)*cmd|' /C calc'!A0"))
+    assert "SUM(1)" in text
+    for separator in ",;\t|":
+        for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONE):
+            cells = [
+                cell for line in csv.reader(io.StringIO(text), delimiter=separator, quoting=quoting) for cell in line
+            ]
+            formulas = [cell for cell in cells if cell.strip()[:1] in set("=+-@\uff1d\uff0b\uff0d\uff20") - {""}]
+            assert all(is_number(cell) for cell in formulas), formulas
+
+
+def is_number(cell: str) -> bool:
+    """Figures stay figures, those below 0 too."""
+    try:
+        return bool(float(cell)) or True
+    except ValueError:
+        return False
+
+
+def test_a_difference_below_0_stays_a_number() -> None:
+    results = sample()
+    read = list(csv.DictReader(io.StringIO(tables.spreadsheet(results))))
+    differences = [float(line["bleu_difference"]) for line in read if line["bleu_difference"]]
+    wanted = [row["delta"]["bleu"] for row in tables.by_size(results["rows"]) if row["delta"]]
+    assert differences == wanted
+    assert min(differences) < 0
 
 
 def test_latex_escapes_all_its_specials() -> None:

@@ -6,6 +6,7 @@ with ArchiveServer(folder) as server:
     assert server.starts("/a.tgz") == [None, 1000, 1000]
 """
 
+import contextlib
 import http.server
 import itertools
 import re
@@ -29,6 +30,8 @@ class Fault:
     damage: bool = False  # the first byte sent is another
     surplus: int = 0  # bytes after the end, without a Content-Length
     encoding: str | None = None  # a Content-Encoding that the bytes do not need undone
+    endless: tuple[bytes, bytes] | None = None  # instead of an answer: a beginning, then the other again and again
+    slow: bool = False  # a byte of it for each tick
 
 
 @dataclass
@@ -47,6 +50,7 @@ class ArchiveServer:
 
     def __post_init__(self) -> None:
         self.closing = threading.Event()
+        self.ticks = threading.Semaphore(0)
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
@@ -92,6 +96,9 @@ def _handler(server: ArchiveServer) -> type[http.server.BaseHTTPRequestHandler]:
             request = Request(path, asked, self.headers.get("User-Agent", ""))
             server.requests.append(request)
             fault = next(server.faults.get(path, iter(())), Fault())
+            if fault.endless is not None:
+                self.trickle(*fault.endless, fault.slow)
+                return
             file = server.folder / path.lstrip("/")
             if fault.status or fault.location or not file.is_file():
                 self.say(fault.status or (302 if fault.location else 404), Location=fault.location)
@@ -102,6 +109,19 @@ def _handler(server: ArchiveServer) -> type[http.server.BaseHTTPRequestHandler]:
                 self.say(416, Content_Range=f"bytes */{len(content)}")
                 return
             self.send_file(content, start, fault, request)
+
+        def trickle(self, start: bytes, rest: bytes, slow: bool) -> None:
+            """Until the other side has enough of it."""
+            self.close_connection = True
+            pieces: Iterator[bytes] = itertools.chain([start], itertools.repeat(rest) if rest else ())
+            if slow:
+                pieces = (bytes([byte]) for piece in pieces for byte in piece)
+            ticks = server.ticks = threading.Semaphore(3)  # a connection's own; ahead of the clock, or both would wait
+            with contextlib.suppress(OSError):
+                for piece in pieces:
+                    if server.closing.is_set() or (slow and not ticks.acquire(timeout=10)):
+                        return
+                    self.request.sendall(piece)
 
         def send_file(self, content: bytes, start: int | None, fault: Fault, request: Request) -> None:
             body = content[start or 0 :]

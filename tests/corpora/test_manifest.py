@@ -73,6 +73,49 @@ def test_the_least_manifest_is_read(tmp_path: Path) -> None:
     assert corpus.members("a") == ("train.en", "train.de", "valid.en", "valid.de")
 
 
+def tested(*subsets: str | None) -> str:
+    """Parts of test data, by their subsets."""
+    parts = [f'[[test]]\nsource = "a:{n}.en"\ntarget = "a:{n}.de"\n' for n in range(len(subsets))]
+    named = [f'subset = "{subset}"\n' if subset else "" for subset in subsets]
+    return GOOD.replace("[[archives.a]]", "".join(map("".join, zip(parts, named, strict=True))) + "[[archives.a]]")
+
+
+@pytest.mark.parametrize(
+    ("subsets", "expected"),
+    [
+        ([], {"test": 0}),
+        ([None, None], {"test": 2}),
+        ([None, "test1", "test"], {"test": 2, "test1": 1}),
+        (["test2", "test1", None, "test2"], {"test": 1, "test1": 1, "test2": 2}),
+        ([None, *(f"test{n}" for n in range(1, 12))], {"test": 1, **{f"test{n}": 1 for n in range(1, 12)}}),
+    ],
+)
+def test_parts_of_test_data_name_their_subset(
+    tmp_path: Path, subsets: list[str | None], expected: dict[str, int]
+) -> None:
+    (tmp_path / "mine.toml").write_text(tested(*subsets))
+    found = load(tmp_path / "mine.toml").splits()
+    assert list(found) == ["train", "valid", *expected]  # in fairseq's order
+    assert {name: len(found[name]) for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (tested("test1"), "subset = 'test, test1': allowed is test, test1, each of one part or more"),
+        (tested(None, "test2"), "subset = 'test, test2': allowed is test, test1, each of one part or more"),
+        (tested("dev"), "test[0]: subset = 'dev': allowed is test, test1, test2"),
+        (tested("../test"), "test[0]: subset = '../test'"),
+        (
+            GOOD.replace("[[valid]]", '[[valid]]\nsubset = "test"'),
+            "subset = 'test': allowed is a key of [[test]] alone",
+        ),
+    ],
+)
+def test_subsets_that_fairseq_would_not_find_are_refused(tmp_path: Path, text: str, said: str) -> None:
+    assert said in complaint(tmp_path, text)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -112,7 +155,7 @@ def test_the_least_manifest_is_read(tmp_path: Path) -> None:
         ),
         ('["https://localhost/a.tgz"]', '"https://localhost/a.tgz"', "archives.a[0].urls: allowed is a list"),
         ('["https://localhost/a.tgz"]', "[]", "archives.a[0]: urls: allowed is at least one URL, each once"),
-        ("/a.tgz", "/", "archives.a[0]: file = '': allowed is a plain file name"),
+        ("/a.tgz", "/", "archives.a[0]: file = '': allowed is a plain name: letters, digits and ._-+, the first"),
         (DIGEST, DIGEST[1:], "archives.a[0]: sha256 = "),
         (DIGEST, "G" * 64, "allowed is 64 hexadecimal digits in lower case"),
         (f'sha256 = "{DIGEST}"', "", "archives.a[0]: sha256: allowed is this or md5"),

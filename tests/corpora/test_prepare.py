@@ -4,6 +4,7 @@ import argparse
 import gzip
 import json
 import multiprocessing
+import os
 import shutil
 import signal
 import time
@@ -99,6 +100,22 @@ def test_the_report_counts_what_was_dropped(own: list[object], undisturbed: Path
     assert len(symbols) == 420 - 4
 
 
+def test_further_test_sets_are_subsets_of_their_own(own: list[object], undisturbed: Path, tmp_path: Path) -> None:
+    """test1 of the text of valid: the same pieces. All else stays as it was."""
+    valid = own[own.index("--valid") + 1 : own.index("--valid") + 3]
+    assert prepare(tmp_path, own, "--test", *valid) == 0
+    report = json.loads((tmp_path / "prepare.json").read_text("utf-8"))
+    assert report["pairs"] == {"train": 297, "valid": 20, "test": 9, "test1": 20}
+    assert [part["split"] for part in report["parts"]] == ["train", "valid", "test", "test1"]
+    before, after = hashes(undisturbed), hashes(tmp_path)
+    assert {name: after[name] for name in before} == before
+    for language in ("en", "de"):
+        for ending in ("bin", "idx"):
+            name = f"en-de.{language}.{ending}"
+            assert after[f"data-bin/test1.{name}"] == before[f"data-bin/valid.{name}"]
+        assert after[f"test1.raw.{language}"] == before[f"valid.raw.{language}"]
+
+
 def state(folder: Path) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*") if path.name not in (folder.name, ".lock")}
 
@@ -119,15 +136,15 @@ def test_a_result_that_was_cut_off_is_noticed(
         file.truncate(100)
     assert prepare(folder, own) == 1
     error = capsys.readouterr().err
-    assert "train.en-de.en.bin has 100 bytes, and " in error
-    assert f"to make all again, remove {folder / 'stages'}" in error
+    assert "train.en-de.en.bin has 100 bytes, and had " in error
+    assert "remove the folder `stages`" in error
 
 
 def test_a_stage_that_is_done_afresh_makes_the_end_void(tmp_path: Path) -> None:
     end = tmp_path / "prepare.json"
     for expected in (False, True):
         end.touch()
-        Stages(tmp_path, {}, end).run("text", lambda _: {})
+        Stages(tmp_path, {}, {}, end).run("text", lambda _: {})
         assert end.exists() == expected
 
 
@@ -135,13 +152,74 @@ def test_other_settings_or_files_in_the_same_folder_are_refused(
     own: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert prepare(undisturbed, own, "--deduplicate") == 1
-    assert "deduplicate False, now True" in capsys.readouterr().err
+    assert "deduplicate was False, is now True" in capsys.readouterr().err
+    place = own.index("--test") + 1
     other = tmp_path / "other.en"
-    shutil.copy(str(own[own.index("--test") + 1]), other)
-    changed = list(own)
-    changed[own.index("--test") + 1] = other
-    assert prepare(undisturbed, changed) == 1
-    assert "was begun with other settings: test" in capsys.readouterr().err
+    other.write_bytes(Path(str(own[place])).read_bytes()[:-2] + b"x\n")
+    assert prepare(undisturbed, [*own[:place], other, *own[place + 1 :]]) == 1
+    told = capsys.readouterr().err
+    assert f"--test SOURCE was {own[place]}, and {other} is another file. Give" in told
+    assert told.count("\n") == 1
+
+
+def test_contents_decide_not_times_nor_places(
+    own: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Touched and elsewhere a file is what it was; of the old size and time it is not, with another letter in it."""
+    folder = tmp_path / "folder"
+    shutil.copytree(undisturbed, folder)
+    copies = [tmp_path / word.name if isinstance(word, Path) else word for word in own]
+    for file, copy in zip(own, copies, strict=True):
+        if isinstance(file, Path):
+            shutil.copyfile(file, copy)
+    before = state(folder / "data-bin")
+    for words in (copies, own, copies):
+        assert prepare(folder, words) == 0
+    assert state(folder / "data-bin") == before
+    assert prepare(folder, copies, "--verify") == 0
+    changed = Path(str(copies[copies.index("--train") + 1]))
+    times = changed.stat().st_mtime_ns
+    changed.write_bytes(changed.read_bytes().replace(b"b", b"x", 1))
+    os.utime(changed, ns=(times, times + 1))
+    capsys.readouterr()
+    assert prepare(folder, copies) == 1
+    told = capsys.readouterr().err
+    assert f"--train SOURCE {changed} has changed" in told
+    assert told.count("\n") == 1
+
+
+def test_what_was_prepared_is_verified_on_request(
+    undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "folder"
+    shutil.copytree(undisturbed, folder)
+    words = ["prepare", "--folder", str(folder), "--verify"]
+    assert cli.main(words) == 0
+    assert capsys.readouterr().out == f"{folder}: {len(hashes(folder))} files are as they were prepared\n"
+    for name in ("data-bin/train.en-de.de.bin", "data-bin/dict.en.txt", "test.raw.de", "subwords/sentencepiece.model"):
+        file = folder / name
+        whole = file.read_bytes()
+        file.write_bytes(bytes([whole[0] ^ 1]) + whole[1:])
+        assert cli.main(words) == 1
+        assert f"realformer-nmt: {file} has changed, says {folder / 'prepare.json'}" in capsys.readouterr().err
+        file.write_bytes(whole)
+    (folder / "data-bin" / "train1.en-de.de.bin").touch()
+    assert cli.main(words) == 1
+    assert "train1.en-de.de.bin was not prepared with the rest" in capsys.readouterr().err
+
+
+def test_a_note_that_was_removed_is_written_again_with_the_hashes_of_then(
+    own: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "folder"
+    shutil.copytree(undisturbed, folder)
+    words = folder / "data-bin" / "dict.en.txt"
+    first, second, *rest = words.read_text("utf-8").splitlines(keepends=True)
+    words.write_text("".join([second, first, *rest]), "utf-8")
+    (folder / "prepare.json").unlink()
+    assert prepare(folder, own) == 0
+    assert prepare(folder, own, "--verify") == 1
+    assert "dict.en.txt has changed" in capsys.readouterr().err
 
 
 def test_a_result_that_was_removed_is_missed(
@@ -165,7 +243,7 @@ def test_a_result_that_was_removed_is_missed(
         (["--source", "en", "--target", "de", "--train", "absent", "b", "--held-out", "9"], "absent: No such file"),
         (["--source", "en", "--target", "de", "--train", "a", "b", "--held-out", "1"], "allowed is 2 or more"),
         (["multi30k_en_de", "--min-length", "0"], "allowed is 1 to max"),
-        (["multi30k_en_de", "--workers", "0"], "allowed is 1 or more"),
+        (["multi30k_en_de", "--workers", "0"], "allowed is 1 to 1024"),
     ],
 )
 def test_what_cannot_be_is_told(

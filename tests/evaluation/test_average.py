@@ -149,16 +149,16 @@ def test_what_is_no_whole_checkpoint_is_refused_and_nothing_is_left(tmp_path: Pa
     good = save(tmp_path / "good.pt", {"w": torch.randn(1000)})
     whole = good.read_bytes()
     files = {
-        "cut.pt": (whole[: len(whole) // 2], "cut.pt is not a whole checkpoint: it is cut off or still being written"),
-        "empty.pt": (b"", "empty.pt is not a whole checkpoint"),
-        "pickle.pt": (pickle.dumps({"model": Malicious()}), "pickle.pt is not a whole checkpoint"),
+        "cut.pt": (whole[: len(whole) // 2], "cut.pt: it is no checkpoint, or not all of one (its end is missing"),
+        "empty.pt": (b"", "empty.pt: it is no checkpoint, or not all of one (it is empty"),
+        "pickle.pt": (pickle.dumps({"model": Malicious()}), "pickle.pt: it is no checkpoint, or not all of one"),
     }
     for name, (content, _) in files.items():
         (tmp_path / name).write_bytes(content)
     torch.save({"model": {"w": torch.ones(1)}, "extra_state": Malicious()}, tmp_path / "code.pt")
     torch.save({"weights": {}}, tmp_path / "other.pt")
     messages = {name: message for name, (_, message) in files.items()} | {
-        "code.pt": "code.pt holds more than tensors and plain values, and loading that could run code",
+        "code.pt": "code.pt: it holds __builtin__.getattr, and loading that could run code",
         "other.pt": "other.pt holds no model",
         "absent.pt": "absent.pt: no such file",
     }
@@ -172,7 +172,7 @@ def test_what_is_no_whole_checkpoint_is_refused_and_nothing_is_left(tmp_path: Pa
 
 
 def test_the_last_and_the_best_are_found_by_number_not_by_name(tmp_path: Path) -> None:
-    names = ["checkpoint9.pt", "checkpoint10.pt", "checkpoint2.pt", "checkpoint_last.pt", "checkpoint_best.pt"]
+    names = ["checkpoint9.pt", "checkpoint10.pt", "checkpoint2.pt", "checkpoint_best.pt"]
     names += ["checkpoint_1_900.pt", "checkpoint_2_1000.pt", "checkpoint10.pt.part"]
     for name in names:
         (tmp_path / name).touch()
@@ -191,6 +191,34 @@ def test_the_last_and_the_best_are_found_by_number_not_by_name(tmp_path: Path) -
     save(tmp_path / "checkpoint.best_loss_1.0000.pt", {"w": torch.ones(1)})
     with pytest.raises(UserError, match="the best by bleu and by loss: name the files"):
         best(tmp_path, 2)
+
+
+@pytest.mark.parametrize(
+    ("update", "in_epoch", "epochs", "updates"),
+    [  # two epochs of 100 updates, a checkpoint every 50; where checkpoint_last.pt stands
+        (230, 30, ["checkpoint2.pt", "checkpoint_last.pt"], ["checkpoint_2_150.pt", "checkpoint_last.pt"]),
+        (200, 0, ["checkpoint1.pt", "checkpoint2.pt"], ["checkpoint_2_150.pt", "checkpoint_last.pt"]),
+        (150, 50, ["checkpoint1.pt", "checkpoint2.pt"], ["checkpoint_1_50.pt", "checkpoint_2_150.pt"]),
+    ],
+)
+def test_where_the_training_stands_counts_once(
+    tmp_path: Path, update: int, in_epoch: int, epochs: list[str], updates: list[str]
+) -> None:
+    def stands(epoch: int, inside: int) -> dict[str, Any]:
+        return {"extra_state": {"train_iterator": {"epoch": epoch, "iterations_in_epoch": inside}}}
+
+    model = {"w": torch.ones(1)}
+    for epoch in (1, 2):
+        save(tmp_path / f"checkpoint{epoch}.pt", model, 100 * epoch, **stands(epoch + 1, 0))
+        inside = 100 * epoch - 50
+        save(tmp_path / f"checkpoint_{epoch}_{inside}.pt", model, inside, **stands(epoch, 50))
+    save(tmp_path / "checkpoint_last.pt", model, update, **stands(update // 100 + 1, in_epoch))
+    assert [path.name for path in last(tmp_path, 2, EPOCH)] == epochs
+    assert [path.name for path in last(tmp_path, 2, UPDATE)] == updates
+    assert [path.name for path in last(tmp_path, 1, EPOCH, until=1)] == ["checkpoint1.pt"]
+    assert [path.name for path in last(tmp_path, 1, UPDATE, until=100)] == ["checkpoint_1_50.pt"]
+    with pytest.raises(UserError, match="asked for 4 epoch checkpoints"):
+        last(tmp_path, 4, EPOCH)
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,7 @@ def test_raw_text_is_read_as_the_training_text_was(method: str, tmp_path: Path) 
     args = parser.parse_args([*own, *texts, "--folder", str(tmp_path / "prepared"), "--workers", "1", "--quiet"])
     assert prepare.run(args) == 0
     corpus = preparation.read(tmp_path / "prepared")
+    assert corpus.texts == {split: ["text.en"] for split in ("train", "valid", "test")}
     assert corpus.hyphens == ("aggressive" if method == "moses_bpe" else None)
     pieces = corpus.pieces(sides[0].read_bytes())
     databin.binarise(pieces, corpus.data, "input", "en", "de", tmp_path)

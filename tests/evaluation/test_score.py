@@ -18,6 +18,7 @@ from program import realformer_nmt
 from tiny_run import Training
 from word_salad import texts
 
+from realformer_nmt import sealed
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import average as average_command
 from realformer_nmt.evaluation import metrics, score, translate
@@ -51,7 +52,7 @@ def folder_of(
         "decoding": {},
     }
     made |= {"subwords": "none", "hyphens": None, "checkpoints": [], "checkpoint_sha256": [], "lines": len(raw)}
-    (folder / "translation.json").write_text(json.dumps({**made, "files": recorded, **changes}))
+    sealed.write(folder / "translation.json", {**made, "files": recorded, **changes})
     return folder
 
 
@@ -170,11 +171,26 @@ def called(command: ModuleType, *words: object) -> int:
     return status
 
 
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"texts": ["test_2016_flickr.en.gz"]}, "(test_2016_flickr.en.gz)"),
+        ({"texts": ["a.en", "b.en"]}, "(a.en, b.en)"),
+        ({"texts": []}, ""),
+        ({}, ""),
+        ({"input": "/some/where/news.txt"}, "(news.txt)"),
+        ({"texts": "damaged"}, ""),
+    ],
+)
+def test_the_heading_names_the_files_that_were_translated(changes: dict[str, Any], expected: str) -> None:
+    assert score.test_set(changes) == expected
+
+
 def test_run_json_says_all_there_is_to_know(run: Path, toy_corpus: Path, tmp_path: Path) -> None:
     reference = toy_corpus.parent / "test.tgt"
     average, out, record = tmp_path / "average.pt", tmp_path / "out", tmp_path / "runs" / "run.json"
     train = tmp_path / "train.json"
-    train.write_text(json.dumps({"protocol": "realformer", "wall_clock_hours": 2.5, "gpu_hours": 20.0}))
+    sealed.write(train, {"protocol": "realformer", "wall_clock_hours": 2.5, "gpu_hours": 20.0})
     assert called(average_command, run, "--best", 2, "--output", average) == 0
     corpus = ["--data", toy_corpus, "--subwords", "none"]
     decoding = ["--cpu", "--beam", 2, "--max-len-a", 1, "--max-len-b", 2]
@@ -192,7 +208,7 @@ def test_run_json_says_all_there_is_to_know(run: Path, toy_corpus: Path, tmp_pat
     assert re.search(rf"^sacreBLEU +{expected:.2f} ", done.stdout, re.M)
     assert found["lines"] == 61
     assert (found["arch"], found["protocol"], found["training_seed"]) == ("realformer_tiny", "realformer", 3)
-    weights = torch.load(average, weights_only=True)["model"]
+    weights = torch.load(average, weights_only=False)["model"]
     unique = {t.data_ptr(): t.numel() for name, t in weights.items() if not name.endswith(("w0", "version"))}
     assert found["parameters"] == sum(unique.values())
     assert len(found["averaged"]) == 2
@@ -214,5 +230,7 @@ def test_run_json_says_all_there_is_to_know(run: Path, toy_corpus: Path, tmp_pat
     assert "tokenised BLEU newstest2014" in done.stdout
     assert found["versions"]["sacrebleu"] in found["scores"]["bleu"]["signature"]
     shutil.copy(run / "checkpoint5.pt", average)
-    with pytest.raises(UserError, match=r"average\.pt is another than the one that translated: translate again"):
+    with pytest.raises(UserError, match=r"run\.json was made otherwise: average\.pt is another file"):
         called(score, out, *options)
+    with pytest.raises(UserError, match=r"average\.pt is another than the one that translated: translate again"):
+        called(score, out, *options, "--anew")

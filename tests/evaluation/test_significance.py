@@ -14,6 +14,7 @@ import pytest
 from program import realformer_nmt
 from sacrebleu.metrics import BLEU
 
+from realformer_nmt import sealed
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import significance
 from realformer_nmt.evaluation.files import sha256
@@ -42,7 +43,7 @@ def run_json(path: Path, hypotheses: list[str], lines: list[str], corpus: str = 
         file = path.with_suffix(f".{name}")
         file.write_text("".join(f"{line}\n" for line in text))
         files[name] = {"path": file.name, "sha256": sha256(file)}
-    path.write_text(json.dumps({"corpus": corpus, "subset": "test", "files": files}))
+    sealed.write(path, {"corpus": corpus, "subset": "test", "files": files})
     return path
 
 
@@ -146,7 +147,7 @@ def test_what_cannot_be_compared_is_refused_by_name(tmp_path: Path) -> None:
         ([one], "two runs or more are compared"),
         (
             [one, tmp_path / "else.json"],
-            r"else\.json is another kind .* has no .files.; .* score` writes it",
+            r"else\.json is of version 0\.1\.0, or not of this package.*; .* score` writes it",
         ),
         ([one, tmp_path / "absent.json"], r"absent\.json: no such file"),
     ]:

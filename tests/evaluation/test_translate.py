@@ -1,7 +1,9 @@
 """Every line, in order, whatever their number; and text that comes back from subwords as it was."""
 
 import argparse
+import gzip
 import hashlib
+import io
 import json
 import os
 import re
@@ -20,6 +22,7 @@ from tiny_run import Training
 from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import databin, metrics, translate
 from realformer_nmt.evaluation.files import read_lines, sha256
+from realformer_nmt.evaluation.streams import streaming
 
 DECODING = ["--cpu", "--beam", "2", "--max-len-a", "1", "--max-len-b", "2"]
 Translate = Callable[..., list[str]]
@@ -61,6 +64,48 @@ def test_1001_lines_of_raw_text(of_1001: list[str], sentences: list[str]) -> Non
         line.split()[:1] == source.split()[-1:] for line, source in zip(of_1001, sentences, strict=True)
     )
     assert reversed_letters > 400  # it was trained a little: the first letter is that of its own source's end
+
+
+def test_text_from_standard_input_and_packed(
+    run: Path, toy_corpus: Path, sentences: list[str], of_1001: list[str], tmp_path: Path
+) -> None:
+    text = "".join(f"{line}\n" for line in sentences[698:703]).encode()
+    arguments = [run / "checkpoint5.pt", "--data", toy_corpus, "--subwords", "none", *DECODING]
+    words = [sys.executable, "-m", "realformer_nmt.cli", "translate", *arguments, "--input", "-", "--output", "-"]
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "LC_ALL": "C", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([*map(str, words)], input=text, env=environment, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stdout.decode().split("\n") == [*of_1001[698:703], ""]
+    (tmp_path / "text.gz").write_bytes(gzip.compress(text))
+    assert translated(run, toy_corpus, tmp_path, "--input", tmp_path / "text.gz") == of_1001[698:703]
+
+
+def test_a_packed_text_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+    whole = gzip.compress(b"a b c\n" * 1000)
+    for name, content in {
+        "cut": whole[:-9],
+        "text": b"a b c\n",
+        "flipped": whole[:30] + b"\xff\xff" + whole[32:],
+    }.items():
+        (tmp_path / f"{name}.gz").write_bytes(content)
+        with pytest.raises(UserError, match=rf"{name}\.gz: not a whole gzip file"):
+            read_lines(tmp_path / f"{name}.gz")
+
+
+def test_a_stream_is_kept_beside_its_record(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """So that the record can name what was translated."""
+    text = "Zwei Hunde\u2028rennen.\r\n".encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    given: list[argparse.Namespace] = []
+
+    def run(args: argparse.Namespace) -> int:
+        given.append(args)
+        return 0
+
+    assert streaming("out")(run)(argparse.Namespace(input=Path("-"), output=tmp_path, beam=3)) == 0
+    (args,) = given
+    assert (args.input.parent, args.output, args.beam) == (tmp_path, tmp_path, 3)
+    assert args.input.read_bytes() == text
 
 
 @pytest.mark.parametrize("number", [1, 7, 8, 9])
@@ -106,7 +151,7 @@ def test_a_failure_leaves_no_record_and_says_fairseqs_last_line(run: Path, toy_c
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / translate.RECORD).write_text("{}")
     with pytest.raises(UserError, match=r"fairseq-generate ended with status 1: .*fc1\.bias"):
-        translated(tmp_path, toy_corpus, tmp_path)
+        translated(tmp_path, toy_corpus, tmp_path, "--anew")
     assert not list((tmp_path / "out").iterdir())
 
 
@@ -115,7 +160,7 @@ def test_a_failure_leaves_no_record_and_names_the_file(toy_corpus: Path, tmp_pat
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / translate.RECORD).write_text("{}")
     with pytest.raises(UserError, match=r"load .*checkpoint5\.pt: it is no"):
-        translated(tmp_path, toy_corpus, tmp_path)
+        translated(tmp_path, toy_corpus, tmp_path, "--anew")
     assert not list((tmp_path / "out").iterdir())
 
 

@@ -1,12 +1,14 @@
 """The recipes' own scripts, on archives in miniature and with tiny models."""
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from program import REPOSITORY
 
+RUN = "realformer-1-realformer-s1111"  # the folder of a run that is given no name
 TINY = ["--layers", "1", "--workers", "1", "--gpus", "0", "--max-tokens", "600", "--tokens-a-step", "600"]
 TINY += ["--epochs", "3", "--average", "2"]
 FLAGS = [f"--{side}-{name}" for side in ("encoder", "decoder") for name in ("embed-dim", "ffn-embed-dim")]
@@ -16,6 +18,14 @@ FLAGS = ["--", *(word for flag in FLAGS for word in (flag, "32")), "--warmup-upd
 def script(recipe: str, manifest: Path, folder: Path, *options: str, flags: Sequence[str] = FLAGS) -> list[str]:
     run = REPOSITORY / "recipes" / recipe / "run.sh"
     return [str(run), "--corpus", str(manifest), "--folder", str(folder), *TINY, *options, *flags]
+
+
+def commands(printed: str, program: str) -> list[list[str]]:
+    """Of a dry run: the lines that are run when it is pasted, or, of another program, those in its comments."""
+    lines = [
+        line.removeprefix("# ") for line in printed.splitlines() if (program == "realformer-nmt") != (line[:1] == "#")
+    ]
+    return [words for words in map(shlex.split, lines) if words[0] == program]
 
 
 def path_with_program(folder: Path) -> str:

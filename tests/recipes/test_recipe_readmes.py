@@ -7,7 +7,8 @@ import pytest
 from realformer_nmt.evaluation.published import figures
 
 RECIPES = Path(__file__).resolve().parents[2] / "recipes"
-PAPER = "RealFormer (He et al. 2021) table 7"
+REALFORMER = "RealFormer (He et al. 2021) table 7"
+NEWSTEST = "tokenised BLEU newstest2014"
 
 
 def rows(text: str) -> list[list[str]]:
@@ -16,16 +17,25 @@ def rows(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
 
 
-@pytest.mark.parametrize(("recipe", "dataset"), [("wmt14_en_de", "WMT14 En-De"), ("wmt14_en_fr", "WMT14 En-Fr")])
-def test_published_figures_stand_first_and_are_right(recipe: str, dataset: str) -> None:
+@pytest.mark.parametrize(
+    ("recipe", "dataset", "paper", "metric", "said"),
+    [
+        ("wmt14_en_de", "WMT14 En-De", REALFORMER, NEWSTEST, "Tokenised BLEU on newstest2014"),
+        ("wmt14_en_fr", "WMT14 En-Fr", REALFORMER, NEWSTEST, "Tokenised BLEU on newstest2014"),
+        ("iwslt14_de_en", "IWSLT14", "ResiDual (Xie et al. 2023)", "BLEU", "at second hand"),
+    ],
+)
+def test_published_figures_stand_first_and_are_right(
+    recipe: str, dataset: str, paper: str, metric: str, said: str
+) -> None:
     text = (RECIPES / recipe / "README.md").read_text()
     head, _, *models = rows(text)
     shown = {(model, depth): cell for model, *cells in models for depth, cell in zip(head[1:], cells, strict=True)}
     table = {
         (found.model, f"{found.encoder_layers}L-{found.decoder_layers}L"): found
         for found in figures(dataset)
-        if found.paper == PAPER
+        if found.paper == paper
     }
     assert shown == {key: "failed" if found.bleu is None else f"{found.bleu:.2f}" for key, found in table.items()}
-    assert {found.metric for found in table.values()} == {"tokenised BLEU newstest2014"}
-    assert text.index("Tokenised BLEU on newstest2014") < text.index("## Commands")
+    assert {found.metric for found in table.values()} == {metric}
+    assert text.index(said) < text.index("## Commands")

@@ -3,7 +3,7 @@
 import functools
 import json
 import re
-import shlex
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 import torch
+from printed import flags
 from program import REPOSITORY
-from recipe import FLAGS, script
+from recipe import FLAGS, RUN, commands, script
 from recipe_runs import environment, freeze, kill, start, wait_for
 
 STAGES = ("prepare", "train", "average", "translate", "score")
@@ -26,7 +27,7 @@ def run(words: list[str], program_path: str) -> subprocess.CompletedProcess[str]
 
 
 def result(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "realformer-1/run.json").read_text())
+    found: dict[str, Any] = json.loads((folder / RUN / "run.json").read_text())
     return found
 
 
@@ -48,23 +49,52 @@ def test_a_recipe_goes_from_archives_to_scores(name: str, scored: Scored) -> Non
     assert {figure["comparable_with"] for figure in found["published"]} == {None}  # these are not 3,003 lines
     assert {"subset", "loss", "nll_loss", "bleu"} == set(found["validation"])
     assert len({member["sha256"] for member in found["models"][0]["averaged"]}) == 2
-    note = json.loads((folder / "realformer-1/train.json").read_text())
+    note = json.loads((folder / RUN / "train.json").read_text())
     assert found["wall_clock_hours"] == note["wall_clock_hours"] > 0
-    hypotheses = (folder / "realformer-1/translation/hypotheses.txt").read_bytes()
+    hypotheses = (folder / RUN / "translation/hypotheses.txt").read_bytes()
     assert hypotheses.count(b"\n") == 60
-    log = (folder / "realformer-1/train.log").read_text()
+    log = (folder / RUN / "train.log").read_text()
     assert len(set(re.findall(r"valid on 'valid' subset .*\| bleu [\d.]+", log))) == 3
 
 
 def test_what_is_there_is_not_done_again(scored: Scored, served: dict[str, Path], program_path: str) -> None:
     folder = scored("wmt14_en_de")
-    files = [path for path in (folder / "realformer-1").rglob("*") if path.is_file()]
+    files = [path for path in (folder / RUN).rglob("*") if path.is_file()]
     before = {path: path.stat().st_mtime_ns for path in files}
     done = run(script("wmt14_en_de", served["wmt14_en_de"], folder), program_path)
     assert done.returncode == 0, done.stderr
     assert {path: path.stat().st_mtime_ns for path in files} == before
-    for words in ("trained already", "average: ", "translate: ", "score: "):
-        assert words in done.stdout
+    for record in ("train.json", "average.pt.json", "translation.json", "run.json"):
+        assert f"{record}: finished before" in done.stdout
+
+
+def test_what_was_made_otherwise_is_refused_or_made_anew(
+    scored: Scored, served: dict[str, Path], program_path: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(scored("wmt14_en_de"), folder)
+
+    def stage(*options: str) -> subprocess.CompletedProcess[str]:
+        return run(script("wmt14_en_de", served["wmt14_en_de"], folder, *options), program_path)
+
+    refused = stage("--stage", "average", "--average", "1")
+    assert (refused.returncode, "last was 2, is now 1" in refused.stderr) == (1, True)
+    assert stage("--stage", "average", "--average", "1", "--anew").returncode == 0
+    refused = stage("--stage", "translate")
+    assert (refused.returncode, "average.pt is another file" in refused.stderr) == (1, True)
+
+
+def test_several_test_sets_have_folders_and_scores_of_their_own(program_path: str, tmp_path: Path) -> None:
+    options = ["--dry-run", "--anew", "--subset", "test", "--subset", "test1"]
+    done = run(script("wmt14_en_de", Path("wmt14_en_de"), tmp_path, *options), program_path)
+    assert done.returncode == 0, done.stderr
+    printed = commands(done.stdout, "realformer-nmt")
+    assert [words[1] for words in printed] == [*STAGES[:3], "translate", "translate", "score", "score"]
+    translated = [words for words in printed if words[1] == "translate"]
+    assert [flags(words)["subset"] for words in translated] == ["test", "test1"]
+    outputs = [Path(words[-1]).name for words in printed[2:]]
+    assert outputs == ["average.pt", "translation", "translation-test1", "run.json", "run-test1.json"]
+    assert ["--anew" in words for words in printed] == [False, *[True] * 6]
 
 
 def told(stage: str, log: Path) -> bool:
@@ -76,7 +106,7 @@ def under_way(folder: Path, log: Path) -> dict[str, Callable[[], bool]]:
     """Of the long stages a part is done, of the others the process was started."""
     return {
         "prepare": (folder / "data/stages/text.json").exists,
-        "train": (folder / "realformer-1/checkpoints/checkpoint_last.pt").exists,
+        "train": (folder / RUN / "checkpoints/checkpoint_last.pt").exists,
         **{stage: functools.partial(told, stage, log) for stage in STAGES[2:]},
     }
 
@@ -96,21 +126,21 @@ def test_killed_in_every_stage_the_result_is_the_same(
             assert (busy.returncode, "another process trains it" in busy.stderr) == (1, True)
         kill(process)
         if stage == "train":
-            tear(folder / "realformer-1/checkpoints")
+            tear(folder / RUN / "checkpoints")
         done = run(words, program_path)
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
         if stage == "train":
             told = done.stdout + done.stderr
-            assert "checkpoint_last.pt was cut off: going on from checkpoint1.pt" in told
+            assert "checkpoint_last.pt was cut off or damaged: going on from checkpoint1.pt" in told
             assert re.search(r"Loaded checkpoint .*checkpoint1.pt \(epoch 2 @ \d+ updates\)", told)
     ours, theirs = result(folder), result(undisturbed)
     for key in ("scores", "lines", "averaged", "decoding", "parameters", "validation"):
         assert ours[key] == theirs[key], key
     for name in ("translation/hypotheses.txt", "translation/hypotheses.tok", "translation/reference.tok"):
-        assert (folder / "realformer-1" / name).read_bytes() == (undisturbed / "realformer-1" / name).read_bytes()
-    note = json.loads((folder / "realformer-1/train.json").read_text())
+        assert (folder / RUN / name).read_bytes() == (undisturbed / RUN / name).read_bytes()
+    note = json.loads((folder / RUN / "train.json").read_text())
     assert (note["complete"], len(note["sessions"])) == (True, 2)
-    weights = [torch.load(one / "realformer-1/average.pt", weights_only=True)["model"] for one in (folder, undisturbed)]
+    weights = [torch.load(one / RUN / "average.pt", weights_only=True)["model"] for one in (folder, undisturbed)]
     assert weights[0].keys() == weights[1].keys()
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
 
@@ -129,11 +159,14 @@ def test_a_dry_run_prints_every_command_and_does_nothing(
     done = run(words, program_path)
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "new").exists()
-    commands = [shlex.split(line) for line in done.stdout.splitlines()]
-    assert [command[1] for command in commands if command[0] == "realformer-nmt"] == list(STAGES)
-    assert [command[0] for command in commands].index("fairseq-train") == 3  # below the stage that runs it
-    by_name = {command[1]: command for command in commands if command[0] == "realformer-nmt"}
-    assert by_name["average"][2:-1] == [str(tmp_path / "new/realformer-1/checkpoints"), "--last", "2", "--output"]
+    printed = commands(done.stdout, "realformer-nmt")
+    assert [command[1] for command in printed] == list(STAGES)
+    run_by_pasting = [line.split()[0] for line in done.stdout.splitlines() if not line.startswith("#")]
+    assert run_by_pasting == ["realformer-nmt"] * 5
+    assert len(commands(done.stdout, "fairseq-train")) == 1  # in a comment: `realformer-nmt train` runs it
+    assert "protocol realformer (He et al. 2021, RealFormer)" in done.stderr
+    by_name = {command[1]: command for command in printed}
+    assert by_name["average"][2:-1] == [str(tmp_path / "new" / RUN / "checkpoints"), "--last", "2", "--output"]
     assert [by_name["translate"][by_name["translate"].index(flag) + 1] for flag in ("--beam", "--lenpen")] == [
         "4",
         "0.6",
@@ -147,9 +180,33 @@ def test_a_dry_run_of_everything_done_prints_the_same(
     """And the end of the linear schedule as a number, which is that of the run."""
     folder = scored("wmt14_en_de")
     done = run(script("wmt14_en_de", served["wmt14_en_de"], folder, "--dry-run"), program_path)
-    commands = [shlex.split(line) for line in done.stdout.splitlines()]
-    (printed,) = [command for command in commands if command[0] == "fairseq-train"]
-    assert printed == json.loads((folder / "realformer-1/train.json").read_text())["command"]
+    (printed,) = commands(done.stdout, "fairseq-train")
+    assert printed == json.loads((folder / RUN / "train.json").read_text())["command"]
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "averaging", "seed"),
+    [
+        (["--seed", "7"], "realformer-1-realformer-s7", ["--last", "2"], "7"),
+        (["--name", "mine", "--seed", "7"], "mine", ["--last", "2"], "7"),
+        (["--protocol", "BEST"], "realformer-1-best-s5", ["--best", "2"], "5"),
+    ],
+)
+def test_a_run_has_a_name_and_shares_the_corpus(
+    options: list[str], name: str, averaging: list[str], seed: str, program_path: str, tmp_path: Path
+) -> None:
+    own = tmp_path / "best.toml"
+    own.write_text('base = "residual"\naverage_of = "best"\naverage = 1\n[train]\nseed = 5\n')
+    options = [str(own) if word == "BEST" else word for word in options]
+    done = run(script("wmt14_en_de", Path("wmt14_en_de"), tmp_path / "new", "--dry-run", *options), program_path)
+    assert done.returncode == 0, done.stderr
+    printed = {words[1]: words for words in commands(done.stdout, "realformer-nmt")}
+    folder = str(tmp_path / "new" / name)
+    assert f"{folder}/checkpoints" in printed["average"]
+    assert [*averaging, "--output", f"{folder}/average.pt"] == printed["average"][3:]
+    assert printed["train"][2:6] == ["--data", str(tmp_path / "new/data/data-bin"), "--folder", folder]
+    (trained,) = commands(done.stdout, "fairseq-train")
+    assert flags(trained)["seed"] == float(seed)
 
 
 @pytest.mark.parametrize(
@@ -165,8 +222,7 @@ def test_stages_can_be_chosen(
 ) -> None:
     done = run(script("wmt14_en_fr", served["wmt14_en_fr"], tmp_path, *options, "--dry-run"), program_path)
     assert done.returncode == 0, done.stderr
-    commands = [shlex.split(line) for line in done.stdout.splitlines()]
-    assert [command[1] for command in commands if command[0] == "realformer-nmt"] == expected
+    assert [command[1] for command in commands(done.stdout, "realformer-nmt")] == expected
 
 
 @pytest.mark.parametrize(
@@ -175,9 +231,13 @@ def test_stages_can_be_chosen(
         (["--stage", "cook", "--folder", "x", "--layers", "1"], "stages are prepare train average translate score"),
         (["--stop-after", "cook", "--folder", "x", "--layers", "1"], "stages are prepare"),
         (["--stage", "train", "--stop-after", "average"], "give --stage or --stop-after, not both"),
-        (["--folder", "x"], "usage: run.sh"),
-        (["--folder", "x", "--stage", "train"], "usage: run.sh"),
-        (["--layers", "3"], "usage: run.sh"),
+        ([], "missing: --folder DIR --layers N|N-M; --help"),
+        (["--folder", "x"], "missing: --layers N|N-M; --help"),
+        (["--folder", "x", "--stage", "train"], "missing: --layers N|N-M; --help"),
+        (["--layers", "3"], "missing: --folder DIR; --help"),
+        (["--layers", "--folder", "x"], "--layers needs a value"),
+        (["--layers", "3", "--folder", "x", "--name", "../y"], "--name ../y: allowed is the name of one folder"),
+        (["--layers", "3", "--folder", "x", "--", "--seed", "5"], "give --seed N before the --"),
         (["--colour", "red"], "unknown option --colour"),
         (["--folder"], "--folder needs a value"),
     ],

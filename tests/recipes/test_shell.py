@@ -1,7 +1,6 @@
 """The shell scripts: shellcheck, their length, and SLURM jobs with stand-ins for SLURM's commands."""
 
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 from printed import flags
 from program import REPOSITORY
+from recipe import commands
 from recipe_runs import environment
 
 RECIPES = REPOSITORY / "recipes"
@@ -70,11 +70,10 @@ def test_a_job_trains_on_every_machine(cluster: str, tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    commands = [shlex.split(line) for line in done.stdout.splitlines()]
-    stages = [command[1] for command in commands if command[0] == "realformer-nmt"]
+    stages = [command[1] for command in commands(done.stdout, "realformer-nmt")]
     assert stages == ["prepare", "train", "train", "average", "translate", "score"]
-    assert ["srun", "gives", "each", "task", "32", "processors"] in commands
-    launched = [flags(command) for command in commands if command[0] == "torchrun"]
+    assert "srun gives each task 32 processors" in done.stdout.splitlines()
+    launched = [flags(command) for command in commands(done.stdout, "torchrun")]
     assert len(launched) == 2
     for rank, found in enumerate(launched):
         assert (found["nproc-per-node"], found["nnodes"], found["node-rank"]) == (8, 2, rank)

@@ -72,3 +72,25 @@ def test_less_than_one_is_refused(toy_corpus: Path, option: str, capsys: Any) ->
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path, capsys: Any) -> None:
     assert main(["updates", str(tmp_path / "none"), "--max-tokens", "100", "--epochs", "1"]) == 1
     assert "none is not a folder: give the data-bin" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--max-tokens", "1"], "no sentence pair is short enough for --max-tokens"),
+        (["--max-tokens", str(10**30)], "allowed is 2,147,483,647 at most"),
+        (["--max-tokens", "100", "--gpus", str(10**30)], "allowed is 2,147,483,647 at most"),
+    ],
+)
+def test_what_fits_no_batch_is_said_in_a_line(toy_corpus: Path, options: list[str], told: str, capsys: Any) -> None:
+    assert main(["updates", str(toy_corpus), *options, "--epochs", "1"]) == 1
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["${oc.env:HOME}", "${x", "${x}"])
+def test_a_folder_is_no_reference(tmp_path: Path, name: str, capsys: Any) -> None:
+    (tmp_path / name).mkdir()
+    assert main(["updates", str(tmp_path / name), "--max-tokens", "100", "--epochs", "1"]) == 1
+    told = capsys.readouterr().err
+    assert name in told
+    assert "nobody has foreseen" not in told
