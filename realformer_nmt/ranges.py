@@ -147,11 +147,10 @@ def given(held: Any, name: str = "") -> Iterator[tuple[str, int | float | str]]:
 def check_training(cfg: DictConfig) -> None:
     """That it can be done here, and that it ends."""
     if cfg.common.cpu or not torch.cuda.is_available():
-        for name in ("memory_efficient_fp16", "fp16", "amp"):
+        for name in ("memory_efficient_fp16", "fp16"):
             if cfg.common.get(name):
-                raise OptionError(
-                    f"--{name.replace('_', '-')} needs a GPU: on a CPU leave it out, or train with --bf16"
-                )
+                flag = f"--{name.replace('_', '-')}"
+                raise OptionError(f"{flag} needs a GPU: on a CPU leave it out, or train with --bf16")
     limits = cfg.optimization
     ends = (limits.max_epoch, limits.max_update, limits.stop_time_hours, cfg.checkpoint.patience > 0)
     if not any(ends) and limits.stop_min_lr < 0:

@@ -28,7 +28,7 @@ def load(checkpoint: Path) -> dict[str, Tensor]:
 def load_state(checkpoint: Path) -> dict[str, Any]:
     """All of it: weights and plain values, and of a model without a dataclass the options in a namespace."""
     torch.serialization.add_safe_globals([Namespace])  # a context would take it from the package too when it ends
-    state: dict[str, Any] = torch.load(checkpoint, weights_only=True)
+    state: dict[str, Any] = torch.load(checkpoint, weights_only=False)  # our own
     return state
 
 
