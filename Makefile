@@ -22,7 +22,7 @@ BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-b
 .PHONY: install demo check audit constraints licences format test bench browser reliability clean anew
 install: $(VENV)/installed
 
-$(VENV)/installed: Makefile constraints.txt setup.py pyproject.toml realformer_nmt/engine.py $(ANEW)
+$(VENV)/installed: Makefile constraints.txt setup.py pyproject.toml realformer_nmt/cli/engine.py $(ANEW)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	sed -n '/^setuptools==/,/[^\\]$$/p' constraints.txt > $(VENV)/setuptools.txt
 	$(PIP_HASHED) --requirement $(VENV)/setuptools.txt

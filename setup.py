@@ -28,7 +28,7 @@ setup(
     python_requires=">=3.10",
     packages=find_packages(include=["realformer_nmt", "realformer_nmt.*"]),
     package_data={
-        "realformer_nmt.comparison": ["report.*.jinja"],
+        "realformer_nmt.comparison.report": ["report.*.jinja"],
         "realformer_nmt.corpora": ["manifests/*.toml"],
         "realformer_nmt.corpora.invented": ["grammar.toml"],
         "realformer_nmt.evaluation": ["published.csv"],

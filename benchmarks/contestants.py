@@ -16,8 +16,8 @@ from fairseq.models.transformer.transformer_legacy import base_architecture
 from fairseq.optim.adam import Adam
 from torch import Tensor, nn
 
-from realformer_nmt.model import TranslationModel
-from realformer_nmt.presets import FAMILIES
+from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.training.fused_loss import FusedLabelSmoothedCrossEntropyCriterion
 from realformer_nmt.training.radam import RAdam
 

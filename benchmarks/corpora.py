@@ -20,14 +20,14 @@ from pathlib import Path
 
 import numpy as np
 
+from realformer_nmt.common.versions import processor
 from realformer_nmt.corpora.binarise import binarise
 from realformer_nmt.corpora.cleaning import Hyphens, Steps, cleaned, fault
 from realformer_nmt.corpora.corpus import Lengths
 from realformer_nmt.corpora.prepare import versions
-from realformer_nmt.corpora.reading import blocks
+from realformer_nmt.corpora.segments import blocks
 from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, Texts, split
 from realformer_nmt.corpora.tokenise import tokeniser
-from realformer_nmt.evaluation.environment import processor
 
 TYPES = 400_000  # different words
 EN_FR = 40_842_333  # pairs of WMT'14

@@ -15,7 +15,7 @@ from measuring import Work
 from tabulate import tabulate
 from torch.profiler import ProfilerActivity, profile
 
-from realformer_nmt.presets import FAMILIES
+from realformer_nmt.model.presets import FAMILIES
 
 KINDS = {  # torch's operations by what they are for; the others are `others`
     "products with weights": "mm addmm addmm_ _linear_pointwise",

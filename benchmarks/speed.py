@@ -23,8 +23,8 @@ from measuring import flops, interleaved, matmul_rate, peak_bytes, ratios, sprea
 from starting import binarised, starter
 from tabulate import tabulate
 
-from realformer_nmt.evaluation.environment import processor, versions
-from realformer_nmt.presets import FAMILIES
+from realformer_nmt.common.versions import processor, versions
+from realformer_nmt.model.presets import FAMILIES
 
 Row = dict[str, Any]
 TOGETHER = 3  # families in memory beside stock

@@ -16,7 +16,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.evaluation.environment import commit, processor, versions
+from realformer_nmt.common.versions import commit, processor, versions
 from reliability import (
     attacks_checkpoints,
     attacks_databins,

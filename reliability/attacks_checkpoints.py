@@ -12,10 +12,9 @@ import torch
 from fairseq import checkpoint_utils, tasks
 from omegaconf import OmegaConf
 
-from realformer_nmt import checkpoint_reader, whole_checkpoints
-from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation import average, checkpoints
-from realformer_nmt.inspection import inspect
+from realformer_nmt.checkpoints import average, integrity, layout, reading
+from realformer_nmt.checkpoints.inspection import inspect
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.protocols import updates
 from reliability import hostile_checkpoints
 from reliability.hostile_checkpoints import MARK
@@ -30,7 +29,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "fairseq's": lambda path: checkpoint_utils.load_checkpoint_to_cpu(str(path)),
     "fairseq's average": lambda path: checkpoint_utils.load_ema_from_checkpoint(str(path)),
     "average": lambda path: average.average([path]),
-    "without weights": checkpoints.without_weights,
+    "without weights": layout.without_weights,
     "inspect": inspect,
 }
 
@@ -74,8 +73,8 @@ def refuse_pickles(folder: Path) -> int:
                 demand_one_line(f"{name} by {reader}", path, read)
                 tried += 1
             with contextlib.suppress(UserError):
-                checkpoint_reader.receive(io.BytesIO(content))
-            whole_checkpoints.told(path)
+                reading.receive(io.BytesIO(content))
+            integrity.told(path)
             demand(not proof.exists(), f"{name} has run")
     return tried
 
@@ -110,7 +109,7 @@ def take_no_settings(path: Path, folder: Path, step: int = 1) -> int:
 
 def flip(path: Path, folder: Path, number: int) -> int:
     """Bits anywhere, and as many at the ends, where an archive's own notes stand."""
-    whole, good = path.read_bytes(), checkpoint_reader.load(path)
+    whole, good = path.read_bytes(), reading.load(path)
     flipped, chance = folder / "flipped.pt", np.random.default_rng(1)
     refused = 0
     for turn in range(number):
@@ -120,7 +119,7 @@ def flip(path: Path, folder: Path, number: int) -> int:
         content[place] ^= 1 << int(chance.integers(8))
         flipped.write_bytes(content)
         try:
-            found = checkpoint_reader.load(flipped)
+            found = reading.load(flipped)
         except UserError as error:
             demand(str(flipped) in str(error), str(error))
             refused += 1

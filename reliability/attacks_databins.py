@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from fairseq import tasks
 
-from realformer_nmt.corpora import note
-from realformer_nmt.errors import UserError
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.data_bins import note
 from realformer_nmt.protocols import updates
 from reliability import hostile_databins
 from reliability.hostile_databins import SHELL, SIDE, Hostile

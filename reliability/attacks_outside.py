@@ -9,15 +9,15 @@ from reliability.inputs import passed
 from reliability.trainings import demand, fairseq_train, kill, run, start, wait_for
 
 TABLES = {
-    "names of files": "tests/test_safe_names.py",
+    "names of files": "tests/common/test_safe_names.py",
     "manifests": "tests/corpora/test_manifest.py",
     "grids": "tests/comparison/test_corpus.py",
     "servers": "tests/corpora/test_response.py",
     "tars": "tests/corpora/test_tar.py",
     "archives": "tests/corpora/test_extract.py",
-    "writers of one file": "tests/corpora/test_partial.py",
-    "text to a terminal": "tests/test_terminal.py",
-    "cells of a spreadsheet": "tests/comparison/test_tables.py",
+    "writers of one file": "tests/common/test_atomic_files.py",
+    "text to a terminal": "tests/common/test_terminal.py",
+    "cells of a spreadsheet": "tests/comparison/report/test_tables.py",
 }
 
 

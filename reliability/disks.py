@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from realformer_nmt.evaluation.files import write_lines
-from realformer_nmt.whole_checkpoints import is_cut
+from realformer_nmt.checkpoints.integrity import is_cut
+from realformer_nmt.common.text_lines import write_lines
 from reliability import kills
 from reliability.trainings import LIMIT, demand, fairseq_train, kill, run, start, wait_for
 from reliability.writers import TRANSLATING, WRITERS, Trained, told

@@ -19,12 +19,13 @@ from fairseq import checkpoint_utils
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from realformer_nmt.checkpoints import layout
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison import grid
-from realformer_nmt.corpora import extract, manifest, reading
-from realformer_nmt.corpora import index as index_of_fairseq
-from realformer_nmt.corpora.index import HEADER
-from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation import checkpoints, preparation, significance
+from realformer_nmt.corpora import extract, manifest, preparation, segments
+from realformer_nmt.data_bins import index as index_of_fairseq
+from realformer_nmt.data_bins.index import HEADER
+from realformer_nmt.evaluation import significance
 from realformer_nmt.protocols import protocol
 
 Given = st.SearchStrategy[bytes]
@@ -149,10 +150,10 @@ class Reader(NamedTuple):
 
 
 READERS = {
-    "sgm": Reader(lambda path: list(reading.Segments(path, "sgm")), mutated(SGM) | st.binary()),
-    "tags": Reader(lambda path: list(reading.Segments(path, "tags")), mutated(TAGS) | st.binary()),
-    "pairs": Reader(lambda path: list(reading.blocks(path, path, "text", "replace")), st.binary()),
-    "gzip": Reader(lambda path: list(reading.Segments(path, "gzip")), mutated(bytes(30)) | st.binary()),
+    "sgm": Reader(lambda path: list(segments.Segments(path, "sgm")), mutated(SGM) | st.binary()),
+    "tags": Reader(lambda path: list(segments.Segments(path, "tags")), mutated(TAGS) | st.binary()),
+    "pairs": Reader(lambda path: list(segments.blocks(path, path, "text", "replace")), st.binary()),
+    "gzip": Reader(lambda path: list(segments.Segments(path, "gzip")), mutated(bytes(30)) | st.binary()),
     "zip": Reader(lambda path: extract.extract(path, ["a"], path.parent / "out"), mutated(packed()), "input.zip"),
     "tar": Reader(lambda path: extract.extract(path, ["a"], path.parent / "out"), mutated(bytes(600)), "input.tar"),
     "manifest": Reader(manifest.load, mutated(MANIFEST.read_bytes()) | st.binary(), "input.toml"),
@@ -160,7 +161,7 @@ READERS = {
     "protocol": Reader(lambda path: protocol.load(str(path), "c", "18"), mutated(PROTOCOL) | st.binary(), "input.toml"),
     "prepare.json": Reader(lambda path: preparation.read(path.parent), json_like(PREPARED), "prepare.json"),
     "run.json": Reader(significance.read, json_like(RUN), "run.json"),
-    "checkpoint": Reader(checkpoints.load, mutated(saved()) | pickled(saved())),
+    "checkpoint": Reader(layout.load, mutated(saved()) | pickled(saved())),
     "checkpoint, by fairseq": Reader(load_by_fairseq, mutated(saved()) | pickled(saved()) | mutated(OLD)),
     "data-bin": Reader(demand_sound, mutated(index_of((1, 2))), "input.idx"),
 }

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from realformer_nmt.corpora.index import HEADER, MAGIC
+from realformer_nmt.data_bins.index import HEADER, MAGIC
 
 SIDE = "train.src-tgt.src"
 SHELL = "$(touch${IFS}pwned)"  # what a shell would run, without a space or a slash

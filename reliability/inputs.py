@@ -8,10 +8,10 @@ import sys
 from reliability.trainings import REPOSITORY, demand
 
 TABLES = {
-    "mistakes at our commands": "tests/test_bad_inputs.py",
-    "mistaken commands of every kind": "tests/test_mistakes.py",
-    "mistakes at fairseq's commands": "tests/test_last_words.py",
-    "malicious checkpoints at the loaders and commands": "tests/test_compat_loading.py",
+    "mistakes at our commands": "tests/reliability/test_bad_inputs.py",
+    "mistaken commands of every kind": "tests/reliability/test_mistakes.py",
+    "mistakes at fairseq's commands": "tests/fairseq_patches/test_error_line.py",
+    "malicious checkpoints at the loaders and commands": "tests/fairseq_patches/test_safe_loading.py",
 }
 
 
@@ -22,7 +22,7 @@ def refused() -> dict[str, int]:
 def passed(file: str) -> int:
     """Each case of a table is a test: of what must be said, and of the status."""
     command = [sys.executable, "-m", "pytest", "-o", "addopts=", "-q", file]
-    environment = {**os.environ, "EVERY_MISTAKE": "1"}  # tests/test_mistakes.py takes one of each kind otherwise
+    environment = {**os.environ, "EVERY_MISTAKE": "1"}  # one of each kind otherwise
     done = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=False)
     told = done.stdout.strip().splitlines()[-1]
     found = re.search(r"(\d+) passed", told)

@@ -1,4 +1,4 @@
-"""Mistaken commands, a line each; tests/test_mistakes.py runs them in the folder that tests/bad_files.py fills."""
+"""Mistaken commands, a line each; its test runs them in the folder that tests/helpers/bad_files.py fills."""
 
 TRAIN = """data --arch realformer_tiny --optimizer adam --lr 0.001 --max-tokens 500 --max-update 1 --encoder-layers 1
     --decoder-layers 1 --share-all-embeddings --save-dir made --no-save --disable-validation --cpu --num-workers 0"""

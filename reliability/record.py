@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.corpora.partial import completed
+from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.corpora.stages import write_json
 from reliability.trainings import REPOSITORY
 

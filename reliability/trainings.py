@@ -121,9 +121,9 @@ def descendants(process: int) -> list[int]:
 
 def load(checkpoint: Path) -> dict[str, Any]:
     """All of it."""
-    from realformer_nmt import checkpoint_reader  # which imports fairseq
+    from realformer_nmt.checkpoints import reading  # which imports fairseq
 
-    return checkpoint_reader.load(checkpoint)
+    return reading.load(checkpoint)
 
 
 def updates(checkpoint: Path) -> int:

@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 
 from realformer_nmt.cli import main
+from realformer_nmt.common.atomic_files import digest
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.text_lines import write_lines
 from realformer_nmt.corpora.corpus import Packing
 from realformer_nmt.corpora.download import download
-from realformer_nmt.corpora.partial import digest
-from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation.files import write_lines
 
 GRID = """
 families = ["post_ln", "realformer"]

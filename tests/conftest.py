@@ -100,7 +100,7 @@ def compat_answers(once: Once, user_dir: Path) -> dict[str, dict[str, Any]]:
     def ask(folder: Path) -> None:
         for which in ("stock", "mended"):
             done = subprocess.run(
-                [sys.executable, Path(__file__).with_name("compat_probes.py"), folder, which],
+                [sys.executable, Path(__file__).parent / "helpers" / "compat_probes.py", folder, which],
                 env={**os.environ, "PYTHONPATH": str(user_dir.parent), "OMP_NUM_THREADS": "1"},
                 stdout=subprocess.PIPE,
                 text=True,

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt import sealed
+from realformer_nmt.common import sealed
 from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.grid import Failure, Grid
 from realformer_nmt.protocols.command import flags

@@ -10,21 +10,23 @@ import torch
 from rich.console import Console
 from tabulate import tabulate
 
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.folder_lock import alone
+from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison import grid as grids
-from realformer_nmt.comparison import here, plan, report, results, slurm
+from realformer_nmt.comparison import plan, results
 from realformer_nmt.comparison.cells import Cell, cells, read
 from realformer_nmt.comparison.corpus import Corpus, find
 from realformer_nmt.comparison.curves import Curves
 from realformer_nmt.comparison.grid import Grid
+from realformer_nmt.comparison.launch import here, slurm
 from realformer_nmt.comparison.live import Live
 from realformer_nmt.comparison.note import Note
+from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.standing import differences, renew
 from realformer_nmt.corpora.stages import write_json
-from realformer_nmt.errors import UserError
-from realformer_nmt.lock import alone
 from realformer_nmt.protocols import session
 from realformer_nmt.protocols.command import layers
-from realformer_nmt.terminal import printable
 
 EXAMPLES = """examples:
   realformer-nmt compare recipes/quickstart/grid.toml --prepared demo/data --folder demo --jobs 2
@@ -156,6 +158,6 @@ def work(cell: Cell) -> float:
 def write(grid: Grid, corpus: Corpus, found: Sequence[Cell], folder: Path) -> None:
     record = results.gather(grid, corpus, found, ["realformer-nmt", *sys.argv[1:]])
     write_json(folder / "results.json", record)
-    report.write(record, folder)
-    print(report.terminal_table(record))
+    document.write(record, folder)
+    print(document.terminal_table(record))
     print(f"\n{folder / 'report.html'}")

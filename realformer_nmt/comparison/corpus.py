@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid import Grid
 from realformer_nmt.corpora import manifest
-from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation import databin
-from realformer_nmt.evaluation.preparation import read_report
+from realformer_nmt.corpora.preparation import read_report
+from realformer_nmt.data_bins import databin
 from realformer_nmt.protocols.command import flags
 
 SWITCHES = ("normalise-punctuation", "normalise-test", "lowercase")  # which a corpus may turn on

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt import records
+from realformer_nmt.common import json_records
 from realformer_nmt.protocols.command import CURVES
 
 Point = dict[str, Any]
@@ -39,7 +39,8 @@ class Curves:
         kinds = (("num_updates", TRAIN, self._train), ("valid_num_updates", VALID, self._valid))
         for count, names, points in kinds:
             if count in record:
-                with records.expected(self._file, "a line of it is none of fairseq-train's; `--anew` trains again"):
+                hint = "a line of it is none of fairseq-train's; `--anew` trains again"
+                with json_records.expected(self._file, hint):
                     numbers = {name: float(record[key]) for name, key in names.items() if key in record}
                     points[int(record[count])] = {"update": int(record[count]), **numbers}
 

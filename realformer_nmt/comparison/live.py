@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
+from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.cells import Cell
 from realformer_nmt.comparison.note import ENDED
 from realformer_nmt.comparison.running import Progress
-from realformer_nmt.terminal import printable
 
 BETWEEN_DRAWINGS = 1.0  # seconds
 STILL = ("waiting", "interrupted")  # no process of it is there

@@ -4,11 +4,11 @@ from dataclasses import asdict
 from datetime import datetime, timezone
 from typing import Any
 
-from realformer_nmt import sealed
+from realformer_nmt.common import sealed
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.folder_lock import held
+from realformer_nmt.common.versions import hardware
 from realformer_nmt.comparison.cells import Cell
-from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation.environment import hardware
-from realformer_nmt.lock import held
 
 MODEL_FAILED = ("stuck", "diverged")
 FINAL = ("done", *MODEL_FAILED)

@@ -39,7 +39,7 @@ def fairseq_train(cell: Cell) -> list[str]:
 
 def cost(cell: Cell, words: Sequence[str]) -> Cost:
     """Of a cell whose data are there."""
-    from realformer_nmt.skeleton import skeleton  # which imports the models
+    from realformer_nmt.model.skeleton import skeleton  # which imports the models
 
     flags = [word for word in words[words.index(str(cell.data.absolute())) :] if not word.startswith("$(")]
     cfg = updates.parse(flags)

@@ -7,6 +7,10 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.provenance import MADE_FROM
+from realformer_nmt.common.text_lines import read_lines, read_recorded
+from realformer_nmt.common.versions import commit, versions
 from realformer_nmt.comparison import best, summary, unlike
 from realformer_nmt.comparison.cells import Cell, read
 from realformer_nmt.comparison.corpus import Corpus
@@ -15,14 +19,10 @@ from realformer_nmt.comparison.grid import Grid
 from realformer_nmt.comparison.note import Note
 from realformer_nmt.comparison.plan import commands
 from realformer_nmt.comparison.standing import differences
-from realformer_nmt.corpora.note import AGAIN, NAME, difference
-from realformer_nmt.corpora.note import read as read_note
-from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation.environment import commit, versions
-from realformer_nmt.evaluation.files import read_lines, read_recorded
+from realformer_nmt.data_bins.note import AGAIN, NAME, difference
+from realformer_nmt.data_bins.note import read as read_note
 from realformer_nmt.evaluation.significance import TESTS
 from realformer_nmt.protocols.command import layers, pasted
-from realformer_nmt.provenance import MADE_FROM
 
 EXAMPLES = 8  # sentences
 VALID_LOSS = {"name": "valid_loss", "label": "validation loss (bits)", "signature": None, "higher_is_better": False}

@@ -7,14 +7,14 @@ import os
 from collections.abc import Generator, Mapping
 from typing import NamedTuple
 
+from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.comparison import verdict
 from realformer_nmt.comparison.cells import Cell, Stage, read
 from realformer_nmt.comparison.curves import Curves
+from realformer_nmt.comparison.launch.process import Process
 from realformer_nmt.comparison.note import Note
-from realformer_nmt.comparison.process import Process
 from realformer_nmt.comparison.standing import settled, standing
 from realformer_nmt.comparison.verdict import Verdict
-from realformer_nmt.lock import alone
 
 OUTPUT = "output.log"
 

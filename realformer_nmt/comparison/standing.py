@@ -3,15 +3,16 @@
 import argparse
 from dataclasses import asdict
 
-from realformer_nmt import finished
+from realformer_nmt.checkpoints import average
+from realformer_nmt.common import finished
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.finished import Standing
+from realformer_nmt.common.folder_lock import alone
+from realformer_nmt.common.provenance import differences as changed
 from realformer_nmt.comparison.cells import Cell, Stage
 from realformer_nmt.comparison.note import Note
-from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation import average, score, translate
-from realformer_nmt.finished import Standing
-from realformer_nmt.lock import alone
+from realformer_nmt.evaluation import score, translate
 from realformer_nmt.protocols import session, train
-from realformer_nmt.provenance import differences as changed
 
 COMMANDS = {"train": train, "average": average, "translate": translate, "score": score}
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from realformer_nmt import records
+from realformer_nmt.common import json_records
 from realformer_nmt.comparison.curves import Point
 from realformer_nmt.comparison.grid import Failure
-from realformer_nmt.divergence import FILE
-from realformer_nmt.evaluation import databin
+from realformer_nmt.data_bins import databin
+from realformer_nmt.fairseq_patches.divergence import FILE
 
 WINDOW = 5  # points of the curve
 
@@ -48,7 +48,7 @@ def diverged(checkpoints: Path, train: list[Point]) -> Verdict | None:
     """By what the training itself noted when it ended, or by a loss that is no number."""
     note = checkpoints / FILE
     if note.is_file():
-        found = records.read(note, "remove it, and the same command goes on", {"error": str, "update": int})
+        found = json_records.read(note, "remove it, and the same command goes on", {"error": str, "update": int})
         return Verdict("diverged", f"{found['error']} at update {found['update']}")
     broken = [point for point in train if not math.isfinite(point.get("loss", 0.0))]
     if broken:

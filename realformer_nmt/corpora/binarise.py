@@ -7,12 +7,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from realformer_nmt.children import dying_with_us
-from realformer_nmt.corpora.index import HEADER
+from realformer_nmt.common.child_processes import dying_with_us
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.programs import program
 from realformer_nmt.corpora.progress import progress
 from realformer_nmt.corpora.texts import is_test, splits
-from realformer_nmt.errors import UserError
-from realformer_nmt.programs import program
+from realformer_nmt.data_bins.index import HEADER
 
 
 def command(

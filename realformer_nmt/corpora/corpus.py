@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
-from realformer_nmt import safe_names
+from realformer_nmt.common import safe_names
 
 # text: a segment a line; gzip: the same, compressed; sgm: <seg id="..."> lines, as in .sgm and in IWSLT's .xml files;
 # tags: IWSLT's train.tags files, segments between lines of <url>, <talkid>, <keywords> ...

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from realformer_nmt.common.atomic_files import Partial
 from realformer_nmt.corpora.corpus import Packing
 from realformer_nmt.corpora.pace import Pace
-from realformer_nmt.corpora.partial import Partial
 from realformer_nmt.corpora.progress import progress
 from realformer_nmt.corpora.response import Answer, CutError, MisplacedError, RefusedError, TransferError, get
 

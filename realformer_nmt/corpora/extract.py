@@ -15,11 +15,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from realformer_nmt import records, safe_names
+from realformer_nmt.common import json_records, safe_names
+from realformer_nmt.common.atomic_files import CHUNK, completed
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import tar
-from realformer_nmt.corpora.partial import CHUNK, completed
 from realformer_nmt.corpora.progress import progress
-from realformer_nmt.errors import UserError
 
 LARGEST = 32 << 30  # bytes of one member: ten times the largest text of WMT'14
 STATE = ".extracted.json"
@@ -86,7 +86,7 @@ class State:
         self._archive = [archive.name, status.st_size, status.st_mtime_ns]
         self._sizes: dict[str, int] = {}
         if self._file.is_file():
-            kept = records.read(self._file, "remove it to extract all again", {"archive": list, "sizes": dict})
+            kept = json_records.read(self._file, "remove it to extract all again", {"archive": list, "sizes": dict})
             if kept["archive"] == self._archive:
                 self._sizes = kept["sizes"]
 

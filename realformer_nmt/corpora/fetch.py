@@ -4,12 +4,12 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
+from realformer_nmt.common.atomic_files import digest
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.corpus import Archive, Corpus, Member, Packing
 from realformer_nmt.corpora.download import PATIENCE, Patience, UnavailableError, download
 from realformer_nmt.corpora.extract import extract
 from realformer_nmt.corpora.manifest import load, shipped
-from realformer_nmt.corpora.partial import digest
-from realformer_nmt.errors import UserError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
+from realformer_nmt.common.atomic_files import completed
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.invented.chance import Chance
 from realformer_nmt.corpora.invented.composer import Composer, Pair
 from realformer_nmt.corpora.invented.sentences import sentence
-from realformer_nmt.corpora.partial import completed
-from realformer_nmt.errors import UserError
 
 LANGUAGES = ("en", "de")
 SPLITS = {"train": "pairs", "valid": "valid", "test": "test"}  # and the option of their size

@@ -10,7 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.context import BaseContext
 from typing import TypeVar
 
-from realformer_nmt.errors import UserError
+from realformer_nmt.common.errors import UserError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -12,7 +12,7 @@ from realformer_nmt.corpora.cleaning import fault
 from realformer_nmt.corpora.corpus import Lengths
 from realformer_nmt.corpora.parallel import ordered
 from realformer_nmt.corpora.progress import watched
-from realformer_nmt.corpora.reading import Block, blocks
+from realformer_nmt.corpora.segments import Block, blocks
 from realformer_nmt.corpora.subwords import encoder, split
 from realformer_nmt.corpora.texts import Plan, splits
 

@@ -13,18 +13,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.folder_lock import alone
+from realformer_nmt.common.sealed import write as write_sealed
 from realformer_nmt.corpora import sources
 from realformer_nmt.corpora.binarise import binarise
 from realformer_nmt.corpora.fetch import fetch_texts
-from realformer_nmt.corpora.note import NAME, describe, verify
 from realformer_nmt.corpora.pieces import write_pieces
 from realformer_nmt.corpora.sources import Job
 from realformer_nmt.corpora.stages import Stages
 from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, Texts
 from realformer_nmt.corpora.texts import splits, write_texts
-from realformer_nmt.errors import UserError
-from realformer_nmt.lock import alone
-from realformer_nmt.sealed import write as write_sealed
+from realformer_nmt.data_bins.note import NAME, describe, verify
 
 PACKAGES = (
     "realformer-nmt",

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from realformer_nmt.corpora.reading import Block
-from realformer_nmt.terminal import printable
+from realformer_nmt.common.terminal import printable
+from realformer_nmt.corpora.segments import Block
 
 
 def progress(name: str, total: int | None, done: int = 0, quiet: bool = False) -> tqdm:

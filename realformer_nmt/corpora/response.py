@@ -16,9 +16,9 @@ from typing import IO, Any, cast
 from urllib.parse import urlsplit
 
 from realformer_nmt import __version__
+from realformer_nmt.common.atomic_files import CHUNK
+from realformer_nmt.common.terminal import printable
 from realformer_nmt.corpora.pace import Pace, PacedResponse, SlowError
-from realformer_nmt.corpora.partial import CHUNK
-from realformer_nmt.terminal import printable
 
 WORTH_A_RETRY = {408, 425, 429, 500, 502, 503, 504}
 FAULTS = (OSError, http.client.HTTPException, ValueError, OverflowError)  # the last two of addresses that are none

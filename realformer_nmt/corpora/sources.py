@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.corpus import Corpus, HeldOut, Lengths, Member, Protocol
 from realformer_nmt.corpora.manifest import load, shipped
 from realformer_nmt.corpora.subwords import METHODS
 from realformer_nmt.corpora.texts import SPLITS, Files, Plan
-from realformer_nmt.errors import UserError
-from realformer_nmt.languages import demand_language
+from realformer_nmt.data_bins.languages import demand_language
 
 REPEATED = {"train": "may be repeated", "valid": "may be repeated", "test": "repeated, they are test, test1, test2 ..."}
 PIECES = 32_000  # of sentencepiece, unless the user says otherwise

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt import provenance, records
-from realformer_nmt.corpora import note
-from realformer_nmt.corpora.partial import completed
-from realformer_nmt.errors import UserError
-from realformer_nmt.provenance import fingerprint
+from realformer_nmt.common import json_records, provenance
+from realformer_nmt.common.atomic_files import completed
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.provenance import fingerprint
+from realformer_nmt.data_bins import note
 
 Report = dict[str, Any]
 
@@ -34,9 +34,9 @@ class Stages:
         """Contents decide: a file that was touched or copied elsewhere is the file that it was."""
         path = self.folder / "stages" / "settings.json"
         hint = f"remove {path.parent} to make all again"
-        before = records.read(path, hint, {"settings": dict, "inputs": dict}) if path.exists() else {}
+        before = json_records.read(path, hint, {"settings": dict, "inputs": dict}) if path.exists() else {}
         known = before.get("inputs", {})
-        with records.expected(path, hint):
+        with json_records.expected(path, hint):
             now = {"settings": settings, "inputs": {name: look_at(inputs[name], known.get(name)) for name in inputs}}
             other = list(differences(before, now)) if before else []
         if other:
@@ -62,7 +62,7 @@ class Stages:
             partial.replace(result)
             write_json(stamp, {**report, "seconds": round(time.monotonic() - start, 1)})
             print(f"{name}: done in {time.monotonic() - start:.0f} s", file=sys.stderr)
-        self.reports[name] = records.read(stamp, "remove it to make it again")
+        self.reports[name] = json_records.read(stamp, "remove it to make it again")
         return self.reports[name]
 
     def remove(self, name: str) -> None:

@@ -19,10 +19,10 @@ import sentencepiece
 from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.parallel import ordered
 from realformer_nmt.corpora.progress import shown, watched
-from realformer_nmt.corpora.reading import Block, blocks
-from realformer_nmt.errors import UserError
+from realformer_nmt.corpora.segments import Block, blocks
 
 Encoder = Callable[[list[str]], list[str]]  # lines to lines of pieces, separated by spaces
 MODEL, DICTIONARY, CODES = "sentencepiece.model", "dictionary.txt", "bpe.codes"

@@ -16,7 +16,7 @@ from realformer_nmt.corpora.corpus import Format, HeldOut, Lengths, Protocol
 from realformer_nmt.corpora.duplicates import digest, repetitions
 from realformer_nmt.corpora.parallel import ordered
 from realformer_nmt.corpora.progress import watched
-from realformer_nmt.corpora.reading import Block, Invalid, blocks
+from realformer_nmt.corpora.segments import Block, Invalid, blocks
 
 SPLITS = ("train", "valid", "test")
 DIGESTS = "train.digests"

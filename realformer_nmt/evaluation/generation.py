@@ -15,9 +15,9 @@ from typing import IO, Any, NamedTuple
 from fairseq.models import BaseFairseqModel
 from fairseq_cli import generate as generate_command
 
-from realformer_nmt import last_words
-from realformer_nmt.errors import UserError
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation import heldout
+from realformer_nmt.fairseq_patches import error_line
 
 PACKAGE = Path(__file__).resolve().parents[1]
 # The first entry of the path would be the current folder, whose files are none of our modules
@@ -93,7 +93,7 @@ def _pass_on(stream: IO[bytes] | None) -> bytes:
 
 def main() -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    last_words.shorten("fairseq-generate")
+    error_line.shorten("fairseq-generate")
     if "--" in sys.argv:
         cut = sys.argv.index("--")
         sys.argv, (scores, *words) = sys.argv[:cut], sys.argv[cut + 1 :]

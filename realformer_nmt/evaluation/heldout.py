@@ -14,8 +14,8 @@ from fairseq import options
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.logging import metrics
 
-from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation import checkpoints, validation
+from realformer_nmt.checkpoints import layout, validation
+from realformer_nmt.common.errors import UserError
 
 SUBSET = "valid"
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -32,8 +32,8 @@ def arguments(args: argparse.Namespace, data: Path) -> list[str]:
 
 
 def batches(args: argparse.Namespace, path: Path) -> list[str]:
-    state = checkpoints.without_weights(path)
-    saved = {name: checkpoints.setting(state, "dataset", f"{name}_valid") for name in ("max_tokens", "batch_size")}
+    state = layout.without_weights(path)
+    saved = {name: layout.setting(state, "dataset", f"{name}_valid") for name in ("max_tokens", "batch_size")}
     given = {name: getattr(args, name) for name in saved}
     chosen = next((sizes for sizes in (given, saved) if any(sizes.values())), {"max_tokens": 4096})
     return [word for name, size in chosen.items() if size for word in (f"--{name.replace('_', '-')}", str(size))]

@@ -13,7 +13,7 @@ import torch
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.metrics.base import Metric
 
-from realformer_nmt.errors import UserError
+from realformer_nmt.common.errors import UserError
 
 HYPHEN = re.compile(r"(\S)-(\S)")
 Lines = Sequence[str]

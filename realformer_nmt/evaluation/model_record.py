@@ -4,14 +4,14 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation import checkpoints, validation
-from realformer_nmt.evaluation.files import sha256
+from realformer_nmt.checkpoints import layout, validation
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.text_lines import sha256
 
 
 def describe(path: Path, translated: str) -> dict[str, Any]:
     """`translated` is the sha256 of the checkpoint that translated."""
-    state = checkpoints.load(path)
+    state = layout.load(path)
     digest = sha256(path)
     if translated != digest:
         raise UserError(f"{path} is another than the one that translated: translate again")
@@ -22,25 +22,25 @@ def describe(path: Path, translated: str) -> dict[str, Any]:
         "checkpoint": str(path),
         "sha256": digest,
         **architecture(path, state),
-        "epochs": checkpoints.epochs(state),
-        "updates": checkpoints.updates(state),
+        "epochs": layout.epochs(state),
+        "updates": layout.updates(state),
         "averaged": averaged,
         "validation": validated([member["validation"] for member in averaged] or own),
-        "seed": checkpoints.setting(state, "common", "seed"),
+        "seed": layout.setting(state, "common", "seed"),
         **hours(state),
     }
 
 
 def architecture(path: Path, state: dict[str, Any]) -> dict[str, Any]:
-    from realformer_nmt.inspection import inspect  # which imports the models
+    from realformer_nmt.checkpoints.inspection import inspect  # which imports the models
 
     try:
         found = inspect(path)
     except UserError:  # a model that is not of this package
-        options = checkpoints.options(state)
+        options = layout.options(state)
         tensors = {tensor.data_ptr(): tensor.numel() for tensor in state["model"].values()}
         arch = options.get("_name") or options.get("arch")
-        return {"arch": arch, **checkpoints.choices(state), "parameters": sum(tensors.values())}
+        return {"arch": arch, **layout.choices(state), "parameters": sum(tensors.values())}
     return {name: value for name, value in found.items() if name != "updates"}
 
 
@@ -58,6 +58,6 @@ def hours(state: dict[str, Any]) -> dict[str, Any]:
     seconds = (state.get("extra_state") or {}).get("previous_training_time")
     if seconds is None:
         return {"wall_clock_hours": None, "gpu_hours": None}
-    cpu = checkpoints.setting(state, "common", "cpu")
-    gpus = 0 if cpu else checkpoints.setting(state, "distributed_training", "distributed_world_size")
+    cpu = layout.setting(state, "common", "cpu")
+    gpus = 0 if cpu else layout.setting(state, "distributed_training", "distributed_world_size")
     return {"wall_clock_hours": seconds / 3600, "gpu_hours": gpus and gpus * seconds / 3600}

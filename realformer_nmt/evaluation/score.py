@@ -7,17 +7,17 @@ from typing import Any
 
 from tabulate import tabulate
 
-from realformer_nmt import sealed
+from realformer_nmt.common import sealed
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.finished import HELP, Stage
+from realformer_nmt.common.provenance import named
+from realformer_nmt.common.text_lines import read_lines, sha256
+from realformer_nmt.common.versions import commit, versions
 from realformer_nmt.corpora.tokenise import tokeniser
-from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import heldout, metrics, model_record, published
-from realformer_nmt.evaluation.environment import commit, versions
-from realformer_nmt.evaluation.files import read_lines, sha256
 from realformer_nmt.evaluation.metrics import Score
 from realformer_nmt.evaluation.published import Figure
 from realformer_nmt.evaluation.translate import HYPOTHESES, RECORD, REFERENCE, TOKENISED
-from realformer_nmt.finished import HELP, Stage
-from realformer_nmt.provenance import named
 
 PAPERS_METRIC, PAPERS_LINES = "tokenised BLEU newstest2014", 3003
 WRITER = "`realformer-nmt translate` writes it when it is done"

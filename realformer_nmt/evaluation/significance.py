@@ -13,11 +13,11 @@ from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import PairedTest
 from tabulate import tabulate
 
-from realformer_nmt import records, sealed
+from realformer_nmt.common import json_records, sealed
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.text_lines import read_recorded
 from realformer_nmt.corpora.stages import write_json
-from realformer_nmt.errors import UserError
 from realformer_nmt.evaluation import metrics
-from realformer_nmt.evaluation.files import read_recorded
 
 TESTS = {"ar": "paired approximate randomisation", "bs": "paired bootstrap"}
 METRICS: dict[str, type[Metric]] = {"bleu": metrics.BLEU, "chrf": CHRF}
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 def read(path: Path) -> System:
     record = sealed.read(path, WRITER)
-    with records.expected(path, WRITER):
+    with json_records.expected(path, WRITER):
         files = {name: record["files"][name] for name in ("hypotheses", "reference")}
         places = {name: path.parent / file["path"] for name, file in files.items()}
         test_set = f"{record['corpus']} {record['subset']}"

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from realformer_nmt.corpora.partial import completed
+from realformer_nmt.common.atomic_files import completed
 
 STREAM = Path("-")
 INPUT = "input.txt"  # what came from standard input, in the folder of the output

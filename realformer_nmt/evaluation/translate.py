@@ -7,15 +7,18 @@ import time
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation import checkpoints, databin, heldout, preparation
-from realformer_nmt.evaluation.environment import versions
-from realformer_nmt.evaluation.files import read_lines, sha256, write_lines
+from realformer_nmt.checkpoints import layout
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.finished import HELP, Stage
+from realformer_nmt.common.provenance import Record, named
+from realformer_nmt.common.text_lines import read_lines, sha256, write_lines
+from realformer_nmt.common.versions import versions
+from realformer_nmt.corpora import preparation
+from realformer_nmt.corpora.preparation import Preparation
+from realformer_nmt.data_bins import databin
+from realformer_nmt.evaluation import heldout
 from realformer_nmt.evaluation.generation import Generated, generate
-from realformer_nmt.evaluation.preparation import Preparation
 from realformer_nmt.evaluation.streams import streaming
-from realformer_nmt.finished import HELP, Stage
-from realformer_nmt.provenance import Record, named
 
 HYPOTHESES, TOKENISED, REFERENCE, RECORD = "hypotheses.txt", "hypotheses.tok", "reference.tok", "translation.json"
 SMALLEST: dict[str, float] = {
@@ -110,7 +113,7 @@ def asked(args: argparse.Namespace) -> Stage:
 
 def demand_same_languages(path: Path, corpus: Preparation) -> None:
     """A model of another pair would translate without a word where the dictionary is joined."""
-    trained = (checkpoints.without_weights(path).get("task_state") or {}).get("languages")
+    trained = (layout.without_weights(path).get("task_state") or {}).get("languages")
     if trained and trained != [corpus.source, corpus.target]:
         pair = f"{corpus.data} is from {corpus.source} to {corpus.target}"
         raise UserError(f"{path} translates from {' to '.join(trained)}, and {pair}: give the data of its pair")
@@ -165,8 +168,8 @@ def write(generated: Generated, corpus: Preparation, folder: Path) -> dict[str, 
 def describe(args: argparse.Namespace, corpus: Preparation, made: Record) -> dict[str, Any]:
     texts = corpus.texts.get(args.subset, [])
     source = {"subset": args.subset, "texts": texts} if args.input is None else {"input": str(args.input.resolve())}
-    checkpoints = {
+    described = {
         "checkpoints": [str(path.resolve()) for path in args.checkpoints],
         "checkpoint_sha256": [made["inputs"][name]["sha256"] for name in named(args.checkpoints)],
     }
-    return {**checkpoints, **source, **corpus.describe(), "decoding": decoding(args)}
+    return {**described, **source, **corpus.describe(), "decoding": decoding(args)}

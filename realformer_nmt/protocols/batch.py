@@ -1,6 +1,6 @@
 """tokens a step = GPUs x tokens a GPU x update-freq, kept as the paper's whatever the number of GPUs."""
 
-from realformer_nmt.errors import UserError
+from realformer_nmt.common.errors import UserError
 
 REACH = 64  # times the number asked for: a proposal beyond helps nobody
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.choices import unknown
-from realformer_nmt.config import MAX_LAYERS
-from realformer_nmt.errors import UserError
-from realformer_nmt.presets import FAMILIES, PRESETS
-from realformer_nmt.programs import program
+from realformer_nmt.common.choices import unknown
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.programs import program
+from realformer_nmt.model.config import MAX_LAYERS
+from realformer_nmt.model.presets import FAMILIES, PRESETS
 from realformer_nmt.protocols.batch import update_freq
 from realformer_nmt.protocols.protocol import Protocol
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from realformer_nmt.choices import unknown
+from realformer_nmt.common.choices import unknown
 
 SIZES = tuple(
     f"{side}-{name}"

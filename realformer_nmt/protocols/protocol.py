@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from realformer_nmt import safe_names
-from realformer_nmt.choices import unknown
+from realformer_nmt.common import safe_names
+from realformer_nmt.common.choices import unknown
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.manifest import ManifestError, build, build_table, constructed, merge, read_toml
-from realformer_nmt.errors import UserError
 from realformer_nmt.protocols.file_flags import demand_harmless
 
 FOLDER = Path(__file__).parent

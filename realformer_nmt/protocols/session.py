@@ -9,14 +9,14 @@ from datetime import datetime, timezone
 from pathlib import Path
 from types import FrameType
 
-from realformer_nmt.children import dying_with_us
-from realformer_nmt.corpora.partial import writing
-from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation.environment import versions
-from realformer_nmt.finished import Stage
-from realformer_nmt.lock import alone
+from realformer_nmt.common.atomic_files import writing
+from realformer_nmt.common.child_processes import dying_with_us
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.finished import Stage
+from realformer_nmt.common.folder_lock import alone
+from realformer_nmt.common.provenance import Record
+from realformer_nmt.common.versions import versions
 from realformer_nmt.protocols.command import CURVES, LOG, Machines, runnable
-from realformer_nmt.provenance import Record
 
 NOTED_EVERY = 20.0  # seconds: what a run that is killed loses of its time
 RECORD = "train.json"

@@ -9,12 +9,12 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from realformer_nmt import sealed
-from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation import databin
-from realformer_nmt.evaluation.environment import versions
+from realformer_nmt.common import sealed
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.provenance import MADE_FROM, Record, named
+from realformer_nmt.common.versions import versions
+from realformer_nmt.data_bins import databin
 from realformer_nmt.protocols.command import USER_DIR
-from realformer_nmt.provenance import MADE_FROM, Record, named
 
 GROUPS = ("model", "task", "criterion", "optimizer", "lr_scheduler", "optimization", "dataset", "checkpoint", "common")
 MORE = ("ema", "bmuf", "scoring", "bpe", "tokenizer")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from realformer_nmt.errors import UserError
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.updates import Length
 

@@ -10,18 +10,18 @@ from typing import Any
 
 import torch
 
-from realformer_nmt.config import TranslationConfig, validate
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.finished import Stage
 from realformer_nmt.corpora import manifest
-from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation.preparation import read_report
-from realformer_nmt.finished import Stage
-from realformer_nmt.model import read_options
-from realformer_nmt.presets import FAMILIES
+from realformer_nmt.corpora.preparation import read_report
+from realformer_nmt.fairseq_patches.option_ranges import check_training
+from realformer_nmt.model.config import TranslationConfig, validate
+from realformer_nmt.model.model import read_options
+from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.protocols import command, origin, settings, states, updates
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import Protocol, load, shipped
 from realformer_nmt.protocols.session import RECORD, Training
-from realformer_nmt.ranges import check_training
 
 WRITERS = ("tensorboard", "tensorboardX")
 EXAMPLES = """examples:

@@ -18,9 +18,9 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
-from realformer_nmt.datasets import demand_plain
-from realformer_nmt.errors import UserError, one_line
-from realformer_nmt.evaluation import databin
+from realformer_nmt.common.errors import UserError, one_line
+from realformer_nmt.data_bins import databin
+from realformer_nmt.data_bins.datasets import demand_plain
 
 LARGEST = 2**31 - 1  # that fairseq counts to
 

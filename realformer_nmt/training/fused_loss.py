@@ -12,8 +12,8 @@ from fairseq.criterions.label_smoothed_cross_entropy import (
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from realformer_nmt.errors import OptionError
-from realformer_nmt.product import product
+from realformer_nmt.common.errors import OptionError
+from realformer_nmt.kernels.matmul import product
 
 CACHE_CHUNK = 2**18  # logits that are fp32 at a time: on the CPU 1 MB, which stays in the cache,
 LAUNCH_CHUNK = 2**24  # elsewhere 64 MB, so that kernel launches do not count

@@ -7,7 +7,7 @@ from fairseq.optim import FairseqOptimizer
 from fairseq.optim.lr_scheduler import FairseqLRScheduler, register_lr_scheduler
 from omegaconf import II
 
-from realformer_nmt.errors import OptionError
+from realformer_nmt.common.errors import OptionError
 
 
 @dataclass

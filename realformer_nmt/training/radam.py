@@ -15,7 +15,7 @@ from fairseq.optim import FairseqOptimizer, register_optimizer
 from omegaconf import II
 from torch import Tensor
 
-from realformer_nmt.errors import OptionError
+from realformer_nmt.common.errors import OptionError
 
 TRACTABLE = 5.0  # the published code's bound on rho; the paper's own is 4
 AVERAGES = ("exp_avg", "exp_avg_sq")

@@ -20,8 +20,8 @@ from comparisons import DIVERGED, DONE, STUCK
 from fixture_types import Once
 from program import realformer_nmt
 
-from realformer_nmt import sealed
 from realformer_nmt.cli import main
+from realformer_nmt.common import sealed
 from realformer_nmt.comparison.cells import Cell
 from realformer_nmt.comparison.compare import status
 from realformer_nmt.comparison.grid import Failure

@@ -6,11 +6,11 @@ from typing import get_args, get_type_hints
 
 import pytest
 
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.corpus import Options, find
 from realformer_nmt.comparison.grid import load
 from realformer_nmt.corpora import prepare
 from realformer_nmt.corpora.subwords import METHODS
-from realformer_nmt.errors import UserError
 
 GRID = 'families = ["pre_ln"]\nlayers = ["1"]\ncorpus = "iwslt14_de_en"\n'
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from realformer_nmt.cli import main
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid import load
-from realformer_nmt.errors import UserError
 
 PLAIN = 'families = ["post_ln", "admin"]\nlayers = ["6", "60-12"]\n'
 REFUSED = {

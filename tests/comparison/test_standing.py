@@ -12,12 +12,12 @@ from fixture_types import Once
 from test_compare import compare
 
 from realformer_nmt.cli import main
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.cells import Cell, cells
 from realformer_nmt.comparison.corpus import find
 from realformer_nmt.comparison.grid import load
 from realformer_nmt.comparison.running import run
 from realformer_nmt.comparison.standing import differences, renew
-from realformer_nmt.errors import UserError
 
 RECORDS = ("cell.json", "train.json", "average.pt.json", "translation/translation.json", "run.json")
 

@@ -4,7 +4,8 @@ from typing import Any
 
 from sample_results import sample
 
-from realformer_nmt.comparison import unlike, wording
+from realformer_nmt.comparison import unlike
+from realformer_nmt.comparison.report import wording
 
 
 def cell(name: str, family: str = "pre_ln", versions: dict[str, str] | None = None, **settings: Any) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from fairseq.data import Dictionary, data_utils
 
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.binarise import binarise
-from realformer_nmt.errors import UserError
 
 LANGUAGES = ("en", "de")
 TEXTS = {

@@ -12,10 +12,10 @@ from miniature import Miniature, miniature, pack, served
 from program import REPOSITORY, realformer_nmt
 
 from realformer_nmt import cli
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.download import Patience
 from realformer_nmt.corpora.fetch import fetch, fetch_texts
 from realformer_nmt.corpora.manifest import load, shipped
-from realformer_nmt.errors import UserError
 
 AT_ONCE = Patience((0, 0), 20, lambda _: None)
 NEWS = "/wmt14_en_de/https.statmt.org/wmt14/test-full.tgz"

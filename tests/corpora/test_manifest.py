@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from program import REPOSITORY
 
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.corpus import Corpus, Lengths, Member, Packing
 from realformer_nmt.corpora.manifest import FOLDER, ManifestError, build_corpus, load, read, shipped
-from realformer_nmt.errors import UserError
 
 DIGEST = "0" * 64
 GOOD = f"""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.parallel import ordered
-from realformer_nmt.errors import UserError
 
 
 def squared(number: int) -> int:

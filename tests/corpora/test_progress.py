@@ -20,7 +20,7 @@ from single_archive import packing
 
 from realformer_nmt.corpora.download import download
 from realformer_nmt.corpora.progress import watched
-from realformer_nmt.corpora.reading import blocks
+from realformer_nmt.corpora.segments import blocks
 from realformer_nmt.corpora.subwords import METHODS, Texts
 
 BAR = r": 100%.*{0}/{0} \[\d\d:\d\d<\d\d:\d\d, .*B/s\]"

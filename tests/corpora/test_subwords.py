@@ -11,9 +11,9 @@ from sentencepiece import SentencePieceProcessor
 from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import subwords
 from realformer_nmt.corpora.subwords import CODES, DICTIONARY, FAIRSEQ_SYMBOLS, METHODS, MODEL, Texts
-from realformer_nmt.errors import UserError
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\u2581", exclude_categories=["Cs"])), min_size=1, max_size=5)
 SIZE = 400

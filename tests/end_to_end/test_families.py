@@ -10,7 +10,7 @@ from processes import finish, run_all, start
 from reports import parse, updates
 from runs import SENTENCES, UPDATES, Compose, Trained, at_update, family_options, load, load_state
 
-from realformer_nmt.presets import FAMILIES
+from realformer_nmt.model.presets import FAMILIES
 
 
 @pytest.mark.parametrize("family", FAMILIES)

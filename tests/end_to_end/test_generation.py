@@ -12,7 +12,7 @@ from processes import command, finish, run_all, start
 from reports import Translations, parse
 from runs import LANGUAGES, SENTENCES, Compose, Trained
 
-from realformer_nmt.model import TranslationModel
+from realformer_nmt.model.model import TranslationModel
 
 COPIED = ("--gen-subset", "test1")  # its references are not what the models were trained for
 SAMPLING = ("--beam", 1, "--sampling", "--sampling-topk", 5, "--temperature", 3)

@@ -8,7 +8,7 @@ import torch
 from fairseq.models import BaseFairseqModel
 from tiny import build
 
-from realformer_nmt.errors import UserError
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation import generation
 
 

@@ -13,7 +13,7 @@ import torch
 from fairseq import checkpoint_utils
 from tiny_run import Training
 
-from realformer_nmt.errors import UserError
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation import translate
 
 DECODING = ["--cpu", "--beam", "1", "--max-len-b", "10"]

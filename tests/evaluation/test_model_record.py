@@ -5,8 +5,8 @@ from pathlib import Path
 
 import torch
 
+from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.evaluation import model_record
-from realformer_nmt.evaluation.files import sha256
 
 
 def test_a_stock_model_is_described_too(tmp_path: Path) -> None:

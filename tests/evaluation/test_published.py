@@ -2,7 +2,7 @@
 
 import pytest
 
-from realformer_nmt.errors import UserError
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation import published, score
 
 

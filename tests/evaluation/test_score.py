@@ -18,11 +18,11 @@ from program import realformer_nmt
 from tiny_run import Training
 from word_salad import texts
 
-from realformer_nmt import sealed
-from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation import average as average_command
+from realformer_nmt.checkpoints import average as average_command
+from realformer_nmt.common import sealed
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.text_lines import read_lines, sha256
 from realformer_nmt.evaluation import metrics, score, translate
-from realformer_nmt.evaluation.files import read_lines, sha256
 from realformer_nmt.evaluation.metrics import measured, tokenised_bleu
 
 

@@ -14,10 +14,10 @@ import pytest
 from program import realformer_nmt
 from sacrebleu.metrics import BLEU
 
-from realformer_nmt import sealed
-from realformer_nmt.errors import UserError
+from realformer_nmt.common import sealed
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.evaluation import significance
-from realformer_nmt.evaluation.files import sha256
 from realformer_nmt.evaluation.significance import System, compare, holm, shown
 
 WORDS = list("abcdefgh")

@@ -19,9 +19,10 @@ import torch
 from program import REPOSITORY, realformer_nmt
 from tiny_run import Training
 
-from realformer_nmt.errors import UserError
-from realformer_nmt.evaluation import databin, metrics, translate
-from realformer_nmt.evaluation.files import read_lines, sha256
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.text_lines import read_lines, sha256
+from realformer_nmt.data_bins import databin
+from realformer_nmt.evaluation import metrics, translate
 from realformer_nmt.evaluation.streams import streaming
 
 DECODING = ["--cpu", "--beam", "2", "--max-len-a", "1", "--max-len-b", "2"]

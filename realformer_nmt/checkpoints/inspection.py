@@ -1,0 +1,94 @@
+"""`realformer-nmt inspect CHECKPOINT`: architecture, choices, parameters, and the weight of every shortcut."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from tabulate import tabulate
+from torch import Tensor
+
+from realformer_nmt.checkpoints import layout
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.model.admin_profile import shortcuts
+from realformer_nmt.model.config import TranslationConfig
+from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.presets import FAMILIES, PRESETS
+from realformer_nmt.model.skeleton import skeleton
+from realformer_nmt.model.weights import WeightsError
+
+CHOICES = next(iter(FAMILIES.values()))
+SIZES = ("encoder_layers", "decoder_layers", "encoder_embed_dim", "decoder_embed_dim")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Shows what a checkpoint of this package holds. Nothing in it is run."
+    parser.epilog = "example: realformer-nmt inspect run/checkpoints/checkpoint_last.pt"
+    parser.add_argument("checkpoint", type=Path, help="a checkpoint_*.pt of fairseq-train")
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def run(args: argparse.Namespace) -> int:
+    found = inspect(args.checkpoint)
+    if args.json:
+        print(json.dumps(found, indent=2))
+        return 0
+    weights = found.pop("shortcuts")
+    print(tabulate(found.items(), tablefmt="plain", intfmt=","), end="\n\n")
+    headers = {"sublayer": "shortcut of", "mean": "mean w", "smallest": "smallest", "largest": "largest"}
+    print(tabulate(weights, headers=headers, floatfmt=".4f"))
+    return 0
+
+
+def inspect(path: Path) -> dict[str, Any]:
+    state = layout.load(path)
+    options, weights = layout.options(state), state["model"]
+    arch = options.get("_name") or options.get("arch")
+    if arch not in PRESETS and not all(choice in options for choice in CHOICES):
+        raise UserError(
+            f"{path} holds a model of arch {arch}, which is not of this package: `realformer-nmt archs` lists its own"
+        )
+    model = build(path, options, weights)
+    return {
+        "arch": arch,
+        **{name: options.get(name) for name in (*CHOICES, *SIZES)},
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "updates": layout.updates(state),
+        "shortcuts": [
+            {
+                "sublayer": f"{side}.{name.removesuffix('_shortcut')}",
+                "mean": float(w.mean()),
+                "smallest": float(w.min()),
+                "largest": float(w.max()),
+            }
+            for side in ("encoder", "decoder")
+            for name, shortcut in shortcuts(model.get_submodule(side))
+            for w in [shortcut.weight().detach()]
+        ],
+    }
+
+
+def build(path: Path, options: dict[str, Any], weights: dict[str, Tensor]) -> TranslationModel:
+    """With options that may be of any kind: they come from a file."""
+    words = [words_of(path, weights, f"{side}.embed_tokens.weight") for side in ("encoder", "decoder")]
+    defaults = TranslationConfig()
+    for name, value in options.items():
+        wanted = type(vars(defaults).get(name) if vars(defaults).get(name) is not None else value)
+        if not isinstance(value, (int, float) if wanted is float else wanted):
+            raise UserError(f"{path} has {name} {str(value)[:80]!r}, which is no {wanted.__name__}")
+    try:
+        model = skeleton(argparse.Namespace(**options), *words)
+        model.load_state_dict(weights)
+    except WeightsError as error:
+        raise UserError(f"{path} {error}") from error
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from error
+    return model
+
+
+def words_of(path: Path, weights: dict[str, Tensor], name: str) -> int:
+    weight = weights.get(name)
+    if weight is None or weight.dim() != 2:
+        held = "has no" if weight is None else "has no matrix as"
+        raise UserError(f"{path} {held} {name}: it holds the weights of another model")
+    return weight.size(0)

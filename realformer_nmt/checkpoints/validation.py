@@ -1,0 +1,58 @@
+"""What a checkpoint knows of its validation.
+
+fairseq stores the metric that --best-checkpoint-metric names. Its other meters run on over the whole training, so
+the validation of one checkpoint is the difference to the checkpoint before; it counts only where it agrees with
+the stored metric, which it does if exactly one validation lies between the two.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sacrebleu.metrics import BLEU
+
+from realformer_nmt.checkpoints import layout
+
+Meters = dict[str, np.ndarray]  # name -> [sum, weight], or the sums alone of BLEU's counts
+LOSSES = ("loss", "nll_loss")
+COUNTS = ("_bleu_counts", "_bleu_totals", "_bleu_sys_len", "_bleu_ref_len")
+
+
+def stored(state: dict[str, Any]) -> dict[str, float]:
+    """The one metric that fairseq stores with a checkpoint."""
+    value = (state.get("extra_state") or {}).get("val_loss")
+    return {} if value is None else {layout.setting(state, "checkpoint", "best_checkpoint_metric"): float(value)}
+
+
+def meters(state: dict[str, Any]) -> Meters:
+    return sums(((state.get("extra_state") or {}).get("metrics") or {}).get("valid") or [])
+
+
+def sums(rows: Sequence[Any]) -> Meters:
+    """Of fairseq's meters as it stores them."""
+    found = {name: (meter["sum"], meter["count"]) for _, name, _, meter in rows if name in LOSSES + COUNTS}
+    return {
+        name: np.array([float(total), float(weight)]) if name in LOSSES else np.array(total, dtype=np.int64)
+        for name, (total, weight) in found.items()
+    }
+
+
+def between(later: Meters, earlier: Meters) -> dict[str, float]:
+    """Losses (base 2, as fairseq logs them) and BLEU of what was validated since the earlier meters were stored."""
+    new = {name: value - earlier.get(name, np.zeros_like(value)) for name, value in later.items()}
+    scores = {name: float(new[name][0] / new[name][1]) for name in LOSSES if name in new and new[name][1] > 0}
+    if all(name in new for name in COUNTS) and new["_bleu_ref_len"] > 0 and new["_bleu_sys_len"] > 0:
+        counts, totals, sys_len, ref_len = (new[name].tolist() for name in COUNTS)
+        scores["bleu"] = BLEU.compute_bleu(counts, totals, sys_len, ref_len, smooth_method="exp").score
+    return scores
+
+
+def history(states: Sequence[tuple[dict[str, float], Meters]]) -> list[dict[str, float]]:
+    """The validations of checkpoints in the order of their updates, each as (stored metric, meters)."""
+    scores, earlier = [], Meters()
+    for metric, now in states:
+        derived = between(now, earlier)
+        agree = all(abs(derived.get(name, np.inf) - value) < 0.01 for name, value in metric.items())
+        scores.append({**derived, **metric} if metric and agree else metric)
+        earlier = now
+    return scores

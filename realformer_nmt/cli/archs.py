@@ -1,0 +1,60 @@
+"""`realformer-nmt archs`: every --arch with its four choices, layers, width and parameters."""
+
+import argparse
+import json
+from typing import Any
+
+import torch
+from tabulate import tabulate
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.model.config import TranslationConfig
+from realformer_nmt.model.presets import PRESETS
+from realformer_nmt.model.skeleton import skeleton
+
+COLUMNS = {
+    "arch": "arch",
+    "residual_topology": "topology",
+    "residual_scaling": "scaling",
+    "score_source": "source",
+    "score_carry": "carry",
+    "encoder_layers": "encoder",
+    "decoder_layers": "decoder",
+    "encoder_embed_dim": "width",
+    "parameters": "parameters",
+}
+
+
+MOST = 100_000_000  # entries of a dictionary
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Lists every --arch: name, the four choices, layers, width, parameters."
+    parser.epilog = "example: realformer-nmt archs --vocabulary 40000"
+    parser.add_argument("--json", action="store_true", help="print a JSON list")
+    parser.add_argument(
+        "--vocabulary",
+        type=int,
+        default=32768,
+        help="entries of the joined dictionary, for the parameters (%(default)s)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    if not 1 <= args.vocabulary <= MOST:
+        raise UserError(f"--vocabulary {args.vocabulary}: allowed is 1 to {MOST:,}")
+    rows = [describe(arch, args.vocabulary) for arch in PRESETS]
+    if args.json:
+        print(json.dumps(rows, indent=2))
+        return 0
+    print(tabulate([[row[name] for name in COLUMNS] for row in rows], headers=[*COLUMNS.values()], intfmt=","))
+    print(f"\nParameters: with a joined dictionary of {args.vocabulary:,} entries and --share-all-embeddings.")
+    return 0
+
+
+def describe(arch: str, vocabulary: int) -> dict[str, Any]:
+    options = vars(TranslationConfig()) | PRESETS[arch] | {"share_all_embeddings": True}
+    with torch.device("meta"):
+        model = skeleton(argparse.Namespace(**options), vocabulary, vocabulary)
+    shown = {name: options[name] for name in COLUMNS if name in options}
+    return {"arch": arch, **shown, "parameters": sum(parameter.numel() for parameter in model.parameters())}

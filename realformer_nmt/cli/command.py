@@ -1,0 +1,121 @@
+"""The command `realformer-nmt`: a table of subcommands.
+
+Each is a module with `add_arguments(parser)` and `run(args) -> int`, imported only when it is called: --help is quick,
+and `doctor` works without fairseq.
+"""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import realformer_nmt
+from realformer_nmt.common import foreign_errors, safe_names, standard_streams, terminal
+from realformer_nmt.common.errors import UserError, one_line
+
+
+class Subcommand(NamedTuple):
+    name: str
+    help: str
+    module: str
+
+
+SUBCOMMANDS = (
+    Subcommand("doctor", "versions, GPU, what is wrong and what mends it", "realformer_nmt.cli.doctor"),
+    Subcommand("install-engine", "build and install the fairseq that is tested", "realformer_nmt.cli.engine"),
+    Subcommand("user-dir", "print the folder to give to fairseq's --user-dir", "realformer_nmt.cli.user_dir"),
+    Subcommand("archs", "list the architectures", "realformer_nmt.cli.archs"),
+    Subcommand("inspect", "show what a checkpoint holds", "realformer_nmt.checkpoints.inspection"),
+    Subcommand("fetch", "download a corpus and extract its texts", "realformer_nmt.corpora.fetch"),
+    Subcommand("invent", "write an English-German corpus of a small grammar", "realformer_nmt.corpora.invent"),
+    Subcommand("prepare", "from a corpus or your own files to fairseq's data-bin", "realformer_nmt.corpora.prepare"),
+    Subcommand("protocol", "show how a paper trained, averaged and decoded", "realformer_nmt.protocols.show"),
+    Subcommand("train", "run fairseq-train by a protocol, on any number of GPUs", "realformer_nmt.protocols.train"),
+    Subcommand("updates", "count the updates of a training", "realformer_nmt.protocols.updates"),
+    Subcommand("average", "average the weights of checkpoints", "realformer_nmt.checkpoints.average"),
+    Subcommand("translate", "translate a test set or raw text", "realformer_nmt.evaluation.translate"),
+    Subcommand("score", "score a translation, beside the published figures", "realformer_nmt.evaluation.score"),
+    Subcommand("significance", "test runs against a baseline", "realformer_nmt.evaluation.significance"),
+    Subcommand("compare", "a grid of trainings, its table and its report", "realformer_nmt.comparison.compare"),
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Exit status: 0 done, 1 an error, said in one line, 2 wrong usage."""
+    if argv is None:  # as a program: whatever Python it starts leaves modules of the current folder alone
+        os.environ["PYTHONSAFEPATH"] = "1"
+    words = list(sys.argv[1:] if argv is None else argv)
+    standard_streams.settle()
+    terminal.guard_output()
+    try:
+        status = _run(words)
+        sys.stdout.flush()
+    except (Exception, KeyboardInterrupt) as error:
+        if "--debug" in words:
+            raise
+        if isinstance(error, BrokenPipeError):  # the reader of our output, such as `head`, has left
+            standard_streams.drop_what_nobody_takes()
+        else:
+            standard_streams.say(terminal.printable_lines(f"realformer-nmt: {_words(error)}"))
+        return 1
+    return status
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    unforeseen = f"{kind}; nobody has foreseen this: add --debug, which shows where it happened, and report it"
+    return foreign_errors.known(error) or one_line(unforeseen)
+
+
+def _run(words: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="realformer-nmt", description="Deep residual Transformers for fairseq.")
+    _add_debug(parser, default=False)
+    parser.add_argument("--version", action="version", version=f"realformer-nmt {realformer_nmt.__version__}")
+    parsers = parser.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True)
+    called = next((word for word in words if not word.startswith("-")), None)
+    run = None
+    for name, summary, path in SUBCOMMANDS:
+        subparser = parsers.add_parser(name, help=summary)
+        if name == called:
+            module = _load(name, path)
+            _add_debug(subparser, default=argparse.SUPPRESS)  # both `--debug NAME` and `NAME --debug`
+            subparser.register("type", Path, safe_names.given)
+            module.add_arguments(subparser)
+            run = module.run
+    args = parser.parse_args(words)  # leaves with status 2 unless a subcommand was called
+    _refuse_pipes(args)
+    return run(args) if run else 2
+
+
+def _refuse_pipes(args: argparse.Namespace) -> None:
+    """Which are read once, or waited for without end."""
+    for name, value in vars(args).items():
+        for path in _paths(value):
+            if name != "input" and path.is_fifo():
+                raise UserError(f"{path} is a pipe, which can be read only once: write it to a file first")
+            if name == "output" and path.exists() and not (path.is_file() or path.is_dir()):
+                raise UserError(f"{path} is a device, in whose place a file would come: give a file's name")
+
+
+def _paths(value: object) -> Iterator[Path]:
+    if isinstance(value, Path):
+        yield value
+    for item in value if isinstance(value, list) else ():
+        yield from _paths(item)
+
+
+def _add_debug(parser: argparse.ArgumentParser, default: object) -> None:
+    parser.add_argument("--debug", action="store_true", default=default, help="show an error's traceback")
+
+
+def _load(name: str, path: str) -> ModuleType:
+    try:
+        return importlib.import_module(path)
+    except ImportError as error:
+        raise UserError(f"{name}: {error}; run `realformer-nmt doctor`, which says what to do") from error

@@ -1,0 +1,173 @@
+"""`realformer-nmt doctor`: what is installed, what is wrong, and the command that mends it."""
+
+import argparse
+import contextlib
+import importlib
+import importlib.metadata
+import io
+import json
+import platform
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+INSTALL_ENGINE = "realformer-nmt install-engine"
+DISTRIBUTIONS = {"hydra": "hydra-core", "sklearn": "scikit-learn", "yaml": "PyYAML"}  # where pip's name is another
+OLDEST = {"torch": (2, 4), "numpy": (1, 26), "sacrebleu": (2, 4), "sentencepiece": (0, 2), "sacremoses": (0, 1)}
+
+
+class Finding(NamedTuple):
+    name: str
+    value: str
+    wrong: str | None = None
+    mend: str | None = None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Exit status 0 if all is well, 1 otherwise."
+    parser.epilog = "example: realformer-nmt doctor"
+    parser.add_argument("--json", action="store_true", help="the same as one JSON object")
+
+
+def run(args: argparse.Namespace) -> int:
+    findings = list(examine())
+    wrong = [finding for finding in findings if finding.wrong]
+    if args.json:
+        report = {"ok": not wrong, "found": {f.name: f.value for f in findings}}
+        print(json.dumps({**report, "wrong": [{"what": f.wrong, "mend": f.mend} for f in wrong]}, indent=2))
+    else:
+        print("\n".join(f"{finding.name:15} {finding.value}" for finding in findings))
+        print("\n".join(f"wrong: {f.wrong}; mend: {f.mend}" for f in wrong) or "all is well")
+    return 1 if wrong else 0
+
+
+def examine() -> Iterator[Finding]:
+    """Every finding in the order in which problems are to be mended."""
+    yield Finding("python", f"{platform.python_version()}, {sys.executable}")
+    ground = [examine_package(name) for name in ("numpy", "torch")]  # torch imports numpy
+    yield from ground
+    broken = [finding.name for finding in ground if finding.wrong]
+    if broken:
+        yield Finding("fairseq", f"not tried without {' and '.join(broken)}")
+    else:
+        yield from examine_fairseq()
+        yield examine_gpu()
+    for name in ("sacrebleu", "sentencepiece", "sacremoses"):
+        yield examine_package(name)
+
+
+def attempt(name: str) -> ModuleType | BaseException:
+    """The module, or what its import raised; whatever the import prints is no finding."""
+    sink = io.StringIO()
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink):
+            warnings.simplefilter("ignore")
+            return importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        return error
+
+
+def examine_package(name: str) -> Finding:
+    oldest = ".".join(map(str, OLDEST[name]))
+    install = f"{sys.executable} -m pip install --upgrade '{name}>={oldest}'"
+    module = attempt(name)
+    if isinstance(module, ModuleNotFoundError) and module.name == name:
+        return Finding(name, "missing", f"{name} is not installed", install)
+    if isinstance(module, BaseException):
+        return Finding(name, "broken", f"{name} does not import: {summary(module)}", f"{install} --force-reinstall")
+    version = str(getattr(module, "__version__", "of unknown version"))
+    if release(version) < OLDEST[name]:
+        return Finding(name, version, f"{name} {version} is older than {oldest}", install)
+    return Finding(name, version)
+
+
+def examine_fairseq() -> Iterator[Finding]:
+    fairseq = attempt("fairseq")
+    if isinstance(fairseq, BaseException):
+        yield Finding("fairseq", "unusable", *explain(fairseq))
+        return
+    if fairseq.__file__ is None:
+        folder = next(iter(fairseq.__path__))
+        wrong = f"{folder} is taken for fairseq, but holds no package"
+        yield Finding("fairseq", "unusable", wrong, f"leave {Path(folder).parent} out of PYTHONPATH")
+        return
+    yield Finding("fairseq", f"{engine(fairseq)}, {Path(fairseq.__file__).parent}", *two_engines())
+    extension = attempt("fairseq.data.data_utils_fast")
+    if isinstance(extension, BaseException):
+        wrong = f"fairseq has no working C++ extension data_utils_fast: {summary(extension)}"
+        yield Finding("data_utils_fast", "missing", wrong, INSTALL_ENGINE)
+    else:
+        yield Finding("data_utils_fast", "present")
+    yield examine_plugin()
+
+
+def explain(error: BaseException) -> tuple[str, str]:
+    """What keeps fairseq from being imported, and the command against it."""
+    if isinstance(error, ModuleNotFoundError) and error.name == "fairseq":
+        return "fairseq is not installed", INSTALL_ENGINE
+    if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith("fairseq."):
+        package = error.name.partition(".")[0]
+        install = f"{sys.executable} -m pip install {DISTRIBUTIONS.get(package, package)}"
+        return f"fairseq needs {package}, which is not installed", install
+    if isinstance(error, ValueError) and "mutable default" in str(error):
+        reinstall = f"{sys.executable} -m pip uninstall --yes fairseq && {INSTALL_ENGINE}"
+        return f"this fairseq is one for Python < 3.11: {summary(error)}", reinstall
+    return f"fairseq does not import: {summary(error)}", INSTALL_ENGINE
+
+
+def engine(fairseq: ModuleType) -> str:
+    for name in ("fairseq-fixed", "fairseq"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            return f"{name} {importlib.metadata.version(name)}"
+    return f"fairseq {getattr(fairseq, '__version__', 'of unknown version')}, not installed by pip"
+
+
+def two_engines() -> tuple[str, str] | tuple[()]:
+    """Both distributions write into the same folder, so that what runs is a mixture."""
+    names = {distribution.metadata["Name"] for distribution in importlib.metadata.distributions()}
+    if {"fairseq", "fairseq-fixed"} <= names:
+        uninstall = f"{sys.executable} -m pip uninstall --yes fairseq fairseq-fixed"
+        return "fairseq and fairseq-fixed are installed over each other", f"{uninstall} && {INSTALL_ENGINE}"
+    return ()
+
+
+def examine_plugin() -> Finding:
+    package = attempt("realformer_nmt")
+    model = attempt("realformer_nmt.model.model")
+    if isinstance(package, BaseException) or isinstance(model, BaseException):
+        error = summary(model if isinstance(model, BaseException) else package)
+        command = f"{sys.executable} -c 'import fairseq, realformer_nmt.model.model'"
+        return Finding("realformer_nmt", "broken", f"realformer_nmt does not import: {error}", f"{command} shows where")
+    return Finding("realformer_nmt", f"{package.__version__}, {Path(str(package.__file__)).parent}")
+
+
+def examine_gpu() -> Finding:
+    import torch
+
+    build = f"torch {torch.__version__}"
+    choose = "install the torch for this driver and GPU, see https://pytorch.org/get-started"
+    if not torch.cuda.is_available():
+        if Path("/proc/driver/nvidia/version").exists():
+            return Finding("GPU", "unusable", f"{build} cannot use this machine's NVIDIA driver", choose)
+        return Finding("GPU", "none: trains on the CPU")
+    gpu = torch.cuda.get_device_properties(0)
+    memory = f"{gpu.total_memory / 2**30:.0f} GiB"
+    value = f"{torch.cuda.device_count()} x {gpu.name}, {memory}, capability {gpu.major}.{gpu.minor}"
+    try:
+        torch.ones(1, device="cuda").add(1).item()
+    except RuntimeError as error:
+        return Finding("GPU", value, f"{build} cannot compute on the GPU: {summary(error)}", choose)
+    return Finding("GPU", value)
+
+
+def summary(error: object) -> str:
+    lines = str(error).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {lines[0]}"
+
+
+def release(version: str) -> tuple[int, ...]:
+    """(2, 13) of "2.13.0+cu130"."""
+    return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())

@@ -1,0 +1,114 @@
+"""`realformer-nmt install-engine`: builds and installs the one fairseq that the tests run with.
+
+fairseq-fixed is fairseq's main branch, repaired for Python >= 3.11. Its sdist asks for torch to build, for a CUDA
+compiler wherever CUDA_HOME is set, and for torchaudio to run: none of which translation needs. So the sdist is
+downloaded, checked against its hash, stripped of that, and built: three small C++ extensions. torch is not touched.
+"""
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from realformer_nmt.common.errors import UserError
+
+NAME, VERSION = "fairseq-fixed", "0.12.3.1"
+SDIST = f"fairseq_fixed-{VERSION}.tar.gz"
+SHA256 = "c607577a54ab30e2ee0f0b0a754ea5cdbc6ad0a9f99a1726638a2201445bc1cc"
+BUILD_TOOLS = ("setuptools==84.2.1", "wheel==0.48.0", "Cython==3.3.1", "numpy>=2,<3")  # built with 2, runs with 1.26
+TORCH_IMPORT = "from torch.utils import cpp_extension\n"
+UNUSED_DEPENDENCIES = ("cffi", "cython", "torchaudio>=0.8.0")
+TORCH_STAND_IN = """
+from setuptools import Extension as CppExtension
+from setuptools.command.build_ext import build_ext as BuildExtension
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = f"Builds {NAME} {VERSION} and installs it into {sys.prefix}, without its dependencies."
+    parser.epilog = "example: realformer-nmt install-engine"
+    parser.add_argument("--sdist", type=Path, metavar="FILE", help=f"an already downloaded {SDIST}")
+
+
+def run(args: argparse.Namespace) -> int:
+    _need_compiler()
+    if args.sdist:
+        verify(args.sdist)
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        environment = _build_environment(work / "tools")
+        sdist = args.sdist or _download(work, environment)
+        shutil.unpack_archive(sdist, work)
+        source = work / SDIST.removesuffix(".tar.gz")
+        setup = source / "setup.py"
+        setup.write_text(slim(setup.read_text(encoding="utf-8")), encoding="utf-8")
+        options = ("--no-deps", "--no-build-isolation", "--no-cache-dir", "--wheel-dir", str(work))
+        _pip("wheel", *options, str(source), environment=environment)
+        here = ("--no-index", "--find-links", str(work), "--only-binary", NAME)  # `pip freeze` shows no passing folder
+        _pip("install", "--no-deps", "--force-reinstall", *here, f"{NAME}=={VERSION}", environment=os.environ)
+    return 0
+
+
+def verify(sdist: Path) -> None:
+    """Refuse any file but the one that was tested."""
+    if not sdist.is_file():
+        raise UserError(f"{sdist}: no such file; leave --sdist out to download {SDIST}")
+    found = hashlib.sha256(sdist.read_bytes()).hexdigest()
+    if found != SHA256:
+        raise UserError(f"{sdist}: sha256 expected {SHA256}, found {found}; nothing was installed, download it again")
+
+
+def slim(setup: str) -> str:
+    """fairseq's setup.py without the extensions that need torch, and without the dependencies that nothing imports."""
+    before, start, rest = setup.partition("extensions.extend(\n")
+    _, end, after = rest.partition('if "READTHEDOCS" in os.environ:\n')
+    if not (start and end):
+        raise UserError(f"setup.py of {SDIST} is not the expected one: its list of torch extensions was not found")
+    slimmed = f"{before}cmdclass = {{}}\n\n{end}{after}"
+    for line in (TORCH_IMPORT, *(f'            "{name}",\n' for name in UNUSED_DEPENDENCIES)):
+        if slimmed.count(line) != 1:
+            raise UserError(f"setup.py of {SDIST} is not the expected one: it has not one line {line.strip()!r}")
+        slimmed = slimmed.replace(line, "")
+    return slimmed
+
+
+def _need_compiler() -> None:
+    compilers = [os.environ["CXX"].split()[0]] if os.environ.get("CXX") else ["c++", "g++", "clang++"]
+    if not any(map(shutil.which, compilers)):
+        raise UserError(f"no C++ compiler ({', '.join(compilers)}) on PATH; on Debian or Ubuntu: apt-get install g++")
+    header = Path(sysconfig.get_path("include"), "Python.h")
+    if not header.exists():
+        raise UserError(f"Python's C header {header} is missing; on Debian or Ubuntu: apt-get install python3-dev")
+
+
+def _build_environment(tools: Path) -> dict[str, str]:
+    """Build tools in a folder of their own: the user's environment keeps its own, or none."""
+    _pip("install", "--target", str(tools), *BUILD_TOOLS, environment=os.environ)
+    torch = tools / "torch" / "utils"  # pip runs the sdist's setup.py for its metadata, and that imports torch
+    torch.mkdir(parents=True)
+    for package in (torch.parent, torch):
+        (package / "__init__.py").touch()
+    (torch / "cpp_extension.py").write_text(TORCH_STAND_IN, encoding="utf-8")
+    kept = {name: value for name, value in os.environ.items() if name not in ("CUDA_HOME", "READTHEDOCS")}
+    return {**kept, "PYTHONPATH": str(tools)}
+
+
+def _download(folder: Path, environment: Mapping[str, str]) -> Path:
+    """Through pip, which knows the user's index and proxy, and which checks the hash before it unpacks."""
+    requirement = folder / "engine.txt"
+    requirement.write_text(f"{NAME}=={VERSION} --hash=sha256:{SHA256}\n", encoding="utf-8")
+    options = ("--no-deps", "--no-build-isolation", "--no-binary", NAME, "--dest", str(folder))
+    _pip("download", *options, "--requirement", str(requirement), environment=environment)
+    return folder / SDIST
+
+
+def _pip(*arguments: str, environment: Mapping[str, str]) -> None:
+    command: Sequence[str] = (sys.executable, "-m", "pip", *arguments, "--quiet")
+    if subprocess.run(command, env=environment, check=False).returncode:
+        raise UserError(f"this command failed, its own words are above: {' '.join(command)}")

@@ -1,0 +1,97 @@
+"""A stage that was finished: by its record, from the same as it would be made from now, and with what it made."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from realformer_nmt.common import json_records, sealed
+from realformer_nmt.common.atomic_files import writing
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.provenance import MADE_FROM, Record, differences, fingerprint, made_from
+
+OUTPUTS = "outputs"
+AGAIN = "--anew makes it again"
+HELP = "make it again, whatever is there"
+WANTED = {MADE_FROM: dict, OUTPUTS: dict}
+
+
+class Standing(NamedTuple):
+    """How a stage's record stands to what is asked of the stage."""
+
+    record: Record | None = None
+    differences: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()  # outputs
+
+    @property
+    def done(self) -> bool:
+        complete = self.record is not None and self.record.get("complete", True) is True
+        return complete and not self.differences and not self.gone
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a stage is asked to make, and from what. What it makes lies beside its record, or below."""
+
+    record: Path
+    settings: Mapping[str, Any]
+    inputs: Mapping[str, Path]
+    lasting: bool = True  # whether what it made must still be there
+
+    def standing(self) -> Standing:
+        if not self.record.is_file():
+            return Standing()
+        try:
+            before = sealed.read(self.record, AGAIN, WANTED)
+            with json_records.expected(self.record, AGAIN):
+                others = differences(before[MADE_FROM], made_from(self.settings, self.inputs, before[MADE_FROM]))
+                return self._compared(before, others)
+        except UserError as error:
+            return Standing(differences=(str(error),))
+
+    def _compared(self, before: Record, others: list[str]) -> Standing:
+        places = {name: self.record.parent / name for name in before[OUTPUTS]}
+        there = {name: place for name, place in places.items() if place.is_file()}
+        for name, place in there.items():
+            known = before[OUTPUTS][name]
+            if fingerprint(place, known)["sha256"] != known["sha256"]:
+                others.append(f"{name} is another file than was made")
+        gone = tuple(name for name in places if name not in there) if self.lasting else ()
+        return Standing(before, tuple(others), gone)
+
+    def finished(self, anew: bool) -> bool:
+        """Says so if it is; refuses if what is there was made from something else."""
+        if anew:
+            return False
+        found = self.standing()
+        if found.differences and found.record is None:
+            raise UserError(found.differences[0])
+        if found.differences:
+            raise UserError(
+                f"{self.record} was made otherwise: {'; '.join(found.differences)}. Name another place, or pass --anew "
+                "to make it again"
+            )
+        if found.done:
+            print(f"{self.record}: finished before, from the same settings and files")
+        return found.done
+
+    def begin(self) -> Record:
+        """What it is made from; a record of before no longer holds."""
+        made = self.made(self.standing().record)
+        with writing(self.record):
+            self.record.unlink(missing_ok=True)
+        return made
+
+    def made(self, before: Record | None) -> Record:
+        return made_from(self.settings, self.inputs, (before or {}).get(MADE_FROM))
+
+    def write(
+        self, made: Record, content: Mapping[str, Any], outputs: Iterable[Path] = (), finished: bool = True
+    ) -> None:
+        """`made` is what `begin` gave; as long as it is not finished, `content` says so."""
+        for name, known in made["inputs"].items() if finished else ():
+            path = self.inputs[name]
+            if path.is_file() and fingerprint(path, known)["sha256"] != known["sha256"]:
+                raise UserError(f"{path} was changed while it was read; run this again")
+        written = {str(path.relative_to(self.record.parent)): fingerprint(path) for path in outputs}
+        sealed.write(self.record, {**content, MADE_FROM: made, OUTPUTS: written})

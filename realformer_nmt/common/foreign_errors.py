@@ -1,0 +1,112 @@
+"""Errors that are not ours, of fairseq, torch and the system: in words for someone who wrote none of these."""
+
+import errno
+import os
+import re
+import traceback
+from pathlib import Path
+
+from realformer_nmt.common.errors import declared, one_line
+
+TRACE = "Traceback (most recent call last):"
+LONGEST = 400  # characters of another's message
+MEMORY = "there is not enough memory: pass a smaller --max-tokens with a larger --update-freq, or a smaller model"
+ELSEWHERE = "another rank ended, stopped or lost the network; see what it said last, and start the same command again"
+SILENT = (
+    "another rank did not answer for {0} seconds: it is stopped, gone or far slower; start the same command again, or "
+    "wait longer with REALFORMER_NMT_PATIENCE=SECONDS"
+)
+SAYINGS = (  # of "Kind: message"; what the pattern's groups hold stands in for {0}
+    (r"MemoryError|OutOfMemoryError|DefaultCPUAllocator|out of memory|bad_alloc|Storage size calculation", MEMORY),
+    (r"Timed out waiting (\d+)000ms", SILENT),
+    (
+        r"Connection (?:closed by peer|reset)|[Gg]loo.*onnect|NCCL (?:error|communicator)",
+        ELSEWHERE,
+    ),
+    (r"EADDRINUSE|[Aa]ddress already in use", "the port at which the ranks meet is taken: pass another"),
+    (r"No rendezvous handler for (\S*)", "{0} is no --distributed-init-method: give tcp://HOST:PORT or file:///PATH"),
+    (r"UnicodeEncodeError", "the terminal cannot show a character: set PYTHONIOENCODING=utf-8, or a UTF-8 locale"),
+    (r"UnicodeDecodeError", "a file is not UTF-8: convert it, for example by iconv -f latin1 -t utf-8"),
+    (r"Minimum loss scale reached", "the loss is no number any more: lower --lr, or train with --bf16 or in fp32"),
+    (r"(gradients are Nan/Inf)", "{0}: the training diverged: lower --lr, train with a longer warm-up, or in fp32"),
+    (r"RecursionError", "an input is nested too deeply: give another"),
+    (
+        r"(?:Model file not found: |IOError: file |OSError: file )(.+?)(?: not found|$)",
+        "{0}: no such file; give one that is",
+    ),
+    (r"FileNotFoundError: (\S+)$", "{0}: no such file or folder; give one that is"),
+    (r"Dataset not found: (.*) \((.*)\)", "{1} holds no subset {0}: give one whose .idx and .bin files stand there"),
+    (
+        r"Could not infer language pair",
+        "its names tell no languages: give a data-bin, or --source-lang and --target-lang",
+    ),
+    (r"exceed max_tokens=(\d+)", "a sentence is longer than --max-tokens {0}: pass more"),
+    (r"SyntaxError: (.*) \(<unknown>", "an option that holds a table or a list is not written as in Python: {0}"),
+    (r"JSONDecodeError: (.*)", "an option that holds JSON is not written as in JSON: {0}"),
+)
+SPOKEN = (  # to users
+    *("AssertionError", "ValueError", "Exception", "ImportError", "OSError", "FileNotFoundError"),
+    "FloatingPointError",
+)
+
+
+def words(error: BaseException) -> str:
+    """One line: what was wrong, and what to do."""
+    return known(error) or unknown(error)
+
+
+def known(error: BaseException) -> str | None:
+    """None of an error that nobody has met yet."""
+    ours = declared(error)
+    kind, message = innermost(error if ours is None else ours)
+    if ours is not None or kind.startswith("realformer_nmt."):
+        return one_line(message)
+    if isinstance(error, OSError) and error.errno:
+        return of_system(error)
+    for pattern, saying in SAYINGS:
+        if match := re.search(pattern, f"{kind}: {message}", re.DOTALL):
+            return one_line(saying.format(*match.groups()))
+    return None
+
+
+def innermost(error: BaseException) -> tuple[str, str]:
+    """Its kind and message. A process that reports another's error has that one's traceback for a message, the end of
+    which counts."""
+    message = str(error)
+    if TRACE not in message:
+        return type(error).__name__, message
+    lines = message.rpartition(TRACE)[2].strip("\n").splitlines()
+    last = max((number for number, line in enumerate(lines) if line.startswith(" ")), default=-1)
+    kind, _, told = "\n".join(lines[last + 1 :]).partition(": ")
+    return kind, told
+
+
+def of_system(error: OSError) -> str:
+    if error.filename is None and error.errno == errno.ENOENT and is_gone():
+        return "the current folder is gone: change to one that exists, and run this again"
+    if error.errno == errno.EPIPE:
+        return "whoever read the output has left; write it to a file, or read all of it"
+    name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else "a file"
+    return one_line(f"{name or 'an empty file name'}: {error.strerror}; mend that and run this again")
+
+
+def is_gone() -> bool:
+    try:
+        Path.cwd()
+    except OSError:
+        return True
+    return False
+
+
+def unknown(error: BaseException) -> str:
+    """fairseq's own words where it has some, else what broke, and where."""
+    kind, message = (one_line(text)[:LONGEST] for text in innermost(error))
+    if kind in SPOKEN and " " in message:
+        return f"{message}; change what was given, and run this again"
+    frames = traceback.extract_tb(error.__traceback__)
+    place = ""
+    if frames:
+        file = Path(frames[-1].filename)
+        place = f" in {file.parent.name}/{file.name}, line {frames[-1].lineno}"
+        message = message or one_line(frames[-1].line or "")
+    return f"failed with {kind}: {message}{place}; such options or files do not go together: check them, or report this"

@@ -1,0 +1,47 @@
+"""Text whose lines only a line feed ends, and hashes of files."""
+
+import gzip
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from realformer_nmt.common.atomic_files import completed, digest
+from realformer_nmt.common.errors import UserError
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    with completed(path) as file:
+        file.writelines(f"{line}\n".encode() for line in lines)
+
+
+def read_lines(path: Path) -> list[str]:
+    """Split at line feeds only: \\r, U+2028 and their like stay within a line, as `wc -l` counts."""
+    content = read_bytes(path)
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise UserError(f"{path}, line {line}: not UTF-8; convert the file, for instance with iconv") from error
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def read_bytes(path: Path) -> bytes:
+    """Unpacked, where the name ends with .gz."""
+    if not path.is_file():
+        raise UserError(f"{path}: no such file")
+    try:
+        return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise UserError(f"{path}: not a whole gzip file ({error}); take it from a complete download") from error
+
+
+def sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return digest(file, "sha256").hexdigest()
+
+
+def read_recorded(path: Path, recorded: str, record: Path) -> list[str]:
+    """Lines of a file whose hash a record holds."""
+    if not path.is_file() or sha256(path) != recorded:
+        raise UserError(f"{path} is not what {record} was computed from: score again")
+    return read_lines(path)

@@ -1,0 +1,1 @@
+"""Where cells run: on this machine or as a cluster's jobs."""

@@ -1,0 +1,1 @@
+"""What a comparison shows: the page, the tables, the plots."""

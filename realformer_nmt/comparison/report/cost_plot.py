@@ -1,0 +1,84 @@
+"""What quality cost: each family at each depth by the hours that a training took."""
+
+import statistics
+from typing import NamedTuple
+
+from matplotlib.axes import Axes
+
+from realformer_nmt.comparison.report.drawing import Drawing, Look, looks, plain, styled
+from realformer_nmt.comparison.report.labels import Label, beside, room
+from realformer_nmt.comparison.report.wording import Record, deep, drawn_metric, families, printable
+
+WIDTH, HEIGHT = 5.2, 2.9  # inches; a page scales it
+MINUTES = 60.0  # an hour
+
+
+class Spread(NamedTuple):
+    """Mean and deviation over seeds; what is drawn is never below 0."""
+
+    mean: float
+    deviation: float
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        return max(0.0, self.mean - self.deviation), self.mean + self.deviation
+
+
+class Point(NamedTuple):
+    """A row of the table."""
+
+    row: Record
+    cost: Spread
+    score: Spread
+
+
+@styled()
+def cost(results: Record) -> Drawing | None:
+    metric = drawn_metric(results)
+    points = [point for row in results["rows"] if (point := measured(results, row, metric["name"]))]
+    if not points:
+        return None
+    longest = max(point.cost.mean for point in points)
+    unit, factor = ("hours", 1.0) if longest > 2 else ("minutes", MINUTES)
+    drawing = Drawing(f"{metric['label']} against {unit} of training", WIDTH, HEIGHT, {})
+    axes: Axes = drawing.figure.subplots()
+    axes.set(xlabel=f"{unit} a training", ylabel=printable(metric["label"]))
+    look = looks(families(results))
+    labels = [draw(drawing, axes, point, look[point.row["family"]], factor) for point in points]
+    if longest > 20 * min(point.cost.mean for point in points) > 0:
+        axes.set_xscale("log")
+        plain(axes.xaxis)
+    else:
+        axes.set_xlim(left=0)
+    axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0]))
+    room(drawing, [label.text for label in labels], len(labels))
+    beside(drawing, axes, labels)
+    return drawing
+
+
+def measured(results: Record, row: Record, metric: str) -> Point | None:
+    cells = [cell for cell in results["cells"] if (cell["family"], cell["depth"]) == (row["family"], row["depth"])]
+    done = [
+        cell for cell in cells if cell["state"] == "done" and metric in cell["scores"] and cell["hours"] is not None
+    ]
+    if not done:
+        return None
+    return Point(
+        row, spread([cell["hours"] for cell in done]), spread([cell["scores"][metric]["score"] for cell in done])
+    )
+
+
+def spread(values: list[float]) -> Spread:
+    return Spread(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0)
+
+
+def draw(drawing: Drawing, axes: Axes, point: Point, look: Look, factor: float) -> Label:
+    x, y = point.cost.mean * factor, point.score.mean
+    bars = [([x, x], point.score.ends), ([end * factor for end in point.cost.ends], [y, y])]
+    for xs, ys in bars:
+        if xs[0] != xs[1] or ys[0] != ys[1]:
+            (bar,) = axes.plot(xs, ys, color=look.colour, linewidth=1.1, alpha=0.8)
+            drawing.mark(bar, "cost-deviation", f"{point.row['family']}, {deep(point.row['depth'])}")
+    (mark,) = axes.plot([x], [y], look.marker, color=look.colour)
+    drawing.mark(mark, "cost", f"{point.row['family']}, {deep(point.row['depth'])}: {y:.2f}")
+    return Label(x, y, f"{point.row['family']} {point.row['depth']}", look)

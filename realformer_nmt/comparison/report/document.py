@@ -1,0 +1,138 @@
+"""The files of a comparison: one page that needs nothing else, the tables, the picture."""
+
+import base64
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from realformer_nmt.common.atomic_files import completed
+from realformer_nmt.comparison.report import cell_plots, curve_plots, made, plots, tables, wording
+from realformer_nmt.comparison.report.cost_plot import cost
+from realformer_nmt.comparison.report.drawing import Drawing
+from realformer_nmt.comparison.report.sentences import examples
+from realformer_nmt.comparison.report.tables import terminal_table as terminal_table
+from realformer_nmt.comparison.report.wording import Record, by_size, drawn_metric
+from realformer_nmt.evaluation.significance import ALPHA
+
+FILTERS = (
+    "deep",
+    "difference",
+    "fallen",
+    "hours",
+    "interval",
+    "millions",
+    "probability",
+    "quality",
+    "seeds",
+    "spread",
+    "whole",
+)
+PAGE, STYLE = "report.html.jinja", "report.css.jinja"
+
+
+def write(results: Record, folder: Path) -> None:
+    """Each file whole or not at all; a page of before stays until the new one is there."""
+    depth = plots.by_depth(results)
+    files = {
+        "table.md": tables.markdown(results),
+        "table.csv": tables.spreadsheet(results),
+        "table.tex": tables.latex(results),
+        "report.html": page(results),
+        "bleu_by_depth.svg": depth.file_svg(),
+    }
+    encoded = {name: text.encode("utf-8", "replace") for name, text in files.items()}  # a lone surrogate is a ?
+    for name, content in {**encoded, "depth.png": depth.png()}.items():
+        with completed(folder / name) as stream:
+            stream.write(content)
+
+
+def page(results: Record) -> str:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {name: getattr(wording, name) for name in FILTERS}
+    environment.filters["moment"] = moment
+    style = environment.get_template(STYLE).render(metrics=len(wording.metrics(results)))
+    hashed = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return environment.get_template(PAGE).render(content(results), style=style, style_hash=hashed)
+
+
+def content(results: Record) -> dict[str, Any]:
+    """What the template says, computed; it escapes all but the drawings and the style."""
+    states = Counter(cell["state"] for cell in results["cells"])
+    drawn = drawn_metric(results)
+    costs = cost(results)
+    return {
+        "results": results,
+        "metrics": wording.metrics(results),
+        "drawn": drawn,
+        "states": states,
+        "failed": sum(states[state] for state in wording.FAILED),
+        "best": best(results, drawn),
+        "fallen": fallen(results),
+        "groups": [(depth, list(rows)) for depth, rows in groupby(by_size(results["rows"]), lambda row: row["depth"])],
+        "shared": made.shared(results["cells"]),
+        "own": made.own,
+        "versions": made.versions(results),
+        "named": made.named,
+        "stale": [cell for cell in by_size(results["cells"]) if cell["differences"]],
+        "tested": wording.tested(results),
+        "alpha": ALPHA,
+        "spent": sum(cell["hours"] or 0 for cell in results["cells"]),
+        "period": period(results["cells"]),
+        "by_depth": plots.by_depth(results).page_svg("depth-"),
+        "training": svgs(curve_plots.training(results), "train"),
+        "validation": svgs(curve_plots.validation(results), "valid"),
+        "cost": costs.page_svg("cost-") if costs else None,
+        "cells": [
+            (cell, svgs(cell_plots.drawings(cell), f"cell{place}"))
+            for place, cell in enumerate(by_size(results["cells"]))
+        ],
+        "examples": examples(results),
+    }
+
+
+def svgs(drawings: Iterable[Drawing], prefix: str) -> list[str]:
+    return [drawing.page_svg(f"{prefix}-{place}-") for place, drawing in enumerate(drawings)]
+
+
+def best(results: Record, metric: Record) -> list[Record]:
+    """The row with the highest mean, and those that are not significantly below it."""
+    rows = [row for row in results["rows"] if row["best"]]
+    return sorted(rows, key=lambda row: row["scores"][metric["name"]]["mean"], reverse=True)
+
+
+def fallen(results: Record) -> list[tuple[Record, str]]:
+    """The rows with models that failed, and the evidence of the first."""
+    rows = [row for row in by_size(results["rows"]) if row["failed"]]
+    return [(row, next(cell["evidence"] or "" for cell in results["cells"] if failed(cell, row))) for row in rows]
+
+
+def failed(cell: Record, row: Record) -> bool:
+    return cell["state"] in wording.FAILED and (cell["family"], cell["depth"]) == (row["family"], row["depth"])
+
+
+def period(cells: Iterable[Record]) -> tuple[str | None, str | None]:
+    """The first start and the last end."""
+    times = [(cell["started"], cell["finished"]) for cell in cells]
+    return (
+        min((start for start, _ in times if start), default=None),
+        max((end for _, end in times if end), default=None),
+    )
+
+
+def moment(stamp: str | None) -> str:
+    """2026-11-20T18:00:00+00:00 for a reader: 2026-11-20 18:00, in the zone that it was noted in."""
+    if not stamp:
+        return wording.NOTHING
+    zone = stamp[19:].lstrip(".0123456789")
+    return f"{stamp[:10]} {stamp[11:16]}{' UTC' if zone in ('+00:00', 'Z') else ' ' + zone}".strip()

@@ -1,0 +1,110 @@
+"""Quality against depth: the main plot of a report."""
+
+import math
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+
+from realformer_nmt.comparison.report.drawing import FAINT, INK, Drawing, Look, looks, styled
+from realformer_nmt.comparison.report.wording import (
+    Record,
+    deep,
+    depths,
+    drawn_metric,
+    fallen,
+    families,
+    printable,
+    spread,
+)
+
+WIDTH = 4.7  # inches; a page scales it
+STRIP = 0.19  # inches for each line of failed cells
+DODGE = 0.05  # of a category, so that the bars of two families do not hide each other
+SMALL = 8.0
+Failure = tuple[float, str, str]  # place, family, what is said
+
+
+@styled()
+def by_depth(results: Record) -> Drawing:
+    """A line a family over depths, as categories; what failed stands below, named."""
+    label = printable(drawn_metric(results)["label"])
+    names, failed = list(depths(results)), failures(results)
+    strip = STRIP * max((len([one for one in failed if one[0] == place]) for place in range(len(names))), default=0)
+    drawing = Drawing(f"{label} against depth", WIDTH, 2.8 + strip)
+    axes: Axes
+    if failed:
+        axes, below = drawing.figure.subplots(2, 1, sharex=True, height_ratios=[2.6, strip])
+        axes.tick_params(bottom=False, labelbottom=False)
+        axes.spines["bottom"].set_visible(False)
+        draw_failures(drawing, below, failed, looks(families(results)))
+    else:
+        axes = below = drawing.figure.subplots()
+    axes.set_ylabel(label)
+    below.set_xlabel("layers (encoder-decoder)" if any("-" in name for name in names) else "encoder and decoder layers")
+    below.set_xticks(range(len(names)), [printable(name) for name in names])
+    below.set_xlim(-0.5, len(names) - 0.5)
+    for place, (family, look) in enumerate(looks(families(results)).items()):
+        draw_family(drawing, axes, results, family, look, (place - (len(families(results)) - 1) / 2) * DODGE)
+    draw_published(drawing, axes, results)
+    axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0]))
+    if not any(row["seeds"] and results["metric"] in row["scores"] for row in results["rows"]):
+        axes.text(0.5, 0.5, "no cell has a score", transform=axes.transAxes, ha="center", alpha=FAINT)
+        axes.set_yticks([])
+    drawing.legend(axes)
+    return drawing
+
+
+def draw_family(drawing: Drawing, axes: Axes, results: Record, family: str, look: Look, dodge: float) -> None:
+    places, metric = list(depths(results)), results["metric"]
+    own = [row for row in results["rows"] if row["family"] == family and row["seeds"]]
+    scores = {row["depth"]: row["scores"][metric] for row in own if metric in row["scores"]}
+    where = [place + dodge for place in range(len(places))]
+    means = [scores[depth]["mean"] if depth in scores else math.nan for depth in places]  # no line over a failure
+    (line,) = axes.plot(where, means, color=look.colour, marker=look.marker, label=printable(family))
+    told = [f"{deep(depth)} {spread(score)}" for depth, score in scores.items()]
+    drawing.mark(line, "family", f"{family}: {'; '.join(told) or 'no score'}")
+    for x, depth in zip(where, places, strict=True):
+        score = scores.get(depth)
+        if score and score["deviation"] is not None:
+            ends = [max(0.0, score["mean"] - score["deviation"]), score["mean"] + score["deviation"]]
+            (bar,) = axes.plot([x, x], ends, color=look.colour, marker="_", markersize=7, linewidth=1.1)
+            drawing.mark(bar, "deviation", f"{family}: {spread(score)}")
+
+
+def failures(results: Record) -> list[Failure]:
+    places = list(depths(results))
+    return [
+        (places.index(row["depth"]), row["family"], f"{row['family']} {fallen(row)}")
+        for row in results["rows"]
+        if row["failed"]
+    ]
+
+
+def draw_failures(drawing: Drawing, axes: Axes, failed: Sequence[Failure], look: dict[str, Look]) -> None:
+    lines: dict[float, int] = {}
+    for x, family, text in failed:
+        y = lines[x] = lines.get(x, -1) + 1
+        (cross,) = axes.plot([x - 0.22], [y], color=look[family].colour, marker="x", markersize=6, markeredgewidth=1.8)
+        drawing.mark(cross, "failed", text)
+        axes.annotate(printable(text), (x - 0.22, y), (7, 0), textcoords="offset points", va="center", fontsize=SMALL)
+    axes.set_ylim(max(lines.values()) + 0.6, -0.6)
+    axes.set_yticks([])
+    axes.grid(visible=False)
+    axes.set_ylabel("failed", rotation="horizontal", ha="right", va="center")
+    axes.spines["left"].set_visible(False)
+
+
+def draw_published(drawing: Drawing, axes: Axes, results: Record) -> None:
+    """Where metric and corpus agree, at the depths of this comparison."""
+    layers = list(depths(results).values())
+    label: str | None = "published"
+    for figure in results["published"]:
+        size = [figure["encoder_layers"], figure["decoder_layers"]]
+        if figure["bleu"] is None or figure["comparable_with"] != results["metric"] or size not in layers:
+            continue
+        place = [layers.index(size) + 0.24]
+        (mark,) = axes.plot(
+            place, [figure["bleu"]], "D", color=INK, alpha=FAINT, markersize=4, markerfacecolor="none", label=label
+        )
+        drawing.mark(mark, "published", f"{figure['paper']}, {figure['model']}: {figure['bleu']:.2f}")
+        label = None  # one line in the legend

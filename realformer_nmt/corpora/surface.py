@@ -1,0 +1,48 @@
+"""From subwords back to text: to words, as the papers score them, and to raw text, as readers see it."""
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from sacremoses import MosesDetokenizer
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.corpora.subwords import MODEL, sentencepiece_model
+
+JOINT = re.compile(r"@@( |$)")
+Lines = list[str]
+
+
+class Surface(NamedTuple):
+    tokenised: Lines | None  # words between spaces; None where the subwords were cut from raw text
+    raw: Lines
+
+
+def words(lines: Iterable[str]) -> Lines:
+    """Without the joints that BPE (subword-nmt) leaves in words."""
+    return [JOINT.sub("", line) for line in lines]
+
+
+def from_moses_bpe(lines: Lines, _: Path | None, language: str) -> Surface:
+    detokenise = MosesDetokenizer(language).detokenize
+    tokenised = words(lines)
+    return Surface(tokenised, [detokenise(line.split(), unescape=True) for line in tokenised])
+
+
+def from_sentencepiece(lines: Lines, folder: Path | None, _: str) -> Surface:
+    if folder is None:
+        raise UserError(f"the folder of {MODEL} is needed to join its pieces: pass --subwords-folder")
+    model = sentencepiece_model(folder)
+    return Surface(None, [model.decode(line.split()) for line in lines])
+
+
+def from_words(lines: Lines, _: Path | None, __: str) -> Surface:
+    return Surface(lines, lines)
+
+
+SURFACES: dict[str, Callable[[Lines, Path | None, str], Surface]] = {
+    "sentencepiece": from_sentencepiece,
+    "moses_bpe": from_moses_bpe,
+    "none": from_words,
+}

@@ -1,0 +1,1 @@
+"""What is changed in fairseq; docs/compatibility.md is the table."""

@@ -1,0 +1,71 @@
+"""Mends of fairseq's from_pretrained (hub_utils.py, file_utils.py), which models of both offer."""
+
+import functools
+import tarfile
+import types
+import typing
+from pathlib import PurePosixPath
+
+from fairseq import file_utils, hub_utils
+from omegaconf import DictConfig, OmegaConf
+
+from realformer_nmt.common.errors import UserError
+
+
+def mend() -> None:
+    unpack_within_a_folder()
+    ask_for_the_files_of_a_bpe()
+
+
+class _WithinFolder(tarfile.TarFile):
+    """An archive of plain files and folders below the one that it is unpacked into."""
+
+    def getmembers(self) -> list[tarfile.TarInfo]:
+        members = super().getmembers()
+        for member in members:
+            path = PurePosixPath(member.name)
+            if path.is_absolute() or ".." in path.parts or not (member.isfile() or member.isdir()):
+                raise UserError(
+                    f"{self.name!s} holds {member.name!r}, which is no file or folder below its own; nothing was "
+                    "unpacked. If you trust it, unpack it yourself and give the folder"
+                )
+        return members
+
+
+class _Tarfile(types.ModuleType):
+    """tarfile for the module that unpacks models."""
+
+    open = _WithinFolder.open
+
+    def __getattr__(self, name: str) -> typing.Any:
+        return getattr(tarfile, name)
+
+
+def unpack_within_a_folder() -> None:
+    """An archive's members are unpacked wherever their names or links lead; their names are asked for first
+    (file_utils.py)."""
+    file_utils.tarfile = _Tarfile("tarfile")
+
+
+def ask_for_the_files_of_a_bpe() -> None:
+    """A checkpoint's settings name the files, and addresses, of its BPE, which were then opened and fetched. Only its
+    name is taken from there (checkpoint_settings.py); the caller gives the file, or it stands in the model's folder."""
+    original = hub_utils.from_pretrained
+
+    @functools.wraps(original)
+    def from_pretrained(*args: typing.Any, **kwargs: typing.Any) -> dict[str, typing.Any]:
+        loaded: dict[str, typing.Any] = original(*args, **kwargs)
+        for group in ("bpe", "tokenizer"):
+            demand_files(group, loaded["args"].get(group))
+        return loaded
+
+    hub_utils.from_pretrained = from_pretrained
+
+
+def demand_files(group: str, settings: typing.Any) -> None:
+    for name in map(str, settings) if isinstance(settings, DictConfig) else ():
+        if OmegaConf.is_missing(settings, name):
+            raise UserError(
+                f"the checkpoint was trained with --{group} {settings['_name']}, and its files are not taken from a "
+                f"checkpoint: pass {name}=FILE to from_pretrained"
+            )

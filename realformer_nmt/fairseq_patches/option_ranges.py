@@ -1,0 +1,157 @@
+"""Which numbers an option can have. fairseq takes any, and those beyond train nonsense or for ever without a word."""
+
+import argparse
+import functools
+import math
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from fairseq import options
+from fairseq.trainer import Trainer
+from omegaconf import DictConfig, OmegaConf
+
+from realformer_nmt.common.errors import OptionError
+from realformer_nmt.fairseq_patches.literal_options import evaluate
+
+
+def mend() -> None:
+    """Once the command line is read; fairseq-hydra-train, which has no such thing, has a trainer."""
+    parse, make_trainer = options.parse_args_and_arch, Trainer.__init__
+
+    @functools.wraps(parse)
+    def parse_args_and_arch(*args: Any, **kwargs: Any) -> Any:
+        parsed = parse(*args, **kwargs)
+        check(parsed[0] if isinstance(parsed, tuple) else parsed)
+        return parsed
+
+    @functools.wraps(make_trainer)
+    def checked_trainer(self: Trainer, cfg: DictConfig, *args: Any, **kwargs: Any) -> None:
+        check(cfg)
+        check_training(cfg)
+        make_trainer(self, cfg, *args, **kwargs)
+
+    options.parse_args_and_arch, Trainer.__init__ = parse_args_and_arch, checked_trainer
+
+
+class Range(NamedTuple):
+    least: float
+    most: float
+    words: str
+
+
+LARGEST = 2**63 - 1
+HUGE = sys.float_info.max
+FRACTION = Range(0, math.nextafter(1, 0), "0 or more and less than 1, such as 0.1")
+SHARE = Range(0, 1, "0 to 1")
+COUNT = Range(1, LARGEST, "1 or more")
+POSITIVE = Range(math.ulp(0), HUGE, "more than 0")
+NUMBER = Range(0, LARGEST, "0 or more")
+AMOUNT = Range(0, HUGE, "0 or more")
+SWITCH = Range(-1, LARGEST, "-1, which turns it off, or more")
+WORKERS = Range(0, 1024, "0 to 1,024")
+SEED = Range(0, 2**32 - 1, "0 to 4,294,967,295")
+INTEGER = Range(-LARGEST, LARGEST, "a whole number of 64 bits")
+FINITE = Range(-HUGE, HUGE, "a finite number")
+
+NAMES = {
+    COUNT: """log_interval fp16_init_scale fp16_scale_window amp_init_scale amp_scale_window all_gather_list_size
+        model_parallel_size distributed_world_size bucket_cap_mb max_tokens batch_size required_batch_size_multiple
+        required_seq_len_multiple validate_interval max_tokens_valid batch_size_valid num_shards update_freq
+        save_interval checkpoint_shard_count beam nbest softmax_batch ema_update_freq
+        max_source_positions max_target_positions lr_deacy_period force_anneal encoder_layers decoder_layers
+        encoder_embed_dim decoder_embed_dim encoder_ffn_embed_dim decoder_ffn_embed_dim encoder_attention_heads
+        decoder_attention_heads score_length""",
+    NUMBER: """empty_cache_freq data_buffer_size validate_interval_updates validate_after_updates
+        max_valid_steps buffer_size curriculum shard_id max_epoch max_update save_interval_updates max_len_b min_len
+        prefix_size no_repeat_ngram_size iter_decode_max_iter context_window ema_start_update ignore_prefix_size
+        warmup_updates warmup_steps hold_steps decay_steps lr_patience num_batch_buckets amp_batch_retries device_id
+        iter_decode_with_beam""",
+    AMOUNT: """stop_time_hours clip_norm lr max_len_a adam_eps weight_decay end_learning_rate total_num_update min_lr
+        max_lr lr_threshold init_lr_scale final_lr_scale iter_decode_eos_penalty diverse_beam_strength""",
+    SWITCH: """heartbeat_timeout keep_interval_updates keep_interval_updates_pattern keep_last_epochs
+        keep_best_checkpoints patience stop_min_lr warmup_init_lr sampling_topk diverse_beam_groups distributed_port
+        lr_period_updates diversity_rate upsample_primary""",
+    FRACTION: "label_smoothing momentum adam_betas lr_decay",
+    SHARE: "fp16_scale_tolerance ema_decay lr_shrink",
+    POSITIVE: "min_loss_scale threshold_loss_scale temperature power t_mult",
+    WORKERS: "num_workers workers",
+    SEED: "seed fixed_validation_seed",
+    Range(-1, 1, "-1, which turns it off, to 1"): "sampling_topp",
+}
+RANGES = {name: allowed for allowed, names in NAMES.items() for name in names.split()}
+DROPPING = ("dropout", "layerdrop")
+
+
+def range_of(name: str, value: float) -> Range:
+    if name.endswith(DROPPING):
+        return FRACTION
+    return RANGES.get(name, INTEGER if isinstance(value, int) else FINITE)
+
+
+def check(held: DictConfig | argparse.Namespace) -> None:
+    """Of every option: a number in its range, no file that is a pipe, no path that fairseq would cut in two."""
+    for name, value in given(held):
+        if isinstance(value, str):
+            check_path(name, value)
+        else:
+            check_number(name, value)
+
+
+def check_number(name: str, value: float) -> None:
+    allowed = range_of(name, value)
+    if not allowed.least <= value <= allowed.most:  # so is NaN
+        raise OptionError(f"--{name.replace('_', '-')} {value} is not possible: pass {allowed.words}")
+
+
+def check_path(name: str, value: str) -> None:
+    """fairseq cuts `data` and `path` at colons, for several shards and models."""
+    flag = {"data": "the data-bin"}.get(name, f"--{name.replace('_', '-')}")
+    for path in {value, *value.split(os.pathsep)} if name != "input" else ():
+        if holds(Path.is_fifo, path):
+            raise OptionError(f"{flag} {path} is a pipe, which can be read only once: give a file")
+    if name in ("data", "path") and os.pathsep in value and holds(Path.exists, value):
+        raise OptionError(
+            f"{flag} {value} has a colon in its name, at which fairseq cuts it in two: rename it, or give a link to it "
+            "whose name has none"
+        )
+
+
+def holds(what: Callable[[Path], bool], path: str) -> bool:
+    try:
+        return what(Path(path))
+    except (OSError, ValueError):  # too long for a name, or none
+        return False
+
+
+def given(held: Any, name: str = "") -> Iterator[tuple[str, int | float | str]]:
+    """Numbers and texts with their names, all the way down; what refers to another option is met there."""
+    if isinstance(held, DictConfig):
+        held = OmegaConf.to_container(held, resolve=False, enum_to_str=True)
+    if isinstance(held, argparse.Namespace):
+        held = vars(held)
+    if isinstance(held, Mapping):
+        for key, value in held.items():
+            betas = key == "adam_betas" and isinstance(value, str)
+            yield from given(evaluate(value) if betas else value, str(key))
+    elif isinstance(held, list | tuple):
+        for value in held:
+            yield from given(value, name)
+    elif isinstance(held, int | float | str) and not isinstance(held, bool):
+        yield name, held
+
+
+def check_training(cfg: DictConfig) -> None:
+    """That it can be done here, and that it ends."""
+    if cfg.common.cpu or not torch.cuda.is_available():
+        for name in ("memory_efficient_fp16", "fp16"):
+            if cfg.common.get(name):
+                flag = f"--{name.replace('_', '-')}"
+                raise OptionError(f"{flag} needs a GPU: on a CPU leave it out, or train with --bf16")
+    limits = cfg.optimization
+    ends = (limits.max_epoch, limits.max_update, limits.stop_time_hours, cfg.checkpoint.patience > 0)
+    if not any(ends) and limits.stop_min_lr < 0:
+        raise OptionError("nothing ends this training: pass --max-epoch N or --max-update N")

@@ -1,0 +1,51 @@
+"""How long ranks wait for one another: for a rank that is stopped, or whose machine is gone, not for ever."""
+
+import math
+import os
+import types
+import typing
+from datetime import timedelta
+
+import torch
+from fairseq.distributed import utils as distributed_utils
+
+from realformer_nmt.common.errors import UserError
+
+VARIABLE = "REALFORMER_NMT_PATIENCE"
+USUAL = 900.0  # seconds: more than a large checkpoint takes to write, or a rank's longer share of the validation
+BRIEFEST = 1.0
+LONGEST = 30 * 86400.0
+
+
+def seconds() -> float:
+    written = os.environ.get(VARIABLE, str(USUAL))
+    try:
+        found = float(written)
+    except ValueError:
+        found = math.nan
+    if not BRIEFEST <= found <= LONGEST:
+        raise UserError(
+            f"{VARIABLE}={written}: allowed are {BRIEFEST:.0f} to {LONGEST:,.0f} seconds, such as {USUAL:.0f}; "
+            "or unset it"
+        )
+    return found
+
+
+class _PatientDistribution(types.ModuleType):
+    """torch.distributed for fairseq, whose groups wait so long and no longer; torch's own limits differ by backend, 30
+    minutes for gloo and 10 for NCCL."""
+
+    def __getattr__(self, name: str) -> typing.Any:
+        return getattr(torch.distributed, name)
+
+    def init_process_group(self, *args: typing.Any, **kwargs: typing.Any) -> None:
+        torch.distributed.init_process_group(*args, **{"timeout": timedelta(seconds=seconds()), **kwargs})
+
+    def new_group(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        return torch.distributed.new_group(*args, **{"timeout": timedelta(seconds=seconds()), **kwargs})
+
+
+def mend() -> None:
+    """A rank waits half an hour for one that is stopped (SIGSTOP, a machine that sleeps), and a new group does not take
+    over the limit of the first (distributed/utils.py names none)."""
+    distributed_utils.dist = _PatientDistribution("torch.distributed")

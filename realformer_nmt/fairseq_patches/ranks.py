@@ -1,0 +1,225 @@
+"""Mends of fairseq's runs on many ranks: torchrun, its own spawn, hand-started processes, on GPUs and on the CPU.
+
+fairseq decides in distributed/utils.py, call_main, how many processes train. It takes torchrun's word only if
+--distributed-world-size is not 1 (else every process trains alone, over the others' files), and counts CUDA devices
+even where there are none (issues 4302, 3318 and 2879 of facebookresearch/fairseq). Here a run on N ranks is a run on
+N ranks, or an error.
+"""
+
+import argparse
+import functools
+import logging
+import os
+import signal
+import socket
+import typing
+
+import torch
+from fairseq import utils
+from fairseq.distributed import utils as distributed_utils
+from fairseq.models import distributed_fairseq_model
+from fairseq.tasks.fairseq_task import FairseqTask
+from fairseq.tasks.translation import TranslationTask
+from hydra.core.hydra_config import HydraConfig
+
+from realformer_nmt.common import foreign_errors
+from realformer_nmt.common.child_processes import die_with_parent
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.fairseq_patches import patience
+
+LAUNCHED = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")  # what torchrun tells its processes
+MOST = 256  # ranks on one CPU; a typing error starts them all
+logger = logging.getLogger(__name__)
+Config = typing.Any  # fairseq's FairseqConfig, of no type once omegaconf holds it
+
+
+def mend() -> None:
+    refuse_ranks_that_train_alone()
+    start_the_ranks_asked_for()
+    wrap_models_on_the_cpu()
+    end_ranks_that_wait_for_ever()
+    gather_lists_on_the_cpu()
+    validate_uneven_shares()
+    patience.mend()
+
+
+def refuse_ranks_that_train_alone() -> None:
+    """fairseq-hydra-train imports us once it has decided; if it took torchrun's processes for runs of their own, it
+    is too late to join them."""
+    ranks = int(os.environ.get("WORLD_SIZE", "1"))
+    if HydraConfig.initialized() and ranks > 1 and not torch.distributed.is_initialized():
+        raise UserError(
+            f"WORLD_SIZE={ranks}, but fairseq-hydra-train made no process group, so that {ranks} processes would train "
+            f"alone. Pass distributed_training.distributed_world_size={ranks} on GPUs; on the CPU use fairseq-train."
+        )
+
+
+def start_the_ranks_asked_for() -> None:
+    """call_main under torchrun without --distributed-world-size runs N trainings at once; on the CPU it fails
+    (modulo by zero GPUs), refuses to spawn, or, given an init method, ends with success without training."""
+    original = distributed_utils.call_main
+
+    @functools.wraps(original)
+    def call_main(cfg: Config, main: typing.Callable[..., None], **kwargs: typing.Any) -> None:
+        settings = cfg.distributed_training
+        if cfg.common.tpu or settings.pipeline_model_parallel:
+            return original(cfg, main, **kwargs)
+        on_cpu = cfg.common.cpu or not torch.cuda.is_available()
+        settle(settings, on_cpu)
+        if settings.distributed_init_method and not settings.distributed_no_spawn:
+            return spawn(cfg, main, kwargs, on_cpu)
+        return original(cfg, main, **kwargs)
+
+    distributed_utils.call_main = call_main
+
+
+def settle(settings: Config, on_cpu: bool) -> None:
+    """Fill in, before fairseq does, who the ranks are and how they meet; raise unless it is a run of its own size."""
+    launched = all(name in os.environ for name in LAUNCHED)
+    if launched and settings.distributed_init_method in (None, "env://"):
+        join_launched(settings, on_cpu)
+    elif launched and int(os.environ["WORLD_SIZE"]) > 1 and not settings.distributed_no_spawn:
+        raise UserError(
+            f"--distributed-init-method {settings.distributed_init_method}, but torchrun started this process and says "
+            "itself where the ranks meet: leave the option out"
+        )
+    elif settings.distributed_init_method is None and settings.distributed_world_size > 1:
+        meet_on_this_machine(settings, on_cpu)
+    check(settings, on_cpu)
+    if on_cpu and settings.distributed_init_method and settings.distributed_backend == "nccl":
+        logger.info("ranks on the CPU talk through gloo: nccl, the default --distributed-backend, needs GPUs")
+        settings.distributed_backend = "gloo"
+
+
+def join_launched(settings: Config, on_cpu: bool) -> None:
+    if "TORCHELASTIC_RUN_ID" in os.environ:
+        die_with_parent()  # torchrun, killed, leaves its processes training where the next ones begin
+    ranks = int(os.environ["WORLD_SIZE"])
+    asked = _world_size_asked(settings)
+    if asked not in (None, ranks):
+        raise UserError(
+            f"--distributed-world-size {asked}, but WORLD_SIZE={ranks}: torchrun started {ranks} processes; leave the "
+            f"option out, or start {asked}"
+        )
+    settings.distributed_init_method = "env://" if ranks > 1 else None
+    settings.distributed_world_size = ranks
+    settings.distributed_rank = int(os.environ["RANK"])
+    settings.distributed_no_spawn = True
+    local_rank = int(os.environ.get("LOCAL_RANK", os.environ["RANK"]))
+    settings.device_id = 0 if on_cpu else local_rank % torch.cuda.device_count()
+
+
+def _world_size_asked(settings: Config) -> int | None:
+    """The number that the user gave, None if it is a default: 1 or all GPUs, by command."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--distributed-world-size", type=int)
+    given: int | None = parser.parse_known_args()[0].distributed_world_size
+    if given is None and settings.distributed_world_size not in (1, torch.cuda.device_count()):
+        return int(settings.distributed_world_size)
+    return given
+
+
+def meet_on_this_machine(settings: Config, on_cpu: bool) -> None:
+    """As fairseq does, but on the CPU too, and with --distributed-port without SLURM, where it trains one rank."""
+    slurm_tasks = int(os.environ.get("SLURM_NTASKS", "1"))
+    if slurm_tasks > 1 or not (on_cpu or settings.distributed_port > 0):
+        return distributed_utils.infer_init_method(settings)
+    port = settings.distributed_port if settings.distributed_port > 0 else _free_port()
+    settings.distributed_init_method = f"tcp://localhost:{port}"
+    return None
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def check(settings: Config, on_cpu: bool) -> None:
+    ranks, rank = settings.distributed_world_size, settings.distributed_rank
+    if not 0 <= rank < ranks:
+        raise UserError(f"--distributed-rank {rank} of --distributed-world-size {ranks}: ranks go from 0 to one less")
+    if ranks > 1 and settings.distributed_init_method is None:
+        raise UserError(f"--distributed-world-size {ranks}, but no --distributed-init-method says where ranks meet")
+    if on_cpu and rank > 0 and not settings.distributed_no_spawn:
+        raise UserError(
+            f"--distributed-rank {rank}: on the CPU all {ranks} ranks are started on one machine, from rank 0; for "
+            "several machines use torchrun, or add --distributed-no-spawn and start every rank yourself"
+        )
+    if on_cpu and ranks > MOST and not settings.distributed_no_spawn:
+        raise UserError(f"--distributed-world-size {ranks}: one machine's CPU takes {MOST} ranks at most")
+
+
+def spawn(cfg: Config, main: typing.Callable[..., None], kwargs: dict[str, typing.Any], on_cpu: bool) -> None:
+    """On the CPU one process a rank, where fairseq would start one a GPU: none."""
+    settings = cfg.distributed_training
+    ranks, first = settings.distributed_world_size, 0 if on_cpu else settings.distributed_rank
+    settings.distributed_rank = None  # fairseq's distributed_main then counts from start_rank
+    arguments = (main, cfg, {**kwargs, "start_rank": first})
+    number = ranks if on_cpu else min(torch.cuda.device_count(), ranks)
+    torch.multiprocessing.spawn(run_rank, arguments, nprocs=number)
+
+
+def run_rank(index: int, main: typing.Callable[..., None], cfg: Config, kwargs: dict[str, typing.Any]) -> None:
+    """Named here, and not fairseq's distributed_main: to find it, the new process imports us, mends included."""
+    die_with_parent()
+    try:
+        distributed_utils.distributed_main(index, main, cfg, kwargs)
+    except Exception as error:  # the one who started us reads the last line of its traceback
+        raise UserError(f"rank {index}: {foreign_errors.words(error)}") from error
+
+
+def wrap_models_on_the_cpu() -> None:
+    """models/distributed_fairseq_model.py names a GPU to torch's DistributedDataParallel, which refuses that for a
+    model on the CPU (--ddp-backend pytorch_ddp)."""
+    original = distributed_fairseq_model.DistributedDataParallel
+
+    @functools.wraps(original)
+    def wrap(module: torch.nn.Module, **options: typing.Any) -> torch.nn.Module:
+        if all(parameter.device.type == "cpu" for parameter in module.parameters()):
+            options = {**options, "device_ids": None, "output_device": None}
+        wrapped: torch.nn.Module = original(module=module, **options)
+        return wrapped
+
+    distributed_fairseq_model.DistributedDataParallel = wrap
+
+
+def end_ranks_that_wait_for_ever() -> None:
+    """--heartbeat-timeout ends a rank by SIGINT, which Python hears when the collective is over that the rank waits in:
+    never, where another machine is gone (distributed/distributed_timeout_wrapper.py)."""
+    original = distributed_fairseq_model.DistributedTimeoutWrapper
+    distributed_fairseq_model.DistributedTimeoutWrapper = functools.partial(original, signal=signal.SIGTERM)
+
+
+def gather_lists_on_the_cpu() -> None:
+    """all_gather_list, by which fairseq-validate and criteria that cannot sum their logs meet, copies through a CUDA
+    buffer (distributed/utils.py)."""
+    original = distributed_utils.all_gather_list
+
+    @functools.wraps(original)
+    def all_gather_list(data: typing.Any, group: typing.Any = None, max_size: int = 16384) -> list[typing.Any]:
+        group = distributed_utils.get_global_group() if group is None else group
+        if group is None or distributed_utils.use_xla() or torch.distributed.get_backend(group) != "gloo":
+            gathered: list[typing.Any] = original(data, group, max_size)
+        else:
+            gathered = [None] * distributed_utils.get_world_size(group)
+            torch.distributed.all_gather_object(gathered, utils.move_to_cpu(data), group=group)
+        return gathered
+
+    distributed_utils.all_gather_list = all_gather_list
+
+
+def validate_uneven_shares() -> None:
+    """Ranks with fewer batches than others get empty ones instead; the trainer knows, fairseq-validate fails on them
+    (KeyError: 'net_input', fairseq_cli/validate.py)."""
+    for task in (FairseqTask, TranslationTask):
+        task.valid_step = _skipping_empty_batches(task.valid_step)
+
+
+def _skipping_empty_batches(valid_step: typing.Callable[..., typing.Any]) -> typing.Callable[..., typing.Any]:
+    @functools.wraps(valid_step)
+    def skipping(self: FairseqTask, sample: typing.Any, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        return valid_step(self, sample, *args, **kwargs) if sample else (0.0, 0, {})
+
+    return skipping

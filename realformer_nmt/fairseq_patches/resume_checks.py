@@ -1,0 +1,87 @@
+"""What a training may go on from: a checkpoint of the same model, by its options where its weights look alike."""
+
+import functools
+from pathlib import Path
+from typing import Any
+
+from fairseq import checkpoint_utils
+from fairseq.tasks.translation import TranslationTask
+from fairseq.trainer import Trainer
+
+from realformer_nmt.checkpoints import integrity, reading
+from realformer_nmt.checkpoints.layout import CHOICES, options
+from realformer_nmt.common.errors import UserError, declared
+from realformer_nmt.fairseq_patches import data_bin
+from realformer_nmt.model.weights import WeightsError
+
+# Whose other value is another function of the same weights; sharing, and a score length that counts, show in these
+COMPARED = tuple(name for name in CHOICES if not name.startswith(("share_", "score_length")))
+# Of fairseq's own models, at their defaults; no parameter tells of them
+UNSUPPORTED = ("cross_self_attention", "full_context_alignment", "adaptive_input", "encoder_layers_to_keep")
+
+
+def mend() -> None:
+    """fairseq loads any weights whose names and shapes fit, and says no more than 'Cannot load' of others."""
+    load, load_models = Trainer.load_checkpoint, checkpoint_utils.load_model_ensemble_and_task
+
+    @functools.wraps(load)
+    def load_checkpoint(self: Any, filename: str, *args: Any, **kwargs: Any) -> Any:
+        if Path(filename).is_file():
+            demand_same_model(Path(filename), self)
+        try:
+            return load(self, filename, *args, **kwargs)
+        except Exception as error:
+            ours = declared(error)
+            if isinstance(ours, WeightsError):
+                raise UserError(f"{filename} {ours}") from error
+            raise
+
+    @functools.wraps(load_models)
+    def load_model_ensemble_and_task(filenames: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return load_models(filenames, *args, **kwargs)
+        except WeightsError as error:
+            raise UserError(f"{', '.join(map(str, filenames))} {error}") from error
+        except data_bin.OtherCorpusError as error:
+            raise UserError(f"{', '.join(map(str, filenames))}: {error}") from error
+
+    Trainer.load_checkpoint = load_checkpoint
+    checkpoint_utils.load_model_ensemble_and_task = load_model_ensemble_and_task
+
+
+def demand_same_model(path: Path, trainer: Any) -> None:
+    """Only the options are read: the weights stay in the file."""
+    ours = trainer.cfg.model
+    try:
+        state = reading.load(path, integrity.ENTRIES)
+    except UserError:
+        return  # fairseq's own reading says what is wrong
+    demand_same_task(path, trainer, state)
+    if "residual_topology" not in ours:
+        return  # a model that is not ours
+    theirs = options(state)
+    for name in COMPARED:
+        if name in theirs and name in ours and theirs[name] != ours[name]:
+            flag = f"--{name.replace('_', '-')}"
+            raise UserError(
+                f"{path} is of another model: {flag} was {theirs[name]} there and is {ours[name]} here; "
+                "train with the architecture of the checkpoint, or give one of this architecture"
+            )
+    for name in UNSUPPORTED:
+        if theirs.get(name):
+            raise UserError(
+                f"{path} was trained with --{name.replace('_', '-')} {theirs[name]}, which no model of this package "
+                "supports; give a checkpoint without it"
+            )
+
+
+def demand_same_task(path: Path, trainer: Any, state: dict[str, Any]) -> None:
+    """A model is finetuned on another pair of languages, but not on its own the other way round."""
+    if not isinstance(trainer.task, TranslationTask):
+        return
+    finetuning = str(path) == trainer.cfg.checkpoint.finetune_from_model
+    try:
+        data_bin.demand_same(trainer.task, state.get("task_state"))
+        data_bin.demand_same_languages(trainer.task, state.get("task_state"), only_not_reversed=finetuning)
+    except data_bin.OtherCorpusError as error:
+        raise UserError(f"{path}: {error}") from error

@@ -1,0 +1,1 @@
+"""Operations that are fast on a CPU: dropout, linear layers, their products."""

@@ -1,0 +1,118 @@
+"""Everything a model can be told, under fairseq's usual flag names."""
+
+import math
+from dataclasses import dataclass, field
+
+import torch
+from fairseq import utils
+from fairseq.dataclass import FairseqDataclass
+
+from realformer_nmt.common.choices import choose
+from realformer_nmt.common.errors import OptionError
+from realformer_nmt.model.residual import TOPOLOGIES
+from realformer_nmt.model.scaling import SCALINGS, Stack
+from realformer_nmt.model.scores import CARRIES, SOURCES, source_names
+
+MAX_LAYERS = 1000  # ADMIN and DeepNet stop at 1000; a typing error goes on
+
+
+def _help(text: str, **extra: str) -> dict[str, str]:
+    return {"help": text, **extra}
+
+
+@dataclass
+class TranslationConfig(FairseqDataclass):
+    residual_topology: str = field(default="post", metadata=_help(f"one of {', '.join(TOPOLOGIES)}"))
+    residual_scaling: str = field(default="none", metadata=_help(f"one of {', '.join(SCALINGS)}"))
+    score_source: str = field(
+        default="dot",
+        metadata=_help(f"scores of self-attention: one of {', '.join(SOURCES)}, or several joined by +, as random+dot"),
+    )
+    score_carry: str = field(default="none", metadata=_help(f"residual attention: one of {', '.join(CARRIES)}"))
+    score_length: int = field(default=256, metadata=_help("longest sequence a Synthesizer's tables have room for"))
+    encoder_embed_dim: int = field(default=512, metadata=_help("encoder width"))
+    encoder_ffn_embed_dim: int = field(default=2048, metadata=_help("width of the encoder's feed-forward blocks"))
+    encoder_layers: int = field(default=6, metadata=_help("number of encoder layers"))
+    encoder_attention_heads: int = field(default=8, metadata=_help("number of encoder attention heads"))
+    encoder_learned_pos: bool = field(default=False, metadata=_help("learned positions in the encoder"))
+    encoder_layerdrop: float = field(default=0.0, metadata=_help("not supported: anything but 0 is refused"))
+    decoder_embed_dim: int = field(default=512, metadata=_help("decoder width"))
+    decoder_ffn_embed_dim: int = field(default=2048, metadata=_help("width of the decoder's feed-forward blocks"))
+    decoder_layers: int = field(default=6, metadata=_help("number of decoder layers"))
+    decoder_attention_heads: int = field(default=8, metadata=_help("number of decoder attention heads"))
+    decoder_learned_pos: bool = field(default=False, metadata=_help("learned positions in the decoder"))
+    decoder_layerdrop: float = field(default=0.0, metadata=_help("not supported: anything but 0 is refused"))
+    activation_fn: str = field(
+        default="relu", metadata=_help(f"one of {', '.join(utils.get_available_activation_fns())}")
+    )
+    dropout: float = field(default=0.1, metadata=_help("dropout"))
+    attention_dropout: float = field(default=0.0, metadata=_help("dropout of attention weights"))
+    activation_dropout: float = field(
+        default=0.0, metadata=_help("dropout after the activation", argparse_alias="--relu-dropout")
+    )
+    share_decoder_input_output_embed: bool = field(
+        default=False, metadata=_help("one matrix for the decoder's input and output embeddings")
+    )
+    share_all_embeddings: bool = field(
+        default=False, metadata=_help("one matrix for all embeddings (joined dictionary, equal widths)")
+    )
+    layernorm_embedding: bool = field(default=False, metadata=_help("normalise the embeddings"))
+    no_scale_embedding: bool = field(default=False, metadata=_help("do not multiply embeddings by sqrt(width)"))
+    no_token_positional_embeddings: bool = field(default=False, metadata=_help("no positions"))
+    checkpoint_activations: bool = field(
+        default=False, metadata=_help("keep only each layer's input and compute the layer again in the backward pass")
+    )
+    max_source_positions: int = field(default=1024, metadata=_help("longest source, in tokens"))
+    max_target_positions: int = field(default=1024, metadata=_help("longest target, in tokens"))
+
+
+def validate(cfg: TranslationConfig) -> None:
+    """Refuse what cannot be built, naming what was given, what is allowed and what to do."""
+    topology = choose("--residual-topology", cfg.residual_topology, TOPOLOGIES)
+    scaling = choose("--residual-scaling", cfg.residual_scaling, SCALINGS)
+    choose("--score-carry", cfg.score_carry, CARRIES)
+    source_names(cfg.score_source)
+    activations = utils.get_available_activation_fns()
+    choose("--activation-fn", cfg.activation_fn, dict.fromkeys(activations))
+    for side in ("encoder", "decoder"):
+        _validate_side(cfg, side)
+    for flag in ("score_length", "max_source_positions", "max_target_positions"):
+        _at_least_one(cfg, flag)
+    if cfg.share_all_embeddings and cfg.encoder_embed_dim != cfg.decoder_embed_dim:
+        raise OptionError(
+            f"--share-all-embeddings needs one width: --encoder-embed-dim is {cfg.encoder_embed_dim}, "
+            f"--decoder-embed-dim is {cfg.decoder_embed_dim}"
+        )
+    for side in ("encoder", "decoder"):
+        stack = Stack(side, cfg.encoder_layers, cfg.decoder_layers)
+        weight = scaling(stack).weight
+        if not topology.renormalises and stack.sublayers * math.log(weight) > math.log(torch.finfo(torch.float32).max):
+            raise OptionError(
+                f"--residual-topology {cfg.residual_topology} never normalises the stream, and --residual-scaling "
+                f"{cfg.residual_scaling} multiplies it by {weight:.2f} in each of the {side}'s {stack.sublayers} "
+                "sub-layers, beyond what fp32 can hold: use --residual-topology post or dual, or fewer layers"
+            )
+
+
+def _validate_side(cfg: TranslationConfig, side: str) -> None:
+    for name in ("embed_dim", "ffn_embed_dim", "layers", "attention_heads"):
+        _at_least_one(cfg, f"{side}_{name}")
+    width, heads, layers = (getattr(cfg, f"{side}_{name}") for name in ("embed_dim", "attention_heads", "layers"))
+    if width % heads:
+        allowed = [str(h) for h in range(1, 33) if width % h == 0]
+        raise OptionError(
+            f"--{side}-attention-heads {heads} do not divide --{side}-embed-dim {width}: "
+            f"use {', '.join(allowed)} heads, or a multiple of {heads} as width"
+        )
+    if layers > MAX_LAYERS:
+        raise OptionError(f"--{side}-layers {layers} is more than {MAX_LAYERS}, the deepest that was ever trained")
+    if getattr(cfg, f"{side}_layerdrop"):
+        raise OptionError(
+            f"--{side}-layerdrop {getattr(cfg, f'{side}_layerdrop')} is not supported: carried scores and ADMIN's "
+            "profile run through every layer; leave it at 0 and train a shallower model instead"
+        )
+
+
+def _at_least_one(cfg: TranslationConfig, name: str) -> None:
+    if getattr(cfg, name) < 1:
+        raise OptionError(f"--{name.replace('_', '-')} {getattr(cfg, name)} is not possible: pass 1 or more")

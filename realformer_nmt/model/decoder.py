@@ -1,0 +1,102 @@
+"""The decoder: all target positions at once, or in beam search one position of every beam."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from fairseq.data import Dictionary
+from fairseq.models import FairseqIncrementalDecoder
+from torch import Tensor, nn
+
+from realformer_nmt.kernels.linear import linear
+from realformer_nmt.model.cache import Decoding
+from realformer_nmt.model.config import TranslationConfig
+from realformer_nmt.model.encoder import EncoderOut
+from realformer_nmt.model.layers import Caches, DecoderLayer, Totals
+from realformer_nmt.model.stack import Side, rotation
+
+
+class Decoder(Side, FairseqIncrementalDecoder):
+    def __init__(self, cfg: TranslationConfig, dictionary: Dictionary, embed_tokens: nn.Embedding) -> None:
+        super().__init__(dictionary)
+        self.add_stack(cfg, dictionary, embed_tokens, DecoderLayer, cfg.max_target_positions)
+        self.need_attn = True
+        if cfg.share_decoder_input_output_embed or cfg.share_all_embeddings:
+            vocabulary, width = embed_tokens.weight.shape
+            self.output_projection = linear(width, vocabulary, bias=False)
+            self.output_projection.weight = embed_tokens.weight
+        else:
+            self.output_projection = linear(cfg.decoder_embed_dim, len(dictionary), bias=False)
+            nn.init.normal_(self.output_projection.weight, std=cfg.decoder_embed_dim**-0.5)
+
+    def forward(
+        self,
+        prev_output_tokens: Tensor,
+        encoder_out: EncoderOut,
+        incremental_state: dict[str, Decoding] | None = None,
+        features_only: bool = False,
+        mask_padding: bool = False,
+    ) -> tuple[Tensor, dict[str, list[Tensor | None]]]:
+        """No word looks at the padding behind it. `mask_padding` keeps padding itself from looking there, as stock
+        fairseq does: that shows in ADMIN's profile only."""
+        x, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state, mask_padding)
+        return (x if features_only else self.output_layer(x)), extra
+
+    def extract_features(
+        self,
+        prev_output_tokens: Tensor,
+        encoder_out: EncoderOut,
+        incremental_state: dict[str, Decoding] | None = None,
+        mask_padding: bool = False,
+    ) -> tuple[Tensor, dict[str, list[Tensor | None]]]:
+        tokens, memory = prev_output_tokens, encoder_out["encoder_out"][0].transpose(0, 1)  # memory is B x S x C
+        positions = self.embed_positions(tokens, incremental_state=incremental_state) if self.embed_positions else None
+        if incremental_state is not None:
+            tokens = tokens[:, -1:]
+        caches, mask, beams = self._begin(incremental_state, tokens, len(memory))
+        if mask_padding and mask is not None:
+            mask = mask | tokens.eq(self.padding_idx)[:, None, None]  # B x 1 x T x T
+        masks = (mask, encoder_out["encoder_padding_mask"][0][:, None, None])
+        x = self.embed(tokens, positions)
+        stream = self.topology.enter(x.view(len(x) // beams, -1, x.size(-1)))  # in beam search B x beams x C
+        totals: Totals = (None, None)
+        wanted = self.need_attn and not self.training  # the last layer's attention
+        for layer, cache in zip(self.layers, caches, strict=True):
+            weights = wanted and layer is self.layers[-1]
+            stream, totals, attn = self.run(layer, stream, memory, masks, totals, cache, weights)
+        x = self.topology.leave(stream, self.layer_norm).view(x.shape)
+        if wanted:
+            attn = self._in_source_order(attn, encoder_out).view(*x.shape[:2], -1)  # rows x T x S
+        return x, {"attn": [attn if wanted else None]}
+
+    def output_layer(self, features: Tensor) -> Tensor:
+        return self.output_projection(features)  # B x T x V
+
+    def reorder_incremental_state_scripting(self, incremental_state: dict[str, Decoding], new_order: Tensor) -> None:
+        """fairseq's asks every module there is, at every step."""
+        self.reorder_incremental_state(incremental_state, new_order)
+
+    def reorder_incremental_state(self, incremental_state: dict[str, Decoding], new_order: Tensor) -> None:
+        for decoding in incremental_state.values():
+            decoding.reorder(new_order)
+
+    def make_generation_fast_(self, need_attn: bool = False, **_kwargs: Any) -> None:
+        self.need_attn = need_attn
+
+    def _begin(
+        self, state: dict[str, Decoding] | None, tokens: Tensor, sentences: int
+    ) -> tuple[Sequence[Caches], Tensor | None, int]:
+        """Each layer's caches, where self-attention may not look, and how many rows it has for a sentence."""
+        rows, length = tokens.shape
+        if state is None:
+            mask = torch.ones(length, length, dtype=torch.bool, device=tokens.device).triu(1)
+            return [(None, None)] * len(self.layers), mask, 1
+        if "decoding" not in state:
+            state["decoding"] = Decoding(len(self.layers), beams=rows // sentences)
+        decoding = state["decoding"]
+        return decoding.step(rows, tokens.device), decoding.lineage.mask(), decoding.lineage.beams
+
+    def _in_source_order(self, attn: Tensor, encoder_out: EncoderOut) -> Tensor:
+        attn = attn.mean(1)  # B x beams * T x S
+        columns = rotation(-encoder_out["leading_padding"][0], attn.size(-1))
+        return attn.gather(-1, columns.unsqueeze(1).expand_as(attn))

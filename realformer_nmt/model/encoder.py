@@ -1,0 +1,53 @@
+"""The encoder, and what it hands to the decoder."""
+
+import torch
+from fairseq.data import Dictionary
+from fairseq.models import FairseqEncoder
+from torch import Tensor, nn
+
+from realformer_nmt.model.cache import sentences_of, unchanged
+from realformer_nmt.model.config import TranslationConfig
+from realformer_nmt.model.layers import EncoderLayer
+from realformer_nmt.model.stack import Side, rotation
+
+
+class EncoderOut(dict[str, list[Tensor]]):
+    """Of each sentence once, however many beams it has in the decoder."""
+
+    beams = 1
+
+
+class Encoder(Side, FairseqEncoder):
+    """Tokens are turned to right padding first, so that position i of a sentence is column i of every score table."""
+
+    def __init__(self, cfg: TranslationConfig, dictionary: Dictionary, embed_tokens: nn.Embedding) -> None:
+        super().__init__(dictionary)
+        self.add_stack(cfg, dictionary, embed_tokens, EncoderLayer, cfg.max_source_positions)
+
+    def forward(self, src_tokens: Tensor, src_lengths: Tensor | None = None) -> EncoderOut:
+        del src_lengths  # the padding says as much
+        leading = src_tokens.eq(self.padding_idx).cumprod(1).sum(1, keepdim=True)  # B x 1
+        tokens = src_tokens.gather(1, rotation(leading, src_tokens.size(1)))
+        padding = tokens.eq(self.padding_idx)
+        x = self.embed(tokens, self.embed_positions(tokens) if self.embed_positions else None)
+        stream = self.topology.enter(x.masked_fill(padding.unsqueeze(-1), 0))
+        total = None
+        for layer in self.layers:
+            stream, total = self.run(layer, stream, padding[:, None, None], total)
+        x = self.topology.leave(stream, self.layer_norm)
+        return EncoderOut(
+            encoder_out=[x.transpose(0, 1)],  # S x B x C, fairseq's order
+            encoder_padding_mask=[padding],  # B x S
+            leading_padding=[leading],
+        )
+
+    def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
+        order, beams = sentences_of(new_order.tolist(), encoder_out.beams)
+        same, dimensions = unchanged(order, len(encoder_out["leading_padding"][0])), {"encoder_out": 1}
+        kept = torch.tensor(order, device=new_order.device)
+        reordered = EncoderOut(
+            (name, values if same else [value.index_select(dimensions.get(name, 0), kept) for value in values])
+            for name, values in encoder_out.items()
+        )
+        reordered.beams = beams
+        return reordered

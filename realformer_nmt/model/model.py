@@ -1,0 +1,88 @@
+"""The model, on fairseq's base class: built from options, profiled on its first batch."""
+
+from dataclasses import fields
+from typing import Any, TypeVar
+
+from fairseq.data import Dictionary
+from fairseq.models import FairseqEncoderDecoderModel, register_model
+from omegaconf import DictConfig
+from torch import Tensor, nn
+
+from realformer_nmt.common.errors import OptionError
+from realformer_nmt.model.admin_profile import is_pending, profile
+from realformer_nmt.model.config import TranslationConfig, validate
+from realformer_nmt.model.decoder import Decoder
+from realformer_nmt.model.encoder import Encoder
+from realformer_nmt.model.weights import demand_finite, told_in_one_line
+
+MODEL = "realformer_nmt"
+Config = TypeVar("Config", bound=TranslationConfig)
+
+
+@register_model(MODEL, dataclass=TranslationConfig)
+class TranslationModel(FairseqEncoderDecoderModel):
+    """Every architecture of the package: what differs is in the configuration (presets.py)."""
+
+    def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
+        super().__init__(encoder, decoder)
+        self._profile_checked = False
+
+    @classmethod
+    def build_model(cls, cfg: Any, task: Any) -> "TranslationModel":
+        cfg = read_options(TranslationConfig, cfg)
+        validate(cfg)
+        refuse_left_padded_targets(task)
+        source, target = task.source_dictionary, task.target_dictionary
+        source_embedding = embedding(source, cfg.encoder_embed_dim)
+        if cfg.share_all_embeddings:
+            if source != target:
+                raise OptionError(
+                    f"--share-all-embeddings needs a joined dictionary, these have {len(source)} and {len(target)} "
+                    "entries: binarise with fairseq-preprocess --joined-dictionary"
+                )
+            target_embedding = source_embedding
+        else:
+            target_embedding = embedding(target, cfg.decoder_embed_dim)
+        return cls(Encoder(cfg, source, source_embedding), Decoder(cfg, target, target_embedding))
+
+    def forward(
+        self, src_tokens: Tensor, src_lengths: Tensor, prev_output_tokens: Tensor, features_only: bool = False
+    ) -> tuple[Tensor, dict[str, list[Tensor | None]]]:
+        if self.training and not self._profile_checked:
+            self._profile_checked = True
+            pending = [stack for stack in (self.encoder, self.decoder) if is_pending(stack)]
+            if pending:
+                profile(pending, lambda: self._run_as_stock(src_tokens, prev_output_tokens))
+        encoder_out = self.encoder(src_tokens, src_lengths)
+        return self.decoder(prev_output_tokens, encoder_out, features_only=features_only)
+
+    def _run_as_stock(self, src_tokens: Tensor, prev_output_tokens: Tensor) -> None:
+        self.decoder(prev_output_tokens, self.encoder(src_tokens), features_only=True, mask_padding=True)
+
+    def load_state_dict(self, state_dict: dict[str, Tensor], *args: Any, **kwargs: Any) -> Any:
+        self._profile_checked = False  # the loaded weights say whether there is a profile
+        demand_finite(state_dict)
+        with told_in_one_line(self, state_dict):
+            return super().load_state_dict(state_dict, *args, **kwargs)
+
+
+def read_options(kind: type[Config], options: Any) -> Config:
+    """The options that a model of this kind knows, out of fairseq's: what hydra made, or a namespace."""
+    given = options if isinstance(options, DictConfig) else vars(options)
+    known = [field.name for field in fields(kind) if not field.name.startswith("_")]
+    return kind(**{name: given[name] for name in known if name in given})
+
+
+def embedding(dictionary: Dictionary, width: int) -> nn.Embedding:
+    embedding = nn.Embedding(len(dictionary), width, padding_idx=dictionary.pad())
+    nn.init.normal_(embedding.weight, std=width**-0.5)
+    nn.init.zeros_(embedding.weight[dictionary.pad()])
+    return embedding
+
+
+def refuse_left_padded_targets(task: Any) -> None:
+    options = getattr(task, "cfg", None) or getattr(task, "args", None)
+    if str(getattr(options, "left_pad_target", False)) == "True":  # a flag of some tasks, a word of others
+        raise OptionError(
+            "--left-pad-target is not supported: leave it out, or pass False where the task wants a value"
+        )

@@ -1,0 +1,100 @@
+"""The model of fairseq's task multilingual_translation: an encoder a source language, a decoder a target language.
+
+fairseq's tasks translation_multi_simple_epoch and translation train one TranslationModel on every direction instead.
+"""
+
+from argparse import ArgumentParser
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from fairseq.data import Dictionary
+from fairseq.dataclass.utils import gen_parser_from_dataclass
+from fairseq.models import FairseqMultiModel, register_model
+from torch import Tensor, nn
+
+from realformer_nmt.common.errors import OptionError, UserError
+from realformer_nmt.model.config import TranslationConfig, validate
+from realformer_nmt.model.decoder import Decoder
+from realformer_nmt.model.encoder import Encoder
+from realformer_nmt.model.model import TranslationModel, embedding, read_options, refuse_left_padded_targets
+from realformer_nmt.model.weights import demand_finite, told_in_one_line
+
+MODEL = "multilingual_realformer_nmt"
+
+
+@dataclass
+class MultilingualConfig(TranslationConfig):
+    share_encoder_embeddings: bool = field(default=False, metadata={"help": "one matrix for all source languages"})
+    share_decoder_embeddings: bool = field(default=False, metadata={"help": "one matrix for all target languages"})
+    share_encoders: bool = field(default=False, metadata={"help": "one encoder for all source languages"})
+    share_decoders: bool = field(default=False, metadata={"help": "one decoder for all target languages"})
+
+
+class Parts:
+    """Embeddings, encoders and decoders, each made once for all languages that share it."""
+
+    def __init__(self, cfg: MultilingualConfig, dictionaries: dict[str, Dictionary]) -> None:
+        self.cfg, self.dictionaries = cfg, dictionaries
+        self.made: dict[tuple[str, ...], tuple[nn.Module, Dictionary]] = {}
+
+    def encoder(self, language: str) -> Encoder:
+        words = self.embedding("encoder", language, self.cfg.share_encoder_embeddings or self.cfg.share_encoders)
+        name = ("encoder",) if self.cfg.share_encoders else ("encoder", language)
+        return self.once(name, language, lambda: Encoder(self.cfg, self.dictionaries[language], words))
+
+    def decoder(self, language: str) -> Decoder:
+        words = self.embedding("decoder", language, self.cfg.share_decoder_embeddings or self.cfg.share_decoders)
+        name = ("decoder",) if self.cfg.share_decoders else ("decoder", language)
+        return self.once(name, language, lambda: Decoder(self.cfg, self.dictionaries[language], words))
+
+    def embedding(self, side: str, language: str, shared: bool) -> nn.Embedding:
+        name = ("embedding",) if self.cfg.share_all_embeddings else ("embedding", side, *([] if shared else [language]))
+        width = getattr(self.cfg, f"{side}_embed_dim")
+        return self.once(name, language, lambda: embedding(self.dictionaries[language], width))
+
+    def once(self, name: tuple[str, ...], language: str, make: Callable[[], Any]) -> Any:
+        dictionary = self.dictionaries[language]
+        if name not in self.made:
+            self.made[name] = make(), dictionary
+        part, of = self.made[name]
+        if of != dictionary:
+            raise OptionError(
+                f"languages that share their {name[0]} need one dictionary, but that of {language} has "
+                f"{len(dictionary)} entries and another {len(of)}: binarise every pair with the same one "
+                "(fairseq-preprocess --srcdict FILE --tgtdict FILE), or do not share"
+            )
+        return part
+
+
+@register_model(MODEL)  # without the dataclass: the task asks for its own options among the model's
+class MultilingualModel(FairseqMultiModel):
+    """One TranslationModel a language pair, of shared parts."""
+
+    def __init__(self, models: dict[str, TranslationModel]) -> None:
+        super().__init__(*({pair: getattr(models[pair], side) for pair in models} for side in ("encoder", "decoder")))
+        self.models = nn.ModuleDict(models)  # which, unlike the base class's, know of ADMIN's profile
+
+    @classmethod
+    def add_args(cls, parser: ArgumentParser) -> None:
+        gen_parser_from_dataclass(parser, MultilingualConfig(), delete_default=True)
+
+    @classmethod
+    def build_model(cls, cfg: Any, task: Any) -> "MultilingualModel":
+        cfg = read_options(MultilingualConfig, cfg)
+        validate(cfg)
+        refuse_left_padded_targets(task)
+        if not hasattr(task, "model_lang_pairs"):
+            raise UserError("a multilingual architecture needs --task multilingual_translation with --lang-pairs")
+        parts = Parts(cfg, task.dicts)
+        languages = {pair: pair.split("-") for pair in task.model_lang_pairs}
+        return cls(
+            {pair: TranslationModel(parts.encoder(src), parts.decoder(tgt)) for pair, (src, tgt) in languages.items()}
+        )
+
+    def load_state_dict(self, state_dict: dict[str, Tensor], strict: bool = True, model_cfg: Any = None) -> Any:
+        """Of a checkpoint of several pairs, those that this model has: generating builds one."""
+        ours = {name: weight for name, weight in state_dict.items() if name.split(".")[1] in self.models}
+        demand_finite(ours)
+        with told_in_one_line(self, ours):
+            return super().load_state_dict(ours, strict, model_cfg)

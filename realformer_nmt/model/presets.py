@@ -1,0 +1,123 @@
+"""The table of architectures: a family says which four parts, a size says how many and how wide."""
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from fairseq import models
+from fairseq.dataclass import initialize
+from fairseq.models import ARCH_MODEL_REGISTRY
+from omegaconf import open_dict
+
+from realformer_nmt.common.errors import OptionError
+
+Preset = dict[str, str | int | float]
+
+
+def _family(topology: str, scaling: str, source: str, carry: str) -> Preset:
+    return {
+        "residual_topology": topology,
+        "residual_scaling": scaling,
+        "score_source": source,
+        "score_carry": carry,
+    }
+
+
+FAMILIES: dict[str, Preset] = {
+    "post_ln": _family("post", "none", "dot", "none"),
+    "pre_ln": _family("pre", "none", "dot", "none"),
+    "admin": _family("post", "admin", "dot", "none"),
+    "deepnorm": _family("post", "deepnorm", "dot", "none"),
+    "realformer": _family("post", "admin", "dot", "mean"),
+    "realformer_sum": _family("post", "admin", "dot", "sum"),
+    "realformer_post_ln": _family("post", "none", "dot", "mean"),
+    "resi_dual": _family("dual", "none", "dot", "none"),
+    "synthesizer_dense": _family("post", "none", "dense", "none"),
+    "synthesizer_dense_per_head": _family("post", "none", "dense_per_head", "none"),
+    "synthesizer_random": _family("post", "none", "random", "none"),
+    "synthesizer_fixed_random": _family("post", "none", "fixed_random", "none"),
+    "synthesizer_factorised_dense": _family("post", "none", "factorised_dense", "none"),
+    "synthesizer_factorised_random": _family("post", "none", "factorised_random", "none"),
+    "synthesizer_random_vanilla": _family("post", "none", "random+dot", "none"),
+    "synthesizer_dense_vanilla": _family("post", "none", "dense+dot", "none"),
+}
+
+
+def _size(encoder_layers: int, decoder_layers: int, width: int, ffn: int, heads: int, dropouts: list[float]) -> Preset:
+    sides = [("encoder", encoder_layers), ("decoder", decoder_layers)]
+    shape: Preset = {}
+    for side, layers in sides:
+        shape |= {
+            f"{side}_layers": layers,
+            f"{side}_embed_dim": width,
+            f"{side}_ffn_embed_dim": ffn,
+            f"{side}_attention_heads": heads,
+        }
+    return shape | dict(zip(["dropout", "attention_dropout", "activation_dropout"], dropouts, strict=True))
+
+
+WMT = [0.1, 0.1, 0.1]  # dropout, attention dropout, activation dropout: RealFormer and ADMIN, both language pairs
+SIZES: dict[str, Preset] = {
+    "tiny": _size(2, 2, 64, 128, 4, [0.1, 0.0, 0.0]),
+    "iwslt_de_en": _size(6, 6, 512, 1024, 4, [0.3, 0.0, 0.0]),
+    "wmt_en_de": _size(6, 6, 512, 2048, 8, WMT),
+    "wmt_en_de_12l": _size(12, 12, 512, 2048, 8, WMT),
+    "wmt_en_de_18l": _size(18, 18, 512, 2048, 8, WMT),
+    "wmt_en_fr": _size(6, 6, 512, 2048, 8, WMT),
+    "wmt_en_fr_60l_12l": _size(60, 12, 512, 2048, 8, WMT),
+}
+
+PRESETS: dict[str, Preset] = FAMILIES | {
+    f"{family}_{size}": parts | shape for family, parts in FAMILIES.items() for size, shape in SIZES.items()
+}
+
+
+def register(model: str, prefix: str = "") -> None:
+    """Make every preset an --arch; what the user passes goes before what the preset says."""
+    for arch, preset in PRESETS.items():
+        models.register_model_architecture(model, prefix + arch)(_filler(preset))
+
+
+def explain_clashes() -> None:
+    """microsoft/ResiDual calls its model resi_dual as well, and fairseq takes a name once, whoever comes first."""
+    original = models.register_model_architecture
+
+    @functools.wraps(original)
+    def register_model_architecture(model_name: str, arch_name: str) -> Callable[[Any], Any]:
+        if arch_name in PRESETS and arch_name in ARCH_MODEL_REGISTRY:
+            raise OptionError(
+                f"--arch {arch_name} is of realformer_nmt and of another plug-in, and both are imported: give fairseq "
+                "one of them as --user-dir, and import one of them in a program"
+            )
+        return original(model_name, arch_name)
+
+    vars(models)["register_model_architecture"] = register_model_architecture
+
+
+def register_for_hydra() -> None:
+    """add_defaults (dataclass/initialize.py) fills in a model's defaults before an --arch is asked for its own, so that
+    fairseq-hydra-train with `_name: realformer_tiny` would train a model of none of its choices: fill them in first."""
+    original = initialize.add_defaults
+
+    @functools.wraps(original)
+    def add_defaults(cfg: Any) -> None:
+        model = cfg.get("model")
+        arch = getattr(model, "_name", None)
+        if arch in PRESETS:
+            with open_dict(model):
+                _filler(PRESETS[arch])(model)
+        original(cfg)
+
+    for name in ("fairseq.dataclass.initialize", "fairseq_cli.train", "fairseq_cli.hydra_validate"):
+        if name in sys.modules:  # the commands hold the function under names of their own
+            vars(sys.modules[name])["add_defaults"] = add_defaults
+
+
+def _filler(preset: Preset) -> Callable[[Any], None]:
+    def fill(cfg: Any) -> None:
+        for option, value in preset.items():
+            if option not in cfg:
+                setattr(cfg, option, value)
+
+    return fill

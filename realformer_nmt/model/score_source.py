@@ -1,0 +1,30 @@
+"""What a score source is.
+
+It answers `source(x, query, memory)` with raw scores of shape (B or 1) x H x T x S, never masked: x is B x T x C, query
+is B x H x T x D (None unless the source asks for `queries`), memory has the keys that it may be matched with and says
+at which positions both are.
+"""
+
+from torch import nn
+
+from realformer_nmt.common.errors import OptionError
+
+
+class ScoreSource(nn.Module):
+    """What every source shares: its heads, and the longest sequence that its tables have room for."""
+
+    queries = False  # whether it needs them
+    keys = False
+    tabled = True  # whether it has such tables
+
+    def __init__(self, heads: int, head_width: int, length: int) -> None:
+        super().__init__()
+        self.heads, self.head_width, self.length = heads, head_width, length
+
+    def check(self, length: int) -> int:
+        if length > self.length:
+            raise OptionError(
+                f"a sequence of {length} tokens is longer than the Synthesizer's table of {self.length}: "
+                f"train with --score-length {length} or more, or leave out sequences over {self.length} tokens"
+            )
+        return length

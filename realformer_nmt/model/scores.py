@@ -1,0 +1,91 @@
+"""Raw attention scores: where they come from (source) and how they pass from layer to layer (carry)."""
+
+import functools
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from realformer_nmt.common.choices import choose
+from realformer_nmt.common.errors import OptionError
+from realformer_nmt.model.cache import Memory
+from realformer_nmt.model.score_source import ScoreSource
+from realformer_nmt.model.synthesizer import Dense, DensePerHead, FactorisedDense, FactorisedRandom, FixedRandom, Random
+
+
+class Dot(ScoreSource):
+    """Q K^T / sqrt(D): Vaswani et al. 2017, equation 1."""
+
+    queries = keys = True
+    tabled = False
+
+    def forward(self, _x: Tensor, query: Tensor, memory: Memory) -> Tensor:
+        return memory.match(query * self.head_width**-0.5)  # B x H x T x S
+
+
+class Mixture(ScoreSource):
+    """sum_i softmax(w)_i * scores_i over two or more sources: Synthesizer, section 3.2 ("Random + Vanilla")."""
+
+    def __init__(self, sources: list[ScoreSource]) -> None:
+        super().__init__(sources[0].heads, sources[0].head_width, sources[0].length)
+        self.queries, self.keys = (any(getattr(source, of) for source in sources) for of in ("queries", "keys"))
+        self.sources = nn.ModuleList(sources)
+        self.mixing = nn.Parameter(torch.zeros(len(sources)))
+
+    def forward(self, x: Tensor, query: Tensor | None, memory: Memory) -> Tensor:
+        weights = self.mixing.softmax(0)
+        scores = [source(x, query, memory) for source in self.sources]
+        return functools.reduce(torch.add, (weight * score for weight, score in zip(weights, scores, strict=True)))
+
+
+SOURCES: dict[str, type[ScoreSource]] = {
+    "dot": Dot,
+    "dense": Dense,
+    "dense_per_head": DensePerHead,
+    "random": Random,
+    "fixed_random": FixedRandom,
+    "factorised_dense": FactorisedDense,
+    "factorised_random": FactorisedRandom,
+}
+
+
+def source_names(option: str) -> list[str]:
+    """The parts of `--score-source`: one name, or different ones joined by +."""
+    names = option.split("+")
+    for name in names:
+        choose("--score-source", name, SOURCES, " (or several of them joined by +, as in random+dot)")
+    if len(set(names)) < len(names):
+        raise OptionError(f"--score-source {option} names a source twice: name each once")
+    return names
+
+
+def longest(option: str, length: int) -> int | None:
+    """How many tokens the tables of a source have room for, None if it has none."""
+    return length if any(SOURCES[name].tabled for name in source_names(option)) else None
+
+
+def build_source(option: str, heads: int, head_width: int, length: int) -> ScoreSource:
+    sources = [SOURCES[name](heads, head_width, length) for name in source_names(option)]
+    return sources[0] if len(sources) == 1 else Mixture(sources)
+
+
+def _no_carry(scores: Tensor, _total: Tensor | None, _depth: int) -> tuple[Tensor, Tensor | None]:
+    """logits_l = scores_l."""
+    return scores, None
+
+
+def _running_sum(scores: Tensor, total: Tensor | None, _depth: int) -> tuple[Tensor, Tensor | None]:
+    """total_l = scores_l + total_{l-1}, logits_l = total_l: RealFormer (He et al. 2021), section 3."""
+    total = scores.float() if total is None else scores + total  # fp32: sixty fp16 scores would overflow
+    return total, total
+
+
+def _running_mean(scores: Tensor, total: Tensor | None, depth: int) -> tuple[Tensor, Tensor | None]:
+    """logits_l = total_l / l with the total of the running sum: RealFormer, section 4.1.3 and table 7."""
+    total, _ = _running_sum(scores, total, depth)
+    return total / depth, total
+
+
+# (raw scores, total from the layer below or None, depth counted from 1) -> (logits, total for the layer above)
+Carry = Callable[[Tensor, Tensor | None, int], tuple[Tensor, Tensor | None]]
+CARRIES: dict[str, Carry] = {"none": _no_carry, "sum": _running_sum, "mean": _running_mean}

@@ -1,0 +1,57 @@
+"""What encoder and decoder share: embeddings, and the stack of layers."""
+
+import math
+from typing import Any
+
+import torch
+from fairseq.data import Dictionary
+from fairseq.modules import PositionalEmbedding
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from realformer_nmt.kernels.dropout import Dropout
+from realformer_nmt.model.config import TranslationConfig
+from realformer_nmt.model.layers import Layer
+from realformer_nmt.model.residual import TOPOLOGIES
+from realformer_nmt.model.scores import longest
+
+
+class Side(nn.Module):
+    def add_stack(
+        self, cfg: TranslationConfig, dictionary: Dictionary, embed_tokens: nn.Embedding, layer: type[Layer], limit: int
+    ) -> None:
+        width = embed_tokens.embedding_dim
+        self.padding_idx: int = dictionary.pad()
+        self.register_buffer("version", torch.tensor([3.0]))  # stock checkpoints hold one
+        self.embed_tokens = embed_tokens
+        self.embed_scale = 1.0 if cfg.no_scale_embedding else math.sqrt(width)
+        self.embed_positions = None
+        if not cfg.no_token_positional_embeddings:
+            learned = getattr(cfg, f"{layer.side}_learned_pos")
+            self.embed_positions = PositionalEmbedding(limit, width, self.padding_idx, learned=learned)
+        self.layernorm_embedding = nn.LayerNorm(width) if cfg.layernorm_embedding else nn.Identity()
+        self.dropout_module = Dropout(cfg.dropout, module_name=type(self).__name__)
+        self.checkpoint_activations = cfg.checkpoint_activations
+        self.topology = TOPOLOGIES[cfg.residual_topology]
+        self.layers = nn.ModuleList(layer(cfg, depth) for depth in range(1, getattr(cfg, f"{layer.side}_layers") + 1))
+        self.layer_norm = self.topology.final_norm(width)
+        self.limit: int = min(limit, longest(cfg.score_source, cfg.score_length) or limit)
+
+    def embed(self, tokens: Tensor, positions: Tensor | None) -> Tensor:
+        x = self.embed_scale * self.embed_tokens(tokens)  # B x T x C
+        if positions is not None:
+            x = x + positions
+        return self.dropout_module(self.layernorm_embedding(x))
+
+    def run(self, layer: nn.Module, *state: Any) -> Any:
+        if self.checkpoint_activations and torch.is_grad_enabled():
+            return checkpoint(layer, *state, use_reentrant=False)
+        return layer(*state)
+
+    def max_positions(self) -> int:
+        return self.limit
+
+
+def rotation(shift: Tensor, length: int) -> Tensor:
+    """For each row, the column that comes to stand at 0, 1, ... when its first `shift` columns move to the end."""
+    return (torch.arange(length, device=shift.device) + shift) % length  # B x length

@@ -1,0 +1,130 @@
+"""The score sources of the Synthesizer (Tay et al. 2021): scores of a position that no key is asked for."""
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from realformer_nmt.model.cache import Memory
+from realformer_nmt.model.score_source import ScoreSource
+from realformer_nmt.model.weights import WeightsError
+
+RANK = 8  # k of factorised_random, Synthesizer section 3.2
+
+
+class Dense(ScoreSource):
+    """relu(q_i) W2, a row of N entries cut to S: Synthesizer (Tay et al. 2021), section 3.1, as in its authors' code.
+
+    q_i is the projection of all of x_i that a dot product would start from; in a mixture with one both start from it.
+    W2 is one matrix for all heads.
+    """
+
+    queries = True
+
+    def __init__(self, heads: int, head_width: int, length: int) -> None:
+        super().__init__(heads, head_width, length)
+        self.row_weight = nn.Parameter(torch.randn(head_width, length) * head_width**-0.5)
+
+    def forward(self, _x: Tensor, query: Tensor, memory: Memory) -> Tensor:
+        length = self.check(memory.length)
+        hidden = torch.relu(query * self.head_width**-0.5)  # B x H x T x D
+        return memory.place(hidden @ self.row_weight[:, :length])
+
+    def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *args: Any) -> None:
+        if f"{prefix}hidden_weight" in state_dict:
+            raise WeightsError(
+                "holds a Synthesizer whose heads are dense each by itself, which was named dense once: "
+                "use --score-source dense_per_head (for a checkpoint: --model-overrides "
+                "\"{'score_source': 'dense_per_head'}\", joined by + as before in a mixture)"
+            )
+        super()._load_from_state_dict(state_dict, prefix, *args)
+
+
+class DensePerHead(ScoreSource):
+    """W2 relu(W1 x_i + b1) + b2 with matrices of each head's own, which reads its part of x_i only: Synthesizer,
+    section 3.1, taken to mean that."""
+
+    def __init__(self, heads: int, head_width: int, length: int) -> None:
+        super().__init__(heads, head_width, length)
+        self.hidden_weight = nn.Parameter(_uniform(heads, head_width, head_width))
+        self.hidden_bias = nn.Parameter(torch.zeros(heads, 1, head_width))
+        self.row_weight = nn.Parameter(_uniform(heads, head_width, length))
+        self.row_bias = nn.Parameter(torch.zeros(heads, 1, length))
+
+    def forward(self, x: Tensor, _query: None, memory: Memory) -> Tensor:
+        length = self.check(memory.length)
+        hidden = torch.relu(_split(x, self.heads) @ self.hidden_weight + self.hidden_bias)  # B x H x T x D
+        return memory.place(hidden @ self.row_weight[..., :length] + self.row_bias[..., :length])
+
+
+class FactorisedDense(ScoreSource):
+    """A(x_i) repeated blockwise times B(x_i) repeated cyclically, a * b = N, each head of its part of x_i: Synthesizer,
+    section 3.2. Its authors' code has none of this kind."""
+
+    def __init__(self, heads: int, head_width: int, length: int) -> None:
+        super().__init__(heads, head_width, length)
+        blocks = next(a for a in range(math.isqrt(length), 0, -1) if length % a == 0)
+        self.block_weight = nn.Parameter(_uniform(heads, head_width, blocks))
+        self.cycle_weight = nn.Parameter(_uniform(heads, head_width, length // blocks))
+
+    def forward(self, x: Tensor, _query: None, memory: Memory) -> Tensor:
+        length = self.check(memory.length)
+        x = _split(x, self.heads)
+        block, cycle = x @ self.block_weight, x @ self.cycle_weight  # B x H x T x a, B x H x T x b
+        return memory.place((block.unsqueeze(-1) * cycle.unsqueeze(-2)).flatten(-2)[..., :length])
+
+
+class Random(ScoreSource):
+    """Row i of a trained N x N matrix a head, whatever the tokens: Synthesizer, section 3.1.
+
+    It starts as in its authors' code, whose library takes N x H x N numbers for a convolution's.
+    """
+
+    def __init__(self, heads: int, head_width: int, length: int) -> None:
+        super().__init__(heads, head_width, length)
+        self.table = nn.Parameter(_table(heads, length, length))
+
+    def forward(self, _x: Tensor, _query: None, memory: Memory) -> Tensor:
+        length = self.check(memory.length)
+        return memory.place(self.table[:, memory.start : length, :length].unsqueeze(0))  # 1 x H x T x S
+
+
+class FixedRandom(Random):
+    """As Random, never trained."""
+
+    def __init__(self, heads: int, head_width: int, length: int) -> None:
+        super().__init__(heads, head_width, length)
+        table = self.table.data
+        del self.table
+        self.register_buffer("table", table)
+
+
+class FactorisedRandom(ScoreSource):
+    """R1 R2^T with R1 and R2 N x k, k = 8, a head: Synthesizer, section 3.2. They start as Random's table does."""
+
+    def __init__(self, heads: int, head_width: int, length: int) -> None:
+        super().__init__(heads, head_width, length)
+        self.rows = nn.Parameter(_table(heads, length, RANK))
+        self.columns = nn.Parameter(_table(heads, length, RANK))
+
+    def forward(self, _x: Tensor, _query: None, memory: Memory) -> Tensor:
+        length = self.check(memory.length)
+        scores = self.rows[:, memory.start : length] @ self.columns[:, :length].transpose(-1, -2)
+        return memory.place(scores.unsqueeze(0))  # 1 x H x T x S
+
+
+def _split(x: Tensor, heads: int) -> Tensor:
+    return x.unflatten(-1, (heads, -1)).transpose(1, 2)  # B x H x T x D
+
+
+def _uniform(heads: int, inputs: int, outputs: int) -> Tensor:
+    """Xavier-uniform, a matrix a head."""
+    bound = math.sqrt(6 / (inputs + outputs))
+    return torch.empty(heads, inputs, outputs).uniform_(-bound, bound)
+
+
+def _table(heads: int, length: int, taps: int) -> Tensor:
+    """Xavier-uniform as TensorFlow has it for a convolution of `taps` taps from `heads` channels to `length`."""
+    bound = math.sqrt(6 / (taps * (heads + length)))
+    return torch.empty(heads, length, taps).uniform_(-bound, bound)

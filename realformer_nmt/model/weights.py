@@ -1,0 +1,60 @@
+"""Weights that a model cannot take, in one sentence: of another size, of another dictionary, or no numbers."""
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from realformer_nmt.common.errors import UserError
+
+NAMED = 3  # of many that are wrong
+
+
+class WeightsError(UserError):
+    """Says what is wrong with weights; whoever knows their file adds it."""
+
+
+def demand_finite(weights: Mapping[str, Tensor]) -> None:
+    for name, weight in weights.items():
+        if not isinstance(weight, Tensor):
+            raise WeightsError(f"holds no weights: its {name} is a {type(weight).__name__}")
+        if not torch.isfinite(weight).all():
+            raise WeightsError(f"holds NaN or infinity in {name}: the training diverged; take a checkpoint from before")
+
+
+@contextlib.contextmanager
+def told_in_one_line(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[None]:
+    """torch lists every parameter on a line of its own, and takes whole numbers or the real part of complex ones."""
+    for name, ours in model.state_dict().items():
+        theirs = weights.get(name, ours)
+        if kind(theirs) != kind(ours):
+            raise WeightsError(f"holds {name} as {kind(theirs)}, and the model's are {kind(ours)}")
+    try:
+        yield
+    except RuntimeError as error:
+        raise WeightsError(unlike(model.state_dict(), weights) or str(error)) from error
+
+
+def kind(weight: Tensor) -> str:
+    if weight.is_complex():
+        return "complex numbers"
+    return "floats" if weight.is_floating_point() else "flags" if weight.dtype == torch.bool else "whole numbers"
+
+
+def unlike(model: Mapping[str, Tensor], weights: Mapping[str, Tensor]) -> str:
+    missing, excess = sorted(model.keys() - weights.keys()), sorted(weights.keys() - model.keys())
+    other = [name for name in model if name in weights and model[name].shape != weights[name].shape]
+    found = [f"it lacks {_some(missing)}"] if missing else []
+    found += [f"it has {_some(excess)}, which the model has not"] if excess else []
+    for name in other[:1]:
+        there, here = (tuple(tensors[name].shape) for tensors in (weights, model))
+        kind = "another dictionary" if "embed_tokens" in name and there[1:] == here[1:] else "another size"
+        found.append(f"its {name} is {there}, the model's {here}: {kind}")
+    advice = "give one of the same architecture, size and dictionary"
+    return f"holds the weights of another model: {'; '.join(found)}; {advice}" if found else ""
+
+
+def _some(names: Sequence[str]) -> str:
+    rest = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,299 @@
+"""Averages of checkpoints against numpy's mean, and what cannot be averaged."""
+
+import argparse
+import pickle
+import re
+import subprocess
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from program import realformer_nmt
+from tiny_run import Training
+from torch import Tensor
+
+from realformer_nmt.checkpoints import layout
+from realformer_nmt.checkpoints.average import add_arguments, average, select
+from realformer_nmt.checkpoints.average import run as run_average
+from realformer_nmt.checkpoints.inspection import inspect
+from realformer_nmt.checkpoints.selection import EPOCH, UPDATE, best, last
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.model.config import TranslationConfig
+
+CFG = {"model": {"_name": "realformer_tiny", "residual_topology": "post"}, "checkpoint": {}}
+
+
+def save(path: Path, model: dict[str, Tensor], updates: int = 1, **changes: Any) -> Path:
+    """A checkpoint as fairseq-train saves it."""
+    state = {"args": None, "cfg": CFG, "model": model, "optimizer_history": [{"num_updates": updates}]}
+    extra = {"train_iterator": {"epoch": updates + 1, "iterations_in_epoch": 0}, "val_loss": 1.0}
+    torch.save({**state, "extra_state": extra, "task_state": {}, "last_optimizer_state": {}, **changes}, path)
+    return path
+
+
+def values(width: int) -> st.SearchStrategy[np.ndarray]:
+    elements = st.floats(-100, 100, width=width, allow_subnormal=False)
+    return arrays.arrays(np.dtype(f"float{width}"), st.tuples(st.integers(1, 5), st.just(7)), elements=elements)
+
+
+@pytest.mark.parametrize("width", [16, 32, 64])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_the_average_is_numpys_mean_in_any_order(tmp_path: Path, width: int, data: st.DataObject) -> None:
+    rows = data.draw(values(width))
+    counts = data.draw(arrays.arrays(np.int64, len(rows), elements=st.integers(0, 2**40)))
+    paths = [
+        save(tmp_path / f"{i}.pt", {"weight": torch.tensor(row), "seen": torch.tensor(count)})
+        for i, (row, count) in enumerate(zip(rows, counts, strict=True))
+    ]
+    found = average(paths)["model"]
+    other = average(data.draw(st.permutations(paths)))["model"]
+    expected = rows.astype(np.float64).mean(axis=0).astype(rows.dtype)
+    assert found["weight"].numpy().dtype == rows.dtype
+    np.testing.assert_allclose(found["weight"].numpy(), expected, rtol=np.finfo(rows.dtype).eps, atol=1e-12)
+    np.testing.assert_allclose(other["weight"].numpy(), expected, rtol=np.finfo(rows.dtype).eps, atol=1e-12)
+    assert int(found["seen"]) == int(other["seen"]) == sum(map(int, counts)) // len(counts)
+
+
+def test_the_average_of_one_is_itself(tmp_path: Path) -> None:
+    model = {
+        "w": torch.randn(5),
+        "half": torch.randn(5).half(),
+        "n": torch.tensor(3),
+        "on": torch.tensor([True, False]),
+    }
+    found = average([save(tmp_path / "one.pt", model)])["model"]
+    assert found.keys() == model.keys()
+    assert all(torch.equal(found[name], model[name]) and found[name].dtype == model[name].dtype for name in model)
+
+
+def test_small_numbers_survive_in_half_precision(tmp_path: Path) -> None:
+    """2048 + 1 is 2048 in fp16: a sum in the precision of the weights would lose every step."""
+    paths = [save(tmp_path / f"{i}.pt", {"w": torch.tensor([2048.0, 1.0, 1.0])[i : i + 1].half()}) for i in range(3)]
+    assert average(paths)["model"]["w"].item() == np.float16(2050 / 3)
+    large = [save(tmp_path / f"l{i}.pt", {"w": torch.tensor([60000.0]).half()}) for i in range(3)]
+    assert average(large)["model"]["w"].item() == np.float16(60000)
+
+
+def test_tied_tensors_stay_tied_and_are_stored_once(tmp_path: Path) -> None:
+    def tied(value: float) -> dict[str, Tensor]:
+        matrix = torch.full((100, 100), value)
+        return {"encoder.embed": matrix, "decoder.embed": matrix, "untied": matrix.clone()}
+
+    found = average([save(tmp_path / f"{value}.pt", tied(value)) for value in (1.0, 4.0)])["model"]
+    assert found["encoder.embed"].data_ptr() == found["decoder.embed"].data_ptr() != found["untied"].data_ptr()
+    assert found["decoder.embed"].eq(2.5).all()
+    untied_later = save(tmp_path / "untied.pt", {name: t.clone() + i for i, (name, t) in enumerate(tied(1.0).items())})
+    found = average([tmp_path / "1.0.pt", untied_later])["model"]
+    assert (found["encoder.embed"][0, 0].item(), found["decoder.embed"][0, 0].item()) == (1.0, 1.5)
+
+
+def test_what_is_not_alike_is_refused_by_name(tmp_path: Path) -> None:
+    first = save(tmp_path / "first.pt", {"w": torch.ones(2), "b": torch.ones(1)})
+    unlike = {
+        "shape.pt": ({"w": torch.ones(3), "b": torch.ones(1)}, {}, r"w is \(3,\) torch.float32, there \(2,\)"),
+        "dtype.pt": ({"w": torch.ones(2).half(), "b": torch.ones(1)}, {}, r"w is \(2,\) torch.float16"),
+        "fewer.pt": ({"w": torch.ones(2)}, {}, r"b is nothing, there \(1,\)"),
+        "more.pt": ({"w": torch.ones(2), "b": torch.ones(1), "c": torch.ones(1)}, {}, r"c is \(1,\) .*, there nothing"),
+        "choice.pt": (
+            {"w": torch.ones(2), "b": torch.ones(1)},
+            {"cfg": {**CFG, "model": {"_name": "realformer_tiny", "residual_topology": "pre"}}},
+            "residual_topology is pre, there post",
+        ),
+    }
+    for name, (model, changes, message) in unlike.items():
+        path = save(tmp_path / name, model, **changes)
+        with pytest.raises(UserError, match=f"{name} is of another model than .*first.pt: {message}"):
+            average([first, path])
+
+
+def test_a_legacy_namespace_is_compared_by_its_choices_alone(tmp_path: Path) -> None:
+    def legacy(name: str, **options: Any) -> Path:
+        namespace = Namespace(arch="transformer", encoder_normalize_before=False, **options)
+        return save(tmp_path / name, {"w": torch.ones(2)}, cfg={"model": namespace})
+
+    assert average([legacy("a.pt", max_epoch=3), legacy("b.pt", max_epoch=4)])["model"]["w"].tolist() == [1, 1]
+    with pytest.raises(UserError, match="activation_fn is gelu, there relu"):
+        average([legacy("c.pt", activation_fn="relu"), legacy("d.pt", activation_fn="gelu")])
+
+
+def test_every_option_of_a_model_is_compared_or_only_matters_in_training() -> None:
+    training = {"dropout", "attention_dropout", "activation_dropout", "encoder_layerdrop", "decoder_layerdrop"}
+    limits = {"checkpoint_activations", "max_source_positions", "max_target_positions"}
+    fields = set(TranslationConfig.__dataclass_fields__) - {"_name"}
+    assert fields - set(layout.CHOICES) == training | limits
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_weights_that_are_not_finite_are_refused_by_name(tmp_path: Path, value: float) -> None:
+    good = save(tmp_path / "good.pt", {"w": torch.ones(2)})
+    bad = save(tmp_path / "bad.pt", {"w": torch.tensor([1.0, value])})
+    with pytest.raises(UserError, match=r"bad\.pt: w holds NaN or infinity"):
+        average([good, bad])
+
+
+class Malicious:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Path.touch, (Path("touched"),))
+
+
+def test_what_is_no_whole_checkpoint_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+    good = save(tmp_path / "good.pt", {"w": torch.randn(1000)})
+    whole = good.read_bytes()
+    files = {
+        "cut.pt": (whole[: len(whole) // 2], "cut.pt: it is no checkpoint, or not all of one (its end is missing"),
+        "empty.pt": (b"", "empty.pt: it is no checkpoint, or not all of one (it is empty"),
+        "pickle.pt": (pickle.dumps({"model": Malicious()}), "pickle.pt: it is no checkpoint, or not all of one"),
+    }
+    for name, (content, _) in files.items():
+        (tmp_path / name).write_bytes(content)
+    torch.save({"model": {"w": torch.ones(1)}, "extra_state": Malicious()}, tmp_path / "code.pt")
+    torch.save({"weights": {}}, tmp_path / "other.pt")
+    messages = {name: message for name, (_, message) in files.items()} | {
+        "code.pt": "code.pt: it holds __builtin__.getattr, and loading that could run code",
+        "other.pt": "other.pt holds no model",
+        "absent.pt": "absent.pt: no such file",
+    }
+    for name, message in messages.items():
+        with pytest.raises(UserError, match=re.escape(message)):
+            average([good, tmp_path / name])
+    assert not Path("touched").exists()
+    refused = realformer_nmt("average", good, tmp_path / "cut.pt", "--output", tmp_path / "average.pt")
+    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
+    assert not list(tmp_path.glob("average*"))
+
+
+def test_the_last_and_the_best_are_found_by_number_not_by_name(tmp_path: Path) -> None:
+    names = ["checkpoint9.pt", "checkpoint10.pt", "checkpoint2.pt", "checkpoint_best.pt"]
+    names += ["checkpoint_1_900.pt", "checkpoint_2_1000.pt", "checkpoint10.pt.part"]
+    for name in names:
+        (tmp_path / name).touch()
+    assert [path.name for path in last(tmp_path, 2, EPOCH)] == ["checkpoint9.pt", "checkpoint10.pt"]
+    assert [path.name for path in last(tmp_path, 2, EPOCH, until=9)] == ["checkpoint2.pt", "checkpoint9.pt"]
+    assert [path.name for path in last(tmp_path, 1, UPDATE)] == ["checkpoint_2_1000.pt"]
+    with pytest.raises(UserError, match=r"asked for 4 epoch checkpoints, found 3 in .*: checkpoint2\.pt"):
+        last(tmp_path, 4, EPOCH)
+    scores = ["9.5000", "10.2511", "10.2519", "2.0000"]  # to three decimals, then a random digit
+    for maximise, chosen in [(True, ["10.2511", "10.2519"]), (False, ["2.0000", "9.5000"])]:
+        cfg = {**CFG, "checkpoint": {"maximize_best_checkpoint_metric": maximise}}
+        for score in scores:
+            save(tmp_path / f"checkpoint.best_bleu_{score}.pt", {"w": torch.ones(1)}, cfg=cfg)
+        found = best(tmp_path, 2)
+        assert sorted(path.name for path in found) == [f"checkpoint.best_bleu_{score}.pt" for score in chosen]
+    save(tmp_path / "checkpoint.best_loss_1.0000.pt", {"w": torch.ones(1)})
+    with pytest.raises(UserError, match="the best by bleu and by loss: name the files"):
+        best(tmp_path, 2)
+
+
+@pytest.mark.parametrize(
+    ("update", "in_epoch", "epochs", "updates"),
+    [  # two epochs of 100 updates, a checkpoint every 50; where checkpoint_last.pt stands
+        (230, 30, ["checkpoint2.pt", "checkpoint_last.pt"], ["checkpoint_2_150.pt", "checkpoint_last.pt"]),
+        (200, 0, ["checkpoint1.pt", "checkpoint2.pt"], ["checkpoint_2_150.pt", "checkpoint_last.pt"]),
+        (150, 50, ["checkpoint1.pt", "checkpoint2.pt"], ["checkpoint_1_50.pt", "checkpoint_2_150.pt"]),
+    ],
+)
+def test_where_the_training_stands_counts_once(
+    tmp_path: Path, update: int, in_epoch: int, epochs: list[str], updates: list[str]
+) -> None:
+    def stands(epoch: int, inside: int) -> dict[str, Any]:
+        return {"extra_state": {"train_iterator": {"epoch": epoch, "iterations_in_epoch": inside}}}
+
+    model = {"w": torch.ones(1)}
+    for epoch in (1, 2):
+        save(tmp_path / f"checkpoint{epoch}.pt", model, 100 * epoch, **stands(epoch + 1, 0))
+        inside = 100 * epoch - 50
+        save(tmp_path / f"checkpoint_{epoch}_{inside}.pt", model, inside, **stands(epoch, 50))
+    save(tmp_path / "checkpoint_last.pt", model, update, **stands(update // 100 + 1, in_epoch))
+    assert [path.name for path in last(tmp_path, 2, EPOCH)] == epochs
+    assert [path.name for path in last(tmp_path, 2, UPDATE)] == updates
+    assert [path.name for path in last(tmp_path, 1, EPOCH, until=1)] == ["checkpoint1.pt"]
+    assert [path.name for path in last(tmp_path, 1, UPDATE, until=100)] == ["checkpoint_1_50.pt"]
+    with pytest.raises(UserError, match="asked for 4 epoch checkpoints"):
+        last(tmp_path, 4, EPOCH)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{}"], "say which of it, with --last N"),
+        (["{}", "{}", "--last", "1"], "take one folder"),
+        (["{}/a.pt", "{}/a.pt"], "is given twice"),
+        (["{}/a.pt", "--until", "3"], "--until goes with --last"),
+        (["{}", "--best", "1", "--until", "3"], "--until goes with --last"),
+        (["{}", "--last", "0"], "0 checkpoints cannot be averaged"),
+        (["{}/absent", "--last", "1"], "is not a folder"),
+    ],
+)
+def test_a_selection_that_means_nothing_is_refused(tmp_path: Path, arguments: list[str], message: str) -> None:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    given = [argument.format(tmp_path) for argument in arguments]
+    with pytest.raises(UserError, match=message):
+        select(parser.parse_args([*given, "--output", "x.pt"]))
+
+
+def test_memory_does_not_grow_with_the_number_of_checkpoints(tmp_path: Path) -> None:
+    """16 MB of weights and twice that of optimizer state a file: peak memory of two and of eight files."""
+    size = 4 << 20
+    for i in range(8):
+        optimizer = {"exp_avg": torch.ones(size), "exp_avg_sq": torch.ones(size)}
+        model, meters = {"w": torch.full((size,), float(i))}, {"metrics": {"train": [(0, "", "", torch.ones(1))]}}
+        save(tmp_path / f"checkpoint{i}.pt", model, last_optimizer_state=optimizer, extra_state=meters)
+    two, eight = peak_memory(tmp_path, 2, 8)
+    assert eight - two < 3 * (16 << 20)  # six more files hold 96 MB of weights, and 192 MB besides
+
+
+def peak_memory(folder: Path, *numbers: int) -> list[int]:
+    program = (
+        "import resource, sys, pathlib\n"
+        "from realformer_nmt.evaluation import average, selection\n"
+        "for number in map(int, sys.argv[2:]):\n"
+        "    average.average(selection.last(pathlib.Path(sys.argv[1]), number, selection.EPOCH))\n"
+        "    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    command = [sys.executable, "-c", program, str(folder), *map(str, numbers)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [int(line) << 10 for line in done.stdout.splitlines()[-len(numbers) :]]
+
+
+@pytest.fixture(scope="module")
+def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
+    return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
+
+
+def test_a_real_run_averages_to_an_ordinary_checkpoint(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """ADMIN's w0 included; the validation of every member is what the training logged."""
+    output = tmp_path / "average.pt"
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    assert run_average(parser.parse_args([str(run), "--last", "3", "--output", str(output)])) == 0
+    assert "the average of 3: checkpoint3.pt, checkpoint4.pt, checkpoint5.pt" in capsys.readouterr().out
+    states = [layout.load(run / f"checkpoint{epoch}.pt") for epoch in (3, 4, 5)]
+    found = layout.load(output)
+    assert any(name.endswith("shortcut.w0") for name in found["model"])
+    for name, value in found["model"].items():
+        rows = np.stack([state["model"][name].numpy().astype(np.float64) for state in states])
+        np.testing.assert_allclose(value.numpy(), rows.mean(axis=0), rtol=1e-6, atol=1e-8)
+    assert "last_optimizer_state" not in found
+    assert output.stat().st_size < 0.5 * (run / "checkpoint5.pt").stat().st_size
+    logged = re.findall(
+        r"epoch (\d+) \| valid .*?\| loss ([\d.]+) .*?\| bleu ([\d.]+)", (run / "train.log").read_text()
+    )
+    by_epoch = {int(epoch): (float(loss), float(bleu)) for epoch, loss, bleu in logged}
+    for member, epoch in zip(found["extra_state"]["averaged"], (3, 4, 5), strict=True):
+        assert (member["file"], member["epoch"]) == (f"checkpoint{epoch}.pt", epoch)
+        # the first of those averaged has none before it to take its loss from
+        expected = {"loss": by_epoch[epoch][0], "bleu": by_epoch[epoch][1]} if epoch > 3 else {"bleu": by_epoch[3][1]}
+        assert member["validation"] == pytest.approx(expected, abs=0.001)
+    assert inspect(output)["parameters"] == inspect(run / "checkpoint5.pt")["parameters"]

@@ -1,0 +1,121 @@
+"""What is taken of a checkpoint's settings: a translation model's own are all there, whatever acts is not."""
+
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import saved
+import torch
+from fairseq import checkpoint_utils, utils
+
+from realformer_nmt.checkpoints.configuration import SettingsError, take_settings
+from realformer_nmt.common.errors import UserError
+
+EVAL_BLEU = (
+    "--eval-bleu",
+    "--eval-bleu-args",
+    '{"beam": 4, "max_len_a": 1.2, "max_len_b": 10}',
+    "--eval-bleu-detok",
+    "moses",
+)
+STOCK = (
+    "--encoder-embed-dim",
+    "8",
+    "--decoder-embed-dim",
+    "8",
+    "--encoder-normalize-before",
+    "--activation-fn",
+    "gelu",
+)
+
+
+@pytest.fixture(scope="module")
+def stock(toy_corpus: Path) -> dict[str, Any]:
+    """Of fairseq's own transformer, whose options are those of its whole command line."""
+    return saved.state(toy_corpus, *STOCK, *EVAL_BLEU, "--eval-bleu-remove-bpe", arch="transformer")
+
+
+def test_a_stock_model_is_the_same_one(stock: dict[str, Any]) -> None:
+    """fairseq reads these options of a transformer; all that can be said of one is among them."""
+    from fairseq.models.transformer import TransformerConfig
+
+    given, taken = vars(stock["cfg"]["model"]), vars(take_settings(stock)["cfg"]["model"])
+    sides = [f"{side}_{name}" for side in ("encoder", "decoder") for name in vars(TransformerConfig().encoder)]
+    names = [name for name in (*vars(TransformerConfig()), *sides) if name in given and not name.endswith("_path")]
+    assert len(names) > 30
+    assert {name: taken[name] for name in names} == {name: given[name] for name in names}
+    assert (taken["encoder_normalize_before"], taken["activation_fn"], taken["_name"]) == (True, "gelu", "transformer")
+
+
+def test_the_task_and_the_numbers_of_a_training_are_all_there(stock: dict[str, Any]) -> None:
+    cfg, taken = stock["cfg"], take_settings(stock)["cfg"]
+    assert taken["task"] == {**cfg["task"], "dataset_impl": None}
+    assert taken["criterion"] == cfg["criterion"]
+    for group in ("common", "dataset", "distributed_training", "optimization", "checkpoint"):
+        numbers = {name: value for name, value in cfg[group].items() if isinstance(value, int | float)}
+        assert numbers == {name: taken[group][name] for name in numbers}, group
+    assert taken["checkpoint"]["best_checkpoint_metric"] == cfg["checkpoint"]["best_checkpoint_metric"]
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_a_stock_checkpoint_translates_and_validates(
+    stock: dict[str, Any], toy_corpus: Path, tmp_path: Path, old: bool
+) -> None:
+    """Also one of an older fairseq, which stored the options of the command line alone."""
+    state = dict(stock)
+    if old:
+        state["args"] = state.pop("cfg")["model"]
+    path = saved.save(tmp_path / "stock.pt", state)
+    (model,), cfg, task = checkpoint_utils.load_model_ensemble_and_task([str(path)], {"data": str(toy_corpus)})
+    assert model.encoder.layers[0].normalize_before
+    assert model.encoder.layers[0].activation_fn is utils.get_activation_fn("gelu")
+    assert all(torch.equal(weight, stock["model"][name]) for name, weight in model.state_dict().items())
+    assert type(task.build_criterion(cfg.criterion)).__name__ == "CrossEntropyCriterion"
+    assert task.sequence_generator.beam_size == 4
+    assert cfg.task.eval_bleu_remove_bpe == "@@ "
+
+
+def test_each_word_that_is_not_known_is_named(stock: dict[str, Any]) -> None:
+    cfg = stock["cfg"]
+    changes: list[tuple[dict[str, Any], str]] = [
+        ({"criterion": {"_name": "sentence_ranking"}}, "asks for the criterion 'sentence_ranking'; a .* cross_entropy"),
+        (
+            {"task": {**cfg["task"], "_name": "denoising"}},
+            "asks for the task 'denoising'; a checkpoint may .* translation",
+        ),
+        ({"model": Namespace(arch="wav2vec2")}, "asks for the model 'wav2vec2'"),
+        ({"model": {"wav2vec2": {"a": 1}}}, "its model has no name"),
+        ({"bpe": {"_name": "gpt2"}}, "asks for the bpe 'gpt2'"),
+        ({"tokenizer": "unheard"}, "asks for the tokenizer 'unheard'"),
+        ({"task": {**cfg["task"], "source_lang": "${oc.env:HOME}"}}, r"task's source_lang '\$\{oc\.env:HOME\}'"),
+        ({"task": {**cfg["task"], "eval_bleu_args": '{"lm_path": "/x"}'}}, "task's eval_bleu_args .* allowed"),
+        ({"model": 7}, "its model are no options but a int"),
+    ]
+    for changed, message in changes:
+        with pytest.raises(SettingsError, match=message):
+            take_settings({**stock, "cfg": {**cfg, **changed}})
+
+
+def test_a_name_alone_chooses_a_tokeniser(stock: dict[str, Any]) -> None:
+    cfg = {**stock["cfg"], "tokenizer": "moses", "bpe": {"_name": "subword_nmt", "bpe_codes": "/etc/passwd"}}
+    taken = take_settings({**stock, "cfg": cfg})["cfg"]
+    assert taken["tokenizer"] == "moses"
+    assert taken["bpe"] == {"_name": "subword_nmt", "bpe_codes": "???"}
+
+
+@pytest.mark.parametrize("rows", ["text", [1], [[0, "loss", "bisect", {}]], [[0, "a", "MetersDict", {}]], [["x"]]])
+def test_meters_are_fairseqs(stock: dict[str, Any], rows: Any) -> None:
+    """Which it makes of any name of a module of its own."""
+    with pytest.raises(SettingsError, match="has meters"):
+        take_settings({**stock, "extra_state": {"metrics": {"train": rows}}})
+    known = [(0, "loss", "AverageMeter", {"val": 1, "sum": 1, "count": 1, "round": 3})]
+    assert take_settings({**stock, "extra_state": {"metrics": {"train": known}}})
+
+
+def test_the_file_is_named(stock: dict[str, Any], tmp_path: Path) -> None:
+    cfg = {**stock["cfg"], "criterion": {"_name": "sentence_ranking", "save_predictions": str(tmp_path / "proof")}}
+    path = saved.save(tmp_path / "ranking.pt", {**stock, "cfg": cfg})
+    with pytest.raises(UserError, match=r"^\S+ranking\.pt asks for the criterion 'sentence_ranking'"):
+        checkpoint_utils.load_checkpoint_to_cpu(str(path))
+    assert not (tmp_path / "proof").exists()

@@ -1,0 +1,89 @@
+"""`realformer-nmt inspect` on checkpoints with known contents."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from omegaconf import OmegaConf
+from program import realformer_nmt
+from tiny import PREVIOUS, SIZE, SOURCE, build
+
+from realformer_nmt.model.config import TranslationConfig
+
+
+def write(path: Path, options: dict[str, Any], weights: dict[str, torch.Tensor]) -> Path:
+    """A checkpoint as fairseq-train saves it."""
+    cfg = {"model": options, "task": {"data": "."}, "common": {"seed": 1}, "checkpoint": {}}
+    history = {"criterion_name": "CrossEntropyCriterion", "lr_scheduler_state": {"best": 3.5}, "num_updates": 7}
+    extra = {"train_iterator": {"epoch": 1, "iterations_in_epoch": 7}}
+    state = {"cfg": OmegaConf.create(cfg), "model": weights, "optimizer_history": [history], "extra_state": extra}
+    torch.save(state, path)
+    return path
+
+
+def save(folder: Path, **options: Any) -> Path:
+    """A checkpoint with known weights on the shortcuts."""
+    model = build(**options).train()
+    model(SOURCE, None, PREVIOUS)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if name.endswith("delta"):
+                parameter.copy_(torch.linspace(-0.1, 0.3, parameter.numel()))
+    cfg = vars(TranslationConfig()) | SIZE | {"score_length": 12} | options | {"_name": "realformer_tiny"}
+    return write(folder / "checkpoint_last.pt", cfg, model.state_dict())
+
+
+def test_the_weight_of_every_shortcut_in_order(tmp_path: Path) -> None:
+    path = save(tmp_path, residual_scaling="admin", score_carry="mean", encoder_layers=3)
+    shown = realformer_nmt("inspect", path, "--json")
+    assert shown.returncode == 0, shown.stderr
+    found, weights = json.loads(shown.stdout), torch.load(path, weights_only=False)["model"]
+    assert (found["arch"], found["residual_scaling"], found["score_carry"]) == ("realformer_tiny", "admin", "mean")
+    assert (found["encoder_layers"], found["updates"]) == (3, 7)
+    assert [row["sublayer"] for row in found["shortcuts"]] == [
+        *(f"encoder.layers.{i}.{name}" for i in range(3) for name in ("self_attn", "ffn")),
+        *(f"decoder.layers.{i}.{name}" for i in range(2) for name in ("self_attn", "encoder_attn", "ffn")),
+    ]
+    first, second = found["shortcuts"][0], found["shortcuts"][1]
+    assert (first["smallest"], first["mean"], first["largest"]) == (1, 1, 1)
+    w0 = float(weights["encoder.layers.0.ffn_shortcut.w0"])
+    assert (second["smallest"], second["mean"], second["largest"]) == pytest.approx((w0 - 0.1, w0 + 0.1, w0 + 0.3))
+
+
+def test_parameters_are_counted_once_where_embeddings_are_shared(tmp_path: Path) -> None:
+    path = save(tmp_path, share_all_embeddings=True)
+    found = json.loads(realformer_nmt("inspect", path, "--json").stdout)
+    assert found["parameters"] == sum(parameter.numel() for parameter in build(share_all_embeddings=True).parameters())
+
+
+def test_constant_weights_are_shown_too(tmp_path: Path) -> None:
+    shown = realformer_nmt("inspect", save(tmp_path, residual_scaling="deepnorm"))
+    assert shown.stdout.count("1.5651") == 3 * 6  # (3 * 2)^(1/4) at every sub-layer of the decoder: mean, least, most
+
+
+class Malicious:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Path.touch, (Path("touched"),))
+
+
+def test_what_is_no_checkpoint_is_refused_in_one_line(tmp_path: Path) -> None:
+    malicious, stock, bare, text = (tmp_path / f"{name}.pt" for name in ("malicious", "stock", "bare", "text"))
+    torch.save({"model": Malicious()}, malicious)
+    write(stock, {"_name": "transformer", "encoder_layers": 6}, {"w": torch.ones(1)})
+    torch.save({"model": {}}, bare)
+    text.write_text("not a checkpoint")
+    for path, message in [
+        (tmp_path / "absent.pt", "no such file"),
+        (malicious, "could run code; nothing of it was run"),
+        (stock, "a model of arch transformer, which is not of this package"),
+        (bare, "holds no model"),
+        (text, "it is no checkpoint, or not all of one"),
+    ]:
+        shown = realformer_nmt("inspect", path)
+        assert shown.returncode == 1
+        assert str(path) in shown.stderr, shown.stderr
+        assert message in shown.stderr
+        assert shown.stderr.count("\n") == 1
+    assert not list(Path.cwd().glob("touched"))

@@ -1,0 +1,68 @@
+"""`realformer-nmt archs` against the issue's list and parameters counted by hand."""
+
+import json
+from argparse import Namespace
+
+import pytest
+from program import realformer_nmt
+
+from realformer_nmt.cli import archs
+from realformer_nmt.model.presets import PRESETS
+
+VOCABULARY, WIDTH, FFN = 32768, 512, 2048
+
+
+@pytest.fixture(scope="module")
+def rows() -> dict[str, dict[str, object]]:
+    listed = realformer_nmt("archs", "--json")
+    assert listed.returncode == 0
+    assert listed.stderr == ""
+    return {row["arch"]: row for row in json.loads(listed.stdout)}
+
+
+def test_the_table_says_the_same(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archs, "PRESETS", {"resi_dual_tiny": PRESETS["resi_dual_tiny"]})
+    assert archs.run(Namespace(json=False, vocabulary=100)) == 0
+    header, _, row, *_ = capsys.readouterr().out.splitlines()
+    assert header.split() == [
+        *("arch", "topology", "scaling", "source", "carry", "encoder", "decoder", "width", "parameters")
+    ]
+    assert row.split()[:8] == ["resi_dual_tiny", "dual", "none", "dot", "none", "2", "2", "64"]
+
+
+def test_choices_layers_and_width(rows: dict[str, dict[str, object]]) -> None:
+    row = rows["realformer_wmt_en_fr_60l_12l"]
+    chosen = [row[f"{name}"] for name in ("residual_topology", "residual_scaling", "score_source", "score_carry")]
+    assert chosen == ["post", "admin", "dot", "mean"]
+    assert (row["encoder_layers"], row["decoder_layers"], row["encoder_embed_dim"]) == (60, 12, 512)
+    assert rows["resi_dual"]["encoder_layers"] == 6  # a bare family: the sizes that flags replace
+    assert len(rows) == 16 * 8
+
+
+def test_parameters(rows: dict[str, dict[str, object]]) -> None:
+    attention = 4 * (WIDTH * WIDTH + WIDTH)
+    norm = 2 * WIDTH
+    feed_forward = WIDTH * FFN + FFN + FFN * WIDTH + WIDTH
+    encoder_layer = attention + feed_forward + 2 * norm
+    decoder_layer = 2 * attention + feed_forward + 3 * norm
+    post_ln = VOCABULARY * WIDTH + 18 * (encoder_layer + decoder_layer)
+    assert rows["post_ln_wmt_en_de_18l"]["parameters"] == post_ln
+    assert rows["pre_ln_wmt_en_de_18l"]["parameters"] == post_ln + 2 * norm
+    assert rows["admin_wmt_en_de_18l"]["parameters"] == post_ln + (18 * 5 - 2) * WIDTH
+    assert rows["realformer_wmt_en_de_18l"]["parameters"] == rows["admin_wmt_en_de_18l"]["parameters"]
+
+
+def test_parameters_of_synthesised_scores(rows: dict[str, dict[str, object]]) -> None:
+    """Of 12 layers at base width, beside those of post_ln without its queries and keys; the table of docs/models.md."""
+    bare = rows["synthesizer_fixed_random_wmt_en_de"]["parameters"]
+    assert isinstance(bare, int)
+    a_layer = {
+        "post_ln": 2 * (WIDTH * WIDTH + WIDTH),
+        "synthesizer_dense": WIDTH * WIDTH + WIDTH + 64 * 256,
+        "synthesizer_dense_per_head": 8 * (64 * 64 + 64 + 64 * 256 + 256),
+        "synthesizer_random": 8 * 256 * 256,
+        "synthesizer_factorised_dense": WIDTH * (16 + 16),
+        "synthesizer_factorised_random": 2 * 8 * 256 * 8,
+    }
+    for family, number in a_layer.items():
+        assert rows[f"{family}_wmt_en_de"]["parameters"] == bare + 12 * number, family

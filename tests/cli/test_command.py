@@ -1,0 +1,116 @@
+import importlib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from program import REPOSITORY, realformer_nmt
+
+from realformer_nmt.cli import command as cli
+from realformer_nmt.common.errors import UserError
+
+FAILING = """
+from realformer_nmt.common.errors import UserError
+
+def add_arguments(parser):
+    parser.add_argument("--depth", type=int)
+
+def run(args):
+    raise UserError(f"depth {args.depth} is not one of 6, 12, 18")
+"""
+
+
+@pytest.fixture
+def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table with one subcommand, `fail`."""
+    (tmp_path / "failing_subcommand.py").write_text(FAILING)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(cli, "SUBCOMMANDS", (cli.Subcommand("fail", "fails", "failing_subcommand"),))
+
+
+@pytest.mark.usefixtures("failing")
+def test_a_declared_error_is_one_line_and_status_1(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["fail", "--depth", "7"]) == 1
+    captured = capsys.readouterr()
+    assert captured.err == "realformer-nmt: depth 7 is not one of 6, 12, 18\n"
+    assert captured.out == ""
+
+
+@pytest.mark.usefixtures("failing")
+@pytest.mark.parametrize("words", [["--debug", "fail"], ["fail", "--debug"]])
+def test_debug_shows_the_traceback(words: list[str]) -> None:
+    with pytest.raises(UserError, match="depth None"):
+        cli.main(words)
+
+
+@pytest.mark.parametrize("words", [[], ["dictor"], ["--dbug"], ["doctor", "--jsn"]])
+def test_wrong_usage_is_status_2_and_names_what_is_allowed(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        cli.main(words)
+    assert left.value.code == 2
+    assert "usage: realformer-nmt" in capsys.readouterr().err
+
+
+def test_help_lists_every_subcommand_and_each_has_its_module(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        cli.main(["--help"])
+    assert left.value.code == 0
+    listed = capsys.readouterr().out
+    for name, summary, path in cli.SUBCOMMANDS:
+        assert name in listed
+        assert summary in listed
+        module = importlib.import_module(path)
+        assert callable(module.add_arguments)
+        assert callable(module.run)
+
+
+@pytest.mark.parametrize("name", [subcommand.name for subcommand in cli.SUBCOMMANDS])
+def test_the_help_of_every_subcommand_has_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        cli.main([name, "--help"])
+    assert left.value.code == 0
+    assert re.search(rf"examples?:\s+(.* )?\W*realformer-nmt {name}\b", capsys.readouterr().out)
+
+
+def test_a_subcommand_that_cannot_be_imported_points_to_the_doctor(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cli, "SUBCOMMANDS", (cli.Subcommand("archs", "", "realformer_nmt.of_no_such_name"),))
+    assert cli.main(["archs"]) == 1
+    error = capsys.readouterr().err
+    assert "of_no_such_name" in error
+    assert "realformer-nmt doctor" in error
+
+
+def test_user_dir_prints_the_folder_that_fairseq_imports(tmp_path: Path) -> None:
+    printed = realformer_nmt("user-dir")
+    assert printed.returncode == 0
+    folder = printed.stdout.strip()
+    assert Path(folder) == REPOSITORY / "realformer_nmt"
+    elsewhere = (
+        "import argparse; from fairseq.utils import import_user_module;"
+        f"import_user_module(argparse.Namespace(user_dir={folder!r}));"
+        "from fairseq.models import ARCH_MODEL_REGISTRY; print('realformer_tiny' in ARCH_MODEL_REGISTRY)"
+    )
+    registered = subprocess.run([sys.executable, "-c", elsewhere], cwd=tmp_path, capture_output=True, text=True)
+    assert registered.stdout == "True\n", registered.stderr
+
+
+def test_a_reader_that_left_is_no_traceback() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run(
+        [sys.executable, "-m", "realformer_nmt.cli", "user-dir"],
+        cwd=REPOSITORY,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.close(writer)
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stderr
+    assert "BrokenPipe" not in ended.stderr

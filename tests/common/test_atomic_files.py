@@ -1,0 +1,121 @@
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from archive_server import ArchiveServer
+from program import REPOSITORY
+from single_archive import CONTENT, SIZE, downloaded, packing
+
+from realformer_nmt.common.atomic_files import Partial, completed
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.corpora.download import download
+
+
+@pytest.fixture
+def small_files() -> Iterator[int]:
+    """No file can grow over a megabyte: the kernel says EFBIG, as it says ENOSPC when a disk is full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, hard))
+    yield 1 << 20
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_without_room_the_part_stays_and_the_error_says_what_is_lacking(
+    server: ArchiveServer, tmp_path: Path, small_files: int
+) -> None:
+    with pytest.raises(
+        UserError, match=r"a\.tgz: File too large: [\d,]+ more bytes are needed, [\d,]+ are free; "
+    ) as full:
+        download(packing(server), tmp_path)
+    needed = int(str(full.value).split("large: ")[1].split(" ")[0].replace(",", ""))
+    assert SIZE - small_files <= needed <= SIZE
+    assert "what has come stays in a.tgz.part" in str(full.value)
+    assert (tmp_path / "a.tgz.part").read_bytes() == CONTENT[:small_files]
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    download(packing(server), tmp_path)
+    assert downloaded(tmp_path)
+    assert server.starts("/a.tgz") == [None, small_files]
+
+
+def test_two_processes_do_not_write_into_one_another(server: ArchiveServer, tmp_path: Path) -> None:
+    with (
+        Partial(tmp_path / "a.tgz", "sha256", SIZE),
+        pytest.raises(UserError, match=r"a\.tgz\.part: another process is downloading it"),
+    ):
+        download(packing(server), tmp_path)
+    assert server.requests == []
+
+
+def test_a_folder_that_cannot_be_written_is_named(server: ArchiveServer, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match=r"file/a\.tgz: (File exists|Not a directory); mend that"):
+        download(packing(server), tmp_path / "file")
+
+
+WRITE = """
+import sys
+from pathlib import Path
+from realformer_nmt.common.atomic_files import completed
+with completed(Path(sys.argv[1])) as stream:
+    stream.write(sys.argv[2].encode())
+    stream.flush()
+    print("written", flush=True)
+    input()
+"""
+
+
+def writer(file: Path, text: str) -> "subprocess.Popen[str]":
+    """A process that has written and waits for a line before it ends."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITE, str(file), text],
+        env={"PYTHONPATH": str(REPOSITORY)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "written\n"
+    return process
+
+
+def test_two_writers_of_one_file_each_write_all_of_theirs(tmp_path: Path) -> None:
+    file = tmp_path / "a[1].json"
+    one, other = writer(file, "one" * 1000), writer(file, "other")
+    assert len(list(tmp_path.iterdir())) == 2
+    with completed(file) as stream:
+        stream.write(b"third")
+    assert file.read_text() == "third"
+    for process, text in ((other, "other"), (one, "one" * 1000)):
+        process.communicate("\n")
+        assert (process.returncode, file.read_text()) == (0, text)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_what_a_killed_writer_left_is_removed_by_the_next_and_nothing_else_is(tmp_path: Path) -> None:
+    others = {"a.tgz.part", "a.part", "b.json.0123abcd.part", "a.json.0123abcd.part.txt", "xa.json.0123abcd.part"}
+    for name in others:
+        (tmp_path / name).write_text("another's")
+    killed = writer(tmp_path / "a.json", "half")
+    killed.kill()
+    killed.communicate()
+    assert len(list(tmp_path.iterdir())) == len(others) + 1
+    with completed(tmp_path / "a.json") as stream:
+        stream.write(b"whole")
+    assert {path.name for path in tmp_path.iterdir()} == {"a.json", *others}
+
+
+def fail(file: Path) -> None:
+    with completed(file) as stream:
+        stream.write(b"half")
+        raise ZeroDivisionError
+
+
+def test_a_block_that_fails_leaves_the_file_of_before(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("before")
+    with pytest.raises(ZeroDivisionError):
+        fail(tmp_path / "a.json")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.json", "before")]

@@ -1,0 +1,104 @@
+"""A stage called again: done, to be done, or refused with every difference."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from realformer_nmt.common import sealed
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.finished import Stage
+
+
+def stage(folder: Path, **settings: Any) -> Stage:
+    inputs = {name: folder / name for name in ("one.pt", "two.pt")}
+    return Stage(folder / "average.json", {"last": 2, "until": None, **settings}, inputs)
+
+
+def make(asked: Stage) -> None:
+    made = asked.begin()
+    output = asked.record.with_name("average.pt")
+    output.write_text("mean")
+    asked.write(made, {"averaged": 2}, [output])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("one.pt", "two.pt"):
+        (tmp_path / name).write_text(name)
+    make(stage(tmp_path))
+    return tmp_path
+
+
+def test_the_same_again_is_done(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.utime(folder / "one.pt", ns=(1, 1))
+    os.utime(folder / "average.pt", ns=(1, 1))
+    assert stage(folder).finished(anew=False)
+    assert capsys.readouterr().out.count("\n") == 1
+    assert not stage(folder).finished(anew=True)
+
+
+def test_inputs_that_were_removed_to_save_room_are_no_difference(folder: Path) -> None:
+    (folder / "one.pt").unlink()
+    assert stage(folder).finished(anew=False)
+
+
+def test_an_output_that_is_gone_is_to_be_made(folder: Path) -> None:
+    (folder / "average.pt").unlink()
+    assert not stage(folder).finished(anew=False)
+
+
+def test_every_difference_is_named_in_one_message(folder: Path) -> None:
+    (folder / "two.pt").write_text("another")
+    with pytest.raises(UserError) as refused:
+        stage(folder, last=3).finished(anew=False)
+    for words in ("average.json", "last was 2, is now 3", "two.pt is another file", "--anew"):
+        assert words in str(refused.value)
+    assert "one.pt" not in str(refused.value)
+
+
+def test_an_output_that_was_replaced_is_not_overwritten_unasked(folder: Path) -> None:
+    (folder / "average.pt").write_text("theirs")
+    with pytest.raises(UserError, match=r"average\.pt is another file than was made"):
+        stage(folder).finished(anew=False)
+    assert (folder / "average.pt").read_text() == "theirs"
+
+
+def test_a_record_of_before_or_a_changed_one_is_refused_by_its_name(folder: Path) -> None:
+    record = folder / "average.json"
+    content = sealed.read(record, "")
+    for text in (json.dumps(content), json.dumps({**content, "seal": "0"}), "{", "[]"):
+        record.write_text(text)
+        with pytest.raises(UserError, match=r"average\.json .*--anew makes it again"):
+            stage(folder).finished(anew=False)
+    make(stage(folder))
+    assert stage(folder).finished(anew=False)
+
+
+def test_a_seal_over_a_record_of_another_shape_is_refused_by_name(folder: Path) -> None:
+    record = folder / "average.json"
+    content = sealed.read(record, "")
+    wrong: list[dict[str, Any]] = [
+        {"made_from": {}},
+        {"made_from": {"settings": 5}},
+        {"made_from": {**content["made_from"], "inputs": {"one.pt": "hash"}}},
+        {"made_from": {**content["made_from"], "inputs": []}},
+        {"outputs": {"average.pt": {}}},
+        {"outputs": {"average.pt": None}},
+        {"outputs": []},
+    ]
+    for change in wrong:
+        sealed.write(record, {**content, **change})
+        with pytest.raises(UserError, match=r"average\.json"):
+            stage(folder).finished(anew=False)
+
+
+def test_an_input_that_changes_under_the_work_is_noticed(folder: Path) -> None:
+    asked = stage(folder)
+    made = asked.begin()
+    (folder / "one.pt").write_text("while it was read")
+    with pytest.raises(UserError, match=r"one\.pt was changed while it was read"):
+        asked.write(made, {})
+    assert not (folder / "average.json").exists()

@@ -1,0 +1,69 @@
+"""Errors as they come from Python, torch and fairseq, told in one line."""
+
+import errno
+import os
+import traceback
+from pathlib import Path
+
+import pytest
+import torch
+
+from realformer_nmt.common import foreign_errors
+from realformer_nmt.common.errors import UserError
+
+
+class Breaking(torch.utils.data.Dataset[int]):
+    """Whose worker process meets an error."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def __len__(self) -> int:
+        return 1
+
+    def __getitem__(self, index: int) -> int:
+        raise self.error
+
+
+@pytest.mark.parametrize(("error", "told"), [(UserError("give\nanother"), "give another"), (KeyError("x"), "KeyError")])
+def test_what_a_worker_process_met(error: Exception, told: str) -> None:
+    with pytest.raises(type(error)) as met:
+        list(torch.utils.data.DataLoader(Breaking(error), num_workers=1))
+    words = foreign_errors.words(met.value)
+    assert told in words
+    assert "Traceback" not in words
+    assert "\n" not in words
+
+
+def test_what_another_process_met() -> None:
+    try:
+        raise UserError("rank 1: --lr is wrong")
+    except UserError:
+        sent = traceback.format_exc()  # as torch.multiprocessing does
+    assert foreign_errors.words(RuntimeError(f"-- Process 1 terminated:\n{sent}")) == "rank 1: --lr is wrong"
+
+
+def test_the_system_is_told_by_file() -> None:
+    with pytest.raises(NotADirectoryError) as met:
+        Path("/proc/self/mem/absent").read_text()
+    assert foreign_errors.words(met.value) == "/proc/self/mem/absent: Not a directory; mend that and run this again"
+    assert "has left" in foreign_errors.words(BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)))
+
+
+def test_too_much_memory() -> None:
+    with pytest.raises(RuntimeError) as met:
+        torch.empty(2**60)
+    assert "--max-tokens" in foreign_errors.words(met.value)
+
+
+def broken() -> None:
+    raise AssertionError
+
+
+def test_a_bare_error_shows_its_line_and_place() -> None:
+    with pytest.raises(AssertionError) as met:
+        broken()
+    words = foreign_errors.words(met.value)
+    place = "tests/common/test_foreign_errors.py"
+    assert words.startswith(f"failed with AssertionError: raise AssertionError in {place}, line ")
+    assert foreign_errors.known(met.value) is None

@@ -1,0 +1,75 @@
+"""A sealed record reads as it was written, and no other way."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from realformer_nmt.common import json_records, sealed
+from realformer_nmt.common.errors import UserError
+
+RECORD: dict[str, Any] = {
+    "complete": True,
+    "seconds": 12.5,
+    "name": "ä\u2028\ud800",
+    "nothing": None,
+    "sessions": [{"gpus": 0}, {"gpus": 1}],
+    "small": 1e-300,
+}
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    content = {**RECORD, "name": "ä\u2028\udcff"}  # a path that is not UTF-8
+    sealed.write(tmp_path / "record.json", content)
+    assert sealed.read(tmp_path / "record.json", "again") == content
+    sealed.write(tmp_path / "nan.json", {"loss": math.nan})
+    assert math.isnan(sealed.read(tmp_path / "nan.json", "again")["loss"])
+
+
+def edits(value: Any) -> list[Any]:
+    """What an editor may put in the place of each part of a record."""
+    others = ["no", None, -1, math.nan, [], {}, True, 10**400]
+    found = [other for other in others if json.dumps(other) != json.dumps(value)]
+    if isinstance(value, dict):
+        found += [{**value, name: other} for name in value for other in edits(value[name])]
+        found += [{k: v for k, v in value.items() if k != name} for name in value]
+    if isinstance(value, list):
+        found += [
+            [*value[:place], other, *value[place + 1 :]] for place in range(len(value)) for other in edits(value[place])
+        ]
+        found += [value[:place] + value[place + 1 :] for place in range(len(value))]
+    return found
+
+
+def test_every_edit_is_refused_and_names_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "record.json"
+    sealed.write(file, {**RECORD, "name": "a"})
+    whole = json.loads(file.read_text())
+    changed = edits(whole)
+    assert len(changed) > 100
+    for content in changed:
+        file.write_text(json.dumps(content))
+        with pytest.raises(UserError, match=r"record\.json (was changed since|is of version 0\.1\.0|is damaged)"):
+            sealed.read(file, "again")
+
+
+def test_a_seal_counts_for_every_reader(tmp_path: Path) -> None:
+    """Such as prepare.json's, which an older version has left without one."""
+    file = tmp_path / "prepare.json"
+    sealed.write(file, {"source": "en"})
+    assert json_records.read(file, "again") == {"source": "en"}
+    file.write_text(file.read_text().replace("en", "de"))
+    with pytest.raises(UserError, match=r"prepare\.json was changed since it was written"):
+        json_records.read(file, "again")
+    file.write_text('{"source": "de"}')
+    assert json_records.read(file, "again") == {"source": "de"}
+
+
+def test_the_order_of_names_and_the_layout_are_no_edit(tmp_path: Path) -> None:
+    file = tmp_path / "record.json"
+    sealed.write(file, {"a": 1, "b": [1.0, "ä"]})
+    whole = json.loads(file.read_text())
+    file.write_text(json.dumps(dict(reversed(whole.items()))))
+    assert sealed.read(file, "again") == {"a": 1, "b": [1.0, "ä"]}

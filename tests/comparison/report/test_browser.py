@@ -1,0 +1,278 @@
+"""The report as a reader sees it: in a real browser, on a desk and on a phone, by day and by night."""
+
+import functools
+import io
+import os
+import shutil
+from collections.abc import Callable, Iterator
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+from sample_results import FAMILIES, Results, changed, empty, sample, unfinished
+from test_document import HOSTILE
+
+from realformer_nmt.comparison.report import document
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+PHONE, DESK = (390, 844), (1280, 900)
+LATEX = r"$\undefined{ \$ _ ^ # % ~ &amp; \input{x}"
+BAD = HOSTILE + LATEX
+REPORTS: dict[str, Callable[[], Results]] = {
+    "sample": lambda: sample(seeds=2),
+    "unfinished": unfinished,
+    "empty": empty,
+    "hostile": lambda: changed(sample(seeds=1), lambda text: text + BAD),
+    "long": lambda: changed(sample(seeds=1), lambda text: f"synthesizer_factorised_{text}"),
+}
+Opened = Callable[..., tuple[Page, list[str]]]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """$CHROMIUM, or what is on the path."""
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    if not found:
+        pytest.fail("no browser: apt-get install chromium, or set CHROMIUM", pytrace=False)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """written(name) -> the address of that report, which is made once."""
+
+    @functools.cache
+    def make(name: str) -> str:
+        folder = tmp_path_factory.mktemp(name)
+        document.write(REPORTS[name](), folder)
+        return (folder / "report.html").as_uri()
+
+    return make
+
+
+@pytest.fixture
+def opened(browser: Browser, written: Callable[[str], str]) -> Iterator[Opened]:
+    """opened(name, size, scheme) -> the page, all details open, and what it complained of or asked for."""
+    contexts = []
+
+    def show(name: str, size: tuple[int, int] = DESK, scheme: str = "light") -> tuple[Page, list[str]]:
+        viewport = {"width": size[0], "height": size[1]}
+        contexts.append(browser.new_context(viewport=viewport, color_scheme=scheme))
+        page, told, address = contexts[-1].new_page(), [], written(name)
+        page.on("console", lambda message: told.append(message.text))
+        page.on("pageerror", lambda error: told.append(str(error)))
+        page.on("dialog", lambda dialog: told.append(dialog.message))
+        page.on("request", lambda request: told.append(request.url) if request.url != address else None)
+        page.goto(address)
+        page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        return page, told
+
+    yield show
+    for context in contexts:
+        context.close()
+
+
+def width(page: Page) -> int:
+    return page.evaluate("document.documentElement.scrollWidth")
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_plot_is_drawn(opened: Opened, size: tuple[int, int], scheme: str) -> None:
+    results = REPORTS["sample"]()
+    page, told = opened("sample", size, scheme)
+    assert told == []
+    assert width(page) <= size[0]
+    boxes = page.eval_on_selector_all("svg", "all => all.map(each => each.getBoundingClientRect().toJSON())")
+    curves = sum(4 if cell["shortcuts"] else 3 for cell in results["cells"])
+    assert len(boxes) == 2 + 1 + 2 + 1 + curves  # training a depth, by depth, validation a depth, cost
+    assert all(box["width"] > 200 and box["height"] > 100 and box["right"] <= size[0] for box in boxes)
+
+
+@pytest.mark.parametrize("name", ["sample", "long"])
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_no_word_of_a_plot_leaves_its_figure(opened: Opened, name: str, size: tuple[int, int]) -> None:
+    page, _ = opened(name, size)
+    outside = page.evaluate(
+        """[...document.querySelectorAll('svg text')].filter(text => {
+            const word = text.getBoundingClientRect(), box = text.closest('figure').getBoundingClientRect()
+            return word.left < box.left || word.right > box.right || word.top < box.top || word.bottom > box.bottom
+        }).map(text => text.textContent)"""
+    )
+    assert outside == []
+
+
+@pytest.mark.parametrize("name", ["sample", "long"])
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_no_word_of_a_plot_lies_on_another(opened: Opened, name: str, size: tuple[int, int]) -> None:
+    page, _ = opened(name, size)
+    over = page.evaluate(
+        """[...document.querySelectorAll('svg')].flatMap(svg => {
+            const texts = [...svg.querySelectorAll("text")]
+            const words = texts.map(text => [text.textContent, text.getBoundingClientRect()])
+            return words.flatMap(([one, a], place) => words.slice(place + 1).filter(([, b]) =>
+                Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+                && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3  // a line's box is higher than its letters
+            ).map(([other]) => `${one} / ${other}`))
+        })"""
+    )
+    assert over == []
+
+
+def test_the_stuck_model_is_seen_at_the_first_look(opened: Opened) -> None:
+    """On a desk its curve, on a phone what became of it, before anything is scrolled or unfolded."""
+    page, _ = opened("sample", DESK)
+    page.evaluate("document.querySelectorAll('details').forEach(each => each.open = false)")
+    curve = page.locator("figure .learning", has_text="post_ln-18-s1: stuck").first.bounding_box()
+    line = page.locator("figure .unigrams").nth(1).bounding_box()
+    assert curve
+    assert line
+    assert curve["y"] + curve["height"] < DESK[1]
+    assert curve["y"] < line["y"] < DESK[1]
+    page, _ = opened("sample", PHONE)
+    page.evaluate("document.querySelectorAll('details').forEach(each => each.open = false)")
+    told = page.locator(".fallen li").bounding_box()
+    assert told
+    assert told["y"] + told["height"] < PHONE[1]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_as_many_marks_are_seen_as_there_are_data(opened: Opened, scheme: str) -> None:
+    page, _ = opened("sample", DESK, scheme)
+
+    def seen(selector: str) -> int:
+        """Elements that take up room on the page."""
+        return page.eval_on_selector_all(
+            selector,
+            """all => all.map(each => each.getBoundingClientRect())
+                .filter(({width, height}) => Math.max(width, height) > 1).length""",
+        )
+
+    assert page.locator("figure.main .family").count() == len(FAMILIES)
+    assert seen("figure.main .family use") == 9  # five families at two depths, one of them stuck
+    assert seen(".deviation") == 9
+    assert seen(".failed use") == 1
+    assert seen(".published use") == 2
+    assert seen(".cost use") == 9
+    assert page.locator(".cost-deviation").count() == 18  # of quality and time; two are less than a pixel
+    assert seen(".learning") == 20 + 20  # training and validation
+    assert seen("figure .unigrams") == 2 + 2
+    assert seen(".curve") == 20 * 4
+    assert seen(".shortcut") == 8 * 5
+
+
+def test_ink_follows_the_scheme(opened: Opened) -> None:
+    lightness = []
+    for scheme in ("light", "dark"):
+        page, _ = opened("empty", DESK, scheme)
+        ink = page.locator("svg text").first.evaluate("text => getComputedStyle(text).fill")
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        lightness.append([sum(map(int, colour.strip("rgb()").split(","))) for colour in (ink, ground)])
+    (day_ink, day), (night_ink, night) = lightness
+    assert day_ink < 200 < 600 < day
+    assert night < 200 < 600 < night_ink
+
+
+def test_the_switch_shows_one_table_at_a_time(opened: Opened) -> None:
+    page, _ = opened("sample", PHONE)
+    for place, label in [(0, "sacreBLEU"), (1, "chrF2"), (2, "validation loss"), (0, "sacreBLEU")]:
+        page.locator(".switch label", has_text=label).click()
+        shown = page.locator(".pane").evaluate_all("all => all.map(each => each.offsetHeight > 0)")
+        assert shown == [number == place for number in range(3)]
+    page.locator("#metric-0").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".pane-1").is_visible()
+
+
+@pytest.mark.parametrize("name", ["sample", "long"])
+def test_a_phone_shows_p_and_that_the_table_goes_on(opened: Opened, name: str) -> None:
+    page, _ = opened(name, PHONE)
+    box = page.locator(".pane-0")
+    outer = box.bounding_box()
+    assert outer
+    rows = box.locator("tr").filter(has=page.locator("td, th:nth-child(4)"))
+    for row in rows.all():
+        p = row.locator("> *").nth(3).bounding_box()  # after family, score and difference
+        assert p
+        assert p["x"] + p["width"] <= outer["x"] + outer["width"] <= PHONE[0]
+    assert box.locator("thead th").nth(3).text_content() == "p (Holm)"
+    inner, shown = box.evaluate("box => [box.scrollWidth, box.clientWidth]")
+    assert (inner > shown) == page.locator(".more").is_visible()
+    assert "scrolls" in (page.locator(".more").text_content() or "")
+
+
+def test_a_wide_table_scrolls_in_its_own_box(opened: Opened) -> None:
+    page, _ = opened("sample", PHONE)
+    page.locator(".pane-0").evaluate("box => { box.scrollLeft = 1000 }")
+    family = page.locator(".pane-0 tbody th[scope=row]").first.bounding_box()
+    assert family
+    assert family["x"] >= 0  # the family stays in sight
+    assert width(page) <= PHONE[0]
+
+
+def test_the_shade_at_a_tables_side_goes_at_its_end(opened: Opened) -> None:
+    """The pixels of its right edge, before it is scrolled and after."""
+    for scheme in ("light", "dark"):
+        page, _ = opened("sample", PHONE, scheme)
+        box = page.locator(".pane-0")
+        edges = []
+        for end in (0, 1000):
+            box.evaluate("(box, end) => { box.scrollLeft = end }", end)
+            picture = Image.open(io.BytesIO(box.screenshot())).convert("L")
+            edges.append(
+                [
+                    abs(picture.getpixel((picture.width - x, 45)) - picture.getpixel((picture.width - 40, 45)))
+                    for x in (3, 6)
+                ]
+            )
+        shaded, clear = edges
+        assert max(shaded) > 8 > max(clear)
+
+
+def test_on_a_desk_the_whole_table_is_seen(opened: Opened) -> None:
+    page, _ = opened("sample", DESK)
+    inner, outer = page.locator(".pane-0").evaluate("box => [box.scrollWidth, box.clientWidth]")
+    assert inner <= outer
+    assert not page.locator(".more").is_visible()
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_hostile_text_runs_nothing(opened: Opened, size: tuple[int, int]) -> None:
+    page, told = opened("hostile", size)
+    assert told == []
+    assert page.title() == f"quickstart{BAD}: sacreBLEU across depths"
+    assert page.locator("h1").text_content() == f"quickstart{BAD}"
+    assert page.locator("script, img").count() == 0
+    assert page.locator("style").count() == 1
+    assert BAD in (page.locator("article").first.text_content() or "")
+    assert BAD in (page.locator("svg text", has_text="post_ln").first.text_content() or "")
+    assert width(page) <= size[0]
+
+
+@pytest.mark.parametrize("name", ["unfinished", "empty"])
+def test_a_page_of_what_runs_still(opened: Opened, name: str) -> None:
+    page, told = opened(name, PHONE)
+    assert told == []
+    assert page.locator("[role=status]").is_visible()
+    assert width(page) <= PHONE[0]
+
+
+def test_the_policy_runs_no_script_even_where_one_stands_in_the_page(opened: Opened) -> None:
+    """As if a text had come through unescaped."""
+    page, told = opened("sample")
+    title = page.title()
+    page.evaluate(
+        """() => {
+            const script = document.createElement("script")
+            script.textContent = "document.title = 'run'"
+            document.body.append(script)
+            document.body.insertAdjacentHTML("beforeend", "<img src=x onerror=\\"document.title='run'\\">")
+            document.body.insertAdjacentHTML("beforeend", "<a href=\\"javascript:document.title='run'\\">run</a>")
+            document.body.lastChild.click()
+        }"""
+    )
+    assert page.title() == title
+    assert sum("Content Security Policy" in line for line in told) >= 3

@@ -1,0 +1,107 @@
+"""The plot of quality against cost: a point a row of the table, with its spread, named, no name over another."""
+
+import re
+import statistics
+
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from sample_results import Results, empty, sample
+from test_labels import collisions, words
+from test_plots import marks, points, title
+
+from realformer_nmt.comparison.report.cost_plot import cost
+from realformer_nmt.comparison.report.drawing import Drawing
+
+
+def drawn(results: Results) -> Drawing:
+    drawing = cost(results)
+    assert drawing
+    return drawing
+
+
+def names(drawing: Drawing) -> list[str]:
+    return [text.get_text() for text in drawing.figure.axes[0].texts]
+
+
+def test_seeds_are_one_point_with_spread() -> None:
+    results = sample()
+    drawing = drawn(results)
+    told = {title(mark) for mark in marks(drawing, "cost")}
+    done = [row for row in results["rows"] if row["seeds"]]
+    assert told == {f"{row['family']}, {row['depth']} layers: {row['scores']['bleu']['mean']:.2f}" for row in done}
+    assert len(marks(drawing, "cost-deviation")) == 2 * len(done) == 18  # of quality, of time
+    assert marks(drawn(sample(seeds=1)), "cost-deviation") == []
+
+
+def test_every_name_says_family_and_depth_and_none_a_seed() -> None:
+    results = sample()
+    expected = {f"{row['family']} {row['depth']}" for row in results["rows"] if row["seeds"]}
+    assert set(names(drawn(results))) == expected
+    assert len(names(drawn(results))) == len(expected) == 9
+
+
+def test_points_stand_at_the_means() -> None:
+    results = sample()
+    drawing = drawn(results)
+    cells = [cell for cell in results["cells"] if (cell["family"], cell["depth"]) == ("admin", "18")]
+    expected = (
+        60 * statistics.mean(cell["hours"] for cell in cells),
+        statistics.mean(cell["scores"]["bleu"]["score"] for cell in cells),
+    )
+    lines = [line for line in drawing.figure.axes[0].lines if line.get_linestyle() == "None"]
+    assert any((line.get_xdata()[0], line.get_ydata()[0]) == pytest.approx(expected) for line in lines)
+
+
+def test_no_name_lies_on_another_though_all_points_do() -> None:
+    results = sample({str(n): [n, n] for n in (1, 6, 12, 18, 24, 36)}, seeds=1, fails=("", ""))
+    for cell in results["cells"]:
+        cell["hours"], cell["scores"]["bleu"]["score"] = 1.0, 20.0
+    drawing = drawn(results)
+    assert len(names(drawing)) == 30
+    assert collisions(drawing) == []
+    boxes, figure = words(drawing)
+    assert all(figure.x0 <= box.x0 < box.x1 <= figure.x1 + 1 for box in boxes)
+
+
+@pytest.mark.parametrize("scale", [0.01, 0.35, 1.0, 1.4])
+def test_nothing_leaves_the_figure(scale: float) -> None:
+    """Whatever the digits of its ticks."""
+    results = sample(seeds=1)
+    for cell in results["cells"]:
+        cell["scores"]["bleu"]["score"] *= scale
+    drawing = drawn(results)
+    _, figure = words(drawing)
+    box = drawing.figure.axes[0].get_tightbbox(FigureCanvasAgg(drawing.figure).get_renderer())
+    assert box
+    assert figure.x0 <= box.x0 < box.x1 <= figure.x1 + 1
+    assert figure.y0 <= box.y0 < box.y1 <= figure.y1 + 1
+
+
+def test_nothing_is_drawn_below_nothing() -> None:
+    """Seeds that differ more than their mean is high."""
+    results = sample()
+    for cell in results["cells"]:
+        cell["hours"], cell["scores"]["bleu"]["score"] = (
+            0.01 if cell["seed"] > 1 else 3.0,
+            0.1 * 40 ** (cell["seed"] == 2),
+        )
+    axes = drawn(results).figure.axes[0]
+    assert min(float(y) for line in axes.lines for y in line.get_ydata()) >= 0
+    assert min(float(x) for line in axes.lines for x in line.get_xdata()) >= 0
+    assert axes.get_ylim()[0] >= 0
+
+
+def test_hours_or_minutes_on_a_scale_that_shows_all() -> None:
+    assert "minutes a training" in drawn(sample()).page_svg("p")
+    slow = sample()
+    for number, each in enumerate(slow["cells"]):
+        each["hours"] = 0.5 * (number + 1) ** 2
+    drawing = drawn(slow)
+    assert "hours a training" in drawing.page_svg("p")
+    assert not re.search(r"mathdefault|\$", drawing.page_svg("p"))
+    assert collisions(drawing) == []
+    assert len([point for mark in marks(drawing, "cost") for point in points(mark)]) == 9
+
+
+def test_before_any_score_there_is_no_plot() -> None:
+    assert cost(empty()) is None

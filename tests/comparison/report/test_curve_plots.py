@@ -1,0 +1,97 @@
+"""Training curves read back as XML: every cell, the unigram line to scale, a stuck model above it."""
+
+import copy
+import math
+
+import pytest
+from sample_results import FAMILIES, Results, empty, sample, unfinished
+from test_labels import collisions
+from test_plots import marks, title
+
+from realformer_nmt.comparison.report import curve_plots
+from realformer_nmt.comparison.report.drawing import Drawing
+
+
+def deep(results: Results) -> Drawing:
+    return curve_plots.training(results)[1]
+
+
+def names(drawing: Drawing) -> list[str]:
+    return [text.get_text() for text in drawing.figure.axes[0].texts]
+
+
+def curve(drawing: Drawing, number: int) -> list[float]:
+    """As matplotlib holds it; the cells' come first."""
+    return list(map(float, drawing.figure.axes[0].lines[number].get_ydata()))
+
+
+def test_one_plot_a_depth_with_every_cell() -> None:
+    results = sample(seeds=2)
+    drawings = curve_plots.training(results)
+    assert [drawing.label for drawing in drawings] == ["training loss, 6 layers", "training loss, 18 layers"]
+    for drawing, depth in zip(drawings, ("6", "18"), strict=True):
+        told = [title(mark).split(":")[0] for mark in marks(drawing, "learning")]
+        assert told == [cell["name"] for cell in results["cells"] if cell["depth"] == depth]
+    assert len({tuple(drawing.figure.axes[0].get_ylim()) for drawing in drawings}) == 1  # to one scale
+
+
+def test_the_stuck_model_is_named_and_lies_on_the_unigram_line() -> None:
+    drawing = deep(sample(seeds=1))
+    assert names(drawing) == ["post_ln stuck", *FAMILIES[1:], "unigrams"]
+    (line,) = marks(drawing, "unigrams")
+    assert title(line) == "unigrams: 5.90 bits"
+    entropy = 5.9
+    assert [curve(drawing, number)[-1] > entropy - 0.5 for number in range(5)] == [True, False, False, False, False]
+    assert drawing.figure.axes[0].get_ylim()[0] < entropy < drawing.figure.axes[0].get_ylim()[1]
+
+
+def test_no_name_lies_on_another() -> None:
+    for drawing in (*curve_plots.training(sample()), *curve_plots.validation(sample())):
+        assert collisions(drawing) == []
+
+
+def test_each_point_is_the_mean_of_what_was_measured() -> None:
+    points = [{"update": n, "nll_loss": 10 - n / 100} for n in range(1, 601)]
+    updates, bits = curve_plots.thinned(points)
+    assert len(bits) == 120
+    assert updates == list(range(5, 601, 5))
+    assert bits[0] == pytest.approx(sum(10 - n / 100 for n in (1, 2, 3, 4, 5)) / 5)
+
+
+def test_what_is_no_number_is_a_gap() -> None:
+    points = [{"update": n, "nll_loss": value} for n, value in enumerate([5.0, math.nan, None, 4.0, math.inf], 1)]
+    points.append({"update": 6})
+    updates, bits = curve_plots.thinned(points)
+    assert updates == [1, 2, 3, 4, 5, 6]
+    assert [value if math.isfinite(value) else None for value in bits] == [5.0, None, None, 4.0, None, None]
+
+
+def test_a_training_that_flies_off_does_not_press_the_others_down() -> None:
+    results = sample(seeds=1)
+    cell = next(cell for cell in results["cells"] if cell["name"] == "admin-18-s1")
+    row = next(row for row in results["rows"] if (row["family"], row["depth"]) == ("admin", "18"))
+    cell["state"], row["states"], row["failed"], row["seeds"] = "diverged", ["diverged"], 1, 0
+    for point in cell["curves"]["train"][20:]:
+        point["nll_loss"] = 1e6 if point["update"] < 300 else math.nan
+    drawing = deep(results)
+    assert drawing.figure.axes[0].get_ylim()[1] < 2.2 * 5.9
+    assert "admin diverged" in names(drawing)
+    assert collisions(drawing) == []
+
+
+def test_a_family_of_which_some_failed_says_how_many() -> None:
+    results = copy.deepcopy(sample(seeds=3))
+    row = next(row for row in results["rows"] if (row["family"], row["depth"]) == ("admin", "18"))
+    row.update(states=["done", "stuck", "done"], failed=1, seeds=2)
+    assert "admin stuck, 1 of 3" in names(deep(results))
+
+
+def test_validation_is_drawn_alike() -> None:
+    drawings = curve_plots.validation(sample())
+    assert [len(marks(drawing, "learning")) for drawing in drawings] == [15, 15]
+    assert drawings[0].label == "validation loss, 6 layers"
+
+
+def test_of_what_has_not_begun_there_is_nothing() -> None:
+    assert curve_plots.training(empty()) == []
+    assert [len(marks(drawing, "learning")) for drawing in curve_plots.training(unfinished())] == [2, 1]

@@ -1,0 +1,214 @@
+"""The page read back as HTML by lxml: complete, self-contained, and only text where files said something."""
+
+import base64
+import functools
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jinja2 import UndefinedError
+from lxml import etree, html
+from sample_results import changed, empty, sample, unfinished
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison.report import document
+
+FILES = ["bleu_by_depth.svg", "depth.png", "report.html", "table.csv", "table.md", "table.tex"]
+HOSTILE = (
+    """</script></style></svg><img src=x onerror="document.title='run'"><script>document.title='run'</script>'"&\\"""
+)
+
+
+@pytest.fixture(scope="module")
+def page() -> html.HtmlElement:
+    return html.fromstring(document.page(sample(seeds=2)))
+
+
+@pytest.fixture(scope="module")
+def hostile() -> str:
+    return document.page(changed(sample(seeds=1), lambda text: text + HOSTILE))
+
+
+def test_all_files_are_written_whole(tmp_path: Path) -> None:
+    document.write(sample(seeds=1), tmp_path / "new")
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == FILES
+    assert (tmp_path / "new" / "depth.png").read_bytes().startswith(b"\x89PNG\r\n")
+    etree.parse(tmp_path / "new" / "bleu_by_depth.svg")
+
+
+def test_a_page_of_before_stays_until_the_new_one_is_there(tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text("before")
+    with pytest.raises(UndefinedError):
+        document.write({key: value for key, value in sample(seeds=1).items() if key != "created"}, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+    assert (tmp_path / "report.html").read_text() == "before"
+
+
+def test_what_cannot_be_written_is_said_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "report.html").mkdir()
+    with pytest.raises(UserError, match=r"report\.html: Is a directory"):
+        document.write(empty(), tmp_path)
+
+
+def test_nothing_is_asked_of_the_network(page: html.HtmlElement) -> None:
+    assert page.xpath("//script | //link | //img | //iframe | //object | //form | //base") == []
+    assert [link for link in page.xpath("//@href | //@src") if not link.startswith("#")] == []
+    assert "url(" not in "".join(page.xpath("//style/text()"))
+
+
+def test_the_policy_allows_this_style_and_nothing_else(page: html.HtmlElement) -> None:
+    (policy,) = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
+    (style,) = page.xpath("//style/text()")
+    hashed = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert policy == f"default-src 'none'; style-src 'sha256-{hashed}'; base-uri 'none'; form-action 'none'"
+    assert page.xpath("//@style") == []
+    assert [name for name in page.xpath("//@*") if getattr(name, "attrname", "").startswith("on")] == []
+
+
+def test_the_header_says_what_was_run_where(page: html.HtmlElement) -> None:
+    results = sample(seeds=2)
+    text = " ".join(page.xpath("string(//header)").split())
+    machine = "bench: AMD EPYC 9554, 2 cores, 24 GiB, NVIDIA H200"
+    for said in (results["commit"], "torch 2.13.0", machine, "Trained 2026-11-20 17:11 UTC to 2026-11-20 17:22 UTC"):
+        assert said in text
+    shown = [block.text for block in page.xpath("//header//pre")]
+    assert {results["command"], results["grid"].strip()} <= {block.strip() for block in shown}
+    for cell in results["cells"]:
+        assert "\n".join(cell["commands"]) in shown
+        assert cell["fairseq_train"] in shown
+
+
+def test_a_table_for_each_metric(page: html.HtmlElement) -> None:
+    results = sample(seeds=2)
+    panes = page.xpath("//div[contains(@class, 'pane ')]")
+    assert [pane.get("aria-label") for pane in panes] == ["sacreBLEU", "chrF2", "validation loss"]
+    for pane, metric in zip(panes, results["metrics"], strict=True):
+        assert len(pane.xpath(".//tbody")) == 2
+        assert len(pane.xpath(".//tr[td]")) == len(results["rows"])
+        means = [row["scores"][metric["name"]]["mean"] for row in results["rows"] if row["seeds"]]
+        shown = [cell.text for cell in pane.xpath(".//tr/td[1]")]
+        assert sorted(float(each.split(" ±")[0]) for each in shown if "failed" not in each) == sorted(
+            round(mean, 2) for mean in means
+        )
+        assert shown.count("failed (stuck)") == 1
+        assert len(pane.xpath(".//thead//th")) == (8 if metric["name"] == results["metric"] else 7)
+    assert page.xpath("//input[@checked]/@id") == ["metric-0"]
+
+
+def test_a_single_best_is_marked_alone(page: html.HtmlElement) -> None:
+    assert [row.findtext("th") for row in page.xpath("//tr[td[@class='best']]")] == ["realformer"]
+    note = page.xpath("string(//p[@class='note'][span[@class='best']])")
+    assert "all others are significantly below it" in note
+
+
+def test_ties_are_marked_alike() -> None:
+    results = sample(seeds=1)
+    tied = [row for row in results["rows"] if row["depth"] == "18" and row["seeds"]]
+    for row in tied:
+        row.update(best=True, p_best=0.3)
+    page = html.fromstring(document.page(results))
+    assert len(page.xpath("//td[@class='best']")) == len(tied) == 4
+    tile = " ".join(page.xpath("string(//dl[@class='tiles']/div[dt[starts-with(., 'best')]]/dd)").split())
+    assert tile.endswith("not significantly above resi_dual, 18 layers; admin, 18 layers and 1 more")
+    note = page.xpath("string(//p[@class='note'][span[@class='best']])")
+    assert "the best, and all that are not significantly below it (p ≥ 0.05" in note
+
+
+def test_nothing_is_best_where_nothing_is_scored() -> None:
+    page = html.fromstring(document.page(empty()))
+    assert page.xpath("//*[@class='best']") == []
+
+
+def test_a_title_of_ones_own() -> None:
+    page = html.fromstring(document.page({**sample(seeds=1), "title": "Deep and narrow"}))
+    assert page.xpath("string(//h1)") == "Deep and narrow"
+    assert page.xpath("string(//title)").startswith("Deep and narrow: ")
+
+
+def test_what_failed_is_said_at_the_top_with_its_evidence(page: html.HtmlElement) -> None:
+    (line,) = page.xpath("//header//ul[@class='fallen']/li")
+    assert " ".join(line.text_content().split()).startswith(
+        "post_ln, 18 layers: stuck. nll 5.97 bits after 300 updates"
+    )
+    assert html.fromstring(document.page(empty())).xpath("//ul[@class='fallen']") == []
+
+
+def test_every_cell_has_its_curves(page: html.HtmlElement) -> None:
+    cells = page.xpath("//details[@class='cell']")
+    drawn = {"post_ln": 3, "pre_ln": 3, "admin": 4, "realformer": 4, "resi_dual": 3}
+    results = sample(seeds=2)
+    families = {cell["name"]: cell["family"] for cell in results["cells"]}
+    names = [cell.findtext(".//span") for cell in cells]
+    assert sorted(names) == sorted(families)
+    assert [len(cell.xpath(".//svg")) for cell in cells] == [drawn[families[name]] for name in names]
+    assert "unigram entropy is 5.90" in page.xpath("string(//p[@class='evidence'])")
+
+
+def test_ids_are_unique(page: html.HtmlElement) -> None:
+    names = page.xpath("//@id")
+    assert len(names) == len(set(names)) > 100
+
+
+def test_an_unfinished_comparison_says_so() -> None:
+    page = html.fromstring(document.page(unfinished()))
+    told = " ".join(page.xpath("string(//p[@role='status'])").split())
+    assert told.startswith("Not finished. 10 cells: 1 done, 1 running, 1 error, 7 waiting.")
+    assert html.fromstring(document.page(sample(seeds=1))).xpath("//p[@role='status']") == []
+    assert html.fromstring(document.page(empty())).xpath("string(//input[@checked]/following::label)") == "bleu"
+
+
+def test_hostile_text_is_text(hostile: str) -> None:
+    page = html.fromstring(hostile)
+    assert page.xpath("//script | //img") == []
+    assert len(page.xpath("//style")) == 1
+    results = sample(seeds=1)
+    assert page.xpath("string(//h1)") == results["title"] + HOSTILE
+    sentences = "".join(page.xpath("//article//text()"))
+    for example in results["examples"]:
+        assert example["source"] + HOSTILE in sentences
+        assert example["reference"] + HOSTILE in sentences
+    assert [mark for mark in page.xpath("//svg//text()") if HOSTILE in mark]
+    assert not re.search(r"<(script|img)", hostile)
+
+
+def test_half_a_surrogate_does_not_keep_the_page_from_being_written(tmp_path: Path) -> None:
+    results = sample(seeds=1)
+    results["examples"][0]["source"] = "\ud800 half"
+    document.write(results, tmp_path)
+    assert "? half" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_readers_may_read_it(tmp_path: Path) -> None:
+    document.write(empty(), tmp_path)
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE((tmp_path / "report.html").stat().st_mode) == 0o666 & ~mask
+
+
+def add(text: str) -> Callable[[str], str]:
+    return lambda old: old + text
+
+
+MARKED = st.text(st.sampled_from("<>&\"'`/\\{}%-=! \N{SNOWMAN}ascriptjv:onerrl"), min_size=1, max_size=30)
+
+
+@functools.cache
+def small(text: str) -> html.HtmlElement:
+    return html.fromstring(document.page(changed(sample({"6": [6, 6]}, 1, ("post_ln", "6")), add(text))))
+
+
+@settings(max_examples=6, deadline=None)
+@given(text=MARKED)
+def test_a_report_shows_any_text_as_it_is(text: str) -> None:
+    """Whatever it holds, the page has the same elements, and the text stands in it."""
+    plain, page = small("x"), small(text)
+    tags = [[element.tag for element in found.iter() if isinstance(element.tag, str)] for found in (plain, page)]
+    assert sorted(set(tags[0])) == sorted(set(tags[1]))
+    assert page.xpath("string(//h1)") == sample(seeds=1)["title"] + text
+    assert not page.xpath("//script | //img | //iframe | //@*[starts-with(name(), 'on')]")

@@ -1,0 +1,93 @@
+"""What is printed of settings and versions is the cells' own, whatever the grid and this machine say."""
+
+from lxml import html
+from sample_results import Results, empty, sample
+
+from realformer_nmt.comparison.report import document, made, tables
+
+
+def another(results: Results, cell: str, **changes: object) -> Results:
+    (found,) = [each for each in results["cells"] if each["name"] == cell]
+    found.update(changes)
+    return results
+
+
+def facts(page: html.HtmlElement, cell: str) -> dict[str, str]:
+    (details,) = [each for each in page.xpath("//details[@class='cell']") if each.findtext(".//span") == cell]
+    names = [name.text for name in details.xpath(".//dl[@class='facts']/dt")]
+    return dict(zip(names, [" ".join(fact.text_content().split()) for fact in details.xpath(".//dl/dd")], strict=True))
+
+
+def test_settings_are_the_cells_and_not_the_grids() -> None:
+    """The grid says 0.4; all cells but one were trained with 0.1, and that one with 0.2."""
+    results = {**sample(seeds=2), "grid": "[train]\ndropout = 0.4\n"}
+    (cell,) = [each for each in results["cells"] if each["name"] == "admin-6-s1"]
+    page = html.fromstring(document.page(another(results, "admin-6-s1", settings={**cell["settings"], "dropout": 0.2})))
+    assert "dropout 0.2" in facts(page, "admin-6-s1")["Settings of its own"]
+    assert "dropout 0.1" in facts(page, "pre_ln-6-s1")["Settings of its own"]
+    (shared,) = page.xpath("//details[starts-with(summary, 'Settings that all cells share')]/pre")
+    assert shared.text.split("\n")[:2] == ["lr [0.001]", "decoding.beam 4"]
+
+
+def test_what_all_share_stands_once() -> None:
+    results = sample(seeds=2)
+    page = html.fromstring(document.page(results))
+    (shared,) = page.xpath("//details[starts-with(summary, 'Settings that all cells share')]/pre")
+    assert shared.text.split("\n")[:3] == ["dropout 0.1", "lr [0.001]", "decoding.beam 4"]
+    assert facts(page, "admin-18-s1")["Settings of its own"] == "model admin encoder_layers 18 decoder_layers 18 seed 1"
+
+
+def test_a_cell_that_was_not_decoded_does_not_say_how() -> None:
+    results = sample(seeds=1)
+    stuck = next(cell for cell in results["cells"] if cell["state"] == "stuck")
+    del stuck["settings"]["decoding"]
+    shared = made.shared(results["cells"])
+    assert shared["decoding.beam"] == "4"
+    assert "decoding.beam" not in made.own(stuck, shared)
+    assert "model" not in shared
+
+
+def test_other_versions_are_marked_in_every_table() -> None:
+    results = sample(seeds=1)
+    (cell,) = [each for each in results["cells"] if each["name"] == "admin-6-s1"]
+    told = "torch 2.10.0: admin-6-s1 (the others: 2.13.0)"
+    another(results, "admin-6-s1", versions={**cell["versions"], "torch": "2.10.0"})
+    results["versions_apart"] = [told]
+    page = html.fromstring(document.page(results))
+    marked = [row.findtext("th") for row in page.xpath("//div[contains(@class, 'pane-0')]//tr[td]")]
+    assert [name for name in marked if "†" in name] == ["admin †"]
+    assert f"† Of another version: {told}." in page.text_content()
+    for text in (tables.terminal_table(results), tables.markdown(results)):
+        assert next(line.split("†")[0].strip("| ") for line in text.splitlines() if "†" in line) == "admin"
+    assert tables.latex(results).count(r"admin $\dagger$ & 6 ") == 1
+    assert "torch 2.10.0" in facts(page, "admin-6-s1")["Versions"]
+
+
+def test_the_versions_on_top_are_those_of_the_cells() -> None:
+    results = sample(seeds=1)
+    results["versions"] = {"torch": "2.99.0"}  # of whoever writes the report
+    results["commit"] = "another"
+    page = html.fromstring(document.page(results))
+    header = page.xpath("string(//header)")
+    assert "torch 2.13.0" in header
+    assert results["cells"][0]["versions"]["commit"] in header
+    assert "2.99.0" not in header
+    assert "another" not in header
+
+
+def test_before_any_cell_has_begun_nothing_is_said_of_settings() -> None:
+    results = empty()
+    for cell in results["cells"]:
+        cell.update(settings={}, versions={})
+    assert made.shared(results["cells"]) == {}
+    assert made.versions(results) == results["versions"]
+    assert made.apart(results) == set()
+    page = html.fromstring(document.page(results))
+    assert page.xpath("//details[starts-with(summary, 'Settings that all cells share')]") == []
+
+
+def test_a_cell_that_the_grid_asks_for_otherwise_now_is_named_at_the_top() -> None:
+    results = another(sample(seeds=1), "admin-6-s1", differences=["dropout was 0.1, is now 0.4"])
+    (notice,) = html.fromstring(document.page(results)).xpath("//header//div[@role='alert']")
+    assert " ".join(notice.xpath("string(.//li)").split()) == "admin-6-s1: dropout was 0.1, is now 0.4"
+    assert html.fromstring(document.page(sample(seeds=1))).xpath("//div[@role='alert']") == []

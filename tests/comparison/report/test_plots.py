@@ -1,0 +1,206 @@
+"""Drawings read back as XML: as many marks as data, in their places, in colours to be told apart."""
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lxml import etree
+from sample_results import FAMILIES, Results, changed, empty, sample, unfinished
+
+from realformer_nmt.comparison.report import cell_plots, document, plots
+from realformer_nmt.comparison.report.drawing import COLOURS, MARKERS, Drawing, looks
+
+STYLE = Path(document.__file__).with_name(document.STYLE).read_text()
+GROUNDS = ["#ffffff", "#0d1117", *re.findall(r"--panel: (#\w{6})", STYLE)]  # a README's light and dark, the page's
+# Machado, Oliveira, Fernandes 2009, full severity, on linear RGB
+DEUTAN = np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]])
+PROTAN = np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]])
+TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+
+
+def marks(drawing: Drawing | None, kind: str) -> list[etree._Element]:
+    assert drawing
+    root = etree.fromstring(drawing.page_svg("p"))
+    return root.xpath(f"//*[local-name()='g'][@class='{kind}']")
+
+
+def title(mark: etree._Element) -> str:
+    return mark[0].text or ""
+
+
+def points(mark: etree._Element) -> list[tuple[float, float]]:
+    return [(float(use.get("x")), float(use.get("y"))) for use in mark.xpath(".//*[local-name()='use']")]
+
+
+def cell(results: Results, name: str) -> Results:
+    return next(cell for cell in results["cells"] if cell["name"] == name)
+
+
+def linear(colour: str) -> np.ndarray:
+    parts = np.array([int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)])
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb: np.ndarray) -> np.ndarray:
+    scaled = TO_XYZ @ np.clip(rgb, 0, 1) / np.array([0.9505, 1, 1.089])
+    root = np.where(scaled > 0.008856, np.cbrt(scaled), 7.787 * scaled + 16 / 116)
+    return np.array([116 * root[1] - 16, 500 * (root[0] - root[1]), 200 * (root[1] - root[2])])
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+def test_colours_stand_out_on_light_and_dark(colour: str) -> None:
+    """WCAG 2.2, 1.4.11: 3:1 for what a drawing is read from."""
+    assert len(GROUNDS) == 4
+    for ground in GROUNDS:
+        darker, lighter = sorted(float(TO_XYZ[1] @ linear(each)) for each in (colour, ground))
+        assert (lighter + 0.05) / (darker + 0.05) >= 3
+
+
+@pytest.mark.parametrize("sight", [np.eye(3), DEUTAN, PROTAN], ids=["all", "deutan", "protan"])
+def test_colours_are_told_apart(sight: np.ndarray) -> None:
+    """CIE76 distances; 2.3 is just noticeable."""
+    seen = [lab(sight @ linear(colour)) for colour in COLOURS]
+    assert min(np.linalg.norm(one - other) for place, one in enumerate(seen) for other in seen[:place]) > 20
+
+
+def test_no_two_of_many_families_look_alike() -> None:
+    number = math.lcm(len(COLOURS), len(MARKERS))
+    assert len(set(looks([str(place) for place in range(number)]).values())) == number >= 50
+
+
+def test_a_line_a_family_a_mark_a_depth() -> None:
+    results = sample()
+    lines = marks(plots.by_depth(results), "family")
+    assert [title(line).split(":")[0] for line in lines] == list(FAMILIES)
+    assert [len(points(line)) for line in lines] == [1, 2, 2, 2, 2]  # post_ln is stuck at 18
+    heights = [(row["scores"]["bleu"]["mean"], row["family"]) for row in results["rows"] if row["depth"] == "6"]
+    drawn = [(-points(line)[0][1], family) for line, family in zip(lines, FAMILIES, strict=True)]
+    assert [family for _, family in sorted(drawn)] == [family for _, family in sorted(heights)]
+    shallow, deep = (row["scores"]["bleu"] for row in results["rows"] if row["family"] == "pre_ln")
+    told = [f"{score['mean']:.2f} ± {score['deviation']:.2f}" for score in (shallow, deep)]
+    assert title(lines[1]) == f"pre_ln: 6 layers {told[0]}; 18 layers {told[1]}"
+
+
+def test_deviations_are_drawn_to_scale() -> None:
+    results = sample()
+    drawing = plots.by_depth(results)
+    bars = marks(drawing, "deviation")
+    assert len(bars) == 9
+    lines = dict(zip(FAMILIES, marks(drawing, "family"), strict=True))
+    (_, low), (_, high) = points(lines["pre_ln"])
+    mean = {(row["family"], row["depth"]): row["scores"].get("bleu") for row in results["rows"]}
+    pixels = (low - high) / (mean["pre_ln", "18"]["mean"] - mean["pre_ln", "6"]["mean"])
+    for bar in bars:
+        family, deviation = title(bar).split(":")[0], float(title(bar).split("±")[1])
+        (x, bottom), (_, top) = points(bar)
+        assert (bottom - top) / 2 == pytest.approx(deviation * pixels, abs=0.01 * pixels)
+        assert any(x == pytest.approx(place, abs=0.02) for place, _ in points(lines[family]))
+    assert marks(plots.by_depth(sample(seeds=1)), "deviation") == []
+
+
+def test_what_failed_is_named_below() -> None:
+    results = sample({"6": [6, 6], "18": [18, 18], "60-12": [60, 12]})
+    row = next(row for row in results["rows"] if (row["family"], row["depth"]) == ("admin", "60-12"))
+    row.update(states=["done", "diverged", "done"], seeds=2, failed=1)
+    drawing = plots.by_depth(results)
+    crosses = marks(drawing, "failed")
+    assert [title(cross) for cross in crosses] == ["post_ln stuck", "admin diverged, 1 of 3"]
+    text = re.findall(r"<text[^>]*>([^<]*)<", drawing.page_svg("p"))
+    assert {"post_ln stuck", "admin diverged, 1 of 3", "6", "18", "60-12"} <= set(text)
+    lowest = max(y for line in marks(drawing, "family") for _, y in points(line))
+    assert all(points(cross)[0][1] > lowest for cross in crosses)
+
+
+def test_no_line_leads_over_a_failure() -> None:
+    results = sample({"6": [6, 6], "18": [18, 18], "60-12": [60, 12]})
+    stuck, whole = (marks(plots.by_depth(results), "family")[place][1].get("d", "") for place in (0, 1))
+    assert (stuck.count("L"), whole.count("L")) == (0, 2)
+
+
+def test_published_figures_stand_only_where_metric_and_depth_agree() -> None:
+    drawn = [title(mark) for mark in marks(plots.by_depth(sample()), "published")]
+    assert drawn == ["He et al. 2021, Pre-LN: 64.00", "He et al. 2021, RealFormer: 70.20"]
+    assert marks(plots.by_depth({**sample(), "metric": "chrf"}), "published") == []
+
+
+def test_a_deviation_ends_at_nothing() -> None:
+    """No score is below 0, whatever the mean and its deviation."""
+    results = sample()
+    for row in results["rows"]:
+        if row["scores"]:
+            row["scores"]["bleu"] = {"mean": 1.0, "deviation": 4.0}
+    axes = plots.by_depth(results).figure.axes[0]
+    assert min(float(y) for line in axes.lines for y in line.get_ydata()) >= 0
+    assert axes.get_ylim()[0] >= 0
+
+
+def test_the_curves_of_a_cell() -> None:
+    results = sample()
+    loss, quality, gradient, shortcuts = cell_plots.drawings(cell(results, "realformer-18-s1"))
+    assert [title(mark).split(":")[0] for mark in marks(loss, "curve")] == ["training", "validation"]
+    assert "unigrams" in loss.page_svg("p")
+    assert [len(points(marks(quality, "curve")[0])), len(marks(gradient, "curve"))] == [8, 1]
+    lines = {title(mark): points(mark) for mark in marks(shortcuts, "shortcut")}
+    kinds = {"encoder self_attn", "encoder ffn", "decoder self_attn", "decoder encoder_attn", "decoder ffn"}
+    assert set(lines) == kinds
+    assert all(len(line) == 18 for line in lines.values())
+    assert all(line[0][1] > line[-1][1] for line in lines.values())  # w grows, and y points down
+    assert len(cell_plots.drawings(cell(results, "pre_ln-18-s1"))) == 3
+
+
+def test_a_loss_that_is_no_number_is_a_gap() -> None:
+    diverged = cell(sample(), "pre_ln-6-s1")
+    curve = diverged["curves"]["train"]
+    for point, value in zip(curve[20:], [math.nan, None, math.inf] * 7, strict=False):
+        point.update(nll_loss=value, gnorm=value)
+    loss, _, gradient = cell_plots.drawings(diverged)
+    for drawing in (loss, gradient):
+        assert "at update 200" in title(marks(drawing, "curve")[0])
+    diverged["curves"] = {"train": curve[19:], "valid": []}
+    assert [len(points(marks(drawing, "curve")[0])) for drawing in cell_plots.drawings(diverged)] == [1, 1]
+    diverged["curves"] = {"train": curve[20:], "valid": []}
+    assert cell_plots.drawings(diverged) == []
+
+
+def test_nothing_to_draw_yet() -> None:
+    assert "no cell has a score" in plots.by_depth(empty()).page_svg("p")
+    assert len(marks(plots.by_depth(unfinished()), "family")) == len(FAMILIES)
+
+
+def test_text_is_text_and_takes_the_colours_of_the_page() -> None:
+    root = etree.fromstring(plots.by_depth(sample()).page_svg("p"))
+    texts = root.xpath("//*[local-name()='text']")
+    assert {text.get("fill") for text in texts} == {"currentColor"}
+    assert "sacreBLEU" in [text.text for text in texts]
+    assert root.xpath("//@style") == []
+    assert root.xpath("//*[local-name()='style']") == []
+
+
+def test_the_file_themes_itself() -> None:
+    root = etree.fromstring(plots.by_depth(sample()).file_svg())
+    assert "prefers-color-scheme:dark" in root.xpath("string(//*[local-name()='style'])")
+
+
+def test_ids_of_two_drawings_differ_and_all_references_lead_somewhere() -> None:
+    drawing = plots.by_depth(sample())
+    first, second = (etree.fromstring(drawing.page_svg(prefix)) for prefix in ("a-", "b-"))
+    assert not set(first.xpath("//@id")) & set(second.xpath("//@id"))
+    for root in (first, second):
+        asked = {name[1:] for name in root.xpath("//@href")}
+        asked |= {name.removeprefix("url(#").removesuffix(")") for name in root.xpath("//@clip-path")}
+        assert asked == asked & set(root.xpath("//@id"))
+        assert len(root.xpath("//@id")) == len(set(root.xpath("//@id")))
+
+
+def test_the_same_figures_give_the_same_bytes() -> None:
+    assert plots.by_depth(sample()).page_svg("p") == plots.by_depth(sample()).page_svg("p")
+
+
+def test_names_are_text_whatever_they_hold() -> None:
+    """$...$ would be mathematics, \\x00 no XML."""
+    results = changed(sample(), lambda text: f"{text}$x_$</text><script>\x00")
+    root = etree.fromstring(plots.by_depth(results).page_svg("p"))
+    assert root.xpath("//*[local-name()='script']") == []
+    assert "pre_ln$x_$</text><script>\\x00" in root.xpath("//*[local-name()='text']/text()")

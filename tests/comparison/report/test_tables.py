@@ -1,0 +1,183 @@
+"""Tables against figures worked out by hand, and against what their readers make of names that are not meant well."""
+
+import csv
+import io
+import re
+import statistics
+
+import pytest
+from sample_results import FAMILIES, Results, changed, empty, sample, unfinished
+
+from realformer_nmt.comparison.report import tables
+
+HOSTILE = r"a|b_&%$#{}~^\<i>*x*`c`[d](e)"
+ESCAPES = {r"\textbackslash{}": "\\", r"\textasciitilde{}": "~", r"\textasciicircum{}": "^", r"\textless{}": "<"}
+ESCAPES |= {r"\textgreater{}": ">", r"\textbar{}": "|", **{f"\\{letter}": letter for letter in "&%$#_{}"}}
+
+
+def one_row(results: Results, family: str, depth: str) -> list[str]:
+    return next(words for words in tables.lines(results) if words[:2] == [family, depth])
+
+
+def test_a_row_says_what_was_measured() -> None:
+    results = sample()
+    cells = [cell for cell in results["cells"] if (cell["family"], cell["depth"]) == ("admin", "18")]
+    others = [cell for cell in results["cells"] if (cell["family"], cell["depth"]) == ("pre_ln", "18")]
+    bleu, baseline = ([cell["scores"]["bleu"]["score"] for cell in group] for group in (cells, others))
+    chrf = [cell["scores"]["chrf"]["score"] for cell in cells]
+    row = dict(zip(tables.headers(results), one_row(results, "admin", "18"), strict=True))
+    assert row["sacreBLEU"] == f"{statistics.mean(bleu):.2f} ± {statistics.stdev(bleu):.2f}"
+    assert row["chrF2"] == f"{statistics.mean(chrf):.2f} ± {statistics.stdev(chrf):.2f}"
+    assert row["to pre_ln"] == f"+{statistics.mean(bleu) - statistics.mean(baseline):.2f}"
+    assert (row["seeds"], row["p (Holm)"]) == ("3", "0.0120")
+    assert (row["parameters"], row["tokens/s"], row["hours"]) == ("1.74 M", "1,667", "0.044")
+
+
+@pytest.mark.parametrize(
+    ("difference", "said"), [(-0.004, "0.00"), (0.004, "0.00"), (-0.0, "0.00"), (-0.006, "\N{MINUS SIGN}0.01")]
+)
+def test_what_rounds_to_nothing_has_no_sign(difference: float, said: str) -> None:
+    results = sample()
+    results["rows"][0]["delta"]["bleu"] = difference
+    assert one_row(results, "post_ln", "6")[4] == said
+
+
+def test_a_bound_of_p_is_said_to_be_one() -> None:
+    results = sample()
+    results["rows"][0].update(p=1 / 10001, p_holm=8 / 10001, p_is_bound=True)
+    assert one_row(results, "post_ln", "6")[5] == "< 0.0008"
+
+
+@pytest.mark.parametrize(
+    ("states", "said", "counted"),
+    [
+        (["stuck", "stuck", "stuck"], "failed (stuck)", "0 of 3"),
+        (["diverged", "diverged", "diverged"], "failed (diverged)", "0 of 3"),
+        (["stuck", "diverged", "waiting"], "failed (diverged, stuck)", "0 of 3"),
+        (["error", "waiting", "waiting"], "error, waiting", "0 of 3"),
+        (["done", "stuck", "done"], "70.00 ± 0.50", "2 of 3, failed (stuck)"),
+        (["done", "running", "done"], "70.00 ± 0.50", "2 of 3"),
+    ],
+)
+def test_what_failed_says_how(states: list[str], said: str, counted: str) -> None:
+    results = sample()
+    row = results["rows"][0]
+    row.update(states=states, seeds=states.count("done"), failed=states.count("stuck") + states.count("diverged"))
+    row["scores"]["bleu"] = {"mean": 70.0, "deviation": 0.5}  # of a failed cell too: it is not to be shown
+    words = one_row(results, "post_ln", "6")
+    assert (words[2], words[3]) == (said, counted)
+    assert "failed" not in " ".join(words[4:])  # once is enough
+
+
+def test_one_seed_has_no_deviation() -> None:
+    assert "±" not in tables.terminal_table(sample(seeds=1))
+
+
+def test_depths_rise_by_all_their_layers() -> None:
+    results = sample({"60-12": [60, 12], "18": [18, 18], "6": [6, 6]}, seeds=1)
+    assert [words[1] for words in tables.lines(results)] == ["6"] * 5 + ["18"] * 5 + ["60-12"] * 5
+    assert [words[0] for words in tables.lines(results)[:5]] == list(FAMILIES)
+
+
+def test_the_spreadsheet_holds_all_metrics_unrounded() -> None:
+    results = sample()
+    read = list(csv.DictReader(io.StringIO(tables.spreadsheet(results))))
+    assert len(read) == len(results["rows"]) == 10
+    for line in read:
+        row = next(row for row in results["rows"] if (row["family"], row["depth"]) == (line["family"], line["depth"]))
+        assert [int(line["encoder_layers"]), int(line["decoder_layers"])] == row["layers"]
+        for metric in ("bleu", "chrf", "valid_loss"):
+            score = row["scores"].get(metric)
+            assert line[f"{metric}_mean"] == (repr(score["mean"]) if score else "")
+            assert line[f"{metric}_deviation"] == (repr(score["deviation"]) if score else "")
+
+
+def test_names_come_back_out_of_the_spreadsheet() -> None:
+    hostile = changed(sample(), lambda text: text + ',"x')
+    read = list(csv.DictReader(io.StringIO(tables.spreadsheet(hostile))))
+    assert [line["family"] for line in read[:2]] == ['post_ln,"x', 'pre_ln,"x']
+
+
+@pytest.mark.parametrize("before", ["", "\t", "\r", "\n", " ", ";", ",", '"', "'", "a;", "a\t", "\u2028", "|"])
+@pytest.mark.parametrize("sign", "=+-@\uff1d\uff0b\uff0d\uff20")
+def test_no_cell_is_a_formula_wherever_a_spreadsheet_splits(before: str, sign: str) -> None:
+    """Read as comma, semicolon, tab and bar would split it, with quotes and without."""
+    text = tables.spreadsheet(changed(sample(), lambda _: f"{before}{sign}SUM(1)*cmd|' /C calc'!A0"))
+    assert "SUM(1)" in text
+    for separator in ",;\t|":
+        for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONE):
+            cells = [
+                cell for line in csv.reader(io.StringIO(text), delimiter=separator, quoting=quoting) for cell in line
+            ]
+            formulas = [cell for cell in cells if cell.strip()[:1] in set("=+-@\uff1d\uff0b\uff0d\uff20") - {""}]
+            assert all(is_number(cell) for cell in formulas), formulas
+
+
+def is_number(cell: str) -> bool:
+    """Figures stay figures, those below 0 too."""
+    try:
+        return bool(float(cell)) or True
+    except ValueError:
+        return False
+
+
+def test_a_difference_below_0_stays_a_number() -> None:
+    results = sample()
+    read = list(csv.DictReader(io.StringIO(tables.spreadsheet(results))))
+    differences = [float(line["bleu_difference"]) for line in read if line["bleu_difference"]]
+    wanted = [row["delta"]["bleu"] for row in tables.by_size(results["rows"]) if row["delta"]]
+    assert differences == wanted
+    assert min(differences) < 0
+
+
+def test_latex_escapes_all_its_specials() -> None:
+    results = changed(sample(), lambda text: text + HOSTILE)
+    text = tables.latex(results)
+    body = text.split("\\midrule\n", 1)[1].split("\n\\bottomrule")[0].replace("\\midrule\n", "")
+    pattern = re.compile("|".join(map(re.escape, sorted(ESCAPES, key=len, reverse=True))))
+    for line, row in zip(body.splitlines(), tables.by_size(results["rows"]), strict=True):
+        cells = re.split(r"(?<!\\) & ", line.removesuffix(r" \\"))
+        assert len(cells) == len(tables.headers(results))
+        assert pattern.sub(lambda found: ESCAPES[found[0]], cells[0]) == row["family"]
+        assert not re.search(r"[&%#_~^<>|]", pattern.sub("", cells[0]))
+
+
+def test_latex_is_booktabs_with_a_rule_between_depths() -> None:
+    lines = tables.latex(sample()).splitlines()
+    rules = [line for line in lines if line.endswith("rule")]
+    assert rules == ["\\toprule", "\\midrule", "\\midrule", "\\bottomrule"]
+    assert lines[1] == "\\begin{tabular}{llrrrrrrrrr}"
+    assert lines[-1] == "\\end{tabular}"
+
+
+def test_markdown_keeps_its_columns_whatever_the_names() -> None:
+    results = changed(sample(), lambda text: text + HOSTILE)
+    table = tables.markdown(results).split("\n\n")[0].splitlines()
+    assert len(table) == 2 + len(results["rows"])
+    for line in table:
+        assert len(re.findall(r"(?<!\\)\|", line)) == len(tables.headers(results)) + 1
+    bare = re.sub(r"\\.", "", table[2])
+    assert not re.search(r"[*`<>\[\]]", bare)
+
+
+def test_markdown_tells_the_test_and_the_signatures() -> None:
+    text = tables.markdown(sample())
+    assert "paired approximate randomisation of sacreBLEU, 10,000 samples" in text
+    assert "- sacreBLEU: `nrefs:1|case:mixed|eff:no|tok:13a`" in text
+    assert "\\_" not in text  # pre_ln is no emphasis
+    assert "settings of their own" not in text
+
+
+def test_markdown_tells_what_was_not_trained_as_the_rest() -> None:
+    text = tables.markdown({**sample(), "overrides": ["resi_dual 18 (epochs 4)", "admin (lr 2)"]})
+    assert "With settings of their own: resi_dual 18 (epochs 4); admin (lr 2)." in text
+
+
+def test_a_name_does_not_steer_the_terminal() -> None:
+    assert "\x1b" not in tables.terminal_table(changed(sample(), lambda text: f"\x1b[31m{text}"))
+
+
+def test_what_runs_still_has_a_table() -> None:
+    words = [line.split() for line in tables.terminal_table(unfinished()).splitlines()[2:]]
+    assert [line[2] for line in words] == ["63.30", "error", *["waiting"] * 3, "running", *["waiting"] * 4]
+    assert "bleu" in tables.terminal_table(empty()).splitlines()[0].split()

@@ -1,0 +1,204 @@
+"""Checkpoints that are there whole or not at all, and a training that goes on from the newest whole one."""
+
+import os
+import re
+import resource
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from fairseq import checkpoint_utils
+from fairseq.dataclass.configs import CheckpointConfig
+from fairseq.file_io import PathManager
+from omegaconf import OmegaConf
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.fairseq_patches import checkpoint_files
+from reliability import kills, trainings
+
+STATE = {"model": {"w": torch.ones(1 << 18)}}  # a megabyte
+Size = tuple[int, int]
+
+
+@pytest.fixture
+def little_room() -> Iterator[None]:
+    """The kernel lets no file grow over a quarter of a megabyte."""
+    before: Size = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 18, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    torch.save(STATE, tmp_path / "large.pt")
+    return tmp_path / "large.pt"
+
+
+@pytest.mark.usefixtures("large", "little_room")
+def test_stock_copies_over_what_was_there(large: Path) -> None:
+    last = large.with_name("checkpoint_last.pt")
+    last.write_bytes(b"the one of before")
+    with pytest.raises(OSError, match="File too large"):
+        PathManager.copy.__wrapped__(str(large), str(last), True)
+    assert last.read_bytes() == large.read_bytes()[: last.stat().st_size], "copy_at_one_blow may be no longer needed"
+
+
+@pytest.mark.usefixtures("large", "little_room")
+def test_a_copy_that_fails_leaves_what_was_there(large: Path) -> None:
+    last = large.with_name("checkpoint_last.pt")
+    last.write_bytes(b"the one of before")
+    with pytest.raises(UserError, match=r"checkpoint_last\.pt: File too large: [\d,]+ more bytes are needed, "):
+        PathManager.copy(str(large), str(last), overwrite=True)
+    assert last.read_bytes() == b"the one of before"
+    assert sorted(path.name for path in large.parent.iterdir()) == ["checkpoint_last.pt", "large.pt"]
+
+
+def test_a_copy_is_the_same(large: Path) -> None:
+    assert PathManager.copy(str(large), str(large.with_name("b.pt")))
+    assert large.with_name("b.pt").read_bytes() == large.read_bytes()
+
+
+@pytest.mark.usefixtures("little_room")
+def test_stock_leaves_a_part_and_tries_thrice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(checkpoint_utils.time, "sleep", waits.append)
+    with pytest.raises((OSError, RuntimeError)):
+        checkpoint_utils.torch_persistent_save.__wrapped__(STATE, str(tmp_path / "a.pt"))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.pt.tmp"], "save_at_one_blow may be no longer needed"
+    assert waits == [2.5, 2.5]
+
+
+@pytest.mark.usefixtures("little_room")
+def test_a_checkpoint_without_room_is_not_there_and_the_error_says_why(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"a\.pt: File too large: more room is needed, [\d,]+ are free; mend that"):
+        checkpoint_utils.torch_persistent_save(STATE, str(tmp_path / "a.pt"))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return trainings.corpus(tmp_path_factory.mktemp("reversals"))
+
+
+@pytest.fixture(scope="module")
+def killed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The undisturbed run, and one of two kills: at an instant, and while a checkpoint was written."""
+    folder = tmp_path_factory.mktemp("kills")
+    assert kills.survive(data, folder, anywhere=1, while_writing=1, updates=50)["kills survived"] == 2
+    return folder
+
+
+def test_killed_anywhere_the_parameters_are_those_of_the_undisturbed_run(killed: Path) -> None:
+    """kills.survive has compared them; what it compared is what is meant."""
+    state = trainings.load(killed / "killed/checkpoint_last.pt")
+    assert trainings.updates(killed / "killed/checkpoint_last.pt") == 50
+    profile = [float(value) for name, value in state["model"].items() if name.endswith("shortcut.w0")]
+    assert profile
+    assert all(w0 > 1 for w0 in profile)
+    moments = state["last_optimizer_state"]["state"].values()
+    assert all(float(found["exp_avg_sq"].abs().max()) > 0 for found in moments)
+    other = trainings.load(killed / "killed/checkpoint_1_44.pt")
+    assert not trainings.same(state["model"], other["model"])
+
+
+def test_a_cut_checkpoint_is_passed_over_and_the_end_is_the_same(killed: Path, data: Path, tmp_path: Path) -> None:
+    """checkpoint_last.pt and the newest are cut off; the one before says so, and leads to the same parameters."""
+    for source in sorted((killed / "undisturbed").iterdir()):
+        (tmp_path / source.name).write_bytes(source.read_bytes())
+    newest = max(trainings.updates(path) for path in tmp_path.glob("checkpoint_*_*.pt"))
+    for name in ("checkpoint_last.pt", next(tmp_path.glob(f"checkpoint_*_{newest}.pt")).name):
+        (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:-1000])
+    done = trainings.run(kills.command(data, tmp_path, 50))
+    assert done.returncode == 0, done.stdout
+    told = re.search(
+        r"checkpoint_last\.pt was cut off or damaged: going on from (\S+) \([\d,]+ bytes, (\d+) updates\)", done.stdout
+    )
+    assert told
+    assert int(told[2]) < newest
+    assert f"Loaded checkpoint {tmp_path / told[1]} " in done.stdout
+    kills.agree(killed / "undisturbed/checkpoint_last.pt", tmp_path / "checkpoint_last.pt", kills.KEPT)
+
+
+def trainer(folder: Path, restore_file: str = "checkpoint_last.pt") -> Any:
+    checkpoint = SimpleNamespace(save_dir=str(folder), restore_file=restore_file, no_save=False)
+    ranks = {"data_parallel_rank": 0, "data_parallel_world_size": 1, "is_data_parallel_master": True}
+    return SimpleNamespace(cfg=SimpleNamespace(checkpoint=checkpoint), checkpoint_suffix="", tpu=False, **ranks)
+
+
+def test_none_whole_lists_what_was_found(tmp_path: Path, large: Path) -> None:
+    whole = large.read_bytes()
+    for name, length in {"checkpoint_last.pt": 100, "checkpoint1.pt": 2000, "checkpoint2.pt": len(whole)}.items():
+        (tmp_path / name).write_bytes(whole[:length])
+    with pytest.raises(UserError) as refused:
+        checkpoint_files.chosen(trainer(tmp_path), str(tmp_path / "checkpoint_last.pt"))
+    assert str(refused.value) == (
+        f"{tmp_path}/checkpoint_last.pt was cut off or damaged, and no checkpoint beside it is whole to go on from: "
+        "checkpoint1.pt (2,000 bytes, cut off or damaged); "
+        f"checkpoint2.pt ({len(whole):,} bytes, nothing to go on from); "
+        "checkpoint_last.pt (100 bytes, cut off or damaged). Bring one back, or remove them to train from the start"
+    )
+
+
+def test_a_checkpoint_asked_for_by_name_has_no_stand_in(tmp_path: Path, large: Path) -> None:
+    given = tmp_path / "checkpoint3.pt"
+    given.write_bytes(large.read_bytes()[:-1])
+    with pytest.raises(UserError, match=r"checkpoint3\.pt was cut off or damaged: .* Give a whole checkpoint"):
+        checkpoint_files.chosen(trainer(tmp_path, str(given)), str(given))
+
+
+def test_a_folder_that_vanished_is_not_made_anew(tmp_path: Path) -> None:
+    gone = tmp_path / "checkpoints"
+    mended = trainer(gone)
+    with pytest.raises(UserError, match=r"--save-dir .*checkpoints has vanished since the training began"):
+        checkpoint_utils.save_checkpoint(mended.cfg.checkpoint, mended, None, None)
+    assert not gone.exists()
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("nowhere")])
+def test_a_last_checkpoint_that_is_no_file_is_no_start_from_scratch(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    """fairseq would train from the start, or wait for the FIFO without end."""
+    make(tmp_path / "checkpoint_last.pt")
+    with pytest.raises(
+        UserError, match=r"no checkpoint beside it is whole .* checkpoint_last\.pt \(no ordinary file\)"
+    ):
+        checkpoint_files.chosen(trainer(tmp_path), str(tmp_path / "checkpoint_last.pt"))
+    torch.save(
+        {"optimizer_history": [{"num_updates": 3}], "last_optimizer_state": {"a": 1}}, tmp_path / "checkpoint1.pt"
+    )
+    assert checkpoint_files.chosen(trainer(tmp_path), str(tmp_path / "checkpoint_last.pt")).endswith("checkpoint1.pt")
+
+
+def test_no_checkpoint_yet_is_a_start(tmp_path: Path) -> None:
+    path = str(tmp_path / "checkpoint_last.pt")
+    assert checkpoint_files.chosen(trainer(tmp_path), path) == path
+
+
+@pytest.mark.parametrize("option", ["restore_file", "finetune_from_model"])
+@pytest.mark.parametrize("kind", ["folder", "fifo", "missing", "empty", "/dev/null"])
+def test_options_that_name_no_file_are_refused(tmp_path: Path, option: str, kind: str) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "fifo")
+    given = "" if kind == "empty" else kind if kind.startswith("/") else str(tmp_path / kind)
+    told = {"folder": "is a folder", "missing": "no such file", "empty": "names no file"}.get(
+        kind, "is no ordinary file"
+    )
+    options = {"restore_file": "checkpoint_last.pt", "finetune_from_model": None, option: given}
+    cfg = OmegaConf.structured(CheckpointConfig(save_dir=str(tmp_path / "run"), **options))
+    flag = f"--{option.replace('_', '-')}"
+    with pytest.raises(UserError, match=rf"{flag} .*{told}.*, or leave the option out to train from the start"):
+        checkpoint_utils.load_checkpoint(cfg, trainer(tmp_path))
+
+
+@pytest.mark.parametrize("damage", [lambda whole: b"Q" + whole[1:], lambda whole: whole[:-22] + b"Q" + whole[-21:]])
+def test_a_flip_at_either_end_does_not_stop_a_resume(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    for name, made in {"checkpoint_last.pt": 9, "checkpoint1.pt": 3, "checkpoint2.pt": 6}.items():
+        torch.save({"optimizer_history": [{"num_updates": made}], "last_optimizer_state": {"a": 1}}, tmp_path / name)
+    last = tmp_path / "checkpoint_last.pt"
+    last.write_bytes(damage(last.read_bytes()))
+    assert checkpoint_files.chosen(trainer(tmp_path), str(last)) == str(tmp_path / "checkpoint2.pt")

@@ -1,0 +1,58 @@
+"""A checkpoint knows its languages: another pair is refused, also where dictionary and weights fit."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import saved
+from fairseq import checkpoint_utils, tasks
+from omegaconf import OmegaConf
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.fairseq_patches import resume_checks
+
+
+@pytest.fixture(scope="module")
+def checkpoint(toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved.save(tmp_path_factory.mktemp("pair") / "pair.pt", saved.state(toy_corpus))
+
+
+def task(data: Path, source: str, target: str) -> Any:
+    return tasks.setup_task(
+        OmegaConf.create({"_name": "translation", "data": str(data), "source_lang": source, "target_lang": target})
+    )
+
+
+def test_decoding_and_validating_the_other_way_round_is_refused(checkpoint: Path, toy_corpus: Path) -> None:
+    """As fairseq-generate loads it, with the task of the command line, and fairseq-validate, with the checkpoint's."""
+    told = r"pair\.pt: the checkpoint translates from src to tgt, and asked for is tgt to src: give --source-lang"
+    with pytest.raises(UserError, match=told):
+        checkpoint_utils.load_model_ensemble_and_task([str(checkpoint)], task=task(toy_corpus, "tgt", "src"))
+    reversed_pair = {"data": str(toy_corpus), "source_lang": "tgt", "target_lang": "src"}
+    with pytest.raises(UserError, match=told):
+        checkpoint_utils.load_model_ensemble_and_task([str(checkpoint)], reversed_pair)
+    assert checkpoint_utils.load_model_ensemble_and_task([str(checkpoint)], task=task(toy_corpus, "src", "tgt"))
+
+
+def trainer(checkpoint: Path, of: Any, finetuning: bool) -> Any:
+    options = {"finetune_from_model": str(checkpoint) if finetuning else None}
+    return SimpleNamespace(task=of, cfg=SimpleNamespace(model={}, checkpoint=SimpleNamespace(**options)))
+
+
+def test_a_training_goes_on_with_its_pair_and_is_finetuned_on_any_but_its_reverse(
+    checkpoint: Path, toy_corpus: Path
+) -> None:
+    other = task(toy_corpus, "src", "tgt")
+    for pair, resumed, finetuned in (
+        (("src", "tgt"), True, True),
+        (("tgt", "src"), False, False),
+        (("src", "fr"), False, True),
+    ):
+        other.cfg.source_lang, other.cfg.target_lang = pair
+        for finetuning, fits in ((False, resumed), (True, finetuned)):
+            if fits:
+                resume_checks.demand_same_model(checkpoint, trainer(checkpoint, other, finetuning))
+                continue
+            with pytest.raises(UserError, match=r"pair\.pt: the checkpoint translates from src to tgt, and asked for"):
+                resume_checks.demand_same_model(checkpoint, trainer(checkpoint, other, finetuning))

@@ -1,0 +1,170 @@
+"""fairseq's own commands with our --user-dir: a mistake ends them with one line too, and with status 1."""
+
+import re
+import shutil
+from pathlib import Path
+
+import forks
+import pytest
+import saved
+import torch
+from fixture_types import Once
+
+from realformer_nmt.common.errors import UserError, declared
+from realformer_nmt.fairseq_patches import error_line
+
+MISTAKES = {  # command, flags, the last line
+    "depth 0": ("train", "--encoder-layers 0", r"--encoder-layers 0 is not possible: pass 1 or more"),
+    "depth negative": ("train", "--decoder-layers -2", r"--decoder-layers -2 is not possible"),
+    "depth 10,000": ("train", "--encoder-layers 10000", r"--encoder-layers 10000 is more than 1000"),
+    "heads": ("train", "--encoder-attention-heads 7", r"7 do not divide --encoder-embed-dim 64: use 1, 2, 4"),
+    "schedule": ("train", "--lr-scheduler linear --warmup-updates 9 --total-num-update 3", r"warmup|warm-up"),
+    "another architecture": (
+        "train",
+        "--restore-file pre.pt",
+        r"pre\.pt is of another model: --residual-topology",
+    ),
+    "another dictionary": ("train", "--finetune-from-model order.pt", r"order\.pt: .* another source dictionary than"),
+    "a larger dictionary": (
+        "train",
+        "--finetune-from-model words.pt",
+        r"words\.pt .*embed_tokens.*another dictionary",
+    ),
+    "NaN": ("train", "--restore-file nan.pt", r"nan\.pt holds NaN or infinity in decoder\.layers\.0\.fc1\.weight"),
+    "fewer": ("train", "--restore-file fewer.pt", r"fewer\.pt holds the weights of another model: it lacks decoder\."),
+    "more": (
+        "train",
+        "--finetune-from-model more.pt",
+        r"more\.pt holds .* it has decoder\.extra, which",
+    ),
+    "cut off": ("train", "--restore-file cut.pt", r"cut\.pt"),
+    "not there": ("train", "--restore-file nowhere.pt", r"--restore-file \S*nowhere\.pt: no such file; give"),
+    "stock, gelu": (
+        "train",
+        "--arch post_ln_tiny --finetune-from-model gelu.pt",
+        r"--activation-fn was gelu there",
+    ),
+    "stock, unsupported": (
+        "train",
+        "--arch post_ln_tiny --finetune-from-model cross.pt",
+        r"--cross-self-attention True",
+    ),
+    "data-bin of version 7": ("train", "version7", r"\.idx is of version 7 with numbers"),
+    "data-bin of other words": (
+        "generate",
+        "otherwords --path good.pt",
+        r"with another source dictionary",
+    ),
+    "generate, NaN": ("generate", "data --path nan.pt", r"nan\.pt holds NaN or infinity in decoder"),
+    "generate, fewer": ("generate", "data --path fewer.pt", r"fewer\.pt holds the weights of another model: it lacks"),
+    "interactive, another dictionary": (
+        "interactive",
+        "data --path order.pt",
+        r"with another source dictionary",
+    ),
+    "validate, cut off": (
+        "validate",
+        "data --path cut.pt --task translation --max-tokens 99",
+        r"cut\.pt: it is no checkpoint",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def outcomes(once: Once, toy_corpus: Path, user_dir: Path) -> dict[str, forks.Outcome]:
+    folder = once("last_words", lambda folder: write(folder, toy_corpus))
+    return forks.run({name: words(folder, user_dir, *row[:2]) for name, row in MISTAKES.items()}, folder)
+
+
+def write(folder: Path, data: Path) -> None:
+    for name in ("data", "version7", "otherwords", "order"):
+        shutil.copytree(data, folder / name)
+    index = folder / "version7" / "train.src-tgt.src.idx"
+    content = bytearray(index.read_bytes())
+    content[9] = 7
+    index.write_bytes(content)
+    lines = (data / "dict.src.txt").read_text().splitlines(keepends=True)
+    for side in ("src", "tgt"):
+        (folder / "otherwords" / f"dict.{side}.txt").write_text("".join(lines[:4]))
+        (folder / "order" / f"dict.{side}.txt").write_text("".join(reversed(lines)))
+    good = saved.state(data)
+    model, name = good["model"], "decoder.layers.0.fc1.weight"
+    tiny = [f"--{side}-{what}={size}" for side in ("encoder", "decoder") for what, size in SHAPE.items()]
+    longer = {key: torch.zeros(52, 64) if "embed_tokens" in key or "output" in key else model[key] for key in model}
+    states = {
+        "good": good,
+        "nan": {**good, "model": {**model, name: torch.full_like(model[name], float("nan"))}},
+        "fewer": {**good, "model": {key: model[key] for key in model if key != name}},
+        "more": {**good, "model": {**model, "decoder.extra": torch.ones(2)}},
+        "words": {**good, "model": longer},
+        "pre": saved.state(data, arch="pre_ln_tiny"),
+        "order": saved.state(folder / "order"),
+        "gelu": saved.state(data, *tiny, "--activation-fn", "gelu", arch="transformer"),
+        "cross": saved.state(data, *tiny, "--cross-self-attention", arch="transformer"),
+    }
+    for name, state in states.items():
+        saved.save(folder / f"{name}.pt", state)
+    whole = (folder / "good.pt").read_bytes()
+    (folder / "cut.pt").write_bytes(whole[: len(whole) // 2])
+
+
+SHAPE = {"embed-dim": 64, "ffn-embed-dim": 128, "attention-heads": 4}
+
+
+def words(folder: Path, user_dir: Path, command: str, flags: str) -> list[object]:
+    given = [str(folder / word) if (folder / word).exists() else word for word in flags.split()]
+    common = (f"fairseq-{command}", "--user-dir", user_dir, "--cpu", "--num-workers", "0")
+    if command != "train":
+        return [*common, *given]
+    data = [] if given[0].startswith(str(folder)) else [folder / "data"]
+    fixed = ("--arch", "realformer_tiny", "--save-dir", folder / "saved", "--no-save")
+    return [*common, *data, *fixed, *saved.OPTIMISER, *saved.SIZE, *given]
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_one_line_and_status_1(name: str, outcomes: dict[str, forks.Outcome]) -> None:
+    command, _, told = MISTAKES[name]
+    status, output = outcomes[name]
+    last = output.splitlines()[-1]
+    assert status == 1
+    assert last.startswith(f"fairseq-{command}: ")
+    assert last.endswith(" (LOGLEVEL=DEBUG shows the traceback)")
+    assert re.search(told, last)
+    assert "Traceback" not in output
+
+
+def test_debug_shows_the_traceback(once: Once, toy_corpus: Path, user_dir: Path, tmp_path: Path) -> None:
+    folder = once("last_words", lambda folder: write(folder, toy_corpus))
+    job = {"debug": words(folder, user_dir, "train", "--encoder-layers 0")}
+    status, output = forks.run(job, tmp_path, LOGLEVEL="DEBUG")["debug"]
+    assert status == 1
+    assert "Traceback" in output
+    assert output.splitlines()[-1].endswith("OptionError: --encoder-layers 0 is not possible: pass 1 or more")
+
+
+@pytest.mark.parametrize(
+    ("program", "command"),
+    [
+        ("/usr/bin/fairseq-train", "fairseq-train"),
+        ("/lib/fairseq_cli/hydra_train.py", "fairseq-hydra-train"),
+        ("/usr/bin/fairseq-unknown", None),
+        ("/home/me/train.py", None),
+        ("-c", None),
+        ("", None),
+    ],
+)
+def test_only_fairseqs_commands_are_shortened(
+    program: str, command: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", [program])
+    assert error_line.command() == command
+
+
+def test_the_declared_error_is_found_under_fairseqs_own() -> None:
+    try:
+        raise UserError("ours")
+    except UserError:
+        with pytest.raises(RuntimeError) as error:
+            raise RuntimeError("fairseq's") from None
+    assert str(declared(error.value)) == "ours"
+    assert declared(KeyError("a")) is None

@@ -1,0 +1,79 @@
+"""Options that fairseq evaluates as Python: plain values come out as Python's own eval gives them, nothing is run."""
+
+import ast
+import shlex
+import subprocess
+from pathlib import Path
+
+import fairseq.models.fconv
+import fairseq.optim.adam
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from realformer_nmt.common.errors import OptionError
+from realformer_nmt.fairseq_patches.literal_options import evaluate
+from realformer_nmt.protocols.command import Substitution, pasted
+
+PLAIN = {  # of fairseq's own models, and what they mean
+    "(0.9, 0.98)": (0.9, 0.98),
+    "[(512, 3)] * 2 + [(1024, 3)]": [(512, 3), (512, 3), (1024, 3)],
+    " 0.5 ": 0.5,
+    "True": True,
+    "-3": -3,
+    "[(1, 2, 3)] + [(4, 5, 6)] * (4 - 3)": [(1, 2, 3), (4, 5, 6)],
+    "{'a': [1, None]}": {"a": [1, None]},
+}
+
+
+@pytest.mark.parametrize("written", PLAIN)
+def test_plain_values(written: str) -> None:
+    assert evaluate(written) == PLAIN[written]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.recursive(st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(), st.lists))
+def test_what_python_writes_is_read_again(value: object) -> None:
+    assert evaluate(repr(value)) == ast.literal_eval(repr(value)) == value
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "__import__('os').mkdir('proof')",
+        "open('proof', 'w')",
+        "[].__class__.__base__.__subclasses__()",
+        "(lambda: 1)()",
+        "[x for x in (1,)]",
+        "f'{1}'",
+        "exec('1')",
+        "9 ** 9 ** 9",
+        "[0] * 1000000",
+        "'a' * 99999",
+        "((",
+        "(" * 5000,
+        "1" * 20000,
+        "",
+    ],
+)
+def test_anything_else_is_refused_and_runs_nothing(
+    written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OptionError, match="is no plain value"):
+        evaluate(written)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_fairseqs_modules_use_it() -> None:
+    assert fairseq.models.fconv.eval is fairseq.optim.adam.eval is fairseq.utils.eval is evaluate
+
+
+HOSTILE = ["$(touch proof)", "`touch proof`", "; touch proof", "'; touch proof; '", "a b", "\n", "$HOME", "*", ""]
+
+
+def test_a_shell_takes_pasted_words_as_they_are(tmp_path: Path) -> None:
+    line = pasted(["printf", "%s\\0", *HOSTILE, Substitution(shlex.join(["printf", "%s", "x$(touch proof) y"]))])
+    shell = subprocess.run(["/bin/bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert shell.stdout.split("\0")[:-1] == [*HOSTILE, "x$(touch proof) y"]
+    assert list(tmp_path.iterdir()) == []

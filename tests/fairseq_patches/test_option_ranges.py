@@ -1,0 +1,102 @@
+"""Values that train nonsense are refused, and nothing that fairseq or a paper uses is."""
+
+import argparse
+import dataclasses
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fairseq.criterions import CRITERION_DATACLASS_REGISTRY
+from fairseq.dataclass.configs import FairseqConfig
+from fairseq.models import MODEL_DATACLASS_REGISTRY
+from fairseq.optim import OPTIMIZER_DATACLASS_REGISTRY
+from fairseq.optim.lr_scheduler import LR_SCHEDULER_DATACLASS_REGISTRY
+from fairseq.tasks import TASK_DATACLASS_REGISTRY
+from fairseq_config import configured
+from omegaconf import OmegaConf
+
+from realformer_nmt.common.errors import OptionError
+from realformer_nmt.fairseq_patches import option_ranges
+
+REGISTRIES = (
+    {field.name: field.type for field in dataclasses.fields(FairseqConfig) if dataclasses.is_dataclass(field.type)},
+    CRITERION_DATACLASS_REGISTRY,
+    OPTIMIZER_DATACLASS_REGISTRY,
+    LR_SCHEDULER_DATACLASS_REGISTRY,
+    TASK_DATACLASS_REGISTRY,
+    MODEL_DATACLASS_REGISTRY,
+)
+NONSENSE = {
+    "dropout": (2, 1, 1.0, -0.1, float("nan"), float("inf")),
+    "attention_dropout": (1.5, -1e-9),
+    "activation_dropout": (1.0,),
+    "decoder_layerdrop": (1.0,),
+    "label_smoothing": (1.0, 2.0, -0.1, float("nan")),
+    "lr": ([0.1, float("nan")], [-1e-3], [float("inf")]),
+    "clip_norm": (-1.0, float("nan"), float("inf")),
+    "max_tokens": (0, -5, 2**63),
+    "update_freq": ([0], [1, -1], [1, 0]),
+    "log_interval": (0,),
+    "max_epoch": (-1,),
+    "max_update": (-1,),
+    "num_workers": (-1, 10**8),
+    "seed": (-1, 2**32),
+    "adam_betas": ("(0.9, 1.0)", "(0.9, -1)"),
+    "weight_decay": (-0.1, float("nan")),
+    "warmup_updates": (-4,),
+    "temperature": (0.0, -1.0, float("nan")),
+    "lenpen": (float("nan"), float("inf")),
+    "beam": (0, -1),
+    "of_no_name_that_we_know": (float("nan"), 2**70),
+}
+
+
+@pytest.mark.parametrize("name", NONSENSE)
+@pytest.mark.parametrize("held", [argparse.Namespace, OmegaConf.create], ids=["command line", "config"])
+def test_nonsense_is_refused_by_name(name: str, held: Any) -> None:
+    for value in NONSENSE[name]:
+        given = held(**{name: value}) if held is argparse.Namespace else held({"group": {name: value}})
+        with pytest.raises(OptionError, match=f"^--{name.replace('_', '-')} .* is not possible: pass "):
+            option_ranges.check(given)
+
+
+def test_every_default_of_fairseq_is_allowed() -> None:
+    """Of each option of each part that is registered; an option that is required has none."""
+    tried = 0
+    for registry in REGISTRIES:
+        for part in registry.values():
+            defaults = {field.name: field.default for field in dataclasses.fields(part)}
+            known = {name: value for name, value in defaults.items() if value != "???"}
+            option_ranges.check(argparse.Namespace(**known))
+            tried += len(defaults)
+    assert tried > 1000
+
+
+def test_a_training_needs_an_end_and_fp16_a_gpu() -> None:
+    with pytest.raises(OptionError, match="nothing ends this training: pass --max-epoch N or --max-update N"):
+        option_ranges.check_training(configured("--cpu"))
+    for end in ("--max-epoch", "--max-update", "--stop-time-hours", "--patience"):
+        option_ranges.check_training(configured("--cpu", end, 3))
+    option_ranges.check_training(configured("--cpu", "--stop-min-lr", 1e-9))
+    for flag in ("--fp16", "--memory-efficient-fp16"):
+        with pytest.raises(
+            OptionError, match=f"^--(memory-efficient-)?{flag.rpartition('-')[2]} needs a GPU: .*--bf16"
+        ):
+            option_ranges.check_training(configured("--cpu", "--max-update", 3, flag))
+    for flag in ("--bf16", "--amp"):  # the second has nothing to do on a CPU, as stock has it
+        option_ranges.check_training(configured("--cpu", "--max-update", 3, flag))
+
+
+def test_a_pipe_and_a_colon_are_refused(tmp_path: Path) -> None:
+    pipe, colon = tmp_path / "pipe", tmp_path / "co:lon"
+    os.mkfifo(pipe)
+    colon.mkdir()
+    for name in ("data", "path", "restore_file", "finetune_from_model"):
+        with pytest.raises(OptionError, match="is a pipe, which can be read only once: give a file"):
+            option_ranges.check(argparse.Namespace(**{name: str(pipe)}))
+    for name in ("data", "path"):
+        with pytest.raises(OptionError, match="co:lon has a colon in its name"):
+            option_ranges.check(argparse.Namespace(**{name: str(colon)}))
+    two_shards = f"{tmp_path}:{tmp_path}"
+    option_ranges.check(argparse.Namespace(data=two_shards, path=two_shards, input=str(pipe), save_dir=str(colon)))

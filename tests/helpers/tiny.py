@@ -1,0 +1,68 @@
+"""Tiny models and batches that the tests of the models share."""
+
+import itertools
+from argparse import Namespace
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from fairseq.data import Dictionary
+from torch import Tensor
+
+from realformer_nmt.model.cache import Decoding
+from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.residual import TOPOLOGIES
+from realformer_nmt.model.scaling import SCALINGS
+from realformer_nmt.model.scores import CARRIES, SOURCES
+
+PAD, EOS = 1, 2
+SIZE = {
+    f"{side}_{name}": value
+    for side in ("encoder", "decoder")
+    for name, value in {"layers": 2, "embed_dim": 8, "ffn_embed_dim": 12, "attention_heads": 2}.items()
+}
+MIXTURES = ["random+dot", "dense+dot", "random+dense+dot"]
+COMBINATIONS = list(itertools.product(TOPOLOGIES, SCALINGS, [*SOURCES, *MIXTURES], CARRIES))
+# Left-padded sources of 3, 6 and 5 tokens, as fairseq makes them, and right-padded targets
+SOURCE = torch.tensor([[1, 1, 1, 7, 5, 2], [4, 5, 6, 7, 8, 2], [1, 9, 4, 4, 6, 2]])
+PREVIOUS = torch.tensor([[2, 5, 7, 1, 1], [2, 8, 7, 6, 5], [2, 6, 4, 9, 1]])
+
+
+def dictionary(letters: str = "abcdefghij") -> Dictionary:
+    words = Dictionary()
+    for letter in letters:
+        words.add_symbol(letter)
+    return words
+
+
+def task(source: Dictionary | None = None, target: Dictionary | None = None) -> SimpleNamespace:
+    source = source or dictionary()
+    return SimpleNamespace(source_dictionary=source, target_dictionary=target or source)
+
+
+def build(**options: Any) -> TranslationModel:
+    """A model of 2+2 layers, width 8, without dropout; the seed is fixed."""
+    torch.manual_seed(1)
+    defaults = SIZE | {"dropout": 0.0, "score_length": 12}
+    return TranslationModel.build_model(Namespace(**(defaults | options)), task())
+
+
+def combination(parts: tuple[str, str, str, str], **options: Any) -> TranslationModel:
+    names = ("residual_topology", "residual_scaling", "score_source", "score_carry")
+    return build(**dict(zip(names, parts, strict=True)), **options)
+
+
+def profiled(model: TranslationModel) -> TranslationModel:
+    """The model as after its first training batch, in evaluation mode."""
+    model.train()(SOURCE, None, PREVIOUS)
+    return model.eval()
+
+
+def step_by_step(model: TranslationModel, encoder_out: dict[str, list[Tensor]], previous: Tensor) -> Tensor:
+    """Logits of cached decoding, one position after the other."""
+    state: dict[str, Decoding] = {}
+    steps = [
+        model.decoder(previous[:, :end], encoder_out, incremental_state=state)[0]
+        for end in range(1, previous.size(1) + 1)
+    ]
+    return torch.cat(steps, dim=1)  # B x T x V

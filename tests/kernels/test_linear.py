@@ -1,0 +1,99 @@
+"""Weights laid out for decoding, as for an Intel or as for another processor: products stay what they were."""
+
+import copy
+from collections.abc import Callable
+
+import pytest
+import torch
+from fairseq.sequence_generator import SequenceGenerator
+from tiny import COMBINATIONS, PAD, PREVIOUS, SOURCE, build, combination, dictionary
+from torch import nn
+
+from realformer_nmt.kernels import linear, matmul
+
+
+@pytest.fixture(params=[True, False], ids=["intel", "other"])
+def processor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matmul, "_mkl_is_at_home", lambda: request.param)
+
+
+@pytest.mark.usefixtures("processor")
+@pytest.mark.parametrize("outputs", [7, linear.WIDE // 64])
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_product_is_torchs(outputs: int, bias: bool) -> None:
+    layer, x = linear.linear(64, outputs, bias), torch.randn(3, 2, 64)
+    layer.make_generation_fast_()
+    with torch.no_grad():
+        found = layer(x)
+    torch.testing.assert_close(found, torch.nn.functional.linear(x, layer.weight, layer.bias), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.usefixtures("processor")
+@pytest.mark.parametrize("parts", [parts for parts in COMBINATIONS if parts[1] == "none"][::7], ids="-".join)
+def test_beams_are_the_same(parts: tuple[str, str, str, str]) -> None:
+    model = combination(parts).eval()
+    sample = {"net_input": {"src_tokens": SOURCE, "src_lengths": SOURCE.ne(PAD).sum(1)}}
+    search = SequenceGenerator([model], dictionary(), beam_size=3, max_len_b=8)
+    before = search.generate([model], sample)
+    model.make_generation_fast_(need_attn=False)
+    for one, other in zip(before, search.generate([model], sample), strict=True):
+        assert [beam["tokens"].tolist() for beam in one] == [beam["tokens"].tolist() for beam in other]
+        torch.testing.assert_close(*(torch.stack([b["score"] for b in beams]) for beams in (one, other)))
+
+
+def replace(weight: nn.Parameter) -> None:
+    weight.data = weight.data * 3
+
+
+WAYS_TO_WRITE: dict[str, Callable[[nn.Parameter], object]] = {
+    "in place": lambda weight: weight.mul_(3),
+    "to its data": lambda weight: weight.data.mul_(3),
+    "other data": replace,
+    "a row of its data": lambda weight: weight.data[0].fill_(3),
+}
+
+
+@pytest.mark.usefixtures("processor")
+@pytest.mark.parametrize("way", WAYS_TO_WRITE)
+def test_weights_changed_after_they_were_laid_out_count(way: str) -> None:
+    model = build().eval()
+    model.make_generation_fast_()
+    with torch.no_grad():
+        before, _ = model(SOURCE, None, PREVIOUS)
+        WAYS_TO_WRITE[way](model.decoder.layers[0].fc1.weight)
+        WAYS_TO_WRITE[way](model.decoder.output_projection.weight)
+        changed, _ = model(SOURCE, None, PREVIOUS)
+    assert not torch.allclose(before, changed)
+    afresh = build().eval()
+    afresh.load_state_dict(model.state_dict())
+    torch.testing.assert_close(changed, afresh(SOURCE, None, PREVIOUS)[0])
+
+
+@pytest.mark.parametrize("prepared", [True, False])
+def test_a_copied_layer_has_weights_of_its_own(prepared: bool) -> None:
+    layer, x = linear.linear(64, 7), torch.randn(3, 64)
+    if prepared:
+        layer.make_generation_fast_()
+    other = copy.deepcopy(layer)
+    assert type(other.state_dict()["weight"]) is torch.Tensor
+    with torch.no_grad():
+        expected = layer(x)
+        layer.weight.zero_()
+        torch.testing.assert_close(other(x), expected)
+        other.weight.zero_()
+        torch.testing.assert_close(other(x), other.bias.expand(3, 7))
+
+
+@pytest.mark.filterwarnings("ignore")  # torch announces another library for it
+def test_quantize_dynamic_quantises_every_product_as_it_does_torchs() -> None:
+    model = build().eval()
+    quantised = torch.ao.quantization.quantize_dynamic(model, {nn.Linear}, dtype=torch.qint8)
+    plain = nn.Linear(8, 12)
+    plain.load_state_dict(model.encoder.layers[0].fc1.state_dict())
+    reference = torch.ao.quantization.quantize_dynamic(nn.Sequential(plain), {nn.Linear}, dtype=torch.qint8)
+    x = torch.randn(3, 8)
+    assert torch.equal(quantised.encoder.layers[0].fc1(x), reference(x))
+    kinds = {type(quantised.get_submodule(n)) for n, m in model.named_modules() if isinstance(m, nn.Linear)}
+    assert kinds == {type(reference[0])}
+    exact, rounded = (each(SOURCE, None, PREVIOUS)[0] for each in (model, quantised))
+    assert 0 < (exact - rounded).abs().max() < 0.1 * exact.abs().max()

@@ -1,0 +1,75 @@
+"""Attention through three layers against plain tensor code: projections, masks, softmax, carried scores."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from realformer_nmt.model.attention import Attention, CrossAttention, SelfAttention
+from realformer_nmt.model.scaling import Gains
+from realformer_nmt.model.scores import CARRIES, build_source
+
+HEADS, D = 2, 4
+MASKS = {
+    "padding": torch.tensor([[0, 0, 0, 0, 0], [0, 0, 0, 1, 1]], dtype=torch.bool)[:, None, None],
+    "causal": torch.ones(5, 5, dtype=torch.bool).triu(1),
+}
+
+
+def layer(kind: type[Attention], carry: str, depth: int) -> Attention:
+    built = kind(
+        build_source("dot", HEADS, D, 1), CARRIES[carry], depth, memory_width=HEADS * D, dropout=0.0, gains=Gains()
+    )
+    for parameter in built.parameters():
+        torch.nn.init.normal_(parameter)
+    return built
+
+
+def by_hand(
+    attention: Attention, x: Tensor, memory: Tensor, mask: Tensor, totals: list[Tensor], divisor: int
+) -> Tensor:
+    """One layer of residual attention, a head at a time; its scores are appended to totals, never masked."""
+
+    def project(name: str, value: Tensor) -> Tensor:
+        return value @ attention.get_parameter(f"{name}.weight").T + attention.get_parameter(f"{name}.bias")
+
+    heads, scores = [], []
+    for h in range(HEADS):
+        q, k, v = (
+            project(name, value)[..., h * D : (h + 1) * D]
+            for name, value in [("q_proj", x), ("k_proj", memory), ("v_proj", memory)]
+        )
+        scores.append(torch.einsum("btd,bsd->bts", q, k) / math.sqrt(D))
+        logits = sum(total[h] for total in totals) + scores[h]
+        allowed = (~mask).expand(x.size(0), 1, x.size(1), memory.size(1))[:, 0]
+        weights = torch.exp(logits / divisor) * allowed
+        heads.append(weights / weights.sum(-1, keepdim=True) @ v)
+    totals.append(torch.stack(scores))
+    return project("out_proj", torch.cat(heads, -1))
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("kind", [SelfAttention, CrossAttention])
+@pytest.mark.parametrize("carry", CARRIES)
+def test_three_layers(carry: str, kind: type[Attention], mask: str) -> None:
+    torch.manual_seed(4)
+    x, memory = torch.randn(2, 2, 5, HEADS * D)
+    total, totals = None, []
+    for depth in (1, 2, 3):
+        seen = x if kind is SelfAttention else memory
+        attention = layer(kind, carry, depth)
+        expected = by_hand(attention, x, seen, MASKS[mask], totals, depth if carry == "mean" else 1)
+        attended = attention(x, seen, MASKS[mask], total)
+        torch.testing.assert_close(attended.output, expected, rtol=1e-4, atol=1e-4)
+        x, total = attended.output * 0.1, attended.total
+        totals = [] if carry == "none" else totals
+
+
+def test_without_a_dot_product_only_values_and_outputs_are_projected() -> None:
+    attention = SelfAttention(
+        build_source("random", HEADS, D, 5), CARRIES["none"], 1, memory_width=HEADS * D, dropout=0.0, gains=Gains()
+    )
+    assert {name for name, _ in attention.named_parameters() if "proj" in name} == {
+        f"{name}.{kind}" for name in ("v_proj", "out_proj") for kind in ("weight", "bias")
+    }

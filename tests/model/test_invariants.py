@@ -1,0 +1,42 @@
+"""What holds for any depth and any length."""
+
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny import EOS, PAD, combination, profiled
+
+from realformer_nmt.model.scores import CARRIES
+
+
+@settings(max_examples=30, deadline=None)
+@given(depth=st.integers(1, 200), seed=st.integers(0, 99))
+def test_carried_scores_are_the_sum_or_the_mean_of_all_below_at_any_depth(depth: int, seed: int) -> None:
+    layers = torch.randn(depth, 1, 2, 3, 3, generator=torch.Generator().manual_seed(seed))
+    expected = {"none": layers[-1], "sum": layers.sum(0), "mean": layers.mean(0)}
+    for name, carry in CARRIES.items():
+        total = None
+        for number, scores in enumerate(layers, 1):
+            logits, total = carry(scores, total, number)
+        torch.testing.assert_close(logits, expected[name], rtol=1e-4, atol=1e-4)
+
+
+MODELS = {carry: profiled(combination(("post", "admin", "dot", carry))) for carry in CARRIES}
+SENTENCE = st.lists(st.integers(4, 13), min_size=1, max_size=7)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    source=SENTENCE,
+    target=SENTENCE,
+    before=st.integers(0, 4),
+    after=st.integers(0, 4),
+    carry=st.sampled_from([*CARRIES]),
+)
+def test_padding_changes_nothing(source: list[int], target: list[int], before: int, after: int, carry: str) -> None:
+    alone, previous = torch.tensor([[*source, EOS]]), torch.tensor([[EOS, *target]])
+    padded = torch.tensor([[PAD] * before + [*source, EOS] + [PAD] * after])
+    longer = torch.tensor([[EOS, *target] + [PAD] * after])
+    with torch.no_grad():
+        expected, _ = MODELS[carry](alone, None, previous)
+        found, _ = MODELS[carry](padded, None, longer)
+    torch.testing.assert_close(found[:, : previous.size(1)], expected, rtol=1e-4, atol=1e-5)

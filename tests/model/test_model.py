@@ -1,0 +1,128 @@
+"""Every combination of the four parts, held against what any sequence model must do."""
+
+import pytest
+import torch
+from tiny import COMBINATIONS, EOS, PAD, PREVIOUS, SOURCE, build, combination, profiled, step_by_step
+from torch import Tensor
+
+from realformer_nmt.model.cache import Decoding
+from realformer_nmt.model.model import TranslationModel
+
+REAL = PREVIOUS != PAD
+UNMOVED = (
+    "k_proj.bias",
+    "shortcut.share",
+)  # a softmax does not see what shifts all its scores; only decay moves shares
+
+
+@pytest.fixture(params=COMBINATIONS, ids="-".join, scope="module")
+def model(request: pytest.FixtureRequest) -> TranslationModel:
+    return profiled(combination(request.param))
+
+
+def loss(model: TranslationModel) -> Tensor:
+    logits, _ = model(SOURCE, None, PREVIOUS)
+    return logits.log_softmax(-1)[REAL][:, EOS].sum()
+
+
+def test_cached_decoding_equals_full_decoding(model: TranslationModel) -> None:
+    encoder_out = model.encoder(SOURCE)
+    full, _ = model.decoder(PREVIOUS, encoder_out)
+    assert full.isfinite().all()
+    cached = step_by_step(model, encoder_out, PREVIOUS)
+    torch.testing.assert_close(cached[REAL], full[REAL], rtol=1e-4, atol=1e-5)
+
+
+def test_a_sentence_alone_equals_itself_in_a_padded_batch(model: TranslationModel) -> None:
+    together, _ = model(SOURCE, None, PREVIOUS)
+    right_padded, _ = model(torch.tensor([[7, 5, 2, 1, 1, 1], *SOURCE[1:].tolist()]), None, PREVIOUS)
+    alone, _ = model(SOURCE[:1, 3:], None, PREVIOUS[:1, :3])
+    torch.testing.assert_close(together[:1, :3], alone, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(right_padded[:1, :3], alone, rtol=1e-4, atol=1e-5)
+
+
+def test_no_position_sees_what_comes_after_it(model: TranslationModel) -> None:
+    changed = PREVIOUS.clone()
+    changed[1, 3:] = torch.tensor([4, 4])
+    before, _ = model(SOURCE, None, PREVIOUS)
+    after, _ = model(SOURCE, None, changed)
+    torch.testing.assert_close(before[1, :3], after[1, :3], rtol=0, atol=0)
+
+
+def test_reordered_beams_decode_as_the_reordered_sentences_afresh(model: TranslationModel) -> None:
+    order = torch.tensor([2, 0, 2, 1])
+    encoder_out = model.encoder(SOURCE)
+    state: dict[str, Decoding] = {}
+    for end in (1, 2):
+        model.decoder(PREVIOUS[:, :end], encoder_out, incremental_state=state)
+    model.decoder.reorder_incremental_state_scripting(state, order)
+    reordered = model.encoder.reorder_encoder_out(encoder_out, order)
+    third, _ = model.decoder(PREVIOUS[order, :3], reordered, incremental_state=state)
+    afresh, _ = model(SOURCE[order], None, PREVIOUS[order, :3])
+    torch.testing.assert_close(third, afresh[:, 2:], rtol=1e-4, atol=1e-5)
+
+
+def test_every_parameter_gets_the_same_gradient_with_and_without_checkpointing(model: TranslationModel) -> None:
+    plain = torch.autograd.grad(loss(model), list(model.parameters()))
+    for side in (model.encoder, model.decoder):
+        side.checkpoint_activations = True
+    again = torch.autograd.grad(loss(model), list(model.parameters()))
+    for (name, _), one, other in zip(model.named_parameters(), plain, again, strict=True):
+        assert one.isfinite().all(), name
+        assert name.endswith(UNMOVED) or one.abs().max() > 0, name
+        torch.testing.assert_close(one, other, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("source", ["random", "fixed_random", "factorised_random"])
+def test_attention_dropout_differs_between_sentences_that_share_scores(source: str) -> None:
+    model = build(score_source=source, attention_dropout=0.5).train()
+    encoder_out = model.encoder(SOURCE[1:2].expand(2, -1))["encoder_out"][0]  # S x B x C
+    assert (encoder_out[:, 0] != encoder_out[:, 1]).any()
+
+
+def test_dropout_applies_where_checkpointing_computes_a_layer_again() -> None:
+    model = combination(("post", "none", "dot", "mean"), dropout=0.5, attention_dropout=0.5).train()
+    gradients = []
+    for again in (False, True):
+        model.encoder.checkpoint_activations = model.decoder.checkpoint_activations = again
+        torch.manual_seed(3)
+        gradients.append(torch.autograd.grad(loss(model), list(model.parameters())))
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=0)
+
+
+HALF = [("post", "admin", "dot", "sum"), ("post", "admin", "dot", "mean"), ("dual", "none", "dot", "sum")]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("parts", HALF, ids="-".join)
+def test_half_precision_stays_finite_at_60_and_12_layers(dtype: torch.dtype, parts: tuple[str, str, str, str]) -> None:
+    model = combination(parts, encoder_layers=60, decoder_layers=12).to(dtype)
+    with torch.no_grad():
+        for layer in model.encoder.layers:
+            # 60 scores of about 1,800 and 60 branches of 2,000 are each beyond fp16's 65,504
+            layer.self_attn.q_proj.bias.fill_(30)
+            layer.self_attn.k_proj.bias.fill_(30)
+            layer.fc2.bias[::2] = 2000
+    logits, _ = model.train()(SOURCE, None, PREVIOUS)
+    logits.float().logsumexp(-1).sum().backward()
+    assert logits[REAL].isfinite().all()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in model.encoder.layers[-1].parameters())
+
+
+def test_a_sequence_longer_than_the_table_is_refused() -> None:
+    model = build(score_source="random", score_length=5)
+    with pytest.raises(ValueError, match=r"6 tokens is longer than the Synthesizer's table of 5: .*--score-length 6"):
+        model(SOURCE, None, PREVIOUS)
+    assert model.max_positions() == (5, 5)
+    assert model.max_decoder_positions() == 5
+
+
+def test_attention_comes_back_in_the_order_of_the_source() -> None:
+    model = build().eval()
+    _, extra = model(SOURCE, None, PREVIOUS)
+    attention = extra["attn"][0]  # B x T x S
+    assert (attention[SOURCE.eq(PAD).unsqueeze(1).expand_as(attention)] == 0).all()
+    torch.testing.assert_close(attention.sum(-1), torch.ones(attention.shape[:2]))
+    _, alone = model(SOURCE[:1, 3:], None, PREVIOUS[:1])
+    torch.testing.assert_close(attention[:1, :, 3:], alone["attn"][0])

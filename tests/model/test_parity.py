@@ -1,0 +1,137 @@
+"""post_ln and pre_ln against stock fairseq's transformer, both ways: weights, logits, loss, gradients, beams."""
+
+from argparse import Namespace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from fairseq.criterions.label_smoothed_cross_entropy import label_smoothed_nll_loss
+from fairseq.models.transformer import TransformerModel
+from fairseq.sequence_generator import SequenceGenerator
+from stock import stock
+from tiny import EOS, PAD, PREVIOUS, SIZE, SOURCE, build, dictionary, task
+
+from realformer_nmt.model.model import TranslationModel
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "shared": {"share_all_embeddings": True},
+    "tied_output": {"share_decoder_input_output_embed": True},
+    "learned_positions": {"encoder_learned_pos": True, "decoder_learned_pos": True, "max_source_positions": 20},
+    "normed_embedding": {"layernorm_embedding": True, "no_scale_embedding": True, "activation_fn": "gelu"},
+    "unequal_sides": {"encoder_embed_dim": 12, "encoder_layers": 3, "decoder_ffn_embed_dim": 20},
+    "no_positions": {"no_token_positional_embeddings": True, "activation_fn": "tanh"},
+}
+REAL = PREVIOUS != PAD
+Pair = tuple[TranslationModel, TransformerModel]
+
+
+@pytest.fixture(params=["post", "pre"])
+def topology(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture(params=OPTIONS)
+def pair(request: pytest.FixtureRequest, topology: str) -> Pair:
+    """Ours, holding the weights of a stock model; the biases, which start at 0 in ours, are random in both."""
+    options = OPTIONS[request.param]
+    theirs = stock(topology == "pre", **options)
+    torch.manual_seed(6)
+    for parameter in theirs.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    ours = build(residual_topology=topology, **options)
+    ours.load_state_dict(theirs.state_dict(), strict=True)
+    return ours.eval(), theirs.eval()
+
+
+def test_equal_logits_and_attention(pair: Pair) -> None:
+    (ours, ours_extra), (theirs, theirs_extra) = (model(SOURCE, SOURCE.ne(PAD).sum(1), PREVIOUS) for model in pair)
+    torch.testing.assert_close(ours[REAL], theirs[REAL], rtol=0, atol=1e-5)
+    torch.testing.assert_close(ours_extra["attn"][0][REAL], theirs_extra["attn"][0][REAL], rtol=0, atol=1e-5)
+
+
+def test_equal_loss_and_gradients(pair: Pair) -> None:
+    target = torch.cat([PREVIOUS[:, 1:], torch.full((3, 1), EOS)], 1).masked_fill(~REAL, PAD)
+    gradients, losses = [], []
+    for model in pair:
+        output = model.train()(SOURCE, SOURCE.ne(PAD).sum(1), PREVIOUS)
+        lprobs = model.get_normalized_probs(output, log_probs=True).flatten(0, 1)
+        loss, _ = label_smoothed_nll_loss(lprobs, target.view(-1, 1), 0.1, ignore_index=PAD)
+        loss.backward()
+        losses.append(loss)
+        gradients.append({name: parameter.grad for name, parameter in model.named_parameters()})
+    torch.testing.assert_close(losses[0], losses[1])
+    assert gradients[0].keys() == gradients[1].keys()
+    for name, gradient in gradients[1].items():
+        torch.testing.assert_close(gradients[0][name], gradient, rtol=1e-4, atol=1e-5, msg=name)
+
+
+def test_equal_beam_search(pair: Pair) -> None:
+    sample = {"net_input": {"src_tokens": SOURCE, "src_lengths": SOURCE.ne(PAD).sum(1)}}
+    ours, theirs = (
+        SequenceGenerator([model], dictionary(), beam_size=4, max_len_b=10).generate([model], sample) for model in pair
+    )
+    for one, other in zip(ours, theirs, strict=True):
+        assert [beam["tokens"].tolist() for beam in one] == [beam["tokens"].tolist() for beam in other]
+        scores = [torch.stack([beam["score"] for beam in beams]) for beams in (one, other)]
+        torch.testing.assert_close(*scores, rtol=0, atol=1e-5)
+
+
+def test_our_weights_load_into_stock(topology: str) -> None:
+    ours, theirs = build(residual_topology=topology).eval(), stock(topology == "pre").eval()
+    theirs.load_state_dict(ours.state_dict(), strict=True)
+    logits = [model(SOURCE, SOURCE.ne(PAD).sum(1), PREVIOUS)[0] for model in (ours, theirs)]
+    torch.testing.assert_close(*(both[REAL] for both in logits), rtol=0, atol=1e-5)
+
+
+def test_scaled_weights_do_not_load_into_stock() -> None:
+    admin = build(residual_scaling="admin")
+    with pytest.raises(RuntimeError, match=r"Unexpected key.*self_attn_shortcut|Unexpected key.*ffn_shortcut"):
+        stock(False).load_state_dict(admin.state_dict(), strict=True)
+
+
+@pytest.mark.parametrize("scaling", ["none", "admin"])
+@pytest.mark.parametrize("width", [64, 96])
+def test_attention_starts_as_wide_as_stocks(width: int, scaling: str) -> None:
+    """Stock's encoder-decoder attention has another gain where the widths of the sides differ."""
+    sizes = {"encoder_embed_dim": width, "decoder_embed_dim": 64}
+    ours, theirs = (
+        dict(model.named_parameters()) for model in (build(residual_scaling=scaling, **sizes), stock(False, **sizes))
+    )
+    for name, weight in theirs.items():
+        if "attn" in name and name.endswith("weight") and weight.dim() == 2:
+            assert ours[name].abs().max().item() == pytest.approx(weight.abs().max().item(), rel=0.01), name
+
+
+def test_initial_weights_are_spread_as_xavier_says() -> None:
+    """Uniform over +-gain * sqrt(6 / (in + out)): 1/sqrt(2) for q, k and v, 1 for the rest; N(0, 1/d) embeddings."""
+    model = build(**{f"{side}_{n}": v for side in ("encoder", "decoder") for n, v in {"embed_dim": 64}.items()})
+    layer = model.encoder.layers[0]
+    for linear, gain in [
+        (layer.self_attn.q_proj, 0.5**0.5),
+        (layer.self_attn.out_proj, 1),
+        (layer.fc1, 1),
+        (layer.fc2, 1),
+    ]:
+        weight = linear.weight.detach()
+        bound = gain * (6 / sum(weight.shape)) ** 0.5
+        assert 0.95 * bound < weight.abs().max() <= bound
+        assert linear.bias.abs().max() == 0
+    embedding = model.encoder.embed_tokens.weight.detach()
+    assert embedding[PAD].abs().max() == 0
+    assert embedding[PAD + 1 :].std() == pytest.approx(64**-0.5, rel=0.1)
+
+
+def test_left_padded_targets_are_refused() -> None:
+    left = task()
+    left.cfg = SimpleNamespace(left_pad_target=True)
+    with pytest.raises(ValueError, match="--left-pad-target is not supported: leave it out"):
+        TranslationModel.build_model(Namespace(**SIZE), left)
+
+
+def test_separate_dictionaries_cannot_share_all_embeddings() -> None:
+    with pytest.raises(ValueError, match=r"these have 14 and 7 entries.*--joined-dictionary"):
+        TranslationModel.build_model(
+            Namespace(**SIZE, share_all_embeddings=True), task(dictionary(), dictionary("abc"))
+        )

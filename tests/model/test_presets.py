@@ -1,0 +1,116 @@
+"""The table of architectures against what the papers and stock fairseq say, and through fairseq's own parser."""
+
+import os
+import subprocess
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fairseq import options
+from fairseq.models import ARCH_MODEL_REGISTRY
+from fairseq.models.transformer.transformer_legacy import transformer_iwslt_de_en, transformer_wmt_en_de
+from omegaconf import OmegaConf
+from program import REPOSITORY
+
+from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.presets import FAMILIES, PRESETS, SIZES
+
+NAMED_BY_THE_PAPERS = {
+    "post_ln": ("post", "none", "dot", "none"),
+    "pre_ln": ("pre", "none", "dot", "none"),
+    "admin": ("post", "admin", "dot", "none"),
+    "deepnorm": ("post", "deepnorm", "dot", "none"),
+    "realformer": ("post", "admin", "dot", "mean"),
+    "realformer_sum": ("post", "admin", "dot", "sum"),
+    "realformer_post_ln": ("post", "none", "dot", "mean"),
+    "resi_dual": ("dual", "none", "dot", "none"),
+    "synthesizer_random_vanilla": ("post", "none", "random+dot", "none"),
+    "synthesizer_dense_vanilla": ("post", "none", "dense+dot", "none"),
+}
+
+
+def parsed(*arguments: str) -> Namespace:
+    parser = options.get_training_parser()
+    return options.parse_args_and_arch(parser, ["data", *arguments])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_families(family: str) -> None:
+    plain = family.removeprefix("synthesizer_")
+    assert tuple(FAMILIES[family].values()) == NAMED_BY_THE_PAPERS.get(family, ("post", "none", plain, "none"))
+
+
+def test_every_family_comes_in_every_size_and_is_an_arch() -> None:
+    assert {f"{family}_{size}" for family in FAMILIES for size in SIZES} | set(FAMILIES) == set(PRESETS)
+    assert all(ARCH_MODEL_REGISTRY[arch] is TranslationModel for arch in PRESETS)
+
+
+@pytest.mark.parametrize(
+    ("size", "stock"), [("wmt_en_de", transformer_wmt_en_de), ("iwslt_de_en", transformer_iwslt_de_en)]
+)
+def test_sizes_are_stock_fairseqs(size: str, stock: Callable[[Namespace], None]) -> None:
+    args = Namespace()
+    stock(args)
+    for option, value in SIZES[size].items():
+        if "dropout" not in option:
+            assert getattr(args, option) == value, option
+
+
+@pytest.mark.parametrize(
+    ("size", "layers"),
+    [("wmt_en_de_12l", (12, 12)), ("wmt_en_de_18l", (18, 18)), ("wmt_en_fr", (6, 6)), ("wmt_en_fr_60l_12l", (60, 12))],
+)
+def test_depths_and_dropouts_of_the_papers(size: str, layers: tuple[int, int]) -> None:
+    args = parsed("--arch", f"realformer_{size}")
+    assert (args.encoder_layers, args.decoder_layers) == layers
+    assert (args.dropout, args.attention_dropout, args.activation_dropout) == (0.1, 0.1, 0.1)
+    assert (args.encoder_embed_dim, args.decoder_ffn_embed_dim, args.decoder_attention_heads) == (512, 2048, 8)
+
+
+def test_what_the_user_passes_goes_before_the_preset() -> None:
+    args = parsed(
+        "--arch", "realformer_wmt_en_de_18l", "--dropout", "0.2", "--encoder-layers", "3", "--score-carry", "sum"
+    )
+    assert (args.dropout, args.encoder_layers, args.score_carry) == (0.2, 3, "sum")
+    assert (args.decoder_layers, args.residual_scaling) == (18, "admin")
+
+
+def test_a_bare_family_takes_every_size_from_the_flags() -> None:
+    args = parsed("--arch", "resi_dual", "--encoder-layers", "9", "--relu-dropout", "0.3")
+    assert (args.residual_topology, args.encoder_layers, args.activation_dropout) == ("dual", 9, 0.3)
+    assert not hasattr(args, "decoder_layers")  # filled in from the configuration's default
+
+
+def test_hydra_configurations_take_presets_too() -> None:
+    from fairseq.models import ARCH_CONFIG_REGISTRY
+
+    cfg = OmegaConf.create({"_name": "realformer_wmt_en_de_18l", "dropout": 0.2})
+    ARCH_CONFIG_REGISTRY["realformer_wmt_en_de_18l"](cfg)
+    assert (cfg.dropout, cfg.encoder_layers, cfg.score_carry) == (0.2, 18, "mean")
+
+
+THEIRS = """
+from fairseq.models import register_model
+from fairseq.models.transformer import TransformerConfig, TransformerModelBase
+
+@register_model("resi_dual", dataclass=TransformerConfig)
+class ResiDual(TransformerModelBase):
+    pass
+"""
+
+
+@pytest.mark.parametrize("order", [("theirs", "realformer_nmt"), ("realformer_nmt", "theirs")], ids="-".join)
+def test_another_plug_in_of_the_same_name_is_told_in_either_order(order: tuple[str, str], tmp_path: Path) -> None:
+    (tmp_path / "theirs.py").write_text(THEIRS)
+    path = os.pathsep.join([str(tmp_path), str(REPOSITORY)])
+    program = f"import {order[0]}\ntry:\n    import {order[1]}\nexcept ValueError as error:\n    print('!', error)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "! --arch resi_dual is of realformer_nmt and of another plug-in" in done.stdout

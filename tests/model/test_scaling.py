@@ -1,0 +1,99 @@
+"""Scalings against the constants of the papers."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+import torch
+from fairseq.optim.adam import Adam
+from torch import nn
+
+from realformer_nmt.model.scaling import SCALINGS, Plain, Profiled, Stack
+from realformer_nmt.training.radam import RAdam
+
+ENCODER, DECODER = Stack("encoder", 60, 12), Stack("decoder", 60, 12)
+
+
+@pytest.mark.parametrize(
+    ("stack", "a", "b"),
+    [  # DeepNet, figure 2, worked out for 60L-12L and for 6L-6L
+        (ENCODER, 2.633128, 0.267629),
+        (DECODER, 2.449490, 0.288675),
+        (Stack("encoder", 6, 6), 1.417938, 0.496989),
+        (Stack("decoder", 6, 6), 2.059767, 0.343294),
+    ],
+)
+def test_deepnorm(stack: Stack, a: float, b: float) -> None:
+    scaling = SCALINGS["deepnorm"](stack)
+    assert scaling.gains == pytest.approx((1.0, b, b), rel=1e-5)
+    x, branch = torch.randn(2, 4, 8)
+    torch.testing.assert_close(scaling.shortcut(8, 5)(x, branch), a * x + branch, rtol=1e-5, atol=1e-5)
+
+
+def test_admin_without_a_profile() -> None:
+    for stack, sublayers in [(ENCODER, 120), (DECODER, 36)]:
+        shortcut = SCALINGS["admin_fixed"](stack).shortcut(8, 0)
+        w = math.sqrt((sublayers + 1) / math.log(sublayers + 1) - 1)
+        torch.testing.assert_close(shortcut.weight(), torch.full((8,), w))
+
+
+def test_admin_trains_a_weight_a_channel_in_all_but_the_first_sublayer() -> None:
+    scaling = SCALINGS["admin"](ENCODER)
+    assert isinstance(scaling.shortcut(8, 0), Plain)
+    shortcut = scaling.shortcut(8, 1)
+    assert isinstance(shortcut, Profiled)
+    with torch.no_grad():
+        shortcut.w0.fill_(1.5)
+        shortcut.delta.copy_(torch.arange(8) / 10)
+    x, branch = torch.randn(2, 4, 8)
+    torch.testing.assert_close(shortcut(x, branch), (1.5 + torch.arange(8) / 10) * x + branch)
+    assert [name for name, _ in shortcut.named_parameters()] == ["delta"]
+
+
+def test_a_buffer_and_a_delta_train_as_one_weight_would() -> None:
+    """w = w0 + delta gets the updates of a parameter w under Adam, which is why w0 may be a buffer."""
+    shortcut = SCALINGS["admin"](ENCODER).shortcut(8, 1)
+    shortcut.w0.fill_(1.319)
+    w = nn.Parameter(torch.full((8,), 1.319))
+    optimisers = [torch.optim.Adam([parameter], lr=0.01) for parameter in (shortcut.delta, w)]
+    for step in range(20):
+        x, branch = torch.randn(2, 4, 8, generator=torch.Generator().manual_seed(step))
+        for optimiser, output in zip(optimisers, [shortcut(x, branch), w * x + branch], strict=True):
+            optimiser.zero_grad()
+            (output**2).mean().backward()
+            optimiser.step()
+    torch.testing.assert_close(shortcut.weight(), w)
+
+
+@pytest.mark.parametrize(
+    "optimiser",
+    [
+        partial(RAdam, lr=0.01, betas=(0.9, 0.98), weight_decay=0.5),
+        partial(Adam, lr=0.01, weight_decay=0.5),
+        partial(torch.optim.SGD, lr=0.01, weight_decay=0.5),
+    ],
+    ids=["radam", "fairseq's adam", "sgd"],
+)
+def test_weight_decay_takes_a_decayed_weight_where_it_takes_one_parameter(
+    optimiser: Callable[..., torch.optim.Optimizer],
+) -> None:
+    shortcut = SCALINGS["admin_decayed"](ENCODER).shortcut(8, 1)
+    assert isinstance(shortcut, Profiled)
+    shortcut.w0.fill_(1.319)
+    w = nn.Parameter(torch.full((8,), 1.319))
+    optimisers = [optimiser([*shortcut.parameters()]), optimiser([w])]
+    for step in range(40):
+        x, branch = torch.randn(2, 4, 8, generator=torch.Generator().manual_seed(step))
+        for optimiser_, output in zip(optimisers, [shortcut(x, branch), w * x + branch], strict=True):
+            optimiser_.zero_grad()
+            (output**2).mean().backward()
+            optimiser_.step()
+    torch.testing.assert_close(shortcut.weight(), w, rtol=1e-5, atol=1e-6)
+    assert shortcut.delta.mean() < w.mean() - 1  # what there is of w is still w0's
+
+
+def test_plain_shortcuts_add() -> None:
+    x, branch = torch.randn(2, 4, 8)
+    for index in (0, 7):
+        torch.testing.assert_close(SCALINGS["none"](ENCODER).shortcut(8, index)(x, branch), x + branch)

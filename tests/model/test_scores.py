@@ -1,0 +1,185 @@
+"""Score sources and carries against their formulas, written out by hand."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from realformer_nmt.model.attention import SelfAttention
+from realformer_nmt.model.cache import Memory
+from realformer_nmt.model.scaling import Gains
+from realformer_nmt.model.score_source import ScoreSource
+from realformer_nmt.model.scores import CARRIES, SOURCES, build_source, longest
+from realformer_nmt.model.weights import WeightsError
+
+BATCH, HEADS, WIDTH, TABLE = 2, 3, 4, 12
+X = torch.randn(BATCH, 5, HEADS * WIDTH, generator=torch.Generator().manual_seed(5))
+
+
+def source(name: str) -> ScoreSource:
+    torch.manual_seed(7)
+    built = build_source(name, HEADS, WIDTH, TABLE)
+    for parameter in built.parameters():  # biases and mixtures start at 0, which would hide mistakes
+        torch.nn.init.normal_(parameter)
+    return built
+
+
+def test_dot_is_the_scaled_product_of_each_query_and_key() -> None:
+    query, key, value = torch.randn(3, BATCH, HEADS, 5, WIDTH)
+    scores = source("dot")(X, query, Memory((value, key)))
+    for b, h, i, j in [(0, 0, 0, 0), (1, 2, 4, 3), (0, 1, 2, 4)]:
+        by_hand = sum(query[b, h, i, c] * key[b, h, j, c] for c in range(WIDTH)) / math.sqrt(WIDTH)
+        torch.testing.assert_close(scores[b, h, i, j], by_hand)
+
+
+def dense(s: ScoreSource, _x: Tensor, query: Tensor, _head: int, _i: int, j: int) -> Tensor:
+    return sum(torch.clamp(query[d] / math.sqrt(WIDTH), min=0) * s.row_weight[d, j] for d in range(WIDTH))
+
+
+def dense_per_head(s: ScoreSource, x: Tensor, _query: Tensor, head: int, _i: int, j: int) -> Tensor:
+    hidden = [sum(x[c] * s.hidden_weight[head, c, d] for c in range(WIDTH)) for d in range(WIDTH)]
+    hidden = [torch.clamp(value + s.hidden_bias[head, 0, d], min=0) for d, value in enumerate(hidden)]
+    return sum(hidden[d] * s.row_weight[head, d, j] for d in range(WIDTH)) + s.row_bias[head, 0, j]
+
+
+def random(s: ScoreSource, _x: Tensor, _query: Tensor, head: int, i: int, j: int) -> Tensor:
+    return s.table[head, i, j]
+
+
+def factorised_dense(s: ScoreSource, x: Tensor, _query: Tensor, head: int, _i: int, j: int) -> Tensor:
+    """N = 12 = 3 * 4: A has 3 entries, each for a block of 4 columns; B has 4, column after column."""
+    a = [sum(x[c] * s.block_weight[head, c, n] for c in range(WIDTH)) for n in range(3)]
+    b = [sum(x[c] * s.cycle_weight[head, c, n] for c in range(WIDTH)) for n in range(4)]
+    return ([a[0]] * 4 + [a[1]] * 4 + [a[2]] * 4)[j] * (b * 3)[j]
+
+
+def factorised_random(s: ScoreSource, _x: Tensor, _query: Tensor, head: int, i: int, j: int) -> Tensor:
+    return sum(s.rows[head, i, k] * s.columns[head, j, k] for k in range(8))
+
+
+BY_HAND = {
+    "dense": dense,
+    "dense_per_head": dense_per_head,
+    "random": random,
+    "fixed_random": random,
+    "factorised_dense": factorised_dense,
+    "factorised_random": factorised_random,
+}
+
+
+def test_every_kind_of_synthesizer_is_checked_by_hand() -> None:
+    assert {*BY_HAND, "dot"} == set(SOURCES)
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_synthesizer_scores(name: str) -> None:
+    s = source(name)
+    values, query = torch.randn(2, BATCH, HEADS, 5, WIDTH)
+    full = s(X, query, Memory((values,))).expand(BATCH, -1, -1, -1)  # B x H x T x S
+    last = s(X[:, -1:], query[:, :, -1:], Memory((values,), start=4)).expand(BATCH, -1, -1, -1)  # one cached step
+    beams = s(X[:, -1:], query[:, :, -1:], Memory((values.repeat(1, 1, 2, 1),), start=4, beams=2)).expand(
+        BATCH, -1, -1, -1
+    )
+    for b, h, i, j in [(0, 0, 0, 0), (1, 2, 4, 3), (0, 1, 2, 4), (1, 0, 3, 1)]:
+        head = X[b, i, h * WIDTH : (h + 1) * WIDTH]
+        torch.testing.assert_close(full[b, h, i, j], BY_HAND[name](s, head, query[b, h, i], h, i, j))
+    torch.testing.assert_close(last, full[:, :, 4:])
+    for beam in (0, 1):
+        torch.testing.assert_close(beams[..., beam::2], last)
+
+
+PARAMETERS = {  # of H heads, D = d_head, N entries: the table of Synthesizer, section 3.3, a head each
+    "dot": 0,
+    "dense": WIDTH * TABLE,  # and the query projection, where a dot product has two
+    "dense_per_head": HEADS * (WIDTH * WIDTH + WIDTH + WIDTH * TABLE + TABLE),
+    "random": HEADS * TABLE * TABLE,
+    "fixed_random": 0,
+    "factorised_dense": HEADS * WIDTH * (3 + 4),
+    "factorised_random": HEADS * 2 * TABLE * 8,
+    "random+dot": HEADS * TABLE * TABLE + 2,
+}
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_number_of_parameters(name: str) -> None:
+    assert sum(parameter.numel() for parameter in source(name).parameters()) == PARAMETERS[name]
+
+
+def test_a_fixed_table_is_stored_but_not_trained() -> None:
+    s = source("fixed_random")
+    assert [*s.state_dict()] == ["table"]
+    assert [*s.parameters()] == []
+
+
+def test_a_mixture_weighs_its_sources_by_a_softmax() -> None:
+    s = source("random+dense+dot")
+    query, key, value = torch.randn(3, BATCH, HEADS, 5, WIDTH)
+    memory = Memory((value, key))
+    weights = s.mixing.exp() / s.mixing.exp().sum()
+    random_part, dense_part, dot_part = (part(X, query, memory) for part in s.sources)
+    by_hand = weights[0] * random_part + weights[1] * dense_part + weights[2] * dot_part
+    torch.testing.assert_close(s(X, query, memory), by_hand)
+
+
+@pytest.mark.parametrize(
+    ("name", "projections"),
+    [
+        ("dot", "qk"),
+        ("dense", "q"),
+        ("random", ""),
+        ("dense_per_head+random", ""),
+        ("dense+random", "q"),
+        ("random+dot", "qk"),
+    ],
+)
+def test_only_what_a_source_asks_for_is_projected(name: str, projections: str) -> None:
+    s = source(name)
+    attention = SelfAttention(s, CARRIES["none"], 1, memory_width=HEADS * WIDTH, dropout=0.0, gains=Gains())
+    assert [p for p in "qk" if hasattr(attention, f"{p}_proj")] == [*projections]
+    assert attention(X, X, None, None).output.shape == X.shape
+
+
+@pytest.mark.parametrize(("name", "taps"), [("random", 256), ("fixed_random", 256), ("factorised_random", 8)])
+def test_tables_start_as_their_authors(name: str, taps: int) -> None:
+    """As tf.get_variable takes taps x heads x length numbers: uniform, of variance 2 / (fan in + fan out)."""
+    torch.manual_seed(1)
+    fan_in, fan_out = taps * 8, taps * 256
+    for table in build_source(name, 8, WIDTH, 256).state_dict().values():
+        assert table.std().item() == pytest.approx(math.sqrt(2 / (fan_in + fan_out)), rel=0.02)
+        assert table.abs().max() <= math.sqrt(6 / (fan_in + fan_out))
+
+
+def test_a_checkpoint_of_the_dense_source_of_before_says_its_name_of_today() -> None:
+    for mixture in ("", "+dot"):
+        old = source(f"dense_per_head{mixture}").state_dict()
+        with pytest.raises(WeightsError, match="use --score-source dense_per_head"):
+            source(f"dense{mixture}").load_state_dict(old)
+        source(f"dense_per_head{mixture}").load_state_dict(old)
+
+
+def test_a_table_limits_the_length_and_a_dot_product_does_not() -> None:
+    assert [longest(name, TABLE) for name in ("dot", "dense", "random+dot")] == [None, TABLE, TABLE]
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("dott", r"--score-source dott is not one of dot, dense, .*did you mean dot\?.* joined by \+"),
+        ("random+random", r"--score-source random\+random names a source twice"),
+        ("", r"--score-source  is not one of"),
+    ],
+)
+def test_unknown_sources_are_refused(option: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        build_source(option, HEADS, WIDTH, TABLE)
+
+
+@pytest.mark.parametrize(("carry", "divisors"), [("none", None), ("sum", [1, 1, 1]), ("mean", [1, 2, 3])])
+def test_carries_over_three_layers(carry: str, divisors: list[int] | None) -> None:
+    first, second, third = torch.randn(3, 1, 2, 4, 4)
+    chains = [first, first + second, first + second + third] if divisors else [first, second, third]
+    total = None
+    for depth, scores in enumerate([first, second, third], start=1):
+        logits, total = CARRIES[carry](scores, total, depth)
+        torch.testing.assert_close(logits, chains[depth - 1] / (divisors or [1, 1, 1])[depth - 1])

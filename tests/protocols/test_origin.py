@@ -1,0 +1,49 @@
+"""Which protocol a training takes, whose it is, and how that of its family's paper differs."""
+
+from pathlib import Path
+
+import pytest
+
+from realformer_nmt.model.presets import FAMILIES
+from realformer_nmt.protocols import origin
+from realformer_nmt.protocols.protocol import load, shipped
+
+
+@pytest.mark.parametrize(
+    ("protocol", "family", "parts"),
+    [
+        ("realformer", "realformer", ["protocol realformer (He et al. 2021, RealFormer)"]),
+        (
+            "realformer",
+            "resi_dual",
+            ["protocol realformer (", "--protocol residual (Xie et al. 2023, ResiDual), which"],
+        ),
+        (
+            "realformer",
+            "post_ln",
+            ["--protocol admin (Liu et al. 2020, ADMIN), which differs in epochs, average, lr, "],
+        ),
+        ("realformer", "deepnorm", ["no shipped protocol is of a paper on deepnorm"]),
+        ("small", "admin", ["protocol small (this package's own, of no paper); for admin there is --protocol admin"]),
+        ("admin", "pre_ln", ["protocol admin (Liu et al. 2020, ADMIN)"]),
+    ],
+)
+def test_the_line_names_protocol_and_paper(protocol: str, family: str, parts: list[str]) -> None:
+    said = origin.line(load(protocol, "wmt14_en_de", "18"), family, "wmt14_en_de", "18")
+    assert all(part in said for part in parts), said
+    assert "\n" not in said
+    assert (";" in said) != (family in load(protocol).families)
+
+
+def test_a_family_is_of_one_protocol_at_most() -> None:
+    named = [family for name in shipped() for family in load(name).families]
+    assert len(named) == len(set(named))
+    assert set(named) < set(FAMILIES)
+
+
+def test_a_changed_protocol_is_not_the_papers(tmp_path: Path) -> None:
+    own = tmp_path / "mine.toml"
+    own.write_text('base = "realformer"\nepochs = 7\n')
+    said = origin.line(load(str(own)), "realformer", None, "6")
+    assert said.startswith("protocol mine (of no paper); for realformer there is --protocol realformer (He et al.")
+    assert said.endswith("which differs in epochs")

@@ -1,0 +1,103 @@
+"""The protocols against the papers' table; a file of one's own."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from paper_table import EVERYWHERE, NAMES, ROWS, Row
+from printed import dry_run, flags
+
+from realformer_nmt.cli import main
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.protocols.protocol import FOLDER, load, shipped
+
+
+@pytest.mark.parametrize("row", ROWS, ids=NAMES)
+def test_the_command_is_the_papers(row: Row, tmp_path: Path, capsys: Any) -> None:
+    words = dry_run(
+        *(capsys, "--data", tmp_path / "none", "--folder", tmp_path, "--arch", "realformer", "--layers", row.layers),
+        *("--protocol", row.protocol, "--corpus", row.corpus, "--gpus", row.gpus, "--subwords", "moses_bpe"),
+    )
+    given = flags(words)
+    encoder, _, decoder = row.layers.partition("-")
+    assert (given["encoder-layers"], given["decoder-layers"]) == (float(encoder), float(decoder or encoder))
+    assert (given["optimizer"], given["lr"], given["lr-scheduler"]) == (row.optimizer, row.lr, row.schedule)
+    assert given["warmup-updates"] == row.warmup
+    assert given[row.length[0]] == row.length[1]
+    assert (given["max-tokens"], given["update-freq"]) == (row.max_tokens, row.update_freq)
+    assert row.gpus * given["max-tokens"] * given["update-freq"] == row.tokens
+    assert ("nproc-per-node" in given, given.get("nproc-per-node", 1)) == (row.gpus > 1, row.gpus)
+    assert given.get("distributed-world-size", 1) == row.gpus
+    assert (given["fp16"], given["fp16-scale-window"]) == (True, 256)
+    assert {name: given[name] for name in EVERYWHERE} == EVERYWHERE
+    width, ffn, heads = (256, 1024, 4) if row.corpus == "iwslt14_de_en" else (512, 2048, 8)
+    for side in ("encoder", "decoder"):
+        assert [given[f"{side}-{name}"] for name in ("embed-dim", "ffn-embed-dim", "attention-heads")] == [
+            *(width, ffn, heads)
+        ]
+    residual = row.protocol == "residual"
+    assert (given["dropout"], given["weight-decay"]) == ((0.3, 1e-4) if residual else (0.1, 0))
+    kept = {"last": "keep-last-epochs", "best": "keep-best-checkpoints"}[row.average[0]]
+    assert given[kept] == row.average[1]
+    assert ("total-num-update" in given) == (row.schedule == "linear")
+
+
+@pytest.mark.parametrize("row", ROWS, ids=NAMES)
+def test_averaging_and_decoding_are_the_papers(row: Row, capsys: Any) -> None:
+    assert main(["protocol", row.protocol, "--corpus", row.corpus, "--layers", row.layers, "--options"]) == 0
+    averaging, decoding, seed = capsys.readouterr().out.splitlines()
+    assert seed == "1111"
+    assert averaging.split() == [f"--{row.average[0]}", str(row.average[1])]
+    assert flags(decoding.split()) == row.decoding
+
+
+def test_the_table_shows_the_arithmetic(capsys: Any) -> None:
+    assert main(["protocol", "realformer", "--corpus", "wmt14_en_fr", "--layers", "60-12"]) == 0
+    assert "16 GPUs x 5,000 tokens x 16 = 1,280,000" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("file", sorted(FOLDER.glob("*.toml")), ids=lambda file: file.stem)
+def test_the_arithmetic_in_a_file_is_right(file: Path) -> None:
+    """A comment `N GPUs x T tokens x F = S a step` stands beside each update_freq, and says what load() says."""
+    for line in file.read_text().splitlines():
+        if line.startswith("update_freq"):
+            value, comment = line.split("#")
+            product, total = comment.removesuffix("a step").split("=")[0], comment.split("=")[1].split()[0]
+            gpus, tokens, freq = (int(part.split()[0].replace(",", "")) for part in product.split(" x "))
+            assert gpus * tokens * freq == int(total.replace(",", ""))
+            assert freq == int(value.split("=")[1])
+    known = {load(name, row.corpus, row.layers).tokens_a_step for name in shipped() for row in ROWS}
+    assert {row.tokens for row in ROWS} <= known
+
+
+def test_a_file_of_ones_own_says_only_what_differs(tmp_path: Path) -> None:
+    own = tmp_path / "mine.toml"
+    own.write_text('base = "realformer"\nepochs = 7\n[train]\ndropout = 0.25\n')
+    mine, base = load(str(own), "wmt14_en_fr"), load("realformer", "wmt14_en_fr")
+    assert (mine.name, mine.epochs, mine.train["dropout"]) == ("mine", 7, 0.25)
+    assert (mine.lenpen, mine.tokens_a_step) == (0.8, 640_000)
+    assert {**mine.train, "dropout": 0.1} == base.train
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('base = "realformer"\nepoch = 7', "key epoch is not one of .*did you mean epochs"),
+        ('base = "realformer"\nupdates = 7', "either epochs or updates"),
+        ('base = "realformer"\nbeam = "four"', "beam: allowed is a whole number, given was 'four'"),
+        ('base = "none"', "none.toml: No such file"),
+        ("gpus = ", "mine.toml: "),
+    ],
+)
+def test_a_wrong_file_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    own = tmp_path / "mine.toml"
+    own.write_text(text)
+    with pytest.raises(UserError, match=message):
+        load(str(own))
+
+
+def test_an_unknown_protocol_is_refused() -> None:
+    for name in ("realfromer", "base"):
+        allowed = "admin, quickstart, realformer, residual, small"
+        with pytest.raises(UserError, match=f"--protocol {name} is not one of {allowed}"):
+            load(name)

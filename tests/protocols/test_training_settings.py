@@ -1,0 +1,91 @@
+"""What of fairseq-train's options counts as another training, and what does not."""
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from realformer_nmt.common.provenance import differences, made_from
+from realformer_nmt.data_bins import databin
+from realformer_nmt.protocols import command, settings, train, updates
+from realformer_nmt.protocols.command import Machines
+
+BASE = ["--arch", "realformer", "--layers", "1", "--protocol", "small", "--gpus", "0", "--max-tokens", "500"]
+BASE += ["--tokens-a-step", "1000"]
+
+
+def found(data: Path, *options: str, ranks: int = 1, precision: str = "fp32") -> dict[str, object]:
+    parser = argparse.ArgumentParser()
+    train.add_arguments(parser)
+    args = parser.parse_args(["--data", str(data), "--folder", "run", *BASE, *options])
+    prepared = train.preparation(args)
+    words = train.compose(args, train.settled(args, prepared), Machines(0), prepared)
+    return settings.settings(updates.parse(words), ranks, precision)
+
+
+def changed(data: Path, *options: str) -> list[str]:
+    return differences(made_from(found(data), {}), made_from(found(data, *options), {}))
+
+
+@pytest.mark.parametrize(
+    ("options", "difference"),
+    [
+        (["--", "--dropout", "0.4"], "dropout was 0.1, is now 0.4"),
+        (["--", "--seed", "7"], "seed was 1111, is now 7"),
+        (["--", "--lr", "0.5"], "lr was [0.001], is now [0.5]"),
+        (["--", "--weight-decay", "0.5"], "weight_decay was 0.0, is now 0.5"),
+        (["--", "--clip-norm", "1"], "clip_norm was 0.0, is now 1.0"),
+        (["--", "--label-smoothing", "0.2"], "label_smoothing was 0.1, is now 0.2"),
+        (["--", "--warmup-updates", "7"], "warmup_updates was 300, is now 7"),
+        (["--", "--residual-topology", "pre"], "residual_topology was post, is now pre"),
+        (["--", "--user-dir", str(Path(__file__).parent)], f"user_dir was None, is now {Path(__file__).parent}"),
+        (["--tokens-a-step", "1500"], "tokens_a_step was [1000], is now [1500]"),
+        (["--layers", "1-2"], "decoder_layers was 1, is now 2"),
+        (["--epochs", "2"], "max_epoch was 30, is now 2"),
+    ],
+)
+def test_what_changes_the_training_is_a_difference(toy_corpus: Path, options: list[str], difference: str) -> None:
+    assert difference in changed(toy_corpus, *options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--max-tokens", "250"],
+        ["--curves"],
+        ["--folder", "elsewhere"],
+        ["--average", "2"],
+        ["--", "--log-interval", "3"],
+        ["--", "--num-workers", "4"],
+        ["--", "--user-dir", command.USER_DIR],
+        ["--", "--keep-last-epochs", "9"],
+    ],
+)
+def test_places_logs_and_the_split_of_a_step_are_none(toy_corpus: Path, options: list[str]) -> None:
+    assert changed(toy_corpus, *options) == []
+
+
+def test_a_step_is_the_same_on_more_devices(toy_corpus: Path) -> None:
+    alone = found(toy_corpus)["tokens_a_step"]
+    assert alone == found(toy_corpus, "--", "--update-freq", "1", ranks=2)["tokens_a_step"] == [1000]
+
+
+def test_inputs_are_the_data_and_what_the_training_begins_from(toy_corpus: Path, tmp_path: Path) -> None:
+    parser = argparse.ArgumentParser()
+    train.add_arguments(parser)
+    first = tmp_path / "first.pt"
+    args = parser.parse_args(
+        ["--data", str(toy_corpus), "--folder", "run", *BASE, "--", "--finetune-from-model", str(first)]
+    )
+    prepared = train.preparation(args)
+    cfg = updates.parse(train.compose(args, train.settled(args, prepared), Machines(0), prepared))
+    names = {path.name for path in toy_corpus.iterdir() if path.name.startswith(("train.", "valid.", "dict."))}
+    assert set(settings.inputs(cfg)) == {*names, "first.pt"}
+    assert len(names) == 10
+
+
+def test_parts_of_a_subset_are_its_files_too(tmp_path: Path) -> None:
+    names = ["train.a-b.a.idx", "train1.a-b.a.bin", "trainer.a-b.a.idx", "valid.a-b.a.idx", "train.a-b.a.txt"]
+    for name in names:
+        (tmp_path / name).touch()
+    assert list(databin.files(tmp_path, "train")) == ["train.a-b.a.idx", "train1.a-b.a.bin"]

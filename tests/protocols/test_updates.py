@@ -1,0 +1,96 @@
+"""The number of updates, against a count by hand; test_training.py holds it against real runs."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from realformer_nmt.cli import main
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.protocols import updates
+
+
+def lengths(data: Path) -> list[int]:
+    """The longer side of each pair and its end mark, in fairseq's order: by source length, then by target length."""
+    sides = [(data.parent / f"train.{side}").read_text().splitlines() for side in ("src", "tgt")]
+    return [
+        max(pair) for pair in sorted(zip(*([len(line.split()) + 1 for line in side] for side in sides), strict=True))
+    ]
+
+
+def batches(longest: list[int], max_tokens: int) -> int:
+    """As many padded sentences as fit, cut to a multiple of 8 where there are more than 8; the rest goes on."""
+    made, waiting = 0, longest
+    while waiting:
+        size = 0
+        while size < len(waiting) and max(waiting[: size + 1]) * (size + 1) <= max_tokens:
+            size += 1
+        made, waiting = made + 1, waiting[size // 8 * 8 or size :]
+    return made
+
+
+@pytest.mark.parametrize("max_tokens", [37, 100, 1000, 4001])
+@pytest.mark.parametrize(("gpus", "freq"), [(1, 1), (1, 3), (2, 1), (3, 4)])
+def test_updates_are_what_a_count_by_hand_says(
+    toy_corpus: Path, max_tokens: int, gpus: int, freq: int, capsys: Any
+) -> None:
+    expected = -(-batches(lengths(toy_corpus), max_tokens) // gpus)
+    expected = 5 * -(-expected // freq)
+    capsys.readouterr()
+    options = ["--gpus", gpus, "--max-tokens", max_tokens, "--update-freq", freq, "--epochs", 5]
+    assert main(["updates", str(toy_corpus), *map(str, options)]) == 0
+    assert int(capsys.readouterr().out) == expected
+
+
+def length(data: Path, *words: object, ranks: int = 1) -> updates.Length:
+    return updates.length(updates.parse([str(data), "--arch", "realformer", *map(str, words)]), ranks)
+
+
+def test_what_ends_first_ends_the_training(toy_corpus: Path) -> None:
+    per_epoch = length(toy_corpus, "--max-tokens", 1000, "--max-epoch", 1).updates
+    assert length(toy_corpus, "--max-tokens", 1000, "--max-epoch", 3, "--max-update", 10).updates == 10
+    assert length(toy_corpus, "--max-tokens", 1000, "--max-epoch", 3, "--max-update", 10**6).updates == 3 * per_epoch
+    freqs = length(toy_corpus, "--max-tokens", 1000, "--max-epoch", 4, "--update-freq", "1,2")
+    assert freqs.updates == per_epoch + 3 * -(-per_epoch // 2)
+    with pytest.raises(UserError, match="has no end"):
+        length(toy_corpus, "--max-tokens", 1000)
+
+
+def test_seeds_do_not_change_the_number(toy_corpus: Path) -> None:
+    found = {length(toy_corpus, "--max-tokens", 333, "--max-epoch", 1, "--seed", seed).batches for seed in range(1, 9)}
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("option", ["--gpus", "--max-tokens", "--update-freq", "--epochs"])
+def test_less_than_one_is_refused(toy_corpus: Path, option: str, capsys: Any) -> None:
+    given = {"--max-tokens": 100, "--epochs": 1, option: 0}
+    words = [str(word) for pair in given.items() for word in pair]
+    assert main(["updates", str(toy_corpus), *words]) == 1
+    assert "0: allowed is 1 or more" in capsys.readouterr().err
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path, capsys: Any) -> None:
+    assert main(["updates", str(tmp_path / "none"), "--max-tokens", "100", "--epochs", "1"]) == 1
+    assert "none is not a folder: give the data-bin" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--max-tokens", "1"], "no sentence pair is short enough for --max-tokens"),
+        (["--max-tokens", str(10**30)], "allowed is 2,147,483,647 at most"),
+        (["--max-tokens", "100", "--gpus", str(10**30)], "allowed is 2,147,483,647 at most"),
+    ],
+)
+def test_what_fits_no_batch_is_said_in_a_line(toy_corpus: Path, options: list[str], told: str, capsys: Any) -> None:
+    assert main(["updates", str(toy_corpus), *options, "--epochs", "1"]) == 1
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["${oc.env:HOME}", "${x", "${x}"])
+def test_a_folder_is_no_reference(tmp_path: Path, name: str, capsys: Any) -> None:
+    (tmp_path / name).mkdir()
+    assert main(["updates", str(tmp_path / name), "--max-tokens", "100", "--epochs", "1"]) == 1
+    told = capsys.readouterr().err
+    assert name in told
+    assert "nobody has foreseen" not in told

@@ -1,0 +1,70 @@
+"""Every mistake of bad_inputs.py ends with one line that says what is wrong where, and with a status that is not 0."""
+
+import re
+import shutil
+from pathlib import Path
+
+import bad_files
+import pytest
+from bad_inputs import CONTRADICTIONS, MISTAKES, Mistake
+
+from realformer_nmt import cli
+from realformer_nmt.common.errors import UserError
+
+MADE = ("made", "run", "out", "cells")
+PROGRESS = re.compile(r"training on the CPU|protocol \S+ \(|\w+: done in \d+ s")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory, toy_corpus: Path) -> Path:
+    folder = tmp_path_factory.mktemp("bad_inputs")
+    bad_files.write(folder, toy_corpus)
+    return folder
+
+
+@pytest.fixture
+def world(files: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder."""
+    for name in MADE:
+        shutil.rmtree(files / name, ignore_errors=True)
+    monkeypatch.chdir(files)
+    return files
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+def test_one_line_says_what_where_and_what_to_do(mistake: Mistake, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(mistake.words.split()) == 1
+    told = [line for line in capsys.readouterr().err.splitlines() if not PROGRESS.match(line)]
+    assert len(told) == 1, told
+    assert told[0].startswith("realformer-nmt: ")
+    assert re.search(mistake.told, told[0])
+    assert "nobody has foreseen" not in told[0]
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("mistake", CONTRADICTIONS, ids=lambda mistake: mistake.name)
+def test_flags_that_contradict_each_other_are_wrong_usage(mistake: Mistake, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        cli.main(mistake.words.split())
+    assert left.value.code == 2
+    assert re.search(mistake.told, capsys.readouterr().err.splitlines()[-1])
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("name", ["average: missing", "prepare: unreadable", "compare: depth 0"])
+def test_debug_shows_the_traceback(name: str) -> None:
+    (mistake,) = (mistake for mistake in MISTAKES if mistake.name == name)
+    with pytest.raises(UserError, match=mistake.told):
+        cli.main(["--debug", *mistake.words.split()])
+
+
+def test_nothing_is_left_under_a_final_name(world: Path) -> None:
+    for mistake in MISTAKES:
+        if mistake.name.startswith(("average", "score", "significance")):
+            cli.main(mistake.words.split())
+    assert not [name for name in ("average.pt", "run.json") if (world / name).exists()]
+
+
+def test_they_are_sixty_and_more_and_none_twice() -> None:
+    assert len({mistake.words for mistake in MISTAKES}) == len(MISTAKES) > 60
