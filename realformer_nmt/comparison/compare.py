@@ -74,8 +74,12 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if not args.report:
         with alone(args.folder / ".lock", "compares in"):
-            demand_fit(found, args.anew)
-            launch(args, grid, corpus, found, gpus)
+            demand_data(grid, corpus)
+            unfit = demand_fit(found, args.anew)
+            plan.demand_states(found)
+            for cell in unfit:
+                renew(cell)
+            launch(args, grid, found, gpus)
     write(grid, corpus, found, args.folder)
     errors = [cell.name for cell in found if Note(cell).state == "error"]
     if errors and not args.report:
@@ -83,18 +87,25 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def demand_fit(found: Sequence[Cell], anew: bool) -> None:
-    """Before anything starts."""
+def demand_data(grid: Grid, corpus: Corpus) -> None:
+    if not corpus.ready:
+        from realformer_nmt.cli import main
+
+        if main(corpus.prepare):
+            raise UserError(f"{grid.name}.toml: the corpus could not be prepared, for the reason above")
+
+
+def demand_fit(found: Sequence[Cell], anew: bool) -> list[Cell]:
+    """Before anything starts; those that are to be made anew."""
     unfit = {cell: told for cell in found if (told := differences(cell))}
     for cell, told in unfit.items():
         print(printable(f"{cell.name} was made otherwise: {'; '.join(told)}"), file=sys.stderr)
-        if anew:
-            renew(cell)
     if unfit and not anew:
         raise UserError(
             f"{len(unfit)} of {len(found)} cells are not what the grid asks for now, by the differences above: pass "
             "--anew to make them again, or name another --folder"
         )
+    return list(unfit)
 
 
 def show_plan(corpus: Corpus, found: Sequence[Cell], tflops: float | None) -> int:
@@ -105,6 +116,7 @@ def show_plan(corpus: Corpus, found: Sequence[Cell], tflops: float | None) -> in
         )
         words = [plan.fairseq_train(cell) for cell in found]
     else:
+        plan.demand_states(found)
         words = [plan.fairseq_train(cell) for cell in found]
         print(plan.table(found, [plan.cost(cell, line) for cell, line in zip(found, words, strict=True)], tflops))
     for cell, line in zip(found, words, strict=True):
@@ -126,12 +138,7 @@ def status(found: Sequence[Cell]) -> str:
     return tabulate(rows, ["cell", "state", "update", "of", "loss (bits)", "evidence"], floatfmt=".2f")
 
 
-def launch(args: argparse.Namespace, grid: Grid, corpus: Corpus, found: Sequence[Cell], gpus: int) -> None:
-    if not corpus.ready:
-        from realformer_nmt.cli import main
-
-        if main(corpus.prepare):
-            raise UserError(f"{grid.name}.toml: the corpus could not be prepared, for the reason above")
+def launch(args: argparse.Namespace, grid: Grid, found: Sequence[Cell], gpus: int) -> None:
     if args.launcher == "here" and not gpus:
         print("training on the CPU: no GPU is used", file=sys.stderr)
     longest_first = sorted(found, key=work, reverse=True)  # none is left alone at the end

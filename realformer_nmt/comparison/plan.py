@@ -10,8 +10,10 @@ import torch
 from fairseq.data import Dictionary
 from tabulate import tabulate
 
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.cells import Cell, read
 from realformer_nmt.comparison.note import Note
+from realformer_nmt.comparison.standing import standing
 from realformer_nmt.protocols import train, updates
 from realformer_nmt.protocols.command import pasted
 
@@ -31,10 +33,28 @@ class Cost(NamedTuple):
         return 6.0 * self.parameters * self.updates * self.tokens_a_step
 
 
-def fairseq_train(cell: Cell) -> list[str]:
+def training(cell: Cell) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     train.add_arguments(parser)
-    return train.fairseq_train(parser.parse_args(cell.stages[0].words[1:]))
+    return parser.parse_args(cell.stages[0].words[1:])
+
+
+def fairseq_train(cell: Cell) -> list[str]:
+    return train.fairseq_train(training(cell))
+
+
+def demand_states(cells: Sequence[Cell]) -> None:
+    """That each training that is still to be done leaves what is to be averaged; of cells whose data are there."""
+    refused: dict[str, list[str]] = {}
+    for cell in cells:
+        if not standing(cell.stages[0]).done:
+            try:
+                train.demand_states(training(cell))
+            except UserError as error:
+                refused.setdefault(str(error), []).append(cell.name)
+    if refused:
+        told = "; ".join(f"{', '.join(names)}: {error}" for error, names in refused.items())
+        raise UserError(f"{told}; a grid says these options in [budget] and [train]")
 
 
 def cost(cell: Cell, words: Sequence[str]) -> Cost:

@@ -119,6 +119,14 @@ def of_options(args: argparse.Namespace, cfg: Any, machines: Machines) -> Stage:
     return Stage(args.folder / RECORD, made, settings.inputs(cfg), lasting=False)
 
 
+def demand_states(args: argparse.Namespace) -> None:
+    """That what is to be averaged will be there, asked before anything is trained."""
+    prepared, machines = preparation(args), found(args)
+    protocol = settled(args, prepared)
+    cfg = updates.parse(compose(args, protocol, machines, prepared))
+    states.demand(protocol, cfg, updates.length(cfg, machines.ranks))
+
+
 def fairseq_train(args: argparse.Namespace) -> list[str]:
     """The whole command."""
     prepared = preparation(args)

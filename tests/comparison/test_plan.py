@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 
 import comparisons
+import pytest
 import torch
 
+from realformer_nmt.cli import main
 from realformer_nmt.comparison import compare, plan
 from realformer_nmt.comparison.cells import cells
 from realformer_nmt.comparison.corpus import find
@@ -49,3 +51,18 @@ def test_a_cells_work_is_its_layers_times_its_updates(tmp_path: Path, toy_corpus
     assert work["post_ln-1-s1"] == 2 * 1000
     assert work["post_ln-2-1-s1"] == work["realformer-2-1-s1"] == 3 * 200
     assert work["realformer-1-s1"] == 2 * 200
+
+
+@pytest.mark.parametrize("plan", [["--plan"], []])
+def test_a_training_too_short_for_its_average_is_refused_by_name_before_any_starts(
+    tmp_path: Path, toy_corpus: Path, plan: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The reversals make more than three batches: three updates end inside the first epoch."""
+    short = '\n[[override]]\nfamily = "post_ln"\n[override.budget]\nupdates = 3\naverage = 2\n'
+    grid = comparisons.write_grid(tmp_path, toy_corpus, more=f"{short}[override.train]\nwarmup-updates = 1\n")
+    assert main(["compare", str(grid), "--folder", str(tmp_path / "runs"), "--gpus", "0", *plan]) == 1
+    said = capsys.readouterr()
+    assert f"{', '.join(comparisons.DONE)}: 2 checkpoints are to be averaged, and 0 whole epochs" in said.err
+    assert "pass --average 1" in said.err
+    assert not any(name in said.out + said.err for name in (comparisons.STUCK, comparisons.DIVERGED))
+    assert not (tmp_path / "runs" / "cells").exists()
