@@ -29,25 +29,6 @@ def _fairseq_imports() -> bool:
 
 _demand_a_folder()
 if _fairseq_imports():
-    from realformer_nmt import training as training  # registers the optimiser, the schedule and the loss
-    from realformer_nmt.fairseq_patches import (
-        data_bin,
-        error_line,
-        literal_options,
-        option_ranges,
-        patches,
-        resume_checks,
-    )
-    from realformer_nmt.model import model, multilingual, presets
+    from realformer_nmt import plugin
 
-    patches.mend()
-    literal_options.mend()
-    data_bin.mend()
-    resume_checks.mend()
-    option_ranges.mend()
-    if command := error_line.command():
-        error_line.shorten(command)
-    presets.explain_clashes()
-    presets.register(model.MODEL)
-    presets.register_for_hydra()
-    presets.register(multilingual.MODEL, prefix="multilingual_")
+    plugin.register()

@@ -1,24 +1,20 @@
-"""Every file of a data-bin goes through here before fairseq reads it, whatever the task or the command.
+"""What the files of a data-bin may be: asked before fairseq reads one, whatever the task or the command.
 
 One format is read, mmap, which fairseq-preprocess writes unless told otherwise: of the others .fasta runs a shell
 command with the file's name in it, and none says enough to be checked.
 """
 
 import contextlib
-import functools
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from fairseq import tasks
-from fairseq.data import Dictionary, data_utils, indexed_dataset
-from fairseq.data.fasta_dataset import FastaDataset
-from omegaconf import DictConfig, OmegaConf
+from fairseq.data import Dictionary
 
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.data_bins.index import AGAIN, demand_sound, header
-from realformer_nmt.data_bins.languages import demand_language, pair_in, pair_of
+from realformer_nmt.data_bins.languages import pair_of
 from realformer_nmt.data_bins.note import demand_prepared
 
 FORMAT = "mmap"
@@ -26,50 +22,11 @@ OTHERS = ("", ".fasta")  # what fairseq looks for beside .idx and .bin
 PREFIX = re.compile(r"[\w-]+(\.[\w-]+)*", re.ASCII)  # train.en-de.en, train.align.en-de, train
 
 
-def mend() -> None:
-    check_languages()
-    check_dictionaries()
-    check_datasets()
-
-
-def check_languages() -> None:
-    """Those of options, of a checkpoint's options, and of files."""
-    original = tasks.setup_task
-
-    @functools.wraps(original)
-    def setup_task(cfg: Any, **kwargs: Any) -> Any:
-        held: Any = OmegaConf.to_container(cfg) if isinstance(cfg, DictConfig) else vars(cfg)
-        demand_plain(held)
-        for name in ("source_lang", "target_lang"):
-            if (language := getattr(cfg, name, None)) is not None:
-                try:
-                    demand_language(language)
-                except ValueError as error:
-                    raise UserError(f"--{name.replace('_', '-')}: {error}") from error
-        return original(cfg, **kwargs)
-
-    tasks.setup_task = setup_task
-    data_utils.infer_language_pair = lambda path: pair_in(Path(path))
-
-
 def demand_plain(held: Mapping[str, Any]) -> None:
     """OmegaConf would put another value in the place of ${...}."""
     for name in ("data", "source_lang", "target_lang"):
         if "${" in str(held.get(name)):
             raise UserError(f"{held[name]}: ${{ stands for another value in fairseq's options; rename the folder")
-
-
-def check_dictionaries() -> None:
-    original = Dictionary.add_from_file
-
-    @functools.wraps(original)
-    def add_from_file(self: Dictionary, file: Any) -> None:
-        if not isinstance(file, str):
-            return original(self, file)
-        with dictionary_file(Path(file)):
-            return original(self, file)
-
-    Dictionary.add_from_file = add_from_file
 
 
 def dictionary(file: Path) -> Dictionary:
@@ -91,23 +48,6 @@ def dictionary_file(file: Path) -> Iterator[None]:
         raise UserError(f"{file}: {error.strerror}; a data-bin has one for each of its languages") from error
     except Exception as error:  # fairseq has no class for any of its complaints
         raise UserError(f"{file} is no dictionary of fairseq's: {one_line(error)}; {AGAIN}") from error
-
-
-def check_datasets() -> None:
-    original = indexed_dataset.make_dataset
-
-    @functools.wraps(original)
-    def make_dataset(path: str, impl: str, fix_lua_indexing: bool = False, dictionary: Any = None) -> Any:
-        found = demand_whole(Path(path), impl, dictionary)
-        return original(path, FORMAT, fix_lua_indexing, dictionary) if found else None
-
-    indexed_dataset.make_dataset = make_dataset
-    indexed_dataset.infer_dataset_impl = lambda _: FORMAT
-    FastaDataset._build_index = refuse_fasta
-
-
-def refuse_fasta(_: Any, path: str) -> None:
-    raise UserError(f"{path}.fasta: allowed is the format {FORMAT}; {AGAIN}")
 
 
 def demand_whole(prefix: Path, impl: str, words: Dictionary | None) -> bool:

@@ -1,6 +1,5 @@
 """fairseq-generate in a process of its own, and what it answers: every sentence, in the order of the source."""
 
-import functools
 import json
 import os
 import re
@@ -10,9 +9,8 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
-from fairseq.models import BaseFairseqModel
 from fairseq_cli import generate as generate_command
 
 from realformer_nmt.common.errors import UserError
@@ -98,7 +96,6 @@ def main() -> None:
         cut = sys.argv.index("--")
         sys.argv, (scores, *words) = sys.argv[:cut], sys.argv[cut + 1 :]
         heldout.main(scores, words)
-    cast_to_bf16_when_asked()
     generate_command.cli_main()
 
 
@@ -106,16 +103,3 @@ def _end_with_parent() -> None:
     """Its end of the pipe closes even if it is killed, and then nobody waits for a translation."""
     os.read(0, 1)  # not through sys.stdin, whose lock a worker process would inherit
     os._exit(1)
-
-
-def cast_to_bf16_when_asked() -> None:
-    """fairseq-generate casts for --fp16 and not for --bf16, which would decode in fp32 without a word."""
-    prepare = BaseFairseqModel.prepare_for_inference_
-
-    @functools.wraps(prepare)
-    def cast(model: Any, cfg: Any) -> None:
-        prepare(model, cfg)
-        if cfg.common.bf16:
-            model.bfloat16()
-
-    BaseFairseqModel.prepare_for_inference_ = cast

@@ -1,4 +1,4 @@
-"""Mends of how fairseq writes checkpoints and finds the one to go on from: whoever pulls the plug loses no more than
+"""How checkpoints are written, and which one a training goes on from: whoever pulls the plug loses no more than
 what was trained since the last one."""
 
 import functools
@@ -20,14 +20,6 @@ from realformer_nmt.common.errors import UserError
 
 LAST = "checkpoint_last.pt"  # where fairseq goes on from unless --restore-file says otherwise
 logger = logging.getLogger(__name__)
-
-
-def mend() -> None:
-    save_at_one_blow()
-    copy_at_one_blow()
-    miss_a_folder_that_is_gone()
-    go_on_from_a_whole_checkpoint()
-    refuse_options_that_name_no_file()
 
 
 def save_at_one_blow() -> None:
@@ -79,18 +71,6 @@ def miss_a_folder_that_is_gone() -> None:
         return original(cfg, trainer, *args, **kwargs)
 
     checkpoint_utils.save_checkpoint = save_checkpoint
-
-
-def go_on_from_a_whole_checkpoint() -> None:
-    """fairseq goes on from checkpoint_last.pt or not at all. One that was cut off, by a kill of fairseq without this
-    plug-in, a full disk or a copy that was broken off, is passed over for the newest whole one of its folder."""
-    original = Trainer.load_checkpoint
-
-    @functools.wraps(original)
-    def load_checkpoint(self: Trainer, filename: str, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
-        return original(self, chosen(self, filename), *args, **kwargs)
-
-    Trainer.load_checkpoint = load_checkpoint
 
 
 def chosen(trainer: Trainer, filename: str) -> str:

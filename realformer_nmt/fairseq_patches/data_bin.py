@@ -1,75 +1,65 @@
-"""Whose words a model knows: a checkpoint tells its dictionaries and languages, which must be those of the data-bin.
-
-Else words of another dictionary are other words, without a word. What a data-bin's files may be is datasets.py's.
-"""
+"""Every file of a data-bin is checked before fairseq reads it, whatever the task or the command."""
 
 import functools
-import hashlib
-from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from fairseq.data import Dictionary
-from fairseq.tasks.translation import TranslationTask
+from fairseq import tasks
+from fairseq.data import Dictionary, data_utils, indexed_dataset
+from fairseq.data.fasta_dataset import FastaDataset
+from omegaconf import DictConfig, OmegaConf
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.data_bins import datasets
+from realformer_nmt.data_bins.datasets import FORMAT, demand_plain, demand_whole, dictionary_file
+from realformer_nmt.data_bins.index import AGAIN
+from realformer_nmt.data_bins.languages import demand_language, pair_in
 
 
-def mend() -> None:
-    datasets.mend()
-    remember_dictionaries()
+def check_languages() -> None:
+    """Those of options, of a checkpoint's options, and of files."""
+    original = tasks.setup_task
+
+    @functools.wraps(original)
+    def setup_task(cfg: Any, **kwargs: Any) -> Any:
+        held: Any = OmegaConf.to_container(cfg) if isinstance(cfg, DictConfig) else vars(cfg)
+        demand_plain(held)
+        for name in ("source_lang", "target_lang"):
+            if (language := getattr(cfg, name, None)) is not None:
+                try:
+                    demand_language(language)
+                except ValueError as error:
+                    raise UserError(f"--{name.replace('_', '-')}: {error}") from error
+        return original(cfg, **kwargs)
+
+    tasks.setup_task = setup_task
+    data_utils.infer_language_pair = lambda path: pair_in(Path(path))
 
 
-def remember_dictionaries() -> None:
-    """A checkpoint says whose words it knows, and its languages: fairseq stores and reads the state of a task."""
-    save, load = TranslationTask.state_dict, TranslationTask.load_state_dict
+def check_dictionaries() -> None:
+    original = Dictionary.add_from_file
 
-    @functools.wraps(save)
-    def state_dict(self: Any) -> dict[str, Any]:
-        languages = [self.cfg.source_lang, self.cfg.target_lang]
-        return {**save(self), "dictionaries": fingerprints(self), "languages": languages}
+    @functools.wraps(original)
+    def add_from_file(self: Dictionary, file: Any) -> None:
+        if not isinstance(file, str):
+            return original(self, file)
+        with dictionary_file(Path(file)):
+            return original(self, file)
 
-    @functools.wraps(load)
-    def load_state_dict(self: Any, state: dict[str, Any]) -> None:
-        demand_same(self, state)
-        demand_same_languages(self, state)
-        load(self, state)
-
-    TranslationTask.state_dict, TranslationTask.load_state_dict = state_dict, load_state_dict
+    Dictionary.add_from_file = add_from_file
 
 
-def fingerprints(task: Any) -> dict[str, str]:
-    return {side: _hashed(getattr(task, f"{side}_dictionary")) for side in ("source", "target")}
+def check_datasets() -> None:
+    original = indexed_dataset.make_dataset
+
+    @functools.wraps(original)
+    def make_dataset(path: str, impl: str, fix_lua_indexing: bool = False, dictionary: Any = None) -> Any:
+        found = demand_whole(Path(path), impl, dictionary)
+        return original(path, FORMAT, fix_lua_indexing, dictionary) if found else None
+
+    indexed_dataset.make_dataset = make_dataset
+    indexed_dataset.infer_dataset_impl = lambda _: FORMAT
+    FastaDataset._build_index = refuse_fasta
 
 
-def _hashed(words: Dictionary) -> str:
-    return hashlib.sha256("\n".join(words.symbols).encode(errors="surrogateescape")).hexdigest()
-
-
-class OtherCorpusError(UserError):
-    """A checkpoint of another corpus; whoever knows its file adds it."""
-
-
-def demand_same(task: Any, state: Mapping[str, Any] | None) -> None:
-    known = entry(state, "dictionaries", dict)
-    for side, own in fingerprints(task).items():
-        if known.get(side, own) != own:
-            raise OtherCorpusError(
-                f"the checkpoint was trained with another {side} dictionary than that of {task.cfg.data}, of the same "
-                "words in another order or of others: give the data-bin of its corpus"
-            )
-
-
-def demand_same_languages(task: Any, state: Mapping[str, Any] | None, only_not_reversed: bool = False) -> None:
-    """With a joined dictionary the weights of another pair of languages fit, and translate into no language."""
-    trained, asked = entry(state, "languages", list), [task.cfg.source_lang, task.cfg.target_lang]
-    if trained and trained != asked and not (only_not_reversed and trained != asked[::-1]):
-        raise OtherCorpusError(
-            f"the checkpoint translates from {' to '.join(map(str, trained))}, and asked for is {' to '.join(asked)}: "
-            "give --source-lang and --target-lang, or the checkpoint, of its pair"
-        )
-
-
-def entry(state: Mapping[str, Any] | None, name: str, kind: type) -> Any:
-    found = state.get(name) if isinstance(state, Mapping) else None
-    return found if isinstance(found, kind) else kind()
+def refuse_fasta(_: Any, path: str) -> None:
+    raise UserError(f"{path}.fasta: allowed is the format {FORMAT}; {AGAIN}")

@@ -1,4 +1,4 @@
-"""A mend of fairseq's resumption on another number of ranks (data/iterators.py)."""
+"""Resuming on another number of ranks (fairseq's data/iterators.py)."""
 
 import functools
 import logging
@@ -9,11 +9,6 @@ from fairseq.data.iterators import EpochBatchIterator
 RANKS = "ranks"  # beside fairseq's own entries of the iterator's state
 logger = logging.getLogger(__name__)
 State = dict[str, typing.Any]
-
-
-def mend() -> None:
-    note_the_ranks()
-    find_the_place_on_other_ranks()
 
 
 def note_the_ranks() -> None:

@@ -23,20 +23,26 @@ def command() -> str | None:
     return f"fairseq-{name.replace('_', '-')}" if ours and name in COMMANDS else None
 
 
+def end_with_one_line() -> None:
+    """Where this process is one of fairseq's commands."""
+    if program := command():
+        shorten(program)
+
+
 def shorten(program: str) -> None:
     """Python's status for an error stays 1. LOGLEVEL=DEBUG, fairseq's own switch, shows the traceback."""
     standard_streams.settle()
     if debugging():
         return
 
-    def last_words(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
+    def one_line(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
             standard_streams.say(f"{program}: interrupted")
         else:
             words = printable(foreign_errors.words(error))
             standard_streams.say(f"{program}: {words} (LOGLEVEL=DEBUG shows the traceback)")
 
-    sys.excepthook = last_words
+    sys.excepthook = one_line
     logging.raiseExceptions = False  # where the reader of the log has left, the training goes on
     logging.getLogger("fairseq.dataclass.utils").setLevel(logging.CRITICAL)  # all options, before it raises
     if HydraConfig.initialized():

@@ -1,4 +1,4 @@
-"""Mends of fairseq's from_pretrained (hub_utils.py, file_utils.py), which models of both offer."""
+"""from_pretrained (fairseq's hub_utils.py, file_utils.py), which models of both offer."""
 
 import functools
 import tarfile
@@ -10,11 +10,6 @@ from fairseq import file_utils, hub_utils
 from omegaconf import DictConfig, OmegaConf
 
 from realformer_nmt.common.errors import UserError
-
-
-def mend() -> None:
-    unpack_within_a_folder()
-    ask_for_the_files_of_a_bpe()
 
 
 class _WithinFolder(tarfile.TarFile):

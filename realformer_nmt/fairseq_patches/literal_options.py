@@ -20,11 +20,22 @@ OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 LONGEST = 10_000  # characters, and what a product may be
 
 
-def mend() -> None:
-    """`eval` of every module of fairseq's is this one."""
-    for name, module in list(sys.modules.items()):
-        if name.split(".")[0] in ("fairseq", "fairseq_cli") and "eval" not in vars(module):
-            vars(module)["eval"] = evaluate
+# The modules that call eval on what a user or a checkpoint says; those of fairseq's commands are loaded with them
+EVALUATING = (
+    *("criterions.ctc", "data.audio.raw_audio_dataset", "data.codedataset", "utils"),
+    *("optim.adam", "optim.cpu_adam", "optim.adamax", "optim.adafactor", "optim.fused_lamb"),
+    *("models.fconv", "models.fconv_lm", "models.fconv_self_att", "models.lightconv_lm", "models.transformer_lm"),
+    *("models.hubert.hubert", "models.wav2vec.wav2vec", "models.wav2vec.wav2vec2"),
+    "models.speech_to_text.s2t_wav_transformer",
+)
+COMMANDS = ("fairseq_cli.validate", "fairseq_cli.eval_lm")
+
+
+def evaluate_plain_values_alone() -> None:
+    """Adam's betas, convolutions, --model-overrides: fairseq evaluates them as Python."""
+    for name in (*(f"fairseq.{module}" for module in EVALUATING), *COMMANDS):
+        if name in sys.modules:
+            vars(sys.modules[name])["eval"] = evaluate
 
 
 def evaluate(written: str) -> Any:

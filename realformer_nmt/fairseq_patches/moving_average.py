@@ -1,15 +1,10 @@
-"""Mends of fairseq's moving average of the weights, models/ema/ema.py (--store-ema)."""
+"""The moving average of the weights, fairseq's models/ema/ema.py (--store-ema)."""
 
 import functools
 import typing
 
 import torch
 from fairseq.models.ema.ema import EMA
-
-
-def mend() -> None:
-    copy_what_is_no_average()
-    average_tied_weights_once()
 
 
 def copy_what_is_no_average() -> None:

@@ -21,7 +21,7 @@ LOCK = ".training-lock"
 logger = logging.getLogger(__name__)
 
 
-def mend() -> None:
+def hold_the_folder() -> None:
     """Rank 0 holds it, as it is the one that writes: from before it looks for a checkpoint to go on from."""
     original = checkpoint_utils.load_checkpoint
 

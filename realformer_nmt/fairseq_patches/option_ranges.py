@@ -18,7 +18,7 @@ from realformer_nmt.common.errors import OptionError
 from realformer_nmt.fairseq_patches.literal_options import evaluate
 
 
-def mend() -> None:
+def check_every_option() -> None:
     """Once the command line is read; fairseq-hydra-train, which has no such thing, has a trainer."""
     parse, make_trainer = options.parse_args_and_arch, Trainer.__init__
 

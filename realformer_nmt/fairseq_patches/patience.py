@@ -45,7 +45,7 @@ class _PatientDistribution(types.ModuleType):
         return torch.distributed.new_group(*args, **{"timeout": timedelta(seconds=seconds()), **kwargs})
 
 
-def mend() -> None:
+def limit_the_wait() -> None:
     """A rank waits half an hour for one that is stopped (SIGSTOP, a machine that sleeps), and a new group does not take
     over the limit of the first (distributed/utils.py names none)."""
     distributed_utils.dist = _PatientDistribution("torch.distributed")

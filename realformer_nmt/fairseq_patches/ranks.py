@@ -1,4 +1,4 @@
-"""Mends of fairseq's runs on many ranks: torchrun, its own spawn, hand-started processes, on GPUs and on the CPU.
+"""Runs on many ranks: torchrun, its own spawn, hand-started processes, on GPUs and on the CPU.
 
 fairseq decides in distributed/utils.py, call_main, how many processes train. It takes torchrun's word only if
 --distributed-world-size is not 1 (else every process trains alone, over the others' files), and counts CUDA devices
@@ -25,22 +25,11 @@ from hydra.core.hydra_config import HydraConfig
 from realformer_nmt.common import foreign_errors
 from realformer_nmt.common.child_processes import die_with_parent
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.fairseq_patches import patience
 
 LAUNCHED = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")  # what torchrun tells its processes
 MOST = 256  # ranks on one CPU; a typing error starts them all
 logger = logging.getLogger(__name__)
 Config = typing.Any  # fairseq's FairseqConfig, of no type once omegaconf holds it
-
-
-def mend() -> None:
-    refuse_ranks_that_train_alone()
-    start_the_ranks_asked_for()
-    wrap_models_on_the_cpu()
-    end_ranks_that_wait_for_ever()
-    gather_lists_on_the_cpu()
-    validate_uneven_shares()
-    patience.mend()
 
 
 def refuse_ranks_that_train_alone() -> None:
@@ -162,7 +151,7 @@ def spawn(cfg: Config, main: typing.Callable[..., None], kwargs: dict[str, typin
 
 
 def run_rank(index: int, main: typing.Callable[..., None], cfg: Config, kwargs: dict[str, typing.Any]) -> None:
-    """Named here, and not fairseq's distributed_main: to find it, the new process imports us, mends included."""
+    """Named here, and not fairseq's distributed_main: to find it, the new process imports us, patches included."""
     die_with_parent()
     try:
         distributed_utils.distributed_main(index, main, cfg, kwargs)

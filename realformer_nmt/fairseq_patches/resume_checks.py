@@ -11,7 +11,8 @@ from fairseq.trainer import Trainer
 from realformer_nmt.checkpoints import integrity, reading
 from realformer_nmt.checkpoints.layout import CHOICES, options
 from realformer_nmt.common.errors import UserError, declared
-from realformer_nmt.fairseq_patches import data_bin
+from realformer_nmt.fairseq_patches import trained_corpus
+from realformer_nmt.fairseq_patches.checkpoint_files import chosen
 from realformer_nmt.model.weights import WeightsError
 
 # Whose other value is another function of the same weights; sharing, and a score length that counts, show in these
@@ -20,32 +21,41 @@ COMPARED = tuple(name for name in CHOICES if not name.startswith(("share_", "sco
 UNSUPPORTED = ("cross_self_attention", "full_context_alignment", "adaptive_input", "encoder_layers_to_keep")
 
 
-def mend() -> None:
-    """fairseq loads any weights whose names and shapes fit, and says no more than 'Cannot load' of others."""
-    load, load_models = Trainer.load_checkpoint, checkpoint_utils.load_model_ensemble_and_task
+def go_on_from_a_whole_checkpoint_of_this_model() -> None:
+    """fairseq goes on from checkpoint_last.pt or not at all. One that was cut off, by a kill of fairseq without this
+    plug-in, a full disk or a copy that was broken off, is passed over for the newest whole one of its folder. Then it
+    loads any weights whose names and shapes fit, and says no more than 'Cannot load' of others."""
+    original = Trainer.load_checkpoint
 
-    @functools.wraps(load)
+    @functools.wraps(original)
     def load_checkpoint(self: Any, filename: str, *args: Any, **kwargs: Any) -> Any:
-        if Path(filename).is_file():
-            demand_same_model(Path(filename), self)
+        path = Path(chosen(self, filename))
+        if path.is_file():
+            demand_same_model(path, self)
         try:
-            return load(self, filename, *args, **kwargs)
+            return original(self, str(path), *args, **kwargs)
         except Exception as error:
             ours = declared(error)
             if isinstance(ours, WeightsError):
-                raise UserError(f"{filename} {ours}") from error
+                raise UserError(f"{path} {ours}") from error
             raise
 
-    @functools.wraps(load_models)
+    Trainer.load_checkpoint = load_checkpoint
+
+
+def name_the_checkpoint_that_does_not_fit() -> None:
+    """fairseq-generate, interactive and validate say that weights or a dictionary do not fit, and not whose."""
+    original = checkpoint_utils.load_model_ensemble_and_task
+
+    @functools.wraps(original)
     def load_model_ensemble_and_task(filenames: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            return load_models(filenames, *args, **kwargs)
+            return original(filenames, *args, **kwargs)
         except WeightsError as error:
             raise UserError(f"{', '.join(map(str, filenames))} {error}") from error
-        except data_bin.OtherCorpusError as error:
+        except trained_corpus.OtherCorpusError as error:
             raise UserError(f"{', '.join(map(str, filenames))}: {error}") from error
 
-    Trainer.load_checkpoint = load_checkpoint
     checkpoint_utils.load_model_ensemble_and_task = load_model_ensemble_and_task
 
 
@@ -81,7 +91,7 @@ def demand_same_task(path: Path, trainer: Any, state: dict[str, Any]) -> None:
         return
     finetuning = str(path) == trainer.cfg.checkpoint.finetune_from_model
     try:
-        data_bin.demand_same(trainer.task, state.get("task_state"))
-        data_bin.demand_same_languages(trainer.task, state.get("task_state"), only_not_reversed=finetuning)
-    except data_bin.OtherCorpusError as error:
+        trained_corpus.demand_same(trainer.task, state.get("task_state"))
+        trained_corpus.demand_same_languages(trainer.task, state.get("task_state"), only_not_reversed=finetuning)
+    except trained_corpus.OtherCorpusError as error:
         raise UserError(f"{path}: {error}") from error

@@ -1,16 +1,9 @@
 """The table of architectures: a family says which four parts, a size says how many and how wide."""
 
-import functools
-import sys
 from collections.abc import Callable
 from typing import Any
 
 from fairseq import models
-from fairseq.dataclass import initialize
-from fairseq.models import ARCH_MODEL_REGISTRY
-from omegaconf import open_dict
-
-from realformer_nmt.common.errors import OptionError
 
 Preset = dict[str, str | int | float]
 
@@ -76,45 +69,10 @@ PRESETS: dict[str, Preset] = FAMILIES | {
 def register(model: str, prefix: str = "") -> None:
     """Make every preset an --arch; what the user passes goes before what the preset says."""
     for arch, preset in PRESETS.items():
-        models.register_model_architecture(model, prefix + arch)(_filler(preset))
+        models.register_model_architecture(model, prefix + arch)(filler(preset))
 
 
-def explain_clashes() -> None:
-    """microsoft/ResiDual calls its model resi_dual as well, and fairseq takes a name once, whoever comes first."""
-    original = models.register_model_architecture
-
-    @functools.wraps(original)
-    def register_model_architecture(model_name: str, arch_name: str) -> Callable[[Any], Any]:
-        if arch_name in PRESETS and arch_name in ARCH_MODEL_REGISTRY:
-            raise OptionError(
-                f"--arch {arch_name} is of realformer_nmt and of another plug-in, and both are imported: give fairseq "
-                "one of them as --user-dir, and import one of them in a program"
-            )
-        return original(model_name, arch_name)
-
-    vars(models)["register_model_architecture"] = register_model_architecture
-
-
-def register_for_hydra() -> None:
-    """add_defaults (dataclass/initialize.py) fills in a model's defaults before an --arch is asked for its own, so that
-    fairseq-hydra-train with `_name: realformer_tiny` would train a model of none of its choices: fill them in first."""
-    original = initialize.add_defaults
-
-    @functools.wraps(original)
-    def add_defaults(cfg: Any) -> None:
-        model = cfg.get("model")
-        arch = getattr(model, "_name", None)
-        if arch in PRESETS:
-            with open_dict(model):
-                _filler(PRESETS[arch])(model)
-        original(cfg)
-
-    for name in ("fairseq.dataclass.initialize", "fairseq_cli.train", "fairseq_cli.hydra_validate"):
-        if name in sys.modules:  # the commands hold the function under names of their own
-            vars(sys.modules[name])["add_defaults"] = add_defaults
-
-
-def _filler(preset: Preset) -> Callable[[Any], None]:
+def filler(preset: Preset) -> Callable[[Any], None]:
     def fill(cfg: Any) -> None:
         for option, value in preset.items():
             if option not in cfg:

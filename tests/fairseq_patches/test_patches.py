@@ -1,4 +1,4 @@
-"""Each mend of compat.py and ema_compat.py: what stock fairseq does, and what it does mended.
+"""What stock fairseq does, and what it does patched: what a probe can tell in one process.
 
 A test of a stock answer that fails has good news: upstream no longer needs the mend that it names.
 """
@@ -13,7 +13,7 @@ import torch
 from fixture_types import Command, Once
 from stock_runs import TINY, load
 
-from realformer_nmt.fairseq_patches import patches
+from realformer_nmt.fairseq_patches import quiet
 
 WHICH = ("stock", "mended")
 ANSWERS = {  # probe: mend, stock fairseq's answer, the mended one's
@@ -84,7 +84,7 @@ def test_stock_still_says_what_nobody_can_act_on(runs: dict[str, Run]) -> None:
         r"`broadcast_buffers` is deprecated",
         r"'pin_memory' argument is set as true but no accelerator is found",
     }
-    unsaid = {message for _, message in patches.UNACTIONABLE if not re.search(message, runs["stock"].said)}
+    unsaid = {message for _, message in quiet.UNACTIONABLE if not re.search(message, runs["stock"].said)}
     assert unsaid <= not_always, "quieten_warnings need not filter these any more"
 
 

@@ -1,6 +1,6 @@
 """Run as `python compat_probes.py FOLDER stock|mended`: one answer a probe, as JSON, from fairseq as it is or mended.
 
-test_compat.py holds the answers side by side: what stock fairseq does wrong, and what the mend makes of it.
+fairseq_patches/test_patches.py holds the answers side by side: what stock fairseq does, and what the patch makes of it.
 """
 
 import argparse
@@ -259,10 +259,10 @@ def _answer(probe: Callable[[], Any]) -> Any:
 def main() -> None:
     folder, which = sys.argv[1:]
     if which == "mended":
-        from realformer_nmt.fairseq_patches import patches
+        from realformer_nmt import fairseq_patches
 
-        patches.mend()
-        patches.mend()  # changes nothing
+        fairseq_patches.apply()
+        fairseq_patches.apply()  # changes nothing
     torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/{which}.ranks", rank=0, world_size=1)
     sys.argv[1:] = []
     logging.disable()

@@ -1,0 +1,49 @@
+"""Architectures of ours in fairseq's tables of names."""
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from fairseq import models
+from fairseq.dataclass import initialize
+from fairseq.models import ARCH_MODEL_REGISTRY
+from omegaconf import open_dict
+
+from realformer_nmt.common.errors import OptionError
+from realformer_nmt.model.presets import PRESETS, filler
+
+
+def explain_clashes() -> None:
+    """microsoft/ResiDual calls its model resi_dual as well, and fairseq takes a name once, whoever comes first."""
+    original = models.register_model_architecture
+
+    @functools.wraps(original)
+    def register_model_architecture(model_name: str, arch_name: str) -> Callable[[Any], Any]:
+        if arch_name in PRESETS and arch_name in ARCH_MODEL_REGISTRY:
+            raise OptionError(
+                f"--arch {arch_name} is of realformer_nmt and of another plug-in, and both are imported: give fairseq "
+                "one of them as --user-dir, and import one of them in a program"
+            )
+        return original(model_name, arch_name)
+
+    vars(models)["register_model_architecture"] = register_model_architecture
+
+
+def fill_in_before_hydra() -> None:
+    """add_defaults (dataclass/initialize.py) fills in a model's defaults before an --arch is asked for its own, so that
+    fairseq-hydra-train with `_name: realformer_tiny` would train a model of none of its choices: fill them in first."""
+    original = initialize.add_defaults
+
+    @functools.wraps(original)
+    def add_defaults(cfg: Any) -> None:
+        model = cfg.get("model")
+        arch = getattr(model, "_name", None)
+        if arch in PRESETS:
+            with open_dict(model):
+                filler(PRESETS[arch])(model)
+        original(cfg)
+
+    for name in ("fairseq.dataclass.initialize", "fairseq_cli.train", "fairseq_cli.hydra_validate"):
+        if name in sys.modules:  # the commands hold the function under names of their own
+            vars(sys.modules[name])["add_defaults"] = add_defaults

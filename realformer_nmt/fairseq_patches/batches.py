@@ -1,0 +1,49 @@
+"""Batches: none is dropped, and those made ahead do not outlive the command."""
+
+import atexit
+import contextlib
+import functools
+import queue
+import threading
+import typing
+
+import numpy as np
+from fairseq.data import data_utils, iterators
+
+from realformer_nmt.common.errors import UserError
+
+
+def keep_last_batch() -> None:
+    """batch_by_size drops the last batch unless its size is a multiple of --required-batch-size-multiple, 8 by
+    default: 203 sentences become 200 in training, validation and generation (commit d871f616, December 2022; issues
+    5036 and 5351 of facebookresearch/fairseq)."""
+    original = data_utils.batch_by_size
+
+    @functools.wraps(original)
+    def batch_by_size(indices: typing.Any, *args: typing.Any, **kwargs: typing.Any) -> list[typing.Any]:
+        if not isinstance(indices, np.ndarray):
+            indices = np.fromiter(indices, dtype=np.int64)
+        if not indices.size:
+            limits = "--max-tokens, --max-source-positions and --max-target-positions"
+            raise UserError(f"no sentence pair is short enough for {limits}: raise them")
+        batches = list(original(indices, *args, **kwargs))
+        batched = sum(map(len, batches))
+        return batches if batched == len(indices) else [*batches, indices[batched:]]
+
+    data_utils.batch_by_size = batch_by_size
+
+
+def end_prefetching_before_exit() -> None:
+    """A command that ends within an epoch, by --max-update or by an error, leaves the thread that prefetches batches
+    running; Python's end kills it inside C++ code and the process aborts with status 134 (data/iterators.py)."""
+    atexit.register(_end_prefetching)
+
+
+def _end_prefetching() -> None:
+    for thread in threading.enumerate():
+        if isinstance(thread, iterators.BackgroundConsumer):
+            thread._max_len = 0  # it ends after the batch at hand
+            for _ in range(1000):  # ten seconds at most
+                if thread.is_alive():
+                    with contextlib.suppress(queue.Empty):
+                        thread._queue.get(timeout=0.01)  # it may be waiting for room

@@ -1,0 +1,52 @@
+"""What fairseq says that nobody can act on, or says more than once."""
+
+import functools
+import logging
+import os
+import typing
+import warnings
+
+from fairseq.logging import progress_bar as progress_bars
+
+UNACTIONABLE = (  # category, start of the message
+    (UserWarning, r"hydra\.experimental\.(initialize|compose)\(\) is no longer experimental"),
+    (UserWarning, r"\s*The version_base parameter is not specified"),
+    (UserWarning, r"\s*The strict flag in the compose API is deprecated"),
+    (UserWarning, r"In 'config': Usage of deprecated keyword in package header"),
+    (UserWarning, r"\s*'config' is validated against ConfigStore schema with the same name"),
+    (UserWarning, r"'pin_memory' argument is set as true but no accelerator is found"),
+    (UserWarning, r"Support for mismatched key_padding_mask and attn_mask is deprecated"),
+    (FutureWarning, r"`torch\.cuda\.amp\.\w+\(args\.\.\.\)` is deprecated"),
+    (FutureWarning, r"`broadcast_buffers` is deprecated"),
+)
+
+
+def quieten_warnings() -> None:
+    """fairseq calls deprecated interfaces of hydra >= 1.1 (dataclass/initialize.py, dataclass/utils.py) and of
+    torch >= 2.4 (tasks/fairseq_task.py, models/distributed_fairseq_model.py, modules/transformer_layer.py): a page
+    of notices a run, on which only fairseq could act."""
+    for category, message in UNACTIONABLE:
+        warnings.filterwarnings("ignore", message=message, category=category)
+
+
+def quieten_root_logger() -> None:
+    """`import fairseq` sets the root logger to DEBUG (models/wav2vec/wav2vec2_classification.py) unless a command
+    configured logging before, so that every library's debug lines are shown."""
+    if logging.getLogger().level == logging.DEBUG and os.environ.get("LOGLEVEL", "").upper() != "DEBUG":
+        logging.getLogger().setLevel(logging.INFO)
+
+
+def log_each_line_once() -> None:
+    """--log-file: every epoch opens the file once more and closes none (logging/progress_bar.py), so that the n-th
+    epoch's lines stand there n times."""
+    original = progress_bars.progress_bar
+
+    @functools.wraps(original)
+    def progress_bar(*args: typing.Any, log_file: str | None = None, **kwargs: typing.Any) -> typing.Any:
+        opened = [handler for handler in progress_bars.logger.handlers if isinstance(handler, logging.FileHandler)]
+        for handler in opened if log_file else ():
+            progress_bars.logger.removeHandler(handler)
+            handler.close()
+        return original(*args, log_file=log_file, **kwargs)
+
+    progress_bars.progress_bar = progress_bar

@@ -1,0 +1,69 @@
+"""Whose words a model knows: a checkpoint tells its dictionaries and languages, which must be those of the data-bin.
+
+Else words of another dictionary are other words, without a word.
+"""
+
+import functools
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from fairseq.data import Dictionary
+from fairseq.tasks.translation import TranslationTask
+
+from realformer_nmt.common.errors import UserError
+
+
+def remember_dictionaries() -> None:
+    """A checkpoint says whose words it knows, and its languages: fairseq stores and reads the state of a task."""
+    save, load = TranslationTask.state_dict, TranslationTask.load_state_dict
+
+    @functools.wraps(save)
+    def state_dict(self: Any) -> dict[str, Any]:
+        languages = [self.cfg.source_lang, self.cfg.target_lang]
+        return {**save(self), "dictionaries": fingerprints(self), "languages": languages}
+
+    @functools.wraps(load)
+    def load_state_dict(self: Any, state: dict[str, Any]) -> None:
+        demand_same(self, state)
+        demand_same_languages(self, state)
+        load(self, state)
+
+    TranslationTask.state_dict, TranslationTask.load_state_dict = state_dict, load_state_dict
+
+
+def fingerprints(task: Any) -> dict[str, str]:
+    return {side: _hashed(getattr(task, f"{side}_dictionary")) for side in ("source", "target")}
+
+
+def _hashed(words: Dictionary) -> str:
+    return hashlib.sha256("\n".join(words.symbols).encode(errors="surrogateescape")).hexdigest()
+
+
+class OtherCorpusError(UserError):
+    """A checkpoint of another corpus; whoever knows its file adds it."""
+
+
+def demand_same(task: Any, state: Mapping[str, Any] | None) -> None:
+    known = entry(state, "dictionaries", dict)
+    for side, own in fingerprints(task).items():
+        if known.get(side, own) != own:
+            raise OtherCorpusError(
+                f"the checkpoint was trained with another {side} dictionary than that of {task.cfg.data}, of the same "
+                "words in another order or of others: give the data-bin of its corpus"
+            )
+
+
+def demand_same_languages(task: Any, state: Mapping[str, Any] | None, only_not_reversed: bool = False) -> None:
+    """With a joined dictionary the weights of another pair of languages fit, and translate into no language."""
+    trained, asked = entry(state, "languages", list), [task.cfg.source_lang, task.cfg.target_lang]
+    if trained and trained != asked and not (only_not_reversed and trained != asked[::-1]):
+        raise OtherCorpusError(
+            f"the checkpoint translates from {' to '.join(map(str, trained))}, and asked for is {' to '.join(asked)}: "
+            "give --source-lang and --target-lang, or the checkpoint, of its pair"
+        )
+
+
+def entry(state: Mapping[str, Any] | None, name: str, kind: type) -> Any:
+    found = state.get(name) if isinstance(state, Mapping) else None
+    return found if isinstance(found, kind) else kind()
