@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.common import json_records, provenance
+from realformer_nmt.common import json_records, provenance, sealed
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import fingerprint
@@ -27,30 +27,30 @@ class Stages:
         """`inputs` by the names that a message calls them; `end` is written when all stages are done, and void as soon
         as one is done afresh."""
         self.folder, self.end = folder, end
+        self.hint = f"remove {folder / 'stages'} to make all again"
         self.reports: dict[str, Report] = {}
         self.inputs = self._demand_same(json.loads(json.dumps(settings)), inputs)
 
     def _demand_same(self, settings: Report, inputs: Mapping[str, Path]) -> Report:
         """Contents decide: a file that was touched or copied elsewhere is the file that it was."""
         path = self.folder / "stages" / "settings.json"
-        hint = f"remove {path.parent} to make all again"
-        before = json_records.read(path, hint, {"settings": dict, "inputs": dict}) if path.exists() else {}
+        before = sealed.read(path, self.hint, {"settings": dict, "inputs": dict}) if path.exists() else {}
         known = before.get("inputs", {})
-        with json_records.expected(path, hint):
+        with json_records.expected(path, self.hint):
             now = {"settings": settings, "inputs": {name: look_at(inputs[name], known.get(name)) for name in inputs}}
             other = list(differences(before, now)) if before else []
         if other:
             told = f"{self.folder} was begun with other settings or files: {'; '.join(other)}"
             raise UserError(f"{told}. Give another --folder or remove it")
         if now != before:
-            write_json(path, now)
+            sealed.write(path, now)
         return now["inputs"]
 
     def run(self, name: str, work: Callable[[Path], Report], lasting: bool = False) -> Report:
         """What `work` reported when it filled FOLDER/name, now or earlier; a lasting result must still be there."""
         stamp, result = self.folder / "stages" / f"{name}.json", self.folder / name
         if lasting and stamp.exists() and not result.exists():
-            raise UserError(f"{result} was made but is gone: to make all again, remove {stamp.parent}")
+            raise UserError(f"{result} was made but is gone: {self.hint}")
         if not stamp.exists():
             for leftover in (*self.folder.glob(f"{name}.partial-*"), result):
                 shutil.rmtree(leftover, ignore_errors=True)
@@ -60,9 +60,9 @@ class Stages:
             start = time.monotonic()
             report = {**work(partial), **(hash_result(partial, name) if lasting else {})}
             partial.replace(result)
-            write_json(stamp, {**report, "seconds": round(time.monotonic() - start, 1)})
+            sealed.write(stamp, {**report, "seconds": round(time.monotonic() - start, 1)})
             print(f"{name}: done in {time.monotonic() - start:.0f} s", file=sys.stderr)
-        self.reports[name] = json_records.read(stamp, "remove it to make it again")
+        self.reports[name] = sealed.read(stamp, self.hint)
         return self.reports[name]
 
     def remove(self, name: str) -> None:

@@ -140,6 +140,30 @@ def test_a_result_that_was_cut_off_is_noticed(
     assert "remove the folder `stages`" in error
 
 
+def test_a_stages_record_that_was_edited_or_has_no_seal_is_refused_by_name(
+    own: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(undisturbed, folder)
+    for name in ("settings", *STAGES):
+        record = folder / "stages" / f"{name}.json"
+        before = record.read_text("utf-8")
+        unsealed = {key: value for key, value in json.loads(before).items() if key != "seal"}
+        for content, told in (
+            ({**json.loads(before), "seconds": 99}, f"{record} was changed since it was written"),
+            (unsealed, f"{record} is of version 0.1.0, or not of this package"),
+        ):
+            record.write_text(json.dumps(content), "utf-8")
+            assert prepare(folder, own) == 1
+            error = capsys.readouterr().err
+            assert told in error
+            assert f"remove {folder / 'stages'} to make all again" in error
+        record.write_text(before, "utf-8")
+    shutil.rmtree(folder / "stages")
+    assert prepare(folder, own) == 0
+    assert hashes(folder) == hashes(undisturbed)
+
+
 def test_a_stage_that_is_done_afresh_makes_the_end_void(tmp_path: Path) -> None:
     end = tmp_path / "prepare.json"
     for expected in (False, True):

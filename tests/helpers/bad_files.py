@@ -74,7 +74,8 @@ def texts(folder: Path) -> None:
     for name in ("damaged", "begun"):
         (folder / name / "stages").mkdir(parents=True)
     (folder / "damaged" / "stages" / "settings.json").write_text('{"source": ')
-    (folder / "begun" / "stages" / "settings.json").write_text('{"settings": {"source": "fr"}, "inputs": {}}')
+    begun = {"settings": {"source": "fr"}, "inputs": {}}
+    (folder / "begun" / "stages" / "settings.json").write_text(sealed(begun))
     (folder / "damaged" / "train.json").write_text('{"complete": tru')
     (folder / "archives").mkdir()
     (folder / "archives" / "train.en.gz").write_text("not the archive")
