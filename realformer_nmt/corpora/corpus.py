@@ -1,5 +1,6 @@
 """What a corpus is: archives, the texts in them, and the protocol by which they become training data."""
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -121,7 +122,7 @@ class Lengths:
 
     def __post_init__(self) -> None:
         _demand(1 <= self.min <= self.max, "min", "1 to max", self.min)
-        _demand(self.ratio >= 1, "ratio", "1 or more", self.ratio)
+        _demand(1 <= self.ratio < math.inf, "ratio", "1 or more, and finite", self.ratio)
 
 
 @dataclass(frozen=True)

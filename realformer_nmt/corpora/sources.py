@@ -15,6 +15,7 @@ from realformer_nmt.data_bins.languages import demand_language
 
 REPEATED = {"train": "may be repeated", "valid": "may be repeated", "test": "repeated, they are test, test1, test2 ..."}
 PIECES = 32_000  # of sentencepiece, unless the user says otherwise
+MOST_PIECES = 1_000_000  # beyond which learning does not end
 OWN = Protocol(  # for files that no manifest describes
     normalise_punctuation=False,
     remove_nonprinting=True,
@@ -140,8 +141,8 @@ def job(args: argparse.Namespace) -> Job:
         tokenised=METHODS[args.subwords].tokenised,
         deduplicate=args.deduplicate,
     )
-    if args.vocabulary is not None and args.vocabulary < 1:
-        raise UserError(f"--vocabulary {args.vocabulary}: allowed is 1 or more")
+    if args.vocabulary is not None and not 1 <= args.vocabulary <= MOST_PIECES:
+        raise UserError(f"--vocabulary {args.vocabulary}: allowed is 1 to {MOST_PIECES:,}")
     size = args.vocabulary or (protocol.bpe if plan.tokenised else PIECES)
     own |= {f"test{number}" if number else "test": [pair] for number, pair in enumerate(own["test"])}
     files = {split: tuple(Files(str(one), one, two, "text") for one, two in pairs) for split, pairs in own.items()}
