@@ -2,6 +2,7 @@
 
 import importlib
 import logging
+import multiprocessing
 import sys
 from pathlib import Path
 
@@ -16,10 +17,14 @@ def _demand_a_folder() -> None:
         sys.exit("the current folder is gone: change to one that exists, and run this again")
 
 
+def _in_fairseq() -> bool:
+    """Whether fairseq is there to register with: not for our own commands, which are quick, and ask plugin.register()
+    when they need a model. A rank that is spawned meets us before it meets fairseq."""
+    return "fairseq" in sys.modules or multiprocessing.parent_process() is not None
+
+
 def _fairseq_imports() -> bool:
     """Without a working fairseq there is nothing to register with; `realformer-nmt doctor` says what is wrong."""
-    # fairseq's speech tasks ask for tensorboardX when they are imported; translation does not need it
-    logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)
     try:
         importlib.import_module("fairseq.models")  # `fairseq` alone could be any folder of that name
     except (Exception, SystemExit):
@@ -28,7 +33,9 @@ def _fairseq_imports() -> bool:
 
 
 _demand_a_folder()
-if _fairseq_imports():
+# fairseq's speech tasks ask for tensorboardX when they are imported; translation does not need it
+logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)
+if _in_fairseq() and _fairseq_imports():
     from realformer_nmt import plugin
 
     plugin.register()

@@ -14,6 +14,10 @@ import pytest
 from filelock import FileLock
 from fixture_types import Command, Once
 
+from realformer_nmt import plugin
+
+plugin.register()  # as fairseq does by --user-dir
+
 LETTERS = list("abcdefghijkl")
 SENTENCES = {"train": 2000, "valid": 203, "test": 61}  # none of them a multiple of 8 but train
 

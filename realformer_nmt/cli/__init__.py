@@ -1,3 +1,3 @@
 """The command `realformer-nmt`, and its subcommands that belong to no other room."""
 
-from realformer_nmt.cli.command import main as main
+from realformer_nmt.command import main as main

@@ -4,13 +4,7 @@ import argparse
 import json
 from typing import Any
 
-import torch
-from tabulate import tabulate
-
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.model.config import TranslationConfig
-from realformer_nmt.model.presets import PRESETS
-from realformer_nmt.model.skeleton import skeleton
 
 COLUMNS = {
     "arch": "arch",
@@ -43,6 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if not 1 <= args.vocabulary <= MOST:
         raise UserError(f"--vocabulary {args.vocabulary}: allowed is 1 to {MOST:,}")
+    from tabulate import tabulate  # here, and so below: --help needs neither
+
+    from realformer_nmt.model.presets import PRESETS
+
     rows = [describe(arch, args.vocabulary) for arch in PRESETS]
     if args.json:
         print(json.dumps(rows, indent=2))
@@ -53,6 +51,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def describe(arch: str, vocabulary: int) -> dict[str, Any]:
+    import torch
+
+    from realformer_nmt.model.config import TranslationConfig
+    from realformer_nmt.model.presets import PRESETS
+    from realformer_nmt.model.skeleton import skeleton
+
     options = vars(TranslationConfig()) | PRESETS[arch] | {"share_all_embeddings": True}
     with torch.device("meta"):
         model = skeleton(argparse.Namespace(**options), vocabulary, vocabulary)

@@ -10,6 +10,7 @@ import torch
 from rich.console import Console
 from tabulate import tabulate
 
+from realformer_nmt.command import main
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.terminal import printable
@@ -88,11 +89,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def demand_data(grid: Grid, corpus: Corpus) -> None:
-    if not corpus.ready:
-        from realformer_nmt.cli import main
-
-        if main(corpus.prepare):
-            raise UserError(f"{grid.name}.toml: the corpus could not be prepared, for the reason above")
+    if not corpus.ready and main(corpus.prepare):
+        raise UserError(f"{grid.name}.toml: the corpus could not be prepared, for the reason above")
 
 
 def demand_fit(found: Sequence[Cell], anew: bool) -> list[Cell]:

@@ -7,7 +7,7 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
-from realformer_nmt.cli.command import SUBCOMMANDS
+from realformer_nmt.command import SUBCOMMANDS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from realformer_nmt.command import main
 from realformer_nmt.common.child_processes import die_with_parent
 
 PRELOADED = ("realformer_nmt.protocols.train", "realformer_nmt.checkpoints.average", "realformer_nmt.evaluation.score")
@@ -49,6 +50,4 @@ def _run(words: Sequence[str], output: str, environment: Mapping[str, str]) -> N
             os.dup2(stream.fileno(), descriptor)
     os.environ.clear()
     os.environ.update(environment)
-    from realformer_nmt.cli import main
-
     sys.exit(main(words))

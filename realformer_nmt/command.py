@@ -1,10 +1,11 @@
 """The command `realformer-nmt`: a table of subcommands.
 
 Each is a module with `add_arguments(parser)` and `run(args) -> int`, imported only when it is called: --help is quick,
-and `doctor` works without fairseq.
+`doctor` works without fairseq, and this file, which stands above every room by its table, imports none of them.
 """
 
 import argparse
+import functools
 import importlib
 import os
 import sys
@@ -22,25 +23,28 @@ class Subcommand(NamedTuple):
     name: str
     help: str
     module: str
+    in_fairseq: bool = False  # whether it builds models or asks fairseq, which then has to know ours
 
 
 SUBCOMMANDS = (
     Subcommand("doctor", "versions, GPU, what is wrong and what mends it", "realformer_nmt.cli.doctor"),
     Subcommand("install-engine", "build and install the fairseq that is tested", "realformer_nmt.cli.engine"),
     Subcommand("user-dir", "print the folder to give to fairseq's --user-dir", "realformer_nmt.cli.user_dir"),
-    Subcommand("archs", "list the architectures", "realformer_nmt.cli.archs"),
-    Subcommand("inspect", "show what a checkpoint holds", "realformer_nmt.checkpoints.inspection"),
+    Subcommand("archs", "list the architectures", "realformer_nmt.cli.archs", True),
+    Subcommand("inspect", "show what a checkpoint holds", "realformer_nmt.checkpoints.inspection", True),
     Subcommand("fetch", "download a corpus and extract its texts", "realformer_nmt.corpora.fetch"),
     Subcommand("invent", "write an English-German corpus of a small grammar", "realformer_nmt.corpora.invent"),
     Subcommand("prepare", "from a corpus or your own files to fairseq's data-bin", "realformer_nmt.corpora.prepare"),
     Subcommand("protocol", "show how a paper trained, averaged and decoded", "realformer_nmt.protocols.show"),
-    Subcommand("train", "run fairseq-train by a protocol, on any number of GPUs", "realformer_nmt.protocols.train"),
-    Subcommand("updates", "count the updates of a training", "realformer_nmt.protocols.updates"),
-    Subcommand("average", "average the weights of checkpoints", "realformer_nmt.checkpoints.average"),
-    Subcommand("translate", "translate a test set or raw text", "realformer_nmt.evaluation.translate"),
-    Subcommand("score", "score a translation, beside the published figures", "realformer_nmt.evaluation.score"),
+    Subcommand(
+        "train", "run fairseq-train by a protocol, on any number of GPUs", "realformer_nmt.protocols.train", True
+    ),
+    Subcommand("updates", "count the updates of a training", "realformer_nmt.protocols.updates", True),
+    Subcommand("average", "average the weights of checkpoints", "realformer_nmt.checkpoints.average", True),
+    Subcommand("translate", "translate a test set or raw text", "realformer_nmt.evaluation.translate", True),
+    Subcommand("score", "score a translation, beside the published figures", "realformer_nmt.evaluation.score", True),
     Subcommand("significance", "test runs against a baseline", "realformer_nmt.evaluation.significance"),
-    Subcommand("compare", "a grid of trainings, its table and its report", "realformer_nmt.comparison.compare"),
+    Subcommand("compare", "a grid of trainings, its table and its report", "realformer_nmt.comparison.compare", True),
 )
 
 
@@ -80,17 +84,24 @@ def _run(words: Sequence[str]) -> int:
     parsers = parser.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True)
     called = next((word for word in words if not word.startswith("-")), None)
     run = None
-    for name, summary, path in SUBCOMMANDS:
-        subparser = parsers.add_parser(name, help=summary)
-        if name == called:
-            module = _load(name, path)
+    for row in SUBCOMMANDS:
+        subparser = parsers.add_parser(row.name, help=row.help)
+        if row.name == called:
+            module = _load(row.name, row.module)
             _add_debug(subparser, default=argparse.SUPPRESS)  # both `--debug NAME` and `NAME --debug`
             subparser.register("type", Path, safe_names.given)
             module.add_arguments(subparser)
-            run = module.run
+            run = functools.partial(_start, row, module)
     args = parser.parse_args(words)  # leaves with status 2 unless a subcommand was called
     _refuse_pipes(args)
     return run(args) if run else 2
+
+
+def _start(row: Subcommand, module: ModuleType, args: argparse.Namespace) -> int:
+    if row.in_fairseq:
+        _load(row.name, "realformer_nmt.plugin").register()
+    status: int = module.run(args)
+    return status
 
 
 def _refuse_pipes(args: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from program import REPOSITORY, realformer_nmt
 
-from realformer_nmt.cli import command as cli
+from realformer_nmt import command as cli
 from realformer_nmt.common.errors import UserError
 
 FAILING = """
@@ -60,7 +60,7 @@ def test_help_lists_every_subcommand_and_each_has_its_module(capsys: pytest.Capt
         cli.main(["--help"])
     assert left.value.code == 0
     listed = capsys.readouterr().out
-    for name, summary, path in cli.SUBCOMMANDS:
+    for name, summary, path, _ in cli.SUBCOMMANDS:
         assert name in listed
         assert summary in listed
         module = importlib.import_module(path)
@@ -114,3 +114,15 @@ def test_a_reader_that_left_is_no_traceback() -> None:
     assert ended.returncode == 1
     assert "Traceback" not in ended.stderr
     assert "BrokenPipe" not in ended.stderr
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["archs", "--help"], ["no-such-command"]])
+def test_what_needs_no_model_imports_none(words: list[str]) -> None:
+    heavy = ("torch", "fairseq", "matplotlib", "numpy", "sacrebleu")
+    program = (
+        "import atexit, sys; from realformer_nmt.cli import main;"
+        f"atexit.register(lambda: print('imported', [name for name in {heavy} if name in sys.modules]));"
+        f"sys.exit(main({words}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.endswith("imported []\n"), done.stdout + done.stderr

@@ -1,0 +1,70 @@
+"""The rooms stand on floors: a module imports from its own room and from floors below, and no two import each other."""
+
+import ast
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+from program import REPOSITORY
+
+PACKAGE = REPOSITORY / "realformer_nmt"
+FLOORS = (  # from the ground up; what stands beside the rooms is a room of its own
+    ("__init__",),
+    ("common",),
+    ("command", "kernels", "data_bins"),
+    ("model",),
+    ("training", "checkpoints"),
+    ("fairseq_patches",),
+    ("plugin", "corpora"),
+    ("evaluation", "protocols"),
+    ("comparison",),
+    ("cli",),
+)
+FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+APART = ("end_to_end", "recipes", "reliability", "documents")
+DOOR = ("realformer_nmt", "realformer_nmt.plugin")  # `import realformer_nmt` registers, where fairseq is there
+
+
+def name(file: Path) -> str:
+    words = file.relative_to(REPOSITORY).with_suffix("").parts
+    return ".".join(words[:-1] if words[-1] == "__init__" else words)
+
+
+MODULES = {name(file): file for file in PACKAGE.rglob("*.py")}
+
+
+def imports(module: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(MODULES[module].read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
+        elif isinstance(node, ast.ImportFrom) and node.module in MODULES:
+            inner = {f"{node.module}.{alias.name}" for alias in node.names} & MODULES.keys()
+            yield from inner or {node.module}
+
+
+def room(module: str) -> str:
+    return [*module.split("."), "__init__"][1]
+
+
+ARROWS = [(module, other) for module in sorted(MODULES) for other in imports(module) if (module, other) != DOOR]
+
+
+def test_no_arrow_runs_up() -> None:
+    assert {room(module) for module in MODULES} == FLOOR.keys()
+    up = [
+        arrow for arrow in ARROWS if room(arrow[0]) != room(arrow[1]) and FLOOR[room(arrow[1])] >= FLOOR[room(arrow[0])]
+    ]
+    assert up == []
+
+
+def test_no_arrows_run_in_a_circle() -> None:
+    graph = TopologicalSorter({module: [other for this, other in ARROWS if this == module] for module in MODULES})
+    assert len(list(graph.static_order())) == len(MODULES)  # a circle is a CycleError, which names it
+
+
+def test_a_test_stands_where_its_module_stands() -> None:
+    """Those of whole commands, which are of no module, stand apart."""
+    tests = [file.relative_to(REPOSITORY / "tests") for file in (REPOSITORY / "tests").rglob("test_*.py")]
+    for test in (file for file in tests if file.parts[0] not in APART):
+        homes = {Path(*module.split(".")[1:-1]) for module in MODULES if module.endswith(f".{test.stem[5:]}")}
+        assert not homes or test.parent in homes, f"{test} is to stand in one of {sorted(map(str, homes))}"
