@@ -4,6 +4,7 @@ python -m reliability.fuzzing [SECONDS]
 """
 
 import contextlib
+import hashlib
 import io
 import json
 import sys
@@ -21,7 +22,9 @@ from hypothesis import strategies as st
 
 from realformer_nmt.checkpoints import layout
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.comparison import grid
+from realformer_nmt.common.json_records import SEAL, seal
+from realformer_nmt.comparison import grid, results, scored, summary, unlike
+from realformer_nmt.comparison.report import made
 from realformer_nmt.corpora import extract, manifest, preparation, segments
 from realformer_nmt.data_bins import index as index_of_fairseq
 from realformer_nmt.data_bins.index import HEADER
@@ -44,9 +47,15 @@ PREPARED: dict[str, Any] = {
         "protocol": {**dict.fromkeys(FLAGS, False), "bpe": 30, "joined_dictionary": True, "lengths": LENGTHS},
     },
 }
+TEXT = b"one\n"
 RUN: dict[str, Any] = {
-    **{"corpus": "own files", "subset": "test"},
-    "files": {name: {"path": "input", "sha256": "0"} for name in ("hypotheses", "reference")},
+    **{"corpus": "own files", "subset": "test", "lines": 1, "parameters": 9, "commit": None, "published": []},
+    "scores": {"bleu": {"score": 1.5, "interval": None, "metric": "BLEU", "signature": "a"}},
+    "validation": {"nll_loss": 2.5},
+    **{"decoding": {"beam": 4}, "models": [{"shortcuts": []}], "translation": {"prepared": None}},
+    "files": {
+        name: {"path": "text", "sha256": hashlib.sha256(TEXT).hexdigest()} for name in ("hypotheses", "reference")
+    },
 }
 
 
@@ -77,6 +86,18 @@ def json_like(like: dict[str, Any]) -> Given:
     changes = st.lists(st.tuples(st.sampled_from(places), anything), max_size=3)
     records = changes.map(lambda found: json.dumps(_changed(like, found)).encode())
     return records | anything.map(lambda value: json.dumps(value).encode()) | mutated(json.dumps(like).encode())
+
+
+def resealed(content: bytes) -> bytes:
+    """As its writer would have sealed it, so that a reader looks at what is behind the seal."""
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        return content
+    if not isinstance(found, dict):
+        return content
+    found.pop(SEAL, None)
+    return json.dumps({**found, SEAL: seal(found)}).encode()
 
 
 def _places(value: Any) -> list[tuple[str, ...]]:
@@ -135,6 +156,32 @@ def load_by_fairseq(path: Path) -> None:
         checkpoint_utils.torch.load(file, map_location="cpu")
 
 
+def read_preparation(path: Path) -> None:
+    preparation.read(path.parent)
+
+
+def read_run(path: Path) -> None:
+    """By a test of significance, beside the texts that it names."""
+    path.with_name("text").write_bytes(TEXT)
+    significance.read(path)
+
+
+def reckon_with(path: Path) -> None:
+    """By a report: what it says of a cell, and of several seeds."""
+    run = scored.read(path)
+    cell: dict[str, Any] = {
+        "family": "admin",
+        "layers": [6, 6],
+        "depth": "6",
+        "state": "done",
+        "tokens_a_second": None,
+        "hours": None,
+    }
+    cell |= {"scores": results.scores(run), "parameters": run["parameters"], "settings": results.settings(RUN, {}, run)}
+    summary.row([cell, cell])
+    json.dumps([made.shared([cell]), unlike.settings([{**cell, "name": "a"}])])
+
+
 def demand_sound(index: Path) -> None:
     index.with_suffix(".bin").write_bytes(bytes(12))
     index_of_fairseq.demand_sound(index, 4, index)
@@ -159,8 +206,11 @@ READERS = {
     "manifest": Reader(manifest.load, mutated(MANIFEST.read_bytes()) | st.binary(), "input.toml"),
     "grid": Reader(grid.load, mutated(GRID) | st.binary(), "input.toml"),
     "protocol": Reader(lambda path: protocol.load(str(path), "c", "18"), mutated(PROTOCOL) | st.binary(), "input.toml"),
-    "prepare.json": Reader(lambda path: preparation.read(path.parent), json_like(PREPARED), "prepare.json"),
-    "run.json": Reader(significance.read, json_like(RUN), "run.json"),
+    "prepare.json": Reader(
+        lambda path: preparation.read(path.parent), json_like(PREPARED).map(resealed), "prepare.json"
+    ),
+    "run.json": Reader(read_run, json_like(RUN).map(resealed), "run.json"),
+    "run.json, by a report": Reader(reckon_with, json_like(RUN).map(resealed), "run.json"),
     "checkpoint": Reader(layout.load, mutated(saved()) | pickled(saved())),
     "checkpoint, by fairseq": Reader(load_by_fairseq, mutated(saved()) | pickled(saved()) | mutated(OLD)),
     "data-bin": Reader(demand_sound, mutated(index_of((1, 2))), "input.idx"),

@@ -11,7 +11,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.text_lines import read_lines, read_recorded
 from realformer_nmt.common.versions import commit, versions
-from realformer_nmt.comparison import best, summary, unlike
+from realformer_nmt.comparison import best, scored, summary, unlike
 from realformer_nmt.comparison.cells import Cell, read
 from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.curves import Curves
@@ -31,7 +31,7 @@ Record = dict[str, Any]
 
 def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[str]) -> Record:
     described = [describe(cell) for cell in cells]
-    runs = [read(cell.folder / "run.json") for cell in cells]
+    runs = [scored.read(cell.folder / "run.json") for cell in cells]
     first = next((run for run in runs if run), {})
     metrics = [
         {"name": name, "label": found["metric"], "signature": found["signature"], "higher_is_better": True}
@@ -71,7 +71,7 @@ def baseline(grid: Grid) -> str:
 
 
 def describe(cell: Cell) -> Record:
-    note, run, train = Note(cell), read(cell.folder / "run.json"), read(cell.folder / "train.json")
+    note, run, train = Note(cell), scored.read(cell.folder / "run.json"), read(cell.folder / "train.json")
     average = read(cell.folder / "average.pt.json")
     curves = Curves(cell.folder)
     sessions = note.content["sessions"]

@@ -1,0 +1,48 @@
+"""A sealed run.json that says no numbers is refused by name; the numbers of one that does are read."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from realformer_nmt.common import sealed
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison import scored
+from reliability.fuzzing import RUN
+
+
+def test_a_whole_record_is_read_as_it_is_and_none_as_nothing(tmp_path: Path) -> None:
+    assert scored.read(tmp_path / "run.json") == {}
+    sealed.write(tmp_path / "run.json", RUN)
+    assert scored.read(tmp_path / "run.json") == RUN
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("scores",), [1.5]),
+        (("scores", "bleu"), 1.5),
+        (("scores", "bleu", "score"), "high"),
+        (("scores", "bleu", "score"), float("nan")),
+        (("scores", "bleu", "score"), 10**400),
+        (("scores", "bleu", "interval"), [1.0, 2.0]),
+        (("scores", "bleu", "signature"), None),
+        (("models",), []),
+        (("parameters",), "many"),
+        (("validation", "nll_loss"), "low"),
+        (("corpus",), 5),
+        (("published",), {}),
+    ],
+)
+def test_values_of_another_kind_are_refused_with_the_files_name(
+    tmp_path: Path, place: tuple[str, ...], value: object
+) -> None:
+    record: dict[str, Any] = copy.deepcopy(RUN)
+    table = record
+    for key in place[:-1]:
+        table = table[key]
+    table[place[-1]] = value
+    sealed.write(tmp_path / "run.json", record)
+    with pytest.raises(UserError, match=rf"run\.json .*{place[0]}|run\.json is another kind of file"):
+        scored.read(tmp_path / "run.json")
