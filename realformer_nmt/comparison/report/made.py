@@ -48,3 +48,11 @@ def apart(results: Record) -> set[tuple[str, str]]:
 def named(row: Record, results: Record) -> str:
     """The family, marked where other versions made it."""
     return row["family"] + (f" {MARK}" if (row["family"], row["depth"]) in apart(results) else "")
+
+
+def version(row: Record, results: Record) -> str:
+    """Of all that the mark is about; of several, each."""
+    group = (row["family"], row["depth"])
+    of_row = [cell["versions"] for cell in results["cells"] if (cell["family"], cell["depth"]) == group]
+    told = (" ".join(f"{name} {made[name]}" for name in PACKAGES if name in made) for made in of_row)
+    return "; ".join(dict.fromkeys(filter(None, told)))

@@ -9,7 +9,7 @@ from itertools import groupby
 from tabulate import tabulate
 
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.comparison.report.made import named
+from realformer_nmt.comparison.report.made import named, version
 from realformer_nmt.comparison.report.wording import (
     MARK,
     Record,
@@ -135,12 +135,14 @@ def spreadsheet(results: Record) -> str:
     measured = [f"{name}_{figure}" for name in names for figure in ("mean", "deviation", "difference")]
     cost = ["parameters", "tokens_a_second", "hours"]
     sizes = ["family", "depth", "encoder_layers", "decoder_layers"]
-    write([*sizes, "seeds", "failed", "states", *measured, "p", "p_holm", "p_is_bound", *cost])
+    write([*sizes, "seeds", "failed", "states", *measured, "p", "p_holm", "p_is_bound", *cost, "version"])
     for row in by_size(results["rows"]):
         counts = [row["seeds"], row["failed"], " ".join(row["states"])]
         scores = [figure for name in names for figure in figures(row, name)]
         tests = [row["p"], row["p_holm"], row["p_is_bound"]]
-        write([row["family"], row["depth"], *row["layers"], *counts, *scores, *tests, *(row[name] for name in cost)])
+        costs = [row[name] for name in cost]
+        sizes = [row["family"], row["depth"], *row["layers"]]
+        write([*sizes, *counts, *scores, *tests, *costs, version(row, results)])
     return stream.getvalue()
 
 

@@ -1,5 +1,8 @@
 """What is printed of settings and versions is the cells' own, whatever the grid and this machine say."""
 
+import csv
+import io
+
 from lxml import html
 from sample_results import Results, empty, sample
 
@@ -61,6 +64,17 @@ def test_other_versions_are_marked_in_every_table() -> None:
         assert next(line.split("†")[0].strip("| ") for line in text.splitlines() if "†" in line) == "admin"
     assert tables.latex(results).count(r"admin $\dagger$ & 6 ") == 1
     assert "torch 2.10.0" in facts(page, "admin-6-s1")["Versions"]
+
+
+def test_the_spreadsheet_says_which_version_made_a_row() -> None:
+    results = sample(seeds=2)
+    another(results, "admin-6-s2", versions={"realformer_nmt": "0.0.9", "commit": "abc"})
+    lines = csv.DictReader(io.StringIO(tables.spreadsheet(results)))
+    told = {(line["family"], line["depth"]): line["version"] for line in lines}
+    common = told.pop(("pre_ln", "6"))
+    assert told.pop(("admin", "6")) == f"{common}; realformer_nmt 0.0.9 commit abc"
+    assert results["cells"][0]["versions"]["commit"] in common
+    assert set(told.values()) == {common}
 
 
 def test_the_versions_on_top_are_those_of_the_cells() -> None:
