@@ -9,10 +9,11 @@ import torch
 
 from realformer_nmt.checkpoints import reading
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.model.parts import PARTS
 
 # What a model computes beside its weights; dropout and the like only matter in training
 CHOICES = (
-    *("residual_topology", "residual_scaling", "score_source", "score_carry", "score_length"),
+    *(*PARTS, "score_length"),
     *(f"{side}_{name}" for side in ("encoder", "decoder") for name in ("layers", "embed_dim", "ffn_embed_dim")),
     *(f"{side}_{name}" for side in ("encoder", "decoder") for name in ("attention_heads", "learned_pos")),
     *("encoder_normalize_before", "decoder_normalize_before", "activation_fn", "layernorm_embedding"),

@@ -5,8 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from realformer_nmt.model.parts import PARTS
+
 Record = Mapping[str, Any]  # a cell of results.json
-OF_FAMILY = ("model", "residual_topology", "residual_scaling", "score_source", "score_carry", "score_length")
+
+OF_FAMILY = ("model", *PARTS, "score_length")
 OF_CELL = ("encoder_layers", "decoder_layers", "seed")
 PACKAGES = ("realformer_nmt", "commit", "torch", "fairseq", "fairseq-fixed")
 

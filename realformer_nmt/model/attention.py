@@ -9,14 +9,15 @@ from torch import Tensor, nn
 from realformer_nmt.kernels.dropout import Dropout
 from realformer_nmt.kernels.linear import linear
 from realformer_nmt.model.cache import Memory, OwnMemory, SourceMemory
+from realformer_nmt.model.carry import Carried, Carry
 from realformer_nmt.model.scaling import Gains
 from realformer_nmt.model.score_source import ScoreSource
-from realformer_nmt.model.scores import CARRIES, Carry, Dot
+from realformer_nmt.model.scores import Dot
 
 
 class Attended(NamedTuple):
     output: Tensor  # B x T x C
-    total: Tensor | None  # B x H x T x S, what the score carry hands to the layer above
+    carried: Carried  # to the layer above
     probabilities: Tensor | None  # B x H x T x S, where they were asked for
 
 
@@ -29,7 +30,7 @@ class Attention(nn.Module, ABC):
         super().__init__()
         width = source.heads * source.head_width
         self.score_source, self.carry, self.depth = source, carry, depth
-        self.plain = isinstance(source, Dot) and carry is CARRIES["none"]
+        self.plain = isinstance(source, Dot) and carry.keeps_scores
         self.dropout_module = Dropout(dropout, module_name=type(self).__name__)
         if source.queries:
             self.q_proj = xavier_linear(width, width, gains.query_key)
@@ -43,24 +44,24 @@ class Attention(nn.Module, ABC):
         x: Tensor,
         memory: Tensor,
         mask: Tensor | None,
-        total: Tensor | None,
+        carried: Carried = (),
         cache: Any = None,
         weights: bool = True,
     ) -> Attended:
         """mask is True where a query may not look, and broadcasts to B x H x T x S. Without `weights`, where the scores
         are plain ones of this layer alone, torch's own kernel does it all."""
         query = self._heads(self.q_proj(x)) if self.score_source.queries else None
-        seen = self._remember(memory, cache)
+        seen, carried = self._remember(memory, carried, cache)
         if not weights and query is not None and self._fits_one_kernel(x, cache):
             heads = seen.attend(query, mask, self.dropout_module.p if self.dropout_module.applies else 0.0)
-            return Attended(self._join(heads), None, None)
+            return Attended(self._join(heads), carried, None)
         scores = self.score_source(x, query, seen)
-        logits, total = self.carry(scores, total, self.depth)  # B or 1 x H x T x S
+        logits, carried = self.carry.scores(scores, carried, self.depth)  # B or 1 x H x T x S
         if mask is not None:
             logits = logits.masked_fill(mask, -torch.inf)
         probabilities = logits.softmax(-1, dtype=torch.float32).type_as(seen.parts[0]).expand(x.size(0), -1, -1, -1)
         heads = seen.mix(self.dropout_module(probabilities))  # B x H x T x D
-        return Attended(self._join(heads), total, probabilities)
+        return Attended(self._join(heads), carried, probabilities)
 
     def _fits_one_kernel(self, x: Tensor, cache: Any) -> bool:
         """torch's has no dropout on the CPU, and for the few queries of a decoding step takes longer there."""
@@ -70,11 +71,12 @@ class Attention(nn.Module, ABC):
         return self.out_proj(heads.transpose(1, 2).flatten(2))  # B x T x C
 
     @abstractmethod
-    def _remember(self, memory: Tensor, cache: Any) -> Memory: ...
+    def _remember(self, memory: Tensor, carried: Carried, cache: Any) -> tuple[Memory, Carried]: ...
 
-    def _project(self, memory: Tensor) -> Memory:
-        projections = (self.v_proj, self.k_proj) if self.score_source.keys else (self.v_proj,)
-        return Memory(tuple(self._heads(projection(memory)) for projection in projections))
+    def _project(self, memory: Tensor, carried: Carried) -> tuple[Memory, Carried]:
+        value, carried = self.carry.values(self._heads(self.v_proj(memory)), carried, self.depth)
+        keys = (self._heads(self.k_proj(memory)),) if self.score_source.keys else ()
+        return Memory((value, *keys)), carried
 
     def _heads(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.score_source.heads, -1)).transpose(1, 2)  # B x H x T x D
@@ -83,21 +85,21 @@ class Attention(nn.Module, ABC):
 class SelfAttention(Attention):
     """Keys and values are of the sequence itself; the cache holds those of the positions before."""
 
-    def _remember(self, memory: Tensor, cache: OwnMemory | None) -> Memory:
-        new = self._project(memory)
-        return new if cache is None else cache.extend(new)
+    def _remember(self, memory: Tensor, carried: Carried, cache: OwnMemory | None) -> tuple[Memory, Carried]:
+        new, carried = self._project(memory, carried)
+        return (new if cache is None else cache.extend(new)), carried
 
 
 class CrossAttention(Attention):
     """Keys and values are of the other sequence, which does not grow: the cache holds them from the first step."""
 
-    def _remember(self, memory: Tensor, cache: SourceMemory | None) -> Memory:
+    def _remember(self, memory: Tensor, carried: Carried, cache: SourceMemory | None) -> tuple[Memory, Carried]:
         if cache is None:
-            return self._project(memory)
+            return self._project(memory, carried)
         if cache.memory is None:
-            projected = self._project(memory).parts
-            cache.memory = Memory(tuple(part.contiguous() for part in projected))  # or each step copies
-        return cache.memory
+            projected, carried = self._project(memory, carried)
+            cache.memory = Memory(tuple(part.contiguous() for part in projected.parts))  # or each step copies
+        return cache.memory, carried
 
 
 def xavier_linear(inputs: int, outputs: int, gain: float) -> nn.Linear:

@@ -9,9 +9,10 @@ from fairseq.dataclass import FairseqDataclass
 
 from realformer_nmt.common.choices import choose
 from realformer_nmt.common.errors import OptionError
+from realformer_nmt.model.parts import PARTS
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import SCALINGS, Stack
-from realformer_nmt.model.scores import CARRIES, SOURCES, source_names
+from realformer_nmt.model.scores import source_names
 
 MAX_LAYERS = 1000  # ADMIN and DeepNet stop at 1000; a typing error goes on
 
@@ -20,15 +21,19 @@ def _help(text: str, **extra: str) -> dict[str, str]:
     return {"help": text, **extra}
 
 
+def _part(option: str, default: str, words: str = "{}") -> str:
+    names = ", ".join(PARTS[option])
+    return field(default=default, metadata=_help(words.format(f"one of {names}")))
+
+
 @dataclass
 class TranslationConfig(FairseqDataclass):
-    residual_topology: str = field(default="post", metadata=_help(f"one of {', '.join(TOPOLOGIES)}"))
-    residual_scaling: str = field(default="none", metadata=_help(f"one of {', '.join(SCALINGS)}"))
-    score_source: str = field(
-        default="dot",
-        metadata=_help(f"scores of self-attention: one of {', '.join(SOURCES)}, or several joined by +, as random+dot"),
+    residual_topology: str = _part("residual_topology", "post")
+    residual_scaling: str = _part("residual_scaling", "none")
+    score_source: str = _part(
+        "score_source", "dot", "scores of self-attention: {}, or several joined by +, as random+dot"
     )
-    score_carry: str = field(default="none", metadata=_help(f"residual attention: one of {', '.join(CARRIES)}"))
+    score_carry: str = _part("score_carry", "none", "residual attention: {}")
     score_length: int = field(default=256, metadata=_help("longest sequence a Synthesizer's tables have room for"))
     encoder_embed_dim: int = field(default=512, metadata=_help("encoder width"))
     encoder_ffn_embed_dim: int = field(default=2048, metadata=_help("width of the encoder's feed-forward blocks"))
@@ -70,7 +75,7 @@ def validate(cfg: TranslationConfig) -> None:
     """Refuse what cannot be built, naming what was given, what is allowed and what to do."""
     topology = choose("--residual-topology", cfg.residual_topology, TOPOLOGIES)
     scaling = choose("--residual-scaling", cfg.residual_scaling, SCALINGS)
-    choose("--score-carry", cfg.score_carry, CARRIES)
+    choose("--score-carry", cfg.score_carry, PARTS["score_carry"])
     source_names(cfg.score_source)
     activations = utils.get_available_activation_fns()
     choose("--activation-fn", cfg.activation_fn, dict.fromkeys(activations))

@@ -12,7 +12,7 @@ from realformer_nmt.kernels.linear import linear
 from realformer_nmt.model.cache import Decoding
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.encoder import EncoderOut
-from realformer_nmt.model.layers import Caches, DecoderLayer, Totals
+from realformer_nmt.model.layers import BothCarried, Caches, DecoderLayer
 from realformer_nmt.model.stack import Side, rotation
 
 
@@ -59,11 +59,11 @@ class Decoder(Side, FairseqIncrementalDecoder):
         masks = (mask, encoder_out["encoder_padding_mask"][0][:, None, None])
         x = self.embed(tokens, positions)
         stream = self.topology.enter(x.view(len(x) // beams, -1, x.size(-1)))  # in beam search B x beams x C
-        totals: Totals = (None, None)
+        carried: BothCarried = ((), ())
         wanted = self.need_attn and not self.training  # the last layer's attention
         for layer, cache in zip(self.layers, caches, strict=True):
             weights = wanted and layer is self.layers[-1]
-            stream, totals, attn = self.run(layer, stream, memory, masks, totals, cache, weights)
+            stream, carried, attn = self.run(layer, stream, memory, masks, carried, cache, weights)
         x = self.topology.leave(stream, self.layer_norm).view(x.shape)
         if wanted:
             attn = self._in_source_order(attn, encoder_out).view(*x.shape[:2], -1)  # rows x T x S

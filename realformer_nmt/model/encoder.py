@@ -6,6 +6,7 @@ from fairseq.models import FairseqEncoder
 from torch import Tensor, nn
 
 from realformer_nmt.model.cache import sentences_of, unchanged
+from realformer_nmt.model.carry import Carried
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.layers import EncoderLayer
 from realformer_nmt.model.stack import Side, rotation
@@ -31,9 +32,9 @@ class Encoder(Side, FairseqEncoder):
         padding = tokens.eq(self.padding_idx)
         x = self.embed(tokens, self.embed_positions(tokens) if self.embed_positions else None)
         stream = self.topology.enter(x.masked_fill(padding.unsqueeze(-1), 0))
-        total = None
+        carried: Carried = ()
         for layer in self.layers:
-            stream, total = self.run(layer, stream, padding[:, None, None], total)
+            stream, carried = self.run(layer, stream, padding[:, None, None], carried)
         x = self.topology.leave(stream, self.layer_norm)
         return EncoderOut(
             encoder_out=[x.transpose(0, 1)],  # S x B x C, fairseq's order

@@ -5,16 +5,13 @@ from typing import Any
 
 from fairseq import models
 
+from realformer_nmt.model.parts import PARTS
+
 Preset = dict[str, str | int | float]
 
 
 def _family(topology: str, scaling: str, source: str, carry: str) -> Preset:
-    return {
-        "residual_topology": topology,
-        "residual_scaling": scaling,
-        "score_source": source,
-        "score_carry": carry,
-    }
+    return dict(zip(PARTS, (topology, scaling, source, carry), strict=True))
 
 
 FAMILIES: dict[str, Preset] = {

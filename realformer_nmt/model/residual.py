@@ -1,64 +1,97 @@
 """How a sub-layer joins the stream.
 
-A topology reads the sub-layer's input from the stream, writes its output back through the shortcut (scaling.py), and
-reads the stream out after the last layer. The stream is a tuple of B x T x C tensors that only the topology looks into.
+A topology makes the norms of the sub-layers, reads a sub-layer's input from the stream, writes its output back
+through the shortcut (scaling.py), and reads the stream out after the last layer. The stream is a tuple of B x T x C
+tensors that only the topology looks into. Encoder and decoder have one each, which may hold parameters.
 """
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 from fairseq.modules import Fp32LayerNorm
 from torch import Tensor, nn
 
-from realformer_nmt.model.scaling import Shortcut
+from realformer_nmt.model.scaling import Shortcut, Stack
 
 Stream = tuple[Tensor, ...]
 
 
-class PostLN:
-    """x = LN(shortcut(x, f(x))): Vaswani et al. 2017."""
+class Place(NamedTuple):
+    """Of a sub-layer in its stack."""
 
-    renormalises = True
+    depth: int  # of its layer, from 1
+    number: int  # among all sub-layers, from 0
+    last: bool  # of its layer
 
-    def final_norm(self, _width: int) -> nn.Module:
+
+class Topology(nn.Module, ABC):
+    """One of a stack. The module that `norm` makes bears stock fairseq's name, so that its weights do, too."""
+
+    renormalises = True  # whether the stream stays within bounds, however often a shortcut multiplies it
+
+    def __init__(self, stack: Stack, width: int) -> None:
+        super().__init__()
+        self.stack, self.width = stack, width
+
+    def norm(self, _place: Place) -> nn.Module:
+        """All norms of one sub-layer."""
+        return nn.LayerNorm(self.width)
+
+    def final_norm(self) -> nn.Module:
         return nn.Identity()
 
     def enter(self, x: Tensor) -> Stream:
         return (x,)
 
-    def read(self, stream: Stream, _norm: nn.Module) -> Tensor:
-        return stream[0]
+    @abstractmethod
+    def read(self, stream: Stream, norm: nn.Module, place: Place) -> Tensor: ...
 
-    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module) -> Stream:
-        return (norm(shortcut(stream[0], branch)),)
+    @abstractmethod
+    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module, place: Place) -> Stream: ...
 
     def leave(self, stream: Stream, final_norm: nn.Module) -> Tensor:
         return final_norm(stream[0])
 
 
-class PreLN(PostLN):
+class PostLN(Topology):
+    """x = LN(shortcut(x, f(x))): Vaswani et al. 2017."""
+
+    def read(self, stream: Stream, _norm: nn.Module, _place: Place) -> Tensor:
+        return stream[0]
+
+    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module, _place: Place) -> Stream:
+        return (norm(shortcut(stream[0], branch)),)
+
+
+class PreLN(Topology):
     """x = shortcut(x, f(LN(x))), and LN(x) after the last layer: Xiong et al. 2020."""
 
     renormalises = False
 
-    def final_norm(self, width: int) -> nn.Module:
-        return nn.LayerNorm(width)
+    def final_norm(self) -> nn.Module:
+        return nn.LayerNorm(self.width)
 
-    def read(self, stream: Stream, norm: nn.Module) -> Tensor:
+    def read(self, stream: Stream, norm: nn.Module, _place: Place) -> Tensor:
         return norm(stream[0])
 
-    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, _norm: nn.Module) -> Stream:
+    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, _norm: nn.Module, _place: Place) -> Stream:
         return (shortcut(stream[0], branch),)
 
 
-class Dual(PostLN):
+class Dual(Topology):
     """b = f(x); x = LN(shortcut(x, b)); d = d + b from d = embedding; x + LN(d) after the last layer: ResiDual,
     Xie et al. 2023, section 3. d is kept in fp32, so the paper's factor against fp16 overflow is not needed."""
 
-    def final_norm(self, width: int) -> nn.Module:
-        return Fp32LayerNorm(width, eps=1e-7)
+    def final_norm(self) -> nn.Module:
+        return Fp32LayerNorm(self.width, eps=1e-7)
 
     def enter(self, x: Tensor) -> Stream:
         return x, x.float()
 
-    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module) -> Stream:
+    def read(self, stream: Stream, _norm: nn.Module, _place: Place) -> Tensor:
+        return stream[0]
+
+    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module, _place: Place) -> Stream:
         x, d = stream
         return norm(shortcut(x, branch)), d + branch
 
@@ -67,4 +100,4 @@ class Dual(PostLN):
         return (x + final_norm(d)).type_as(x)
 
 
-TOPOLOGIES: dict[str, PostLN] = {"post": PostLN(), "pre": PreLN(), "dual": Dual()}
+TOPOLOGIES: dict[str, type[Topology]] = {"post": PostLN, "pre": PreLN, "dual": Dual}

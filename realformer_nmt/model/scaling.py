@@ -108,10 +108,15 @@ class Decayed(Profiled):
         return (self.share.detach() + 0 * self.share) * self.w0 + self.delta
 
 
+def _at_any_depth(gains: Gains) -> Callable[[int], Gains]:
+    return lambda _depth: gains
+
+
 class Scaling(NamedTuple):
     shortcut: Callable[[int, int], Shortcut]  # width, index of the sub-layer in its stack
-    gains: Gains = Gains()
-    unequal: Gains = Gains(1.0, 1.0)  # of attention to a memory of another width, which stock fairseq starts so too
+    gains: Callable[[int], Gains] = _at_any_depth(Gains())  # of the layer at a depth, counted from 1
+    # of attention to a memory of another width, which stock fairseq starts so too
+    unequal: Callable[[int], Gains] = _at_any_depth(Gains(1.0, 1.0))
     weight: float = 1.0  # what the shortcut starts with, as far as it is known without data
 
 
@@ -143,7 +148,7 @@ def _deepnorm(stack: Stack) -> Scaling:
         a, b = 0.81 * size, 0.87 / size
     else:
         a, b = (3 * stack.decoder_layers) ** (1 / 4), (12 * stack.decoder_layers) ** (-1 / 4)
-    gains = Gains(query_key=1.0, value=b, output=b)
+    gains = _at_any_depth(Gains(query_key=1.0, value=b, output=b))
     return Scaling(lambda _width, _index: Constant(a), gains, gains, weight=a)
 
 

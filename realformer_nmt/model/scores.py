@@ -1,7 +1,6 @@
-"""Raw attention scores: where they come from (source) and how they pass from layer to layer (carry)."""
+"""Raw attention scores: where they come from. How they pass from layer to layer is carry.py's."""
 
 import functools
-from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -67,25 +66,3 @@ def longest(option: str, length: int) -> int | None:
 def build_source(option: str, heads: int, head_width: int, length: int) -> ScoreSource:
     sources = [SOURCES[name](heads, head_width, length) for name in source_names(option)]
     return sources[0] if len(sources) == 1 else Mixture(sources)
-
-
-def _no_carry(scores: Tensor, _total: Tensor | None, _depth: int) -> tuple[Tensor, Tensor | None]:
-    """logits_l = scores_l."""
-    return scores, None
-
-
-def _running_sum(scores: Tensor, total: Tensor | None, _depth: int) -> tuple[Tensor, Tensor | None]:
-    """total_l = scores_l + total_{l-1}, logits_l = total_l: RealFormer (He et al. 2021), section 3."""
-    total = scores.float() if total is None else scores + total  # fp32: sixty fp16 scores would overflow
-    return total, total
-
-
-def _running_mean(scores: Tensor, total: Tensor | None, depth: int) -> tuple[Tensor, Tensor | None]:
-    """logits_l = total_l / l with the total of the running sum: RealFormer, section 4.1.3 and table 7."""
-    total, _ = _running_sum(scores, total, depth)
-    return total / depth, total
-
-
-# (raw scores, total from the layer below or None, depth counted from 1) -> (logits, total for the layer above)
-Carry = Callable[[Tensor, Tensor | None, int], tuple[Tensor, Tensor | None]]
-CARRIES: dict[str, Carry] = {"none": _no_carry, "sum": _running_sum, "mean": _running_mean}

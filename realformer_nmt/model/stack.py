@@ -13,6 +13,7 @@ from realformer_nmt.kernels.dropout import Dropout
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.layers import Layer
 from realformer_nmt.model.residual import TOPOLOGIES
+from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.scores import longest
 
 
@@ -32,9 +33,11 @@ class Side(nn.Module):
         self.layernorm_embedding = nn.LayerNorm(width) if cfg.layernorm_embedding else nn.Identity()
         self.dropout_module = Dropout(cfg.dropout, module_name=type(self).__name__)
         self.checkpoint_activations = cfg.checkpoint_activations
-        self.topology = TOPOLOGIES[cfg.residual_topology]
-        self.layers = nn.ModuleList(layer(cfg, depth) for depth in range(1, getattr(cfg, f"{layer.side}_layers") + 1))
-        self.layer_norm = self.topology.final_norm(width)
+        stack = Stack(layer.side, cfg.encoder_layers, cfg.decoder_layers)
+        self.topology = TOPOLOGIES[cfg.residual_topology](stack, width)
+        depths = range(1, getattr(cfg, f"{layer.side}_layers") + 1)
+        self.layers = nn.ModuleList(layer(cfg, depth, self.topology) for depth in depths)
+        self.layer_norm = self.topology.final_norm()
         self.limit: int = min(limit, longest(cfg.score_source, cfg.score_length) or limit)
 
     def embed(self, tokens: Tensor, positions: Tensor | None) -> Tensor:
@@ -45,8 +48,8 @@ class Side(nn.Module):
 
     def run(self, layer: nn.Module, *state: Any) -> Any:
         if self.checkpoint_activations and torch.is_grad_enabled():
-            return checkpoint(layer, *state, use_reentrant=False)
-        return layer(*state)
+            return checkpoint(layer, self.topology, *state, use_reentrant=False)
+        return layer(self.topology, *state)
 
     def max_positions(self) -> int:
         return self.limit

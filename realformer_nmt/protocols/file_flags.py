@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from realformer_nmt.common.choices import unknown
+from realformer_nmt.model.parts import PARTS
 
 SIZES = tuple(
     f"{side}-{name}"
@@ -17,7 +18,8 @@ SIZES = tuple(
     for name in ("embed-dim", "ffn-embed-dim", "layers", "attention-heads", "learned-pos", "layerdrop")
 )
 MODEL = (
-    *("residual-topology", "residual-scaling", "score-source", "score-carry", "score-length", "activation-fn"),
+    *(part.replace("_", "-") for part in PARTS),
+    *("score-length", "activation-fn"),
     *("dropout", "attention-dropout", "activation-dropout", "relu-dropout", "share-decoder-input-output-embed"),
     *("share-all-embeddings", "layernorm-embedding", "no-scale-embedding", "no-token-positional-embeddings"),
     *("checkpoint-activations", "max-source-positions", "max-target-positions"),

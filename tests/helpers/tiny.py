@@ -10,10 +10,12 @@ from fairseq.data import Dictionary
 from torch import Tensor
 
 from realformer_nmt.model.cache import Decoding
+from realformer_nmt.model.carry import CARRIES
 from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.parts import PARTS
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import SCALINGS
-from realformer_nmt.model.scores import CARRIES, SOURCES
+from realformer_nmt.model.scores import SOURCES
 
 PAD, EOS = 1, 2
 SIZE = {
@@ -48,8 +50,7 @@ def build(**options: Any) -> TranslationModel:
 
 
 def combination(parts: tuple[str, str, str, str], **options: Any) -> TranslationModel:
-    names = ("residual_topology", "residual_scaling", "score_source", "score_carry")
-    return build(**dict(zip(names, parts, strict=True)), **options)
+    return build(**dict(zip(PARTS, parts, strict=True)), **options)
 
 
 def profiled(model: TranslationModel) -> TranslationModel:

@@ -7,8 +7,9 @@ import torch
 from torch import Tensor
 
 from realformer_nmt.model.attention import Attention, CrossAttention, SelfAttention
+from realformer_nmt.model.carry import CARRIES, Carried
 from realformer_nmt.model.scaling import Gains
-from realformer_nmt.model.scores import CARRIES, build_source
+from realformer_nmt.model.scores import build_source
 
 HEADS, D = 2, 4
 MASKS = {
@@ -55,14 +56,15 @@ def by_hand(
 def test_three_layers(carry: str, kind: type[Attention], mask: str) -> None:
     torch.manual_seed(4)
     x, memory = torch.randn(2, 2, 5, HEADS * D)
-    total, totals = None, []
+    carried: Carried = ()
+    totals: list[torch.Tensor] = []
     for depth in (1, 2, 3):
         seen = x if kind is SelfAttention else memory
         attention = layer(kind, carry, depth)
         expected = by_hand(attention, x, seen, MASKS[mask], totals, depth if carry == "mean" else 1)
-        attended = attention(x, seen, MASKS[mask], total)
+        attended = attention(x, seen, MASKS[mask], carried)
         torch.testing.assert_close(attended.output, expected, rtol=1e-4, atol=1e-4)
-        x, total = attended.output * 0.1, attended.total
+        x, carried = attended.output * 0.1, attended.carried
         totals = [] if carry == "none" else totals
 
 

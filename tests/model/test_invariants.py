@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny import EOS, PAD, combination, profiled
 
-from realformer_nmt.model.scores import CARRIES
+from realformer_nmt.model.carry import CARRIES, Carried
 
 
 @settings(max_examples=30, deadline=None)
@@ -14,9 +14,9 @@ def test_carried_scores_are_the_sum_or_the_mean_of_all_below_at_any_depth(depth:
     layers = torch.randn(depth, 1, 2, 3, 3, generator=torch.Generator().manual_seed(seed))
     expected = {"none": layers[-1], "sum": layers.sum(0), "mean": layers.mean(0)}
     for name, carry in CARRIES.items():
-        total = None
+        carried: Carried = ()
         for number, scores in enumerate(layers, 1):
-            logits, total = carry(scores, total, number)
+            logits, carried = carry.scores(scores, carried, number)
         torch.testing.assert_close(logits, expected[name], rtol=1e-4, atol=1e-4)
 
 

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.model.residual import TOPOLOGIES
-from realformer_nmt.model.scaling import Constant
+from realformer_nmt.model.residual import TOPOLOGIES, Place
+from realformer_nmt.model.scaling import Constant, Stack
 
 WIDTH = 6
 torch.manual_seed(2)
@@ -23,13 +23,14 @@ def normalise(x: Tensor, norm: nn.Module, eps: float = 1e-5) -> Tensor:
 
 
 def through(name: str) -> tuple[Tensor, nn.Module]:
-    topology = TOPOLOGIES[name]
-    final = topology.final_norm(WIDTH)
+    topology = TOPOLOGIES[name](Stack("decoder", 1, 1), WIDTH)
+    final = topology.final_norm()
     for parameter in final.parameters():
         nn.init.normal_(parameter, std=2)
     stream = topology.enter(X)
-    for branch, norm in zip(BRANCHES, NORMS, strict=True):
-        stream = topology.write(stream, branch(topology.read(stream, norm)), Constant(W), norm)
+    for index, (branch, norm) in enumerate(zip(BRANCHES, NORMS, strict=True)):
+        place = Place(1, index, last=index == 2)
+        stream = topology.write(stream, branch(topology.read(stream, norm, place)), Constant(W), norm, place)
     return topology.leave(stream, final), final
 
 

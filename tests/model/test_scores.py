@@ -8,9 +8,10 @@ from torch import Tensor
 
 from realformer_nmt.model.attention import SelfAttention
 from realformer_nmt.model.cache import Memory
+from realformer_nmt.model.carry import CARRIES, Carried
 from realformer_nmt.model.scaling import Gains
 from realformer_nmt.model.score_source import ScoreSource
-from realformer_nmt.model.scores import CARRIES, SOURCES, build_source, longest
+from realformer_nmt.model.scores import SOURCES, build_source, longest
 from realformer_nmt.model.weights import WeightsError
 
 BATCH, HEADS, WIDTH, TABLE = 2, 3, 4, 12
@@ -179,7 +180,7 @@ def test_unknown_sources_are_refused(option: str, message: str) -> None:
 def test_carries_over_three_layers(carry: str, divisors: list[int] | None) -> None:
     first, second, third = torch.randn(3, 1, 2, 4, 4)
     chains = [first, first + second, first + second + third] if divisors else [first, second, third]
-    total = None
+    carried: Carried = ()
     for depth, scores in enumerate([first, second, third], start=1):
-        logits, total = CARRIES[carry](scores, total, depth)
+        logits, carried = CARRIES[carry].scores(scores, carried, depth)
         torch.testing.assert_close(logits, chains[depth - 1] / (divisors or [1, 1, 1])[depth - 1])

@@ -1,0 +1,175 @@
+"""Variants that stand nowhere but here, each one class and one row: what topologies, carries and scalings may ask for."""
+
+import pytest
+import torch
+from test_model import test_a_sentence_alone_equals_itself_in_a_padded_batch as check_padding
+from test_model import test_cached_decoding_equals_full_decoding as check_cache
+from test_model import test_every_parameter_gets_the_same_gradient_with_and_without_checkpointing as check_gradients
+from test_model import test_reordered_beams_decode_as_the_reordered_sentences_afresh as check_beams
+from tiny import build, profiled
+from torch import Tensor, nn
+
+from realformer_nmt.model.attention import SelfAttention
+from realformer_nmt.model.carry import CARRIES, Carried, Carry
+from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.residual import TOPOLOGIES, Place, PostLN, Stream, Topology
+from realformer_nmt.model.scaling import SCALINGS, Gains, Plain, Scaling, Shortcut, Stack
+from realformer_nmt.model.scores import build_source
+
+WIDTH = 6
+
+
+class BottomToTop(PostLN):
+    """As Post-LN, and x = LN(shortcut(x, f(x)) + the layer's input) at a layer's end: B2T (Takase et al. 2023)."""
+
+    def enter(self, x: Tensor) -> Stream:
+        return x, x
+
+    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module, place: Place) -> Stream:
+        x, bottom = stream
+        if not place.last:
+            return norm(shortcut(x, branch)), bottom
+        top = norm(shortcut(x, branch) + bottom)
+        return top, top
+
+
+class BothSides(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.before, self.after = nn.LayerNorm(width), nn.LayerNorm(width)
+
+
+class Peri(Topology):
+    """x = shortcut(x, g * LN(f(LN(x)))), g a number a sub-layer: Peri-LN (Kim et al. 2025) with a gain of its own."""
+
+    renormalises = False
+
+    def __init__(self, stack: Stack, width: int) -> None:
+        super().__init__(stack, width)
+        self.gain = nn.Parameter(torch.linspace(0.5, 1.5, stack.sublayers))
+
+    def norm(self, _place: Place) -> nn.Module:
+        return BothSides(self.width)
+
+    def final_norm(self) -> nn.Module:
+        return nn.LayerNorm(self.width)
+
+    def read(self, stream: Stream, norm: nn.Module, _place: Place) -> Tensor:
+        return norm.before(stream[0])
+
+    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module, place: Place) -> Stream:
+        return (shortcut(stream[0], self.gain[place.number] * norm.after(branch)),)
+
+
+class FirstValues(Carry):
+    """V_l' = (V_l + V_1) / 2: value residual learning (Zhou et al. 2024)."""
+
+    def values(self, own: Tensor, carried: Carried, _depth: int) -> tuple[Tensor, Carried]:
+        first = carried[0] if carried else own
+        return (own + first) / 2, (first,)
+
+
+def shrinking(_stack: Stack) -> Scaling:
+    """The gain of the branch is 1 / sqrt(depth): depth-scaled initialisation (Zhang et al. 2019)."""
+    return Scaling(lambda _width, _number: Plain(), lambda depth: Gains(output=depth**-0.5))
+
+
+VARIANTS: dict[str, dict[str, str]] = {
+    "b2t": {"residual_topology": "b2t"},
+    "peri": {"residual_topology": "peri"},
+    "first_values": {"score_carry": "first_values"},
+    "shrinking": {"residual_scaling": "shrinking"},
+    "all": {"residual_topology": "peri", "score_carry": "first_values", "residual_scaling": "shrinking"},
+}
+
+
+@pytest.fixture(autouse=True)
+def _rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TOPOLOGIES, "b2t", BottomToTop)
+    monkeypatch.setitem(TOPOLOGIES, "peri", Peri)
+    monkeypatch.setitem(CARRIES, "first_values", FirstValues())
+    monkeypatch.setitem(SCALINGS, "shrinking", shrinking)
+
+
+@pytest.fixture(params=VARIANTS)
+def model(request: pytest.FixtureRequest, _rows: None) -> TranslationModel:
+    return profiled(build(**VARIANTS[request.param]))
+
+
+def test_they_do_what_any_model_must(model: TranslationModel) -> None:
+    for check in (check_cache, check_padding, check_beams, check_gradients):
+        check(model)
+
+
+def test_their_weights_are_saved_and_loaded(model: TranslationModel) -> None:
+    state = {name: weight + 1 for name, weight in model.state_dict().items()}
+    model.load_state_dict(state)
+    assert all(torch.equal(weight, state[name]) for name, weight in model.state_dict().items())
+
+
+def test_a_topology_of_parameters_and_two_norms_names_each_once() -> None:
+    names = [name for name, _ in build(residual_topology="peri").encoder.named_parameters()]
+    assert [name for name in names if name.startswith("topology")] == ["topology.gain"]
+    assert {"layers.0.self_attn_layer_norm.before.weight", "layers.1.final_layer_norm.after.bias"} < set(names)
+
+
+def branches(number: int) -> tuple[list[nn.Module], Tensor]:
+    torch.manual_seed(3)
+    return [nn.Linear(WIDTH, WIDTH) for _ in range(number)], torch.randn(2, 3, WIDTH)
+
+
+def run(topology: Topology, made: list[nn.Module], x: Tensor, layer: int) -> tuple[Tensor, list[nn.Module]]:
+    places = [Place(number // layer + 1, number, number % layer == layer - 1) for number in range(len(made))]
+    norms, stream = [topology.norm(place) for place in places], topology.enter(x)
+    for parameter in (p for norm in norms for p in norm.parameters()):
+        nn.init.normal_(parameter)
+    for branch, norm, place in zip(made, norms, places, strict=True):
+        stream = topology.write(stream, branch(topology.read(stream, norm, place)), Plain(), norm, place)
+    return stream[0], norms
+
+
+def test_what_is_told_the_end_of_a_layer_against_its_formula() -> None:
+    made, x = branches(4)
+    actual, norms = run(BottomToTop(Stack("encoder", 2, 2), WIDTH), made, x, layer=2)
+    for first in (0, 2):
+        middle = norms[first](x + made[first](x))
+        x = norms[first + 1](middle + made[first + 1](middle) + x)
+    torch.testing.assert_close(actual, x)
+
+
+def test_what_has_two_norms_and_parameters_against_its_formula() -> None:
+    made, x = branches(4)
+    topology = Peri(Stack("encoder", 2, 2), WIDTH)
+    actual, norms = run(topology, made, x, layer=2)
+    for branch, norm, gain in zip(made, norms, topology.gain, strict=True):
+        x = x + gain * norm.after(branch(norm.before(x)))
+    torch.testing.assert_close(actual, x)
+
+
+def test_carried_values_against_their_formula() -> None:
+    torch.manual_seed(4)
+    source = build_source("dot", 2, 3, 1)
+    layers = [
+        SelfAttention(source, FirstValues(), depth, memory_width=6, dropout=0.0, gains=Gains()) for depth in (1, 2)
+    ]
+    x = torch.randn(2, 5, 6)
+    carried: Carried = ()
+    first = layers[0].v_proj(x)
+    for layer in layers:
+        query, key = (
+            projection(x).unflatten(-1, (2, 3)).transpose(1, 2) for projection in (layer.q_proj, layer.k_proj)
+        )
+        value = ((layer.v_proj(x) + first) / 2).unflatten(-1, (2, 3)).transpose(1, 2)
+        heads = (query @ key.transpose(-1, -2) / 3**0.5).softmax(-1) @ value  # B x H x T x D
+        expected = layer.out_proj(heads.transpose(1, 2).flatten(2))
+        for weights in (True, False):  # by hand in the layer, and by torch's own kernel
+            attended = layer(x, x, None, carried, weights=weights)
+            torch.testing.assert_close(attended.output, expected)
+        x, carried = attended.output, attended.carried
+
+
+def test_gains_by_depth() -> None:
+    layers = build(residual_scaling="shrinking", encoder_layers=9).encoder.layers
+    for depth, layer in enumerate(layers, 1):
+        bound = (6 / sum(layer.fc1.weight.shape)) ** 0.5 * depth**-0.5  # xavier's uniform distribution
+        assert 0.9 * bound < layer.fc1.weight.abs().max() <= bound
