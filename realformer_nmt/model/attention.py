@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from realformer_nmt.kernels.dropout import Dropout
 from realformer_nmt.kernels.linear import linear
-from realformer_nmt.model.cache import Memory, OwnMemory, SourceMemory
+from realformer_nmt.model.cache import CrossCache, KeysValues, SelfCache
 from realformer_nmt.model.carry import Carried, Carry
 from realformer_nmt.model.scaling import Gains
 from realformer_nmt.model.score_source import ScoreSource
@@ -71,12 +71,12 @@ class Attention(nn.Module, ABC):
         return self.out_proj(heads.transpose(1, 2).flatten(2))  # B x T x C
 
     @abstractmethod
-    def _remember(self, memory: Tensor, carried: Carried, cache: Any) -> tuple[Memory, Carried]: ...
+    def _remember(self, memory: Tensor, carried: Carried, cache: Any) -> tuple[KeysValues, Carried]: ...
 
-    def _project(self, memory: Tensor, carried: Carried) -> tuple[Memory, Carried]:
+    def _project(self, memory: Tensor, carried: Carried) -> tuple[KeysValues, Carried]:
         value, carried = self.carry.values(self._heads(self.v_proj(memory)), carried, self.depth)
         keys = (self._heads(self.k_proj(memory)),) if self.score_source.keys else ()
-        return Memory((value, *keys)), carried
+        return KeysValues((value, *keys)), carried
 
     def _heads(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.score_source.heads, -1)).transpose(1, 2)  # B x H x T x D
@@ -85,7 +85,7 @@ class Attention(nn.Module, ABC):
 class SelfAttention(Attention):
     """Keys and values are of the sequence itself; the cache holds those of the positions before."""
 
-    def _remember(self, memory: Tensor, carried: Carried, cache: OwnMemory | None) -> tuple[Memory, Carried]:
+    def _remember(self, memory: Tensor, carried: Carried, cache: SelfCache | None) -> tuple[KeysValues, Carried]:
         new, carried = self._project(memory, carried)
         return (new if cache is None else cache.extend(new)), carried
 
@@ -93,13 +93,13 @@ class SelfAttention(Attention):
 class CrossAttention(Attention):
     """Keys and values are of the other sequence, which does not grow: the cache holds them from the first step."""
 
-    def _remember(self, memory: Tensor, carried: Carried, cache: SourceMemory | None) -> tuple[Memory, Carried]:
+    def _remember(self, memory: Tensor, carried: Carried, cache: CrossCache | None) -> tuple[KeysValues, Carried]:
         if cache is None:
             return self._project(memory, carried)
-        if cache.memory is None:
+        if cache.held is None:
             projected, carried = self._project(memory, carried)
-            cache.memory = Memory(tuple(part.contiguous() for part in projected.parts))  # or each step copies
-        return cache.memory, carried
+            cache.held = KeysValues(tuple(part.contiguous() for part in projected.parts))  # or each step copies
+        return cache.held, carried
 
 
 def xavier_linear(inputs: int, outputs: int, gain: float) -> nn.Linear:

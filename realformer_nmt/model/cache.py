@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-ROOM = 32  # positions there is room for at first; it doubles when they are full
+POSITIONS = 32  # positions there is room for at first; it doubles when they are full
 
 
-class Memory(NamedTuple):
+class KeysValues(NamedTuple):
     """Values, and keys where the scores take any, that a sentence's queries look at: B x H x S * beams x D each.
 
     With several beams the queries are theirs, all for the last position, and see what any of them has written at each.
@@ -80,74 +80,74 @@ class Lineage:
         self.beams, self.origin = 1, None
 
 
-class OwnMemory:
+class SelfCache:
     """Self-attention's in one layer: grown by a position a step, in place, so no gradient passes through it."""
 
     def __init__(self, lineage: Lineage) -> None:
         self.lineage = lineage
-        self.rooms: tuple[Tensor, ...] = ()  # values, keys: B x H x at least S * beams x D
+        self.buffers: tuple[Tensor, ...] = ()  # values, keys: B x H x at least S * beams x D
 
-    def extend(self, new: Memory) -> Memory:
+    def extend(self, new: KeysValues) -> KeysValues:
         beams, length = self.lineage.beams, self.lineage.length
         end, written = length * beams, [part.detach() for part in new.parts]
-        self.rooms = self.rooms or tuple(part[:, :, :0] for part in written)
-        if end > self.rooms[0].size(2):
-            self.rooms = tuple(_enlarged(room, ROOM * beams) for room in self.rooms)
-        for room, part in zip(self.rooms, written, strict=True):
-            torch.nan_to_num(part, 0, 0, 0, out=room[:, :, end - beams : end])  # or 0 times it is NaN for all beams
-        return Memory(tuple(room[:, :, :end] for room in self.rooms), length - 1, beams, tuple(written))
+        self.buffers = self.buffers or tuple(part[:, :, :0] for part in written)
+        if end > self.buffers[0].size(2):
+            self.buffers = tuple(_enlarged(buffer, POSITIONS * beams) for buffer in self.buffers)
+        for buffer, part in zip(self.buffers, written, strict=True):
+            torch.nan_to_num(part, 0, 0, 0, out=buffer[:, :, end - beams : end])  # or 0 times it is NaN for all beams
+        return KeysValues(tuple(buffer[:, :, :end] for buffer in self.buffers), length - 1, beams, tuple(written))
 
     @property
     def sentences(self) -> int:
-        return len(self.rooms[0]) if self.rooms else 0
+        return len(self.buffers[0]) if self.buffers else 0
 
     def keep(self, sentences: Tensor) -> None:
-        self.rooms = tuple(room.index_select(0, sentences) for room in self.rooms)
+        self.buffers = tuple(buffer.index_select(0, sentences) for buffer in self.buffers)
 
-    def part_beams(self) -> None:
-        """Each row gets a room with what its lineage has written."""
+    def split_beams(self) -> None:
+        """Each row gets a buffer with what its lineage has written."""
         if self.lineage.origin is not None:
             index = self.lineage.origin.transpose(1, 2)[:, None, :, :, None]  # B x 1 x S x beams x 1
-            self.rooms = tuple(self._parted(room, index) for room in self.rooms)
+            self.buffers = tuple(self._split(buffer, index) for buffer in self.buffers)
 
-    def _parted(self, room: Tensor, index: Tensor) -> Tensor:
+    def _split(self, buffer: Tensor, index: Tensor) -> Tensor:
         beams = self.lineage.beams
-        every = room[:, :, : self.lineage.length * beams].unflatten(2, (-1, beams))  # B x H x S x beams x D
+        every = buffer[:, :, : self.lineage.length * beams].unflatten(2, (-1, beams))  # B x H x S x beams x D
         return every.gather(3, index.expand_as(every)).permute(0, 3, 1, 2, 4).flatten(0, 1)  # B * beams x H x S x D
 
 
-def _enlarged(room: Tensor, least: int) -> Tensor:
+def _enlarged(buffer: Tensor, least: int) -> Tensor:
     """With space for twice as much."""
-    larger = room.new_empty(*room.shape[:2], max(least, 2 * room.size(2)), room.size(3))
-    larger[:, :, : room.size(2)] = room
+    larger = buffer.new_empty(*buffer.shape[:2], max(least, 2 * buffer.size(2)), buffer.size(3))
+    larger[:, :, : buffer.size(2)] = buffer
     return larger
 
 
-class SourceMemory:
+class CrossCache:
     """Encoder-decoder attention's in one layer: projected once, of each sentence, whatever the number of its beams."""
 
     def __init__(self) -> None:
-        self.memory: Memory | None = None
+        self.held: KeysValues | None = None
 
     @property
     def sentences(self) -> int:
-        return 0 if self.memory is None else len(self.memory.parts[0])
+        return 0 if self.held is None else len(self.held.parts[0])
 
     def keep(self, sentences: Tensor) -> None:
-        if self.memory is not None:
-            self.memory = Memory(tuple(part.index_select(0, sentences) for part in self.memory.parts))
+        if self.held is not None:
+            self.held = KeysValues(tuple(part.index_select(0, sentences) for part in self.held.parts))
 
 
 class Decoding:
-    """All layers' memories."""
+    """All layers' caches."""
 
     def __init__(self, layers: int, beams: int) -> None:
         self.beams, self.lineage = beams, Lineage(beams)
-        self.own = [OwnMemory(self.lineage) for _ in range(layers)]
-        self.source = [SourceMemory() for _ in range(layers)]
+        self.own = [SelfCache(self.lineage) for _ in range(layers)]
+        self.source = [CrossCache() for _ in range(layers)]
 
-    def step(self, rows: int, device: torch.device) -> list[tuple[OwnMemory, SourceMemory]]:
-        """The memories of each layer, for another position of every row."""
+    def step(self, rows: int, device: torch.device) -> list[tuple[SelfCache, CrossCache]]:
+        """The caches of each layer, for another position of every row."""
         self.lineage.advance(rows, device)
         return list(zip(self.own, self.source, strict=True))
 
@@ -157,8 +157,8 @@ class Decoding:
         if beams == self.lineage.beams:
             self.lineage.reorder(new_order)
         else:
-            for memory in self.own:
-                memory.part_beams()
+            for cache in self.own:
+                cache.split_beams()
             self.lineage.end()
             own = order
         source, self.beams = sentences_of(order, self.beams)
@@ -166,11 +166,11 @@ class Decoding:
         keep(self.source, source, new_order.device)
 
 
-def keep(memories: Sequence[OwnMemory | SourceMemory], sentences: list[int], device: torch.device) -> None:
-    if not unchanged(sentences, memories[0].sentences):
+def keep(caches: Sequence[SelfCache | CrossCache], sentences: list[int], device: torch.device) -> None:
+    if not unchanged(sentences, caches[0].sentences):
         index = torch.tensor(sentences, device=device)
-        for memory in memories:
-            memory.keep(index)
+        for cache in caches:
+            cache.keep(index)
 
 
 def sentences_of(order: list[int], beams: int) -> tuple[list[int], int]:

@@ -6,14 +6,14 @@ from torch import Tensor, nn
 
 from realformer_nmt.kernels.dropout import ACTIVATED, ActivatedDropout, Dropout
 from realformer_nmt.model.attention import Attended, CrossAttention, SelfAttention, xavier_linear
-from realformer_nmt.model.cache import OwnMemory, SourceMemory
+from realformer_nmt.model.cache import CrossCache, SelfCache
 from realformer_nmt.model.carry import CARRIES, Carried
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.residual import Place, Stream, Topology
 from realformer_nmt.model.scaling import SCALINGS, Shortcut
 from realformer_nmt.model.scores import build_source
 
-Caches = tuple[OwnMemory, SourceMemory] | tuple[None, None]
+Caches = tuple[SelfCache, CrossCache] | tuple[None, None]
 BothCarried = tuple[Carried, Carried]  # by self-attention, and by encoder-decoder attention
 
 
@@ -71,7 +71,7 @@ class Layer(nn.Module):
         return self.scaling.shortcut(self.shape.width, self.place(index).number)
 
     def attend_to_self(
-        self, topology: Topology, stream: Stream, mask: Tensor | None, carried: Carried, cache: OwnMemory | None = None
+        self, topology: Topology, stream: Stream, mask: Tensor | None, carried: Carried, cache: SelfCache | None = None
     ) -> tuple[Stream, Attended]:
         norm, place = self.self_attn_layer_norm, self.place(0)
         x = topology.read(stream, norm, place)

@@ -10,27 +10,27 @@ from realformer_nmt.model.parts import PARTS
 Preset = dict[str, str | int | float]
 
 
-def _family(topology: str, scaling: str, source: str, carry: str) -> Preset:
+def family(topology: str, scaling: str, source: str, carry: str) -> Preset:
     return dict(zip(PARTS, (topology, scaling, source, carry), strict=True))
 
 
 FAMILIES: dict[str, Preset] = {
-    "post_ln": _family("post", "none", "dot", "none"),
-    "pre_ln": _family("pre", "none", "dot", "none"),
-    "admin": _family("post", "admin", "dot", "none"),
-    "deepnorm": _family("post", "deepnorm", "dot", "none"),
-    "realformer": _family("post", "admin", "dot", "mean"),
-    "realformer_sum": _family("post", "admin", "dot", "sum"),
-    "realformer_post_ln": _family("post", "none", "dot", "mean"),
-    "resi_dual": _family("dual", "none", "dot", "none"),
-    "synthesizer_dense": _family("post", "none", "dense", "none"),
-    "synthesizer_dense_per_head": _family("post", "none", "dense_per_head", "none"),
-    "synthesizer_random": _family("post", "none", "random", "none"),
-    "synthesizer_fixed_random": _family("post", "none", "fixed_random", "none"),
-    "synthesizer_factorised_dense": _family("post", "none", "factorised_dense", "none"),
-    "synthesizer_factorised_random": _family("post", "none", "factorised_random", "none"),
-    "synthesizer_random_vanilla": _family("post", "none", "random+dot", "none"),
-    "synthesizer_dense_vanilla": _family("post", "none", "dense+dot", "none"),
+    "post_ln": family("post", "none", "dot", "none"),
+    "pre_ln": family("pre", "none", "dot", "none"),
+    "admin": family("post", "admin", "dot", "none"),
+    "deepnorm": family("post", "deepnorm", "dot", "none"),
+    "realformer": family("post", "admin", "dot", "mean"),
+    "realformer_sum": family("post", "admin", "dot", "sum"),
+    "realformer_post_ln": family("post", "none", "dot", "mean"),
+    "resi_dual": family("dual", "none", "dot", "none"),
+    "synthesizer_dense": family("post", "none", "dense", "none"),
+    "synthesizer_dense_per_head": family("post", "none", "dense_per_head", "none"),
+    "synthesizer_random": family("post", "none", "random", "none"),
+    "synthesizer_fixed_random": family("post", "none", "fixed_random", "none"),
+    "synthesizer_factorised_dense": family("post", "none", "factorised_dense", "none"),
+    "synthesizer_factorised_random": family("post", "none", "factorised_random", "none"),
+    "synthesizer_random_vanilla": family("post", "none", "random+dot", "none"),
+    "synthesizer_dense_vanilla": family("post", "none", "dense+dot", "none"),
 }
 
 
@@ -58,14 +58,19 @@ SIZES: dict[str, Preset] = {
     "wmt_en_fr_60l_12l": _size(60, 12, 512, 2048, 8, WMT),
 }
 
-PRESETS: dict[str, Preset] = FAMILIES | {
-    f"{family}_{size}": parts | shape for family, parts in FAMILIES.items() for size, shape in SIZES.items()
-}
+
+def in_every_size(families: dict[str, Preset]) -> dict[str, Preset]:
+    """Each family by its name, without a size, and as NAME_SIZE."""
+    sized = {f"{family}_{size}": parts | SIZES[size] for family, parts in families.items() for size in SIZES}
+    return families | sized
 
 
-def register(model: str, prefix: str = "") -> None:
+PRESETS: dict[str, Preset] = in_every_size(FAMILIES)
+
+
+def register(model: str, presets: dict[str, Preset], prefix: str = "") -> None:
     """Make every preset an --arch; what the user passes goes before what the preset says."""
-    for arch, preset in PRESETS.items():
+    for arch, preset in presets.items():
         models.register_model_architecture(model, prefix + arch)(filler(preset))
 
 

@@ -1,7 +1,7 @@
 """What a score source is.
 
-It answers `source(x, query, memory)` with raw scores of shape (B or 1) x H x T x S, never masked: x is B x T x C, query
-is B x H x T x D (None unless the source asks for `queries`), memory has the keys that it may be matched with and says
+It answers `source(x, query, seen)` with raw scores of shape (B or 1) x H x T x S, never masked: x is B x T x C, query
+is B x H x T x D (None unless the source asks for `queries`), seen has the keys that it may be matched with and says
 at which positions both are.
 """
 

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from realformer_nmt.common.choices import choose
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.model.cache import Memory
+from realformer_nmt.model.cache import KeysValues
 from realformer_nmt.model.score_source import ScoreSource
 from realformer_nmt.model.synthesizer import Dense, DensePerHead, FactorisedDense, FactorisedRandom, FixedRandom, Random
 
@@ -18,8 +18,8 @@ class Dot(ScoreSource):
     queries = keys = True
     tabled = False
 
-    def forward(self, _x: Tensor, query: Tensor, memory: Memory) -> Tensor:
-        return memory.match(query * self.head_width**-0.5)  # B x H x T x S
+    def forward(self, _x: Tensor, query: Tensor, seen: KeysValues) -> Tensor:
+        return seen.match(query * self.head_width**-0.5)  # B x H x T x S
 
 
 class Mixture(ScoreSource):
@@ -31,9 +31,9 @@ class Mixture(ScoreSource):
         self.sources = nn.ModuleList(sources)
         self.mixing = nn.Parameter(torch.zeros(len(sources)))
 
-    def forward(self, x: Tensor, query: Tensor | None, memory: Memory) -> Tensor:
+    def forward(self, x: Tensor, query: Tensor | None, seen: KeysValues) -> Tensor:
         weights = self.mixing.softmax(0)
-        scores = [source(x, query, memory) for source in self.sources]
+        scores = [source(x, query, seen) for source in self.sources]
         return functools.reduce(torch.add, (weight * score for weight, score in zip(weights, scores, strict=True)))
 
 

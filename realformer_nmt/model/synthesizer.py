@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.model.cache import Memory
+from realformer_nmt.model.cache import KeysValues
 from realformer_nmt.model.score_source import ScoreSource
 from realformer_nmt.model.weights import WeightsError
 
@@ -26,10 +26,10 @@ class Dense(ScoreSource):
         super().__init__(heads, head_width, length)
         self.row_weight = nn.Parameter(torch.randn(head_width, length) * head_width**-0.5)
 
-    def forward(self, _x: Tensor, query: Tensor, memory: Memory) -> Tensor:
-        length = self.check(memory.length)
+    def forward(self, _x: Tensor, query: Tensor, seen: KeysValues) -> Tensor:
+        length = self.check(seen.length)
         hidden = torch.relu(query * self.head_width**-0.5)  # B x H x T x D
-        return memory.place(hidden @ self.row_weight[:, :length])
+        return seen.place(hidden @ self.row_weight[:, :length])
 
     def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *args: Any) -> None:
         if f"{prefix}hidden_weight" in state_dict:
@@ -52,10 +52,10 @@ class DensePerHead(ScoreSource):
         self.row_weight = nn.Parameter(_uniform(heads, head_width, length))
         self.row_bias = nn.Parameter(torch.zeros(heads, 1, length))
 
-    def forward(self, x: Tensor, _query: None, memory: Memory) -> Tensor:
-        length = self.check(memory.length)
+    def forward(self, x: Tensor, _query: None, seen: KeysValues) -> Tensor:
+        length = self.check(seen.length)
         hidden = torch.relu(_split(x, self.heads) @ self.hidden_weight + self.hidden_bias)  # B x H x T x D
-        return memory.place(hidden @ self.row_weight[..., :length] + self.row_bias[..., :length])
+        return seen.place(hidden @ self.row_weight[..., :length] + self.row_bias[..., :length])
 
 
 class FactorisedDense(ScoreSource):
@@ -68,11 +68,11 @@ class FactorisedDense(ScoreSource):
         self.block_weight = nn.Parameter(_uniform(heads, head_width, blocks))
         self.cycle_weight = nn.Parameter(_uniform(heads, head_width, length // blocks))
 
-    def forward(self, x: Tensor, _query: None, memory: Memory) -> Tensor:
-        length = self.check(memory.length)
+    def forward(self, x: Tensor, _query: None, seen: KeysValues) -> Tensor:
+        length = self.check(seen.length)
         x = _split(x, self.heads)
         block, cycle = x @ self.block_weight, x @ self.cycle_weight  # B x H x T x a, B x H x T x b
-        return memory.place((block.unsqueeze(-1) * cycle.unsqueeze(-2)).flatten(-2)[..., :length])
+        return seen.place((block.unsqueeze(-1) * cycle.unsqueeze(-2)).flatten(-2)[..., :length])
 
 
 class Random(ScoreSource):
@@ -85,9 +85,9 @@ class Random(ScoreSource):
         super().__init__(heads, head_width, length)
         self.table = nn.Parameter(_table(heads, length, length))
 
-    def forward(self, _x: Tensor, _query: None, memory: Memory) -> Tensor:
-        length = self.check(memory.length)
-        return memory.place(self.table[:, memory.start : length, :length].unsqueeze(0))  # 1 x H x T x S
+    def forward(self, _x: Tensor, _query: None, seen: KeysValues) -> Tensor:
+        length = self.check(seen.length)
+        return seen.place(self.table[:, seen.start : length, :length].unsqueeze(0))  # 1 x H x T x S
 
 
 class FixedRandom(Random):
@@ -108,10 +108,10 @@ class FactorisedRandom(ScoreSource):
         self.rows = nn.Parameter(_table(heads, length, RANK))
         self.columns = nn.Parameter(_table(heads, length, RANK))
 
-    def forward(self, _x: Tensor, _query: None, memory: Memory) -> Tensor:
-        length = self.check(memory.length)
-        scores = self.rows[:, memory.start : length] @ self.columns[:, :length].transpose(-1, -2)
-        return memory.place(scores.unsqueeze(0))  # 1 x H x T x S
+    def forward(self, _x: Tensor, _query: None, seen: KeysValues) -> Tensor:
+        length = self.check(seen.length)
+        scores = self.rows[:, seen.start : length] @ self.columns[:, :length].transpose(-1, -2)
+        return seen.place(scores.unsqueeze(0))  # 1 x H x T x S
 
 
 def _split(x: Tensor, heads: int) -> Tensor:

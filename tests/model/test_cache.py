@@ -7,7 +7,7 @@ from stock import stock
 from tiny import SOURCE, build, combination, dictionary
 from torch import nn
 
-from realformer_nmt.model.cache import Decoding, Lineage, Memory, OwnMemory
+from realformer_nmt.model.cache import Decoding, KeysValues, Lineage, SelfCache
 
 BEAMS = 3
 MOVES = {
@@ -77,11 +77,11 @@ def test_a_beam_that_overflows_is_lost_alone_as_stocks_is(size: float, before: b
 def test_attention_over_beams_is_that_over_a_copy_of_each_beams_own_positions() -> None:
     """By the formula, and by torch's kernel."""
     lineage, heads, width = Lineage(BEAMS), 2, 4
-    memory, copies = OwnMemory(lineage), [torch.empty(2, 6, heads, 0, width)]
+    memory, copies = SelfCache(lineage), [torch.empty(2, 6, heads, 0, width)]
     for order in ([1, 0, 0, 5, 4, 4], [2, 1, 1, 3, 3, 5], [0, 2, 2, 3, 4, 5]):
         lineage.advance(6, torch.device("cpu"))
         query, *new = torch.randn(3, 2, heads, BEAMS, width, requires_grad=True)  # two sentences
-        seen, mask = memory.extend(Memory(tuple(new))), lineage.mask()
+        seen, mask = memory.extend(KeysValues(tuple(new))), lineage.mask()
         copies.append(torch.cat([copies[-1], rows(torch.stack(new))], 3))
         value, key = copies[-1]
         attended = (rows(query) @ key.transpose(-1, -2) / width**0.5).softmax(-1) @ value  # rows x H x 1 x D
@@ -96,12 +96,12 @@ def test_attention_over_beams_is_that_over_a_copy_of_each_beams_own_positions() 
 @pytest.mark.parametrize("part", [0, 1], ids=["value", "key"])
 def test_what_overflows_is_seen_by_its_own_beam_alone(part: int) -> None:
     lineage = Lineage(BEAMS)
-    memory = OwnMemory(lineage)
+    memory = SelfCache(lineage)
     new = [torch.randn(2, 2, BEAMS, 4) for _ in range(2)]
     new[part][0, :, 1] = torch.inf
     lineage.advance(6, torch.device("cpu"))
     query = torch.randn(2, 2, BEAMS, 4).abs()
-    seen, mask = memory.extend(Memory(tuple(new))), lineage.mask()
+    seen, mask = memory.extend(KeysValues(tuple(new))), lineage.mask()
     plain = seen.mix(seen.match(query).masked_fill(mask, -torch.inf).softmax(-1))
     for attended in (plain, seen.attend(query, mask, 0.0)):
         finite = attended.isfinite().all(-1).all(1)  # two sentences x beams

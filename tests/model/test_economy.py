@@ -128,9 +128,9 @@ def beams(order: list[int]) -> tuple[Decoding, list[int]]:
 
 
 def addresses(decoding: Decoding) -> list[int]:
-    rooms = [room for own in decoding.own for room in own.rooms]
-    values = [source.memory.parts[0] for source in decoding.source if source.memory]
-    return [tensor.data_ptr() for tensor in (*rooms, *values)]
+    buffers = [room for own in decoding.own for room in own.buffers]
+    values = [source.held.parts[0] for source in decoding.source if source.held]
+    return [tensor.data_ptr() for tensor in (*buffers, *values)]
 
 
 def test_caches_stay_where_they_are_when_no_beam_moves() -> None:
@@ -142,7 +142,7 @@ def test_caches_stay_where_they_are_when_beams_move_within_sentences() -> None:
     decoding, before = beams([1, 1, 3, 2, 4, 4])
     layers = len(decoding.own)
     assert addresses(decoding) == before
-    assert [len(source.memory.parts[0]) for source in decoding.source if source.memory] == [3] * layers  # not 6
+    assert [len(source.held.parts[0]) for source in decoding.source if source.held] == [3] * layers  # not 6
 
 
 def test_a_step_writes_into_the_room_there_is() -> None:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from realformer_nmt.model.attention import SelfAttention
-from realformer_nmt.model.cache import Memory
+from realformer_nmt.model.cache import KeysValues
 from realformer_nmt.model.carry import CARRIES, Carried
 from realformer_nmt.model.scaling import Gains
 from realformer_nmt.model.score_source import ScoreSource
@@ -28,7 +28,7 @@ def source(name: str) -> ScoreSource:
 
 def test_dot_is_the_scaled_product_of_each_query_and_key() -> None:
     query, key, value = torch.randn(3, BATCH, HEADS, 5, WIDTH)
-    scores = source("dot")(X, query, Memory((value, key)))
+    scores = source("dot")(X, query, KeysValues((value, key)))
     for b, h, i, j in [(0, 0, 0, 0), (1, 2, 4, 3), (0, 1, 2, 4)]:
         by_hand = sum(query[b, h, i, c] * key[b, h, j, c] for c in range(WIDTH)) / math.sqrt(WIDTH)
         torch.testing.assert_close(scores[b, h, i, j], by_hand)
@@ -77,9 +77,9 @@ def test_every_kind_of_synthesizer_is_checked_by_hand() -> None:
 def test_synthesizer_scores(name: str) -> None:
     s = source(name)
     values, query = torch.randn(2, BATCH, HEADS, 5, WIDTH)
-    full = s(X, query, Memory((values,))).expand(BATCH, -1, -1, -1)  # B x H x T x S
-    last = s(X[:, -1:], query[:, :, -1:], Memory((values,), start=4)).expand(BATCH, -1, -1, -1)  # one cached step
-    beams = s(X[:, -1:], query[:, :, -1:], Memory((values.repeat(1, 1, 2, 1),), start=4, beams=2)).expand(
+    full = s(X, query, KeysValues((values,))).expand(BATCH, -1, -1, -1)  # B x H x T x S
+    last = s(X[:, -1:], query[:, :, -1:], KeysValues((values,), start=4)).expand(BATCH, -1, -1, -1)  # one cached step
+    beams = s(X[:, -1:], query[:, :, -1:], KeysValues((values.repeat(1, 1, 2, 1),), start=4, beams=2)).expand(
         BATCH, -1, -1, -1
     )
     for b, h, i, j in [(0, 0, 0, 0), (1, 2, 4, 3), (0, 1, 2, 4), (1, 0, 3, 1)]:
@@ -116,7 +116,7 @@ def test_a_fixed_table_is_stored_but_not_trained() -> None:
 def test_a_mixture_weighs_its_sources_by_a_softmax() -> None:
     s = source("random+dense+dot")
     query, key, value = torch.randn(3, BATCH, HEADS, 5, WIDTH)
-    memory = Memory((value, key))
+    memory = KeysValues((value, key))
     weights = s.mixing.exp() / s.mixing.exp().sum()
     random_part, dense_part, dot_part = (part(X, query, memory) for part in s.sources)
     by_hand = weights[0] * random_part + weights[1] * dense_part + weights[2] * dot_part

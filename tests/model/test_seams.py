@@ -1,4 +1,4 @@
-"""Variants that stand nowhere but here, each one class and one row: what topologies, carries and scalings may ask for."""
+"""Variants that stand nowhere but here, each one class and one row: what the parts of a model may ask for."""
 
 import pytest
 import torch
