@@ -6,7 +6,7 @@ import multiprocessing
 import sys
 from pathlib import Path
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def _demand_a_folder() -> None:
