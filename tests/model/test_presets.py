@@ -105,7 +105,8 @@ class ResiDual(TransformerModelBase):
 def test_another_plug_in_of_the_same_name_is_told_in_either_order(order: tuple[str, str], tmp_path: Path) -> None:
     (tmp_path / "theirs.py").write_text(THEIRS)
     path = os.pathsep.join([str(tmp_path), str(REPOSITORY)])
-    program = f"import fairseq\nimport {order[0]}\ntry:\n    import {order[1]}\nexcept ValueError as error:\n    print('!', error)"
+    begin = f"import fairseq\nimport {order[0]}\n"
+    program = f"{begin}try:\n    import {order[1]}\nexcept ValueError as error:\n    print('!', error)"
     done = subprocess.run(
         [sys.executable, "-c", program],
         env=os.environ | {"PYTHONPATH": path},
