@@ -1,4 +1,4 @@
-# make install | demo | check | audit | constraints | licences | format | test | bench | reliability | clean
+# make install | demo | check | audit | constraints | licences | format | test | unit | bench | reliability | clean
 # on a machine with python3, make and a C++ compiler.
 #   VENV=.venv  PYTHON=python3  TORCH=torch==2.11.0  TORCH_INDEX=https://download.pytorch.org/whl/cpu
 # An environment keeps the PYTHON, TORCH and TORCH_INDEX it was made with; asking for others makes it anew.
@@ -14,12 +14,13 @@ ANEW := $(if $(MADE_WITH),$(if $(filter-out $(MADE_WITH),$(WANTED)),anew))
 
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 PIP_HASHED := $(PIP_INSTALL) --require-hashes --no-deps
 
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
 
-.PHONY: install demo check audit constraints licences format test bench browser reliability clean anew
+.PHONY: install demo check audit constraints licences format test unit bench browser reliability clean anew
 install: $(VENV)/installed
 
 $(VENV)/installed: Makefile constraints.txt setup.py pyproject.toml realformer_nmt/cli/engine.py $(ANEW)
@@ -67,7 +68,11 @@ browser:
 	$(if $(BROWSER),,$(SUDO) apt-get update -qq && $(SUDO) apt-get install -qq --no-install-recommends chromium)
 
 test: install browser
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
+	$(PYTEST) --durations=30 --durations-min=1
+
+# The models and their parts, which start next to no command
+unit: install
+	$(PYTEST) tests/model tests/kernels tests/training tests/common tests/data_bins
 
 # Beside stock fairseq; BENCH="--sizes 6-6 18-18 60-12 --families all --checkpointed" takes hours on a CPU
 bench: install

@@ -1,14 +1,14 @@
-"""What all tests share: a toy corpus binarised by fairseq-preprocess, and fairseq's commands as subprocesses."""
+"""What all tests share: a toy corpus binarised by fairseq-preprocess, and fairseq's commands as processes."""
 
 import json
 import os
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import commands
 import numpy as np
 import pytest
 from filelock import FileLock
@@ -26,15 +26,7 @@ def run_fairseq(
     command: str, *arguments: object, launcher: Sequence[str] = (), **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Run `fairseq-<command>` of this interpreter's environment; a hang fails after five minutes."""
-    program = Path(sysconfig.get_path("scripts"), f"fairseq-{command}")
-    return subprocess.run(
-        [*launcher, str(program), *map(str, arguments)],
-        env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    return commands.run([*launcher, *commands.fairseq(command, *arguments)], environment=environment)
 
 
 @pytest.fixture(scope="session")

@@ -61,5 +61,12 @@ def test_make_install_again_for_another_torch_which_then_stays(tmp_path: Path) -
 def test_make_test_installs_and_runs_the_suite(tmp_path: Path) -> None:
     *installing, testing = make("test", tmp_path)
     assert len(installing) == 7
-    assert testing == "-m pytest --numprocesses auto --dist worksteal"
+    assert testing == "-m pytest --numprocesses auto --dist worksteal --durations=30 --durations-min=1"
     assert make("test", tmp_path) == [testing]
+
+
+def test_make_unit_runs_folders_that_are_there(tmp_path: Path) -> None:
+    *_, testing = make("unit", tmp_path)
+    folders = testing.removeprefix("-m pytest --numprocesses auto --dist worksteal ").split()
+    assert len(folders) > 3
+    assert all(list((REPOSITORY / folder).glob("test_*.py")) for folder in folders)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from processes import command, finish, kill_after, start
+from processes import command, kill_after, said, start
 from runs import LANGUAGES, LETTERS, SENTENCES, TRAINING, UPDATES, Compose, Trained, at_update, average, family_options
 
 Once = Callable[[str, Callable[[Path], None]], Path]
@@ -36,7 +36,7 @@ def reversals(once: Once, text: Path) -> Path:
         texts = [argument for split in ("train", "valid") for argument in (f"--{split}pref", text / split)]
         texts += ["--testpref", f"{text / 'test'},{text / 'copied'}"]
         languages = ("--source-lang", "src", "--target-lang", "tgt", "--joined-dictionary")
-        finish(start(command("preprocess", *languages, *texts, "--destdir", folder), folder))
+        said(command("preprocess", *languages, *texts, "--destdir", folder), folder)
 
     return once("reversals", binarise)
 
@@ -72,7 +72,7 @@ def trained(once: Once, train: Compose) -> Callable[[str], Trained]:
             working_directory.mkdir()
             arguments = train(folder / "checkpoints", *family_options(family))
             (folder / "killed.log").write_text(kill_after(start(arguments, working_directory), 130))
-            (folder / "resumed.log").write_text(finish(start(arguments, working_directory)))
+            (folder / "resumed.log").write_text(said(arguments, working_directory))
             last = [at_update(folder / "checkpoints", update) for update in (UPDATES - 100, UPDATES - 50, UPDATES)]
             average(last, folder / "average.pt")
 

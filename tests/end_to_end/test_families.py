@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import sacrebleu
 import torch
-from processes import finish, run_all, start
+from processes import run_all, said
 from reports import parse, updates
 from runs import SENTENCES, UPDATES, Compose, Trained, at_update, family_options, load, load_state
 
@@ -20,7 +20,7 @@ def test_family_learns_to_reverse(
     run = trained(family)
     assert updates(run.killed)[-1] < 150
     assert updates(run.resumed) == list(range(110, UPDATES + 1, 10))  # the last that was saved is 100
-    translations = parse(finish(start(generate(run.average, "--scoring", "sacrebleu"), run.folder / "cwd")))
+    translations = parse(said(generate(run.average, "--scoring", "sacrebleu"), run.folder / "cwd"))
     assert len(translations.best) == SENTENCES["test"]
     bleu = sacrebleu.corpus_bleu(translations.best, [(text / "test.tgt").read_text().splitlines()])
     assert bleu.score >= 90

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from fairseq import checkpoint_utils
-from processes import command, finish, run_all, start
+from processes import command, run_all, said
 from reports import Translations, parse
 from runs import LANGUAGES, SENTENCES, Compose, Trained
 
@@ -121,7 +121,7 @@ def test_interactive_says_what_generate_says(
 ) -> None:
     options = ("--user-dir", user_dir, *LANGUAGES, "--path", realformer, "--beam", 5, "--buffer-size", 16, "--cpu")
     source = (text / "test.src").read_text()
-    spoken = parse(finish(start(command("interactive", reversals, *options), tmp_path, source)))
+    spoken = parse(said(command("interactive", reversals, *options), tmp_path, source))
     assert spoken.best == translations["beam"].best
     scores = [spoken.hypotheses[number][0].score for number in range(SENTENCES["test"])]
     expected = [translations["beam"].hypotheses[number][0].score for number in range(SENTENCES["test"])]

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from processes import command, finish, run_all, start
+from processes import command, run_all, said
 from reports import losses, parse
 from runs import SENTENCES, Compose, load_state
 
@@ -24,8 +24,8 @@ def test_preset_and_override_both_arrive(
 ) -> None:
     (tmp_path / "settings.yaml").write_text(SETTINGS.format(user_dir=user_dir, data=reversals, folder=tmp_path))
     hydra = command("hydra-train", "--config-dir", tmp_path, "--config-name", "settings")
-    first = finish(start([*hydra, f"hydra.run.dir={tmp_path}/first"], tmp_path))
-    second = finish(start([*hydra, f"hydra.run.dir={tmp_path}/second", "optimization.max_update=12"], tmp_path))
+    first = said([*hydra, f"hydra.run.dir={tmp_path}/first"], tmp_path)
+    second = said([*hydra, f"hydra.run.dir={tmp_path}/second", "optimization.max_update=12"], tmp_path)
     assert first.count("ADMIN profile of the first batch, decoder") == 1
     assert "ADMIN profile" not in second
     last = tmp_path / "checkpoints" / "checkpoint_last.pt"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from processes import command, finish, start
+from processes import command, said
 from reports import losses, updates
 
 WORDS = [f"w{number}" for number in range(150)]
@@ -35,7 +35,7 @@ def write(folder: Path) -> None:
     (folder / "train.src").write_text("".join(" ".join(words) + "\n" for words in sources))
     (folder / "train.tgt").write_text("".join(" ".join(words[::-1]) + "\n" for words in sources))
     languages = ("--source-lang", "src", "--target-lang", "tgt", "--joined-dictionary")
-    finish(start(command("preprocess", *languages, "--trainpref", folder / "train", "--destdir", folder), folder))
+    said(command("preprocess", *languages, "--trainpref", folder / "train", "--destdir", folder), folder)
 
 
 def unigram_loss(text: str) -> float:
@@ -52,7 +52,7 @@ def unigram_loss(text: str) -> float:
 )
 def test_18_layers(family: str, learns: bool, deep_corpus: Path, user_dir: Path, tmp_path: Path) -> None:
     arguments = (deep_corpus, "--user-dir", user_dir, "--task", "translation", "--arch", f"{family}_tiny", *DEEP)
-    log = finish(start(command("train", *arguments, *SETTINGS), tmp_path))
+    log = said(command("train", *arguments, *SETTINGS), tmp_path)
     assert updates(log)[-1] == 300
     bits_below = unigram_loss((deep_corpus / "train.tgt").read_text()) - losses(log)[-1]
     assert bits_below > 0.5 if learns else bits_below < 0.1, losses(log)

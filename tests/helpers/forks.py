@@ -1,14 +1,10 @@
-"""fairseq's commands, many of them for the price of importing fairseq once: end_to_end/forked.py forks each."""
+"""Many of fairseq's commands, one after the other."""
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-FORKED = Path(__file__).with_name("forked.py")
+import commands
 
 
 class Outcome(NamedTuple):
@@ -18,20 +14,11 @@ class Outcome(NamedTuple):
 
 def run(jobs: Mapping[str, Sequence[object]], folder: Path, **environment: str) -> dict[str, Outcome]:
     """Each job: the words of a command, the first of them fairseq-train or the like."""
-    logs = {name: folder / f"{number}.log" for number, name in enumerate(jobs)}
-    words = [[list(map(str, jobs[name])), str(logs[name])] for name in jobs]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
-    subprocess.run(
-        [sys.executable, FORKED],
-        input=json.dumps(words),
-        text=True,
-        env=environment,
-        check=True,
-        timeout=max(300, 60 * len(jobs)),
-    )
-    return {name: _outcome(log.read_text()) for name, log in logs.items()}
+    return {name: _outcome(words, folder, environment) for name, words in jobs.items()}
 
 
-def _outcome(text: str) -> Outcome:
-    output, _, status = text.rstrip().rpartition("\nstatus ")
-    return Outcome(int(status), output)
+def _outcome(words: Sequence[object], folder: Path, environment: Mapping[str, str]) -> Outcome:
+    program, *arguments = map(str, words)
+    words = [str(commands.SCRIPTS / program), *arguments]
+    done = commands.run(words, folder=folder, environment=environment, together=True)
+    return Outcome(done.returncode, done.stdout.rstrip())

@@ -1,4 +1,4 @@
-"""The command `realformer-nmt` as a subprocess, of this checkout whether installed or not."""
+"""The command `realformer-nmt`, of this checkout whether installed or not."""
 
 import os
 import subprocess
@@ -6,23 +6,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+import commands
+from commands import REPOSITORY as REPOSITORY
 
 
 def realformer_nmt(
     *arguments: object, path: Sequence[Path] = (), python: str | Path = sys.executable, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """`path` comes first on PYTHONPATH."""
-    return subprocess.run(
-        [str(python), "-m", "realformer_nmt.cli", *map(str, arguments)],
-        env={
-            **os.environ,
-            "OMP_NUM_THREADS": "1",
-            "PYTHONPATH": os.pathsep.join(map(str, (*path, REPOSITORY))),
-            **environment,
-        },
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    python_path = os.pathsep.join(map(str, (*path, REPOSITORY)))
+    words = [str(python), *commands.OURS[1:], *map(str, arguments)]
+    return commands.run(words, environment={"PYTHONPATH": python_path, **environment})

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from program import REPOSITORY
+from commands import OURS, REPOSITORY, server
 
 RUN = "realformer-1-realformer-s1111"  # the folder of a run that is given no name
 TINY = ["--layers", "1", "--workers", "1", "--gpus", "0", "--max-tokens", "600", "--tokens-a-step", "600"]
@@ -28,10 +28,16 @@ def commands(printed: str, program: str) -> list[list[str]]:
     return [words for words in map(shlex.split, lines) if words[0] == program]
 
 
-def path_with_program(folder: Path) -> str:
-    """A PATH on which `realformer-nmt` is this checkout's, installed or not."""
+def path_with_program(folder: Path, words: Sequence[str] = OURS) -> str:
+    """A PATH on which `realformer-nmt` is this checkout's, installed or not; or other words."""
     folder.mkdir(exist_ok=True)
     program = folder / "realformer-nmt"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m realformer_nmt.cli "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
     program.chmod(0o755)
     return os.pathsep.join((str(folder), os.environ["PATH"]))
+
+
+def forked() -> list[str]:
+    """The words of `realformer-nmt` in forks of a server. A signal to them reaches no fork."""
+    address = server(OURS[-1], str(REPOSITORY))
+    return [sys.executable, "-IS", str(Path(__file__).with_name("fork_client.py")), address, *OURS[1:]]

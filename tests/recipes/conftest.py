@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from archive_server import ArchiveServer
 from miniature import miniature
-from recipe import path_with_program, script
+from recipe import forked, path_with_program, script
 from recipe_runs import environment
 
 from realformer_nmt.corpora.manifest import load
@@ -31,7 +31,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]
 
 @pytest.fixture(scope="session")
 def program_path(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return path_with_program(tmp_path_factory.mktemp("bin") / "bin")
+    """In forks, for what runs to its end."""
+    return path_with_program(tmp_path_factory.mktemp("forked"), forked())
+
+
+@pytest.fixture(scope="session")
+def executable_path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The executable itself, for what is killed."""
+    return path_with_program(tmp_path_factory.mktemp("real"))
 
 
 @pytest.fixture(scope="session")

@@ -112,13 +112,13 @@ def under_way(folder: Path, log: Path) -> dict[str, Callable[[], bool]]:
 
 
 def test_killed_in_every_stage_the_result_is_the_same(
-    scored: Scored, served: dict[str, Path], program_path: str, tmp_path: Path
+    scored: Scored, served: dict[str, Path], program_path: str, executable_path: str, tmp_path: Path
 ) -> None:
     """In the stage train, a checkpoint is torn besides, and its first epoch is all that is left."""
     undisturbed, folder, log = scored("wmt14_en_de"), tmp_path / "killed", tmp_path / "log"
     for stage, happened in under_way(folder, log).items():
         words = script("wmt14_en_de", served["wmt14_en_de"], folder, "--stage", stage)
-        process = start(words, log, PATH=program_path)
+        process = start(words, log, PATH=executable_path)
         wait_for(happened, process, log)
         if stage == "train":
             freeze(process)

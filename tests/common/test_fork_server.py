@@ -1,0 +1,80 @@
+"""Commands in forks of a server, as most tests run them, do and say what the executables do."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import commands
+import fork_client
+import pytest
+from stock_runs import TINY, difference
+
+# Times and speeds
+CHANGES = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\b\S+(?= seconds)|((?<=wps|ups)|(?<=wall))[ =]\S+")
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+
+
+def outcome(done: "subprocess.CompletedProcess[str]", folder: Path) -> tuple[int, list[str], str]:
+    lines = CHANGES.sub("", done.stdout).replace(str(folder), "FOLDER").splitlines()
+    return done.returncode, lines, done.stderr
+
+
+def real(words: list[str], folder: Path) -> tuple[int, list[str], str]:
+    environment = {**os.environ, **ONE_THREAD}
+    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return outcome(done, folder)
+
+
+def forked(words: list[str], folder: Path) -> tuple[int, list[str], str]:
+    assert commands.module_for(words, {**os.environ, **ONE_THREAD}) == "fairseq_cli.train"
+    return outcome(commands.run(words, folder=folder), folder)
+
+
+@pytest.fixture
+def train(toy_corpus: Path, user_dir: Path) -> list[str]:
+    limits = ("--max-update", 3, "--disable-validation", "--save-dir", "saved")
+    return commands.fairseq("train", toy_corpus, "--user-dir", user_dir, *TINY, *limits)
+
+
+def test_a_training_is_the_same_to_the_last_bit(train: list[str], tmp_path: Path) -> None:
+    folders = [tmp_path / "real", tmp_path / "forked"]
+    for folder in folders:
+        folder.mkdir()
+    outcomes = real(train, folders[0]), forked(train, folders[1])
+    assert outcomes[0] == outcomes[1]
+    assert outcomes[0][0] == 0
+    assert difference(*(folder / "saved" / "checkpoint_last.pt" for folder in folders)) == 0
+
+
+def test_an_error_is_the_same_and_the_next_command_knows_nothing_of_our_module(
+    train: list[str], toy_corpus: Path, tmp_path: Path
+) -> None:
+    wrong = [*train, "--dropout", "2"]
+    assert real(wrong, tmp_path) == forked(wrong, tmp_path)
+    status, _, told = forked(wrong, tmp_path)
+    assert (status, told.count("\n")) == (1, 1)
+    stock = commands.fairseq("train", toy_corpus, "--arch", "realformer_tiny")
+    status, _, told = forked(stock, tmp_path)
+    assert status == 2
+    assert "invalid choice: 'realformer_tiny'" in told
+
+
+def test_a_command_that_nobody_waits_for_is_killed(train: list[str], tmp_path: Path) -> None:
+    """Its output ends, and so does this test."""
+    address = commands.server("fairseq_cli.train", os.environ.get("PYTHONPATH"))
+    endless, (reader, writer) = [*train, "--max-update", "1000000"], os.pipe()
+    environment = {**os.environ, **ONE_THREAD}
+    with pytest.raises(TimeoutError):
+        fork_client.ask(address, endless, str(tmp_path), environment, (writer, writer, writer), timeout=1)
+    os.close(writer)
+    with os.fdopen(reader) as output:
+        assert "done training" not in output.read()
+
+
+@pytest.mark.parametrize("name", ["LOGLEVEL", "PYTHONWARNINGS", "LD_PRELOAD", "OMP_NUM_THREADS", "LC_ALL"])
+def test_what_acts_at_the_start_takes_the_executable(name: str, train: list[str]) -> None:
+    usual = {**os.environ, **ONE_THREAD}
+    assert commands.module_for(train, usual)
+    assert commands.module_for(train, {**usual, name: "2"}) is None
+    assert commands.module_for(train, {**usual, "PYTHONPATH": "/elsewhere"}) is None

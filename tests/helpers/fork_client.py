@@ -1,0 +1,36 @@
+"""A command for fork_server.py, with the streams, the folder and the environment of whoever asks.
+
+python fork_client.py ADDRESS WORD ...
+"""
+
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Mapping, Sequence
+
+
+def ask(
+    address: str,
+    words: Sequence[str],
+    folder: str,
+    environment: Mapping[str, str],
+    streams: Sequence[int],
+    timeout: float | None = None,
+) -> int:
+    """The exit status, of a signal as subprocess has it. TimeoutError kills the command."""
+    message = json.dumps({"words": list(words), "folder": folder, "environment": dict(environment)})
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+        connection.settimeout(timeout)
+        connection.connect(address)
+        socket.send_fds(connection, [message.encode()], streams)
+        return int(connection.recv(64) or 255)  # nothing: the server has ended
+
+
+if __name__ == "__main__":
+    status = ask(sys.argv[1], sys.argv[2:], os.getcwd(), os.environ, (0, 1, 2))  # noqa: PTH109
+    if status < 0:
+        signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    sys.exit(status)

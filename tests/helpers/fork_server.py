@@ -1,0 +1,117 @@
+"""A program of Python that is imported once and run many times: each run is a fork of this process.
+
+    python fork_server.py MODULE LISTENER
+
+MODULE is what the program imports, LISTENER a Unix socket that listens. A connection brings a command and its three
+standard streams (fork_client.py), and gets the exit status when the fork has ended; if it is closed before, the fork is
+killed. A fork leaves the loop and runs what the executable would run, as `__main__`, to the end of the interpreter:
+statuses, hooks and buffers are left to Python. It all ends with the standard input of this process.
+"""
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import runpy
+import selectors
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class Run(NamedTuple):
+    process: int
+    ended: int  # a file descriptor that is readable then
+    connection: socket.socket
+
+
+def next_command(listener: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """Returns in every fork, and never in this process."""
+    with selectors.DefaultSelector() as events:
+        events.register(0, selectors.EVENT_READ)
+        events.register(listener, selectors.EVENT_READ)
+        while True:
+            for key, _ in events.select():
+                if key.fd == 0:
+                    os._exit(0)
+                elif key.fileobj is listener:
+                    connection, _ = listener.accept()
+                    message, streams, *_ = socket.recv_fds(connection, 1 << 20, 3)
+                    process = os.fork()
+                    if process == 0:
+                        _forget(events)
+                        connection.close()
+                        return json.loads(message), streams
+                    for stream in streams:
+                        os.close(stream)
+                    _watch(events, Run(process, os.pidfd_open(process), connection))
+                elif key.fd in events.get_map():  # not closed since the events were told
+                    _end(events, key)
+
+
+def _forget(events: selectors.BaseSelector) -> None:
+    for key in list(events.get_map().values()):
+        if key.fd:
+            os.close(key.fd) if isinstance(key.fileobj, int) else key.fileobj.close()  # type: ignore[attr-defined]
+
+
+def _watch(events: selectors.BaseSelector, run: Run) -> None:
+    events.register(run.ended, selectors.EVENT_READ, run)
+    events.register(run.connection, selectors.EVENT_READ, run)
+
+
+def _end(events: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
+    run: Run = key.data
+    if key.fd != run.ended:  # nobody waits for it any more
+        signal.pidfd_send_signal(run.ended, signal.SIGKILL)
+    status = os.waitstatus_to_exitcode(os.waitpid(run.process, 0)[1])
+    events.unregister(run.ended)
+    events.unregister(run.connection)
+    with contextlib.suppress(OSError):
+        run.connection.send(str(status).encode())
+    run.connection.close()
+    os.close(run.ended)
+
+
+def become(words: list[str], folder: str, environment: dict[str, str], streams: list[int], said: list[bytes]) -> None:
+    """The process as it is when the executable has been started and has imported MODULE."""
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.modules["numpy"].random.seed()  # the forks would have the same chance
+    if not os.environ.get("PYTHONSAFEPATH"):
+        sys.path.insert(0, folder if words[0] == "-m" else str(Path(words[0]).parent))
+    for number, text in enumerate(said, start=1):
+        os.write(number, text)
+
+
+def imported(module: str) -> list[bytes]:
+    """What this says on its two outputs, which are files."""
+    if sys.path[0] == str(Path(__file__).parent):
+        del sys.path[0]
+    arguments, sys.argv = sys.argv, ["-m"]
+    importlib.import_module(module)
+    sys.argv = arguments
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    assert len(os.listdir("/proc/self/task")) == 1, "a fork has but one thread"  # noqa: PTH208
+    gc.freeze()
+    return [Path(f"/proc/self/fd/{number}").read_bytes() for number in (1, 2)]
+
+
+if __name__ == "__main__":
+    said = imported(sys.argv[1])
+    command, streams = next_command(socket.socket(fileno=int(sys.argv[2])))
+    become(**command, streams=streams, said=said)
+    sys.argv = words = command["words"]
+    if words[0] == "-m":
+        sys.argv = ["-m", *words[2:]]
+        runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+    else:
+        runpy.run_path(words[0], run_name="__main__")
