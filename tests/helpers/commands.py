@@ -1,9 +1,13 @@
-"""fairseq's commands and `realformer-nmt`, run to their end: in forks of a process that has imported them (see
-fork_server.py), which is quicker by five seconds each, and does and says the same.
+"""fairseq's commands and `realformer-nmt`, run to their end: in forks of a process that has imported what they import
+(fork_server.py), which takes seconds less and does and says the same (test_fork_server.py).
 
-The real executables are started where a test sends signals, has a launcher, measures memory or the start, or is of the
-executables themselves: through subprocess; and here for any program that is not in SERVED, and for any environment
-that differs from that of the tests in more than FREE.
+The executables themselves are started, by subprocess, where a test
+  sends signals: processes.start, recipe_runs.start, comparisons.start, test_killed_training,
+    test_translate, test_fetch;
+  measures memory or the start: test_economy, test_command;
+  is of executables, streams or what Python starts with: test_programs, test_standard_streams, test_child_processes;
+and by this module for a launcher (torchrun, strace, prlimit), for fairseq-hydra-train and other programs that are not
+in SERVED, for another Python, and for an environment that differs from that of the tests in more than FREE.
 """
 
 import atexit
@@ -24,13 +28,11 @@ SCRIPTS = Path(sysconfig.get_path("scripts"))
 OURS = [sys.executable, "-m", "realformer_nmt.cli"]
 NAMES = ("train", "generate", "validate", "interactive", "eval_lm", "preprocess")
 SERVED = {f"fairseq-{name.replace('_', '-')}": f"fairseq_cli.{name}" for name in NAMES}
-# Read when a command runs, not when Python starts or fairseq is imported
+# What fairseq imports, which ours imports only where it needs it, and which changes what it imports
+OTHERS = ("torch", "torch.export", "hydra.experimental", "omegaconf", "sacrebleu", "sklearn.metrics", "scipy.stats")
+# Read when a command runs, not when Python starts or fairseq is imported; the last two are set by what imports sklearn
 FREE = {"PATH", "PYTEST_CURRENT_TEST", "no_proxy", "RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}
-FREE |= {
-    "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD",
-    "KMP_DUPLICATE_LIB_OK",
-    "KMP_INIT_AT_FORK",
-}  # KMP: importing sets these two
+FREE |= {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK"}
 START = dict(os.environ)
 
 
@@ -99,19 +101,19 @@ def server(module: str, python_path: str | None) -> str:
     """The address of one, which ends with this process. Not a fork of it: it may hold any lock."""
     folder = tempfile.TemporaryDirectory()
     address = f"{folder.name}/socket"
+    more = OTHERS if module == OURS[-1] else ()
     environment = {**START, "OMP_NUM_THREADS": "1"} | ({"PYTHONPATH": python_path} if python_path else {})
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(address)
         listener.listen(64)
-        with Path(folder.name, "out").open("w") as out, Path(folder.name, "err").open("w") as err:
-            process = subprocess.Popen(
-                [sys.executable, Path(__file__).with_name("fork_server.py"), module, str(listener.fileno())],
-                env=environment,
-                stdin=subprocess.PIPE,
-                stdout=out,
-                stderr=err,
-                pass_fds=[listener.fileno()],
-            )
+        process = subprocess.Popen(
+            [sys.executable, Path(__file__).with_name("fork_server.py"), str(listener.fileno()), module, *more],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=[listener.fileno()],
+        )
     atexit.register(folder.cleanup)
     atexit.register(process.communicate)
     return address

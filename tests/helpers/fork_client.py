@@ -25,7 +25,10 @@ def ask(
         connection.settimeout(timeout)
         connection.connect(address)
         socket.send_fds(connection, [message.encode()], streams)
-        return int(connection.recv(64) or 255)  # nothing: the server has ended
+        answer = connection.recv(64)
+    if not answer:
+        raise ConnectionError("the server has ended")
+    return int(answer)
 
 
 if __name__ == "__main__":

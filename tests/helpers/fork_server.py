@@ -1,6 +1,6 @@
 """A program of Python that is imported once and run many times: each run is a fork of this process.
 
-    python fork_server.py MODULE LISTENER
+    python fork_server.py LISTENER MODULE ...
 
 MODULE is what the program imports, LISTENER a Unix socket that listens. A connection brings a command and its three
 standard streams (fork_client.py), and gets the exit status when the fork has ended; if it is closed before, the fork is
@@ -18,6 +18,7 @@ import selectors
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,23 +92,34 @@ def become(words: list[str], folder: str, environment: dict[str, str], streams: 
         os.write(number, text)
 
 
-def imported(module: str) -> list[bytes]:
-    """What this says on its two outputs, which are files."""
+def imported(modules: Sequence[str]) -> list[bytes]:
+    """What this says on its two outputs, which are pipes: Python takes these for streams that cannot seek."""
     if sys.path[0] == str(Path(__file__).parent):
         del sys.path[0]
     arguments, sys.argv = sys.argv, ["-m"]
-    importlib.import_module(module)
+    for module in modules:
+        importlib.import_module(module)
     sys.argv = arguments
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     assert len(os.listdir("/proc/self/task")) == 1, "a fork has but one thread"  # noqa: PTH208
     gc.freeze()
-    return [Path(f"/proc/self/fd/{number}").read_bytes() for number in (1, 2)]
+    return [_taken(number) for number in (1, 2)]
+
+
+def _taken(number: int) -> bytes:
+    reader = os.open(f"/proc/self/fd/{number}", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        return os.read(reader, 1 << 16)
+    except BlockingIOError:  # there is nothing
+        return b""
+    finally:
+        os.close(reader)
 
 
 if __name__ == "__main__":
-    said = imported(sys.argv[1])
-    command, streams = next_command(socket.socket(fileno=int(sys.argv[2])))
+    said = imported(sys.argv[2:])
+    command, streams = next_command(socket.socket(fileno=int(sys.argv[1])))
     become(**command, streams=streams, said=said)
     sys.argv = words = command["words"]
     if words[0] == "-m":
