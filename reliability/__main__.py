@@ -1,7 +1,6 @@
 """`make reliability`: what is promised about survival, tried for real; the record goes to docs/reliability.md.
 
-python -m reliability [--folder DIR] [--only kills disks ranks machines soak inputs fuzzing data-bins modules
-    checkpoints]
+python -m reliability [--folder DIR] [--only TRIAL ...]
 """
 
 import argparse

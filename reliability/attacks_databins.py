@@ -123,12 +123,13 @@ def refuse_by_commands(data: Path, folder: Path) -> int:
     hostile = hostile_databins.rename(data, folder / "$(touch pwned)", SHELL)
     trained = ["--path", str(folder / "run" / "checkpoint_last.pt"), "--cpu"]
     user_dir = ["--user-dir", str(REPOSITORY / "realformer_nmt")]
+    named = ["--task", "translation"]  # without which fairseq-validate ends before it looks for data
     ours = [sys.executable, "-m", "realformer_nmt.cli"]
     train = [*ours, "train", "--arch", "realformer", "--layers", "1", "--gpus", "0", "--folder", str(folder / "new")]
     commands = {
         "train": fairseq_train(hostile, folder / "other", "--max-update", 25, "--cpu"),
         "generate": [*program("generate"), str(hostile), *user_dir, *trained, "--gen-subset", "train"],
-        "validate": [*program("validate"), str(hostile), *user_dir, *trained, "--valid-subset", "train"],
+        "validate": [*program("validate"), str(hostile), *user_dir, *trained, *named, "--valid-subset", "train"],
         "interactive": [*program("interactive"), str(hostile), *user_dir, *trained],
         "updates": [*ours, "updates", str(hostile), "--max-tokens", "200", "--epochs", "1"],
         "realformer-nmt train": [*train, "--data", str(hostile)],

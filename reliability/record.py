@@ -20,6 +20,11 @@ TITLES = {
     "soak": "A long training",
     "inputs": "Bad input",
     "fuzzing": "Fuzzing",
+    "checkpoints": "Hostile checkpoints",
+    "data-bins": "Hostile data-bins",
+    "files": "Hostile grids, protocols, manifests and records",
+    "outside": "Hostile servers, archives and names",
+    "modules": "Modules of the current folder",
 }
 GENERATED = re.compile(r"(?<=<!-- figures -->\n).*(?=<!-- end of figures -->)", re.S)
 

@@ -15,7 +15,7 @@ import torch
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 LETTERS = list("abcdefghij")
-SENTENCES = {"train": 1200, "valid": 50}
+SENTENCES = {"train": 1200, "valid": 50, "test": 50}
 LIMIT = 240.0  # seconds, after which a command is taken to hang
 TINY = """
     --arch realformer_tiny --share-all-embeddings --dropout 0.1 --clip-norm 1 --max-tokens 200
