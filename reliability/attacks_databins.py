@@ -123,7 +123,7 @@ def refuse_by_commands(data: Path, folder: Path) -> int:
     hostile = hostile_databins.rename(data, folder / "$(touch pwned)", SHELL)
     trained = ["--path", str(folder / "run" / "checkpoint_last.pt"), "--cpu"]
     user_dir = ["--user-dir", str(REPOSITORY / "realformer_nmt")]
-    named = ["--task", "translation"]  # without which fairseq-validate ends before it looks for data
+    named = ["--task", "translation", "--max-tokens", "200"]  # without which fairseq-validate looks for no data
     ours = [sys.executable, "-m", "realformer_nmt.cli"]
     train = [*ours, "train", "--arch", "realformer", "--layers", "1", "--gpus", "0", "--folder", str(folder / "new")]
     commands = {

@@ -4,10 +4,10 @@ Paths in it are relative to its folder.
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from realformer_nmt.common import safe_names
 from realformer_nmt.common.choices import unknown
@@ -18,6 +18,7 @@ from realformer_nmt.protocols.file_flags import demand_harmless
 
 METRICS = ("bleu", "chrf", "tokenised_bleu", "compound_split_bleu", "retokenised_bleu")  # of `score`
 BUDGET = ("epochs", "updates", "tokens-a-step", "max-tokens", "average", "precision")  # of `realformer-nmt train`
+PRECISIONS = ("fp16", "bf16", "fp32")
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,10 @@ class DataBin:
     """One that `realformer-nmt prepare` did not make, and what `translate` and `score` want to know of its text."""
 
     folder: str
-    subwords: str
+    subwords: Literal["sentencepiece", "moses_bpe", "none"]
     reference: str  # of the test set, raw
     subwords_folder: str | None = None
-    hyphens: str | None = None
+    hyphens: Literal["aggressive", "plain"] | None = None
 
 
 @dataclass(frozen=True)
@@ -116,9 +117,8 @@ class Grid:
             raise ValueError(unknown("baseline", self.baseline, self.families))
         if self.metric not in METRICS:
             raise ValueError(unknown("metric", self.metric, METRICS))
-        for name in itertools.chain(self.budget or {}, *(rule.budget or {} for rule in self.override)):
-            if name not in BUDGET:
-                raise ValueError(unknown("budget", name, BUDGET))
+        for budget in (self.budget, *(rule.budget for rule in self.override)):
+            demand_budget(budget or {})
         for flags in (self.train, *(rule.train for rule in self.override)):
             demand_harmless(flags or {})
 
@@ -138,6 +138,16 @@ class Grid:
             return self.folder / safe_names.anywhere(written)
         except ValueError as error:
             raise UserError(f"{self.name}.toml: {error}") from error
+
+
+def demand_budget(budget: Mapping[str, Any]) -> None:
+    for name, value in budget.items():
+        if name not in BUDGET:
+            raise ValueError(unknown("budget", name, BUDGET))
+        if name == "precision" and value not in PRECISIONS:
+            raise ValueError(unknown("budget: precision", str(value), PRECISIONS))
+        if name != "precision" and (type(value) is not int or value < 1):
+            raise ValueError(f"budget: {name} {value}: allowed is a whole number, 1 or more")
 
 
 def load(file: Path) -> Grid:

@@ -65,8 +65,9 @@ def shipped() -> tuple[str, ...]:
 
 def load(name_or_path: str, corpus: str | None = None, layers: str | None = None) -> Protocol:
     """As on `corpus` at the depth `layers`, where the file has a table for them."""
-    file = Path(name_or_path) if name_or_path.endswith(".toml") else FOLDER / f"{name_or_path}.toml"
-    if file.parent == FOLDER and file.stem not in shipped():
+    own_file = name_or_path.endswith(".toml")
+    file = Path(name_or_path) if own_file else FOLDER / f"{name_or_path}.toml"
+    if not own_file and name_or_path not in shipped():
         own = "; your own is named by its file, FILE.toml"
         raise UserError(unknown("--protocol", name_or_path, shipped()) + own)
     try:

@@ -69,8 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if args.dry_run:
+        words = fairseq_train(args)
         print(command.pasted(["mkdir", "-p", str(args.folder.absolute())]))  # fairseq makes no folder for its log
-        print(command.pasted(fairseq_train(args)))
+        print(command.pasted(words))
         prepared = preparation(args)
         announce(args, settled(args, prepared), prepared)
         return 0

@@ -1,12 +1,15 @@
 """A grid as it is read: what its cells are, and what is refused with which words."""
 
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.comparison.grid import load
+from realformer_nmt.comparison.grid import DataBin, load
+from realformer_nmt.evaluation.preparation import HYPHENS
+from realformer_nmt.evaluation.surface import SURFACES
 
 PLAIN = 'families = ["post_ln", "admin"]\nlayers = ["6", "60-12"]\n'
 REFUSED = {
@@ -27,7 +30,13 @@ REFUSED = {
     PLAIN + "corpus = 'multi30k_en_de'\nprepared = 'data'": "give one of them",
     PLAIN + "[prepare]\nvocabulary = 100": "give corpus too",
     PLAIN + "[budget]\nepoch = 3": "did you mean epochs?",
+    PLAIN + "[budget]\nupdates = '--output=x'": "budget: updates --output=x: allowed is a whole number, 1 or more",
+    PLAIN + "[budget]\nmax-tokens = true": "budget: max-tokens True: allowed is a whole number",
+    PLAIN + "[[override]]\n[override.budget]\naverage = 0": "budget: average 0: allowed is a whole number",
+    PLAIN + "[budget]\nprecision = 'fp8'": "budget: precision fp8 is not one of fp16, bf16, fp32",
     PLAIN + "[data]\nfolder = 'bin'": "data.subwords: is missing",
+    PLAIN + "[data]\nfolder = 'bin'\nsubwords = 'bpe'\nreference = 'x'": "data.subwords: bpe is not one of sentencepiece",
+    PLAIN + "[data]\nfolder = 'bin'\nsubwords = 'none'\nreference = 'x'\nhyphens = 'no'": "data.hyphens: no is not one of",
     PLAIN + "[[override]]\nfamily = 'pre_ln'": "meets no cell",
     PLAIN + "[[override]]\nfamily = 'nothing'": "family nothing is not one of",
     PLAIN + "[failure]\nmargin = 'much'": "failure.margin: allowed is a number",
@@ -125,6 +134,12 @@ def test_plan_of_a_corpus_that_is_not_prepared_tells_every_command(
     assert told.count("# which runs fairseq-train ") == 4
     assert told.count("--arch admin --encoder-layers 60 --decoder-layers 12") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["grid.toml"]
+
+
+def test_what_a_data_bin_may_say_is_what_translate_takes() -> None:
+    kinds = get_type_hints(DataBin)
+    assert get_args(kinds["subwords"]) == tuple(SURFACES)
+    assert get_args(get_args(kinds["hyphens"])[0]) == HYPHENS
 
 
 def test_a_title_is_the_grids_own_or_none(tmp_path: Path) -> None:

@@ -1,0 +1,115 @@
+"""Grids, protocols, manifests and records that are hostile: each ends in one line, or does nothing but what it says.
+
+Of each case: no file beside the folder that was named, no process, no connection, no line of code from a file, no escape
+sequence on the terminal; and where a report comes of it, no script in the page and no formula in the table.
+"""
+
+import hashlib
+import io
+import itertools
+import sys
+import tarfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from reliability import hostile_files, watched
+from reliability.trainings import demand, run
+from reliability.watched import Outcome
+
+Figures = dict[str, Any]
+COMPARE = "--gpus 0 --folder out"
+
+
+def attack(data: Path, folder: Path) -> Figures:
+    """`data`: the data-bin of trainings.corpus."""
+    folder.mkdir()
+    return {
+        "grids": refuse_grids(data, folder / "grids"),
+        "protocols": refuse_protocols(data, folder / "protocols"),
+        "manifests": refuse_manifests(folder / "manifests"),
+    }
+
+
+def world(folder: Path) -> tuple[Path, Path]:
+    """The current folder of hostile commands, and a plug-in."""
+    evil = folder / "evil"
+    evil.mkdir(parents=True)
+    (evil / "__init__.py").write_text(f"open({str(folder / 'pwned')!r}, 'w')\n")
+    return folder, evil
+
+
+def hold(name: str, current: Path, outcome: Outcome, refused: bool | None = True) -> None:
+    """`refused`: whether it must be, None where it may."""
+    status, output, strayed = outcome
+    demand(not strayed, f"{name}: {strayed}")
+    demand(not list(current.parent.rglob("pwned*")), f"{name} left a file")
+    steering = [line for line in output.split("\n") if not line.replace("\t", "").isprintable()]
+    demand(not steering, f"{name} steers the terminal: {steering}")
+    demand(status in ((1,) if refused else (0,) if refused is False else (0, 1)), f"{name}: {status}, {output[-2000:]}")
+    if status:
+        told = output.splitlines()
+        demand(len(told) == 1 and told[0].startswith("realformer-nmt: "), f"{name}: {output[-2000:]}")
+        demand("nobody has foreseen" not in output, f"{name}: {output}")
+
+
+def refuse_grids(data: Path, folder: Path, step: int = 1) -> int:
+    current, evil = world(folder)
+    cases = [(name, changes, True) for name, changes in itertools.islice(hostile_files.grids(), 0, None, step)]
+    cases += [(name, changes, False) for name, changes in hostile_files.harmless_grids().items()]
+    for name, changes, refused in cases:
+        (current / "grid.toml").write_text(hostile_files.grid(changes, data, evil))
+        for how in ("--plan --tflops 1", "--status"):
+            words = f"compare grid.toml {COMPARE} {how}".split()
+            outcome = watched.run(words, current, current / "out")
+            hold(f"{name} {how}", current, outcome, refused if "--plan" in how or not refused else None)
+    return len(cases)
+
+
+def refuse_protocols(data: Path, folder: Path, step: int = 1) -> int:
+    current, evil = world(folder)
+    cases = hostile_files.PROTOCOLS[::step]
+    train = ["train", "--data", str(data), "--folder", "out", "--arch", "admin", "--layers", "1", "--gpus", "0"]
+    for text in cases:
+        (current / "own.toml").write_text(text.replace(hostile_files.EVIL, str(evil)))
+        for words in (["protocol", "own.toml", "--layers", "1"], [*train, "--protocol", "own.toml", "--dry-run"]):
+            hold(f"{words[0]} {text}", current, watched.run(words, current, current / "out"))
+    return len(cases)
+
+
+def refuse_manifests(folder: Path, step: int = 1) -> int:
+    """Their archive is whole, and holds members under the names that they ask for."""
+    current, evil = world(folder)
+    (current / "archives").mkdir()
+    cases = hostile_files.MANIFESTS[::step]
+    for changes in cases:
+        given = {**hostile_files.MANIFEST, **changes}
+        archive = packed(f"{given['member']}.{side}" for side in ("en", "de"))
+        (current / "archives" / "a.tar").write_bytes(archive)
+        text = hostile_files.MANIFEST_TEXT.format(**given, sha256=hashlib.sha256(archive).hexdigest())
+        (current / "m.toml").write_text(text.replace(hostile_files.EVIL, str(evil)))
+        for command in ("fetch", "prepare"):
+            words = f"{command} m.toml --folder out --archives archives --quiet".split()
+            hold(f"{command} {changes}", current, watched.run(words, current, current / "out"))
+    return len(cases)
+
+
+def packed(names: Iterable[str]) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        for name in names:
+            info = tarfile.TarInfo(name.replace("\\u0000", ""))
+            info.size = 6
+            archive.addfile(info, io.BytesIO(b"a dog\n"))
+    return stream.getvalue()
+
+
+def compared(data: Path, folder: Path) -> tuple[Path, Path]:
+    """A grid, and what `realformer-nmt compare` makes of it."""
+    folder.mkdir()
+    grid = folder / "grid.toml"
+    grid.write_text(hostile_files.grid({"failure": "{judged_after = 1, margin = -99.0}"}, data, folder))
+    words = [sys.executable, "-m", "realformer_nmt.cli", "compare", str(grid), "--folder", str(folder / "runs")]
+    done = run([*words, "--gpus", "0"])
+    demand(done.returncode == 0, done.stdout[-2000:])
+    return grid, folder / "runs"

@@ -1,0 +1,158 @@
+"""Records of a comparison that are edited: without their seal they are refused; sealed anew, as a forger can, they are
+data, or refused in one line. What is shown of them is text in the page, the tables and the terminal."""
+
+import contextlib
+import csv
+import hashlib
+import io
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from realformer_nmt.common.json_records import SEAL, seal
+from reliability import hostile_files, watched
+from reliability.attacks_files import COMPARE, Figures, hold
+from reliability.trainings import demand
+
+RECORDS = ("cell.json", "train.json", "average.pt.json", "translation/translation.json", "run.json")
+REPORT = f"compare grid.toml {COMPARE} --report".split()
+STATUS = f"compare grid.toml {COMPARE} --status".split()
+SCRIPTS = {"script", "img", "iframe", "object", "embed", "link", "base", "form"}
+Key = str | int
+
+
+class Tags(HTMLParser):
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+
+def attack(grid: Path, runs: Path, folder: Path, number: int) -> Figures:
+    """`runs`: what `compare` made of the grid; `number` of values in places of others."""
+    folder.mkdir()
+    shutil.copytree(runs, folder / "out")
+    shutil.copy(grid, folder / "grid.toml")
+    cell = min((folder / "out" / "cells").glob("*/run.json")).parent
+    hold("what was made", folder, watched.run(REPORT, folder, folder / "out"), refused=False)
+    return {
+        "unsealed": refuse_unsealed(folder, cell),
+        "other values": give_others(folder, cell, number),
+        "hostile texts": show_texts(folder, cell),
+    }
+
+
+def refuse_unsealed(folder: Path, cell: Path) -> int:
+    page = folder / "out" / "report.html"
+    for name in RECORDS:
+        with edited(cell / name, [(next(places(read(cell / name))), "forged")], sealed=False):
+            page.unlink(missing_ok=True)
+            outcome = watched.run(REPORT, folder, folder / "out")
+        hold(f"{name} without its seal", folder, outcome, refused=None)
+        told = outcome.output if outcome.status else page.read_text()
+        demand("was changed since it was written" in told, f"{name} without its seal: {outcome.output}")
+    return len(RECORDS)
+
+
+def give_others(folder: Path, cell: Path, number: int) -> Figures:
+    chance, refused = np.random.default_rng(1), 0
+    spots = [(name, place) for name in RECORDS for place in places(read(cell / name))]
+    for _ in range(number):
+        name, place = spots[chance.integers(len(spots))]
+        other = hostile_files.OTHERS[chance.integers(len(hostile_files.OTHERS))]
+        words = ["significance", str(cell / name), str(cell / name)] if name == "run.json" else STATUS
+        with edited(cell / name, [(place, other)]):
+            outcomes = [watched.run(asked, folder, folder / "out") for asked in (REPORT, words)]
+        for outcome in outcomes:
+            hold(f"{name} {place} {other!r:.50}", folder, outcome, refused=None)
+        refused += outcomes[0].status
+        demand_harmless(folder / "out", f"{name} {place} {other!r:.50}")
+    return {"tried": number, "refused": refused}
+
+
+def show_texts(folder: Path, cell: Path) -> int:
+    """All that is shown of a cell at once, its sentences among it."""
+    for text in hostile_files.TEXTS:
+        with contextlib.ExitStack() as stack:
+            for name, shown in hostile_files.SHOWN.items():
+                stack.enter_context(edited(cell / name, [(key(words), text) for words in shown]))
+            stack.enter_context(sentences(cell, text))
+            hold(f"{text!r} shown", folder, watched.run(REPORT, folder, folder / "out"), refused=False)
+            hold(f"{text!r} told", folder, watched.run(STATUS, folder, folder / "out"), refused=None)
+        demand_harmless(folder / "out", repr(text))
+    return len(hostile_files.TEXTS)
+
+
+@contextlib.contextmanager
+def sentences(cell: Path, text: str) -> Iterator[None]:
+    """Translations that are one text, with the hash that the record holds."""
+    file = cell / "translation" / "hypotheses.txt"
+    before = file.read_bytes()
+    line = text.replace("\n", "").encode("utf-8", "replace")
+    file.write_bytes(b"\n".join([line] * before.count(b"\n")) + b"\n")
+    with edited(cell / "run.json", [(key("files.hypotheses.sha256"), hashlib.sha256(file.read_bytes()).hexdigest())]):
+        yield
+    file.write_bytes(before)
+
+
+def demand_harmless(out: Path, name: str) -> None:
+    """Of a report that was written: no script in its page, no formula in its spreadsheet, nothing unseen in either."""
+    page = Tags((out / "report.html").read_text(encoding="utf-8"))
+    demand(not SCRIPTS & set(page.tags) and page.tags.count("style") == 1, f"{name}: {set(page.tags)} in the page")
+    acting = [(key, value) for key, value in page.attributes if key.startswith("on") or key == "style"]
+    leading = [value for key, value in page.attributes if key in ("src", "href") and not f"{value}".startswith("#")]
+    demand(not acting and not leading, f"{name}: {acting} {leading} in the page")
+    for file in ("table.csv", "table.md", "table.tex"):
+        text = (out / file).read_text(encoding="utf-8")
+        demand(text.replace("\n", "").isprintable() and "<script" not in text, f"{name}: {file} holds {text}")
+    table = (out / "table.csv").read_text(encoding="utf-8")
+    cells = [cell for mark in ",;\t|" for line in csv.reader(io.StringIO(table), delimiter=mark) for cell in line]
+    formulas = [cell for cell in cells if cell.strip()[:1] in tuple("=+-@") and not is_number(cell)]
+    demand(not formulas, f"{name}: {formulas} in the spreadsheet")
+
+
+def is_number(cell: str) -> bool:
+    with contextlib.suppress(ValueError):
+        return isinstance(float(cell), float)
+    return False
+
+
+def read(file: Path) -> Any:
+    return {name: value for name, value in json.loads(file.read_text()).items() if name != SEAL}
+
+
+def places(value: Any) -> Iterator[tuple[Key, ...]]:
+    """Of all that lies within, whatever it is."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, inner in items:
+        yield (name,)
+        yield from ((name, *path) for path in places(inner))
+
+
+def key(dotted: str) -> tuple[Key, ...]:
+    return tuple(int(name) if name.isdigit() else name for name in dotted.split("."))
+
+
+@contextlib.contextmanager
+def edited(file: Path, changes: Sequence[tuple[tuple[Key, ...], Any]], sealed: bool = True) -> Iterator[None]:
+    before = file.read_bytes()
+    found = json.loads(before)
+    for (*above, last), value in changes:
+        table = found
+        for name in above:
+            table = table[name]
+        table[last] = value
+    content = {name: value for name, value in found.items() if name != SEAL}
+    file.write_text(json.dumps({**content, SEAL: seal(content) if sealed else found[SEAL]}))
+    yield
+    file.write_bytes(before)

@@ -1,0 +1,134 @@
+"""Grids, protocols, manifests and texts of records that mean harm: each would write, read, start or show what it must
+not. `EVIL` stands for a folder that holds a plug-in, which leaves a file behind when it is imported."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+EVIL, SHELL, ESCAPE = "EVIL", "$(touch pwned)", "\\u001b]0;pwned\\u0007"
+GRID = {
+    "families": '["admin"]',
+    "layers": '["1"]',
+    "protocol": '"small"',
+    "data": '{folder = "DATA", subwords = "none", reference = "DATA/../test.tgt"}',
+    "train": "{encoder-embed-dim = 32, decoder-embed-dim = 32, encoder-ffn-embed-dim = 64, warmup-updates = 5}",
+    "budget": "{updates = 20, tokens-a-step = 256, max-tokens = 256, average = 1}",
+}
+FLAGS = (
+    *("user-dir", "user_dir", "user-d", "user-dir=EVIL", "-user-dir", "--user-dir", "save-dir", "restore-file", "data"),
+    *("log-file", "tensorboard-logdir", "task", "arch", "bpe", "tokenizer", "distributed-init-method", "wandb-project"),
+    *("plasma-path", "lr EVIL --user-dir", "lr=1 --user-dir", "criterion --user-dir", "", "\\u202ersu", "${oc.env:HOME}"),
+)
+VALUES = (
+    *("--user-dir", "--user-dir=EVIL", "1 --user-dir EVIL", "EVIL", "../EVIL", "${oc.env:HOME}", SHELL, "`id`", "-", ""),
+    *("1; touch pwned", "__import__('os').system('touch pwned')", ESCAPE, "a\\nb", "[[[[1]]]]", "(lambda: 0)()"),
+)
+NUMBERS = ("nan", "-1", "true", "[1, 2]", "{a = 1}", '"--output=../pwned"', "1e400", "99999999999999999999999999")
+PATHS = ("../../pwned", "/pwned", "--folder=pwned", ESCAPE, SHELL, "${oc.env:HOME}", "~/pwned", "a\\u0000b", "")
+
+
+def grids() -> Iterator[tuple[str, dict[str, str]]]:
+    """What each is called, and the keys in which it differs from `GRID`."""
+    for flag in FLAGS:
+        yield f"train {flag}", {"train": f'{{warmup-updates = 5, "{flag}" = "EVIL"}}'}
+        yield f"override {flag}", {"override": f'[{{family = "admin", train = {{"{flag}" = "EVIL"}}}}]'}
+    for value in VALUES:
+        yield f"lr {value}", {"train": f'{{warmup-updates = 5, lr = "{value}"}}'}
+        yield f"optimizer {value}", {"train": f'{{warmup-updates = 5, fp16 = true, optimizer = ["{value}"]}}'}
+    for value in (*PATHS, "EVIL"):
+        for key in ("families", "layers"):
+            yield f"{key} {value}", {key: f'["{value}"]'}
+        for key in ("protocol", "baseline", "metric"):
+            yield f"{key} {value}", {key: f'"{value}"'}
+        yield f"corpus {value}", {"corpus": f'"{value}"', "data": ""}
+        for key, said in (("subwords", f'"{value}"'), ("hyphens", f'"{value}", subwords = "none"')):
+            yield f"data {key} {value}", {"data": f'{{folder = "DATA", reference = "DATA", {key} = {said}}}'}
+        yield f"prepared {value}", {"prepared": f'"{value}"', "data": ""}
+    for number in NUMBERS:
+        for key in ("updates", "tokens-a-step", "max-tokens", "average", "precision"):
+            yield f"budget {key} {number}", {"budget": f"{{{key} = {number}}}"}
+        yield f"seeds {number}", {"seeds": f"[{number}]"}
+    for key in ("folder", "archives", "train", "test", "source", "folder=/pwned"):
+        yield f"prepare {key}", {"corpus": '"iwslt14_de_en"', "data": "", "prepare": f'{{"{key}" = "/pwned"}}'}
+
+
+def harmless_grids() -> dict[str, dict[str, str]]:
+    """Which may pass, as nothing of them is ever more than text or a number."""
+    page = "'''<script>document.title=1</script>=cmd|' /C calc'!A0'''"
+    return {
+        "a title of markup": {"title": page},
+        "settings of a cluster": {"slurm": '{slurm_setup = ["touch pwned"], slurm_python = "/pwned"}'},
+        "numbers without end": {"retries": "99999999999999999999", "failure": "{judged_after = 1, margin = inf}"},
+        "a folder with a shell's words": {"title": f'"{SHELL}; `id`"'},
+    }
+
+
+PROTOCOLS = (
+    *(f'base = "{path}"' for path in (*PATHS, "EVIL", "/etc/passwd", "../small", "small.toml")),
+    *(f'base = "small"\n[train]\n"{flag}" = "EVIL"' for flag in FLAGS),
+    *(f'base = "small"\n[layers."1".train]\n"{flag}" = "EVIL"' for flag in FLAGS),
+    *(f'base = "small"\n[train]\nlr = "{value}"' for value in VALUES if value != "1 --user-dir EVIL"),
+    *(f'base = "small"\n{key} = {number}' for key in ("gpus", "beam", "max_tokens") for number in NUMBERS[2:6]),
+    *(f'base = "small"\n{key} = "{ESCAPE}"' for key in ("paper", "average_of", "families", "epochs")),
+    *('base = "small"\nlayers = 5', 'base = "small"\nlayers."1" = 5', 'base = "own"\n', 'base = ["small"]'),
+)
+
+MANIFEST = {
+    "name": "a",
+    "file": "a.tar",
+    "url": "https://localhost/a.tar",
+    "member": "x",
+    "base": "",
+    "more": "",
+}
+MANIFEST_TEXT = """{base}
+source = "en"
+target = "de"
+invalid_utf8 = "refuse"
+{more}
+[protocol]
+normalise_punctuation = false
+remove_nonprinting = false
+normalise_test = false
+aggressive_hyphens = false
+lowercase = false
+bpe = 30
+joined_dictionary = true
+lengths = {{min = 1, max = 80, ratio = 9, counted = "before_bpe", validation = false}}
+[[train]]
+source = "{name}:{member}.en"
+target = "{name}:{member}.de"
+[held_out]
+every = 5
+counted = "before_cleaning"
+[[archives."{name}"]]
+urls = ["{url}"]
+file = "{file}"
+sha256 = "{sha256}"
+"""
+MANIFESTS = (
+    *({"name": path} for path in (*PATHS, "..", ".", "a/b", "a\\\\b")),
+    *({"file": path} for path in (*PATHS, "..", "a.tar.part", ".bashrc", "archives/../../pwned.tar")),
+    *({"member": path} for path in (*PATHS[:-1], "link/x", "a/../../x", "./../x")),
+    *({"url": url} for url in ("file:///etc/passwd", "ftp://localhost/a.tar", "javascript:0", "EVIL", ESCAPE, "http://")),
+    *({"base": f'base = "{path}"'} for path in (*PATHS, "EVIL/m.toml", "/etc/passwd")),
+    *({"more": f'{key} = "{ESCAPE}"'} for key in ("published", "invalid_utf8", "wicked")),
+)
+
+TEXT = "\x1b]0;pwned\x07\u202e</script><script>document.title=1</script><img src=x onerror=alert(1)>'\"`|&{{7*7}}\r\n"
+TEXTS = (f"=HYPERLINK(1){TEXT}", f"@SUM(1){TEXT}", f"{TEXT}\t+cmd|' /C calc'!A0", "\ud800", "-2+3;=1+1")
+OTHERS = (None, True, -1, 10**400, float("nan"), float("inf"), 1e308, "", "text", "../../pwned", [], [5], {}, {"a": {}})
+SHOWN = {  # of a cell's records: what a table, a page or a terminal shows
+    "cell.json": ("evidence", "machine.host", "machine.processor", "sessions.0.started", "sessions.0.finished"),
+    "train.json": ("device", "protocol", "command.0", "made_from.settings.lr.0", "sessions.0.versions.torch"),
+    "run.json": (
+        *("corpus", "subset", "scores.bleu.metric", "scores.bleu.signature", "scores.chrf.metric", "commit"),
+        *("models.0.shortcuts.0.sublayer", "decoding.beam"),
+    ),
+    "average.pt.json": ("made_from.settings.until",),
+}
+
+
+def grid(changes: dict[str, str], data: Path, evil: Path) -> str:
+    """`changes` come first, as tables end what stands above them; an empty value leaves a key out."""
+    lines = [f"{key} = {value}\n" for key, value in {**GRID, **changes}.items() if value]
+    return "".join(lines).replace("DATA", str(data)).replace(EVIL, str(evil))
