@@ -1,7 +1,7 @@
-"""Grids, protocols, manifests and records that are hostile: each ends in one line, or does nothing but what it says.
+"""Grids, protocols and manifests that are hostile: each ends in one line, or does nothing but what it says.
 
-Of each case: no file beside the folder that was named, no process, no connection, no line of code from a file, no escape
-sequence on the terminal; and where a report comes of it, no script in the page and no formula in the table.
+Of each case: no file beside the folder that was named, no process, no connection, no line of code from a file, and no
+escape sequence on the terminal.
 """
 
 import hashlib

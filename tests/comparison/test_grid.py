@@ -8,8 +8,8 @@ import pytest
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid import DataBin, load
-from realformer_nmt.evaluation.preparation import HYPHENS
-from realformer_nmt.evaluation.surface import SURFACES
+from realformer_nmt.corpora.preparation import HYPHENS
+from realformer_nmt.corpora.surface import SURFACES
 
 PLAIN = 'families = ["post_ln", "admin"]\nlayers = ["6", "60-12"]\n'
 REFUSED = {
@@ -35,8 +35,10 @@ REFUSED = {
     PLAIN + "[[override]]\n[override.budget]\naverage = 0": "budget: average 0: allowed is a whole number",
     PLAIN + "[budget]\nprecision = 'fp8'": "budget: precision fp8 is not one of fp16, bf16, fp32",
     PLAIN + "[data]\nfolder = 'bin'": "data.subwords: is missing",
-    PLAIN + "[data]\nfolder = 'bin'\nsubwords = 'bpe'\nreference = 'x'": "data.subwords: bpe is not one of sentencepiece",
-    PLAIN + "[data]\nfolder = 'bin'\nsubwords = 'none'\nreference = 'x'\nhyphens = 'no'": "data.hyphens: no is not one of",
+    PLAIN
+    + "[data]\nfolder = 'bin'\nsubwords = 'bpe'\nreference = 'x'": "data.subwords: bpe is not one of sentencepiece",
+    PLAIN
+    + "[data]\nfolder = 'bin'\nsubwords = 'none'\nreference = 'x'\nhyphens = 'no'": "data.hyphens: no is not one of",
     PLAIN + "[[override]]\nfamily = 'pre_ln'": "meets no cell",
     PLAIN + "[[override]]\nfamily = 'nothing'": "family nothing is not one of",
     PLAIN + "[failure]\nmargin = 'much'": "failure.margin: allowed is a number",
