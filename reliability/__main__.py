@@ -19,8 +19,10 @@ from realformer_nmt.common.versions import commit, processor, versions
 from reliability import (
     attacks_checkpoints,
     attacks_databins,
+    attacks_files,
     attacks_modules,
     attacks_outside,
+    attacks_records,
     disks,
     fuzzing,
     inputs,
@@ -103,6 +105,14 @@ def bad_inputs(_data: Path, _folder: Path) -> Figures:
     return {**inputs.refused()}
 
 
+def attack_files(data: Path, folder: Path) -> Figures:
+    figures = attacks_files.attack(data, folder)
+    return {
+        **figures,
+        "records": attacks_records.attack(*attacks_files.compared(data, folder / "made"), folder / "kept", 60),
+    }
+
+
 TRIALS: dict[str, Callable[[Path, Path], Figures]] = {
     "kills": kill_anywhere,
     "disks": refuse_writes,
@@ -113,6 +123,7 @@ TRIALS: dict[str, Callable[[Path, Path], Figures]] = {
     "outside": attacks_outside.attack,
     "fuzzing": fuzz,
     "data-bins": attacks_databins.attack,
+    "files": attack_files,
     "checkpoints": attacks_checkpoints.attack,
     "modules": attacks_modules.attack,
 }

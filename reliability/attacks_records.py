@@ -40,16 +40,23 @@ class Tags(HTMLParser):
 
 def attack(grid: Path, runs: Path, folder: Path, number: int) -> Figures:
     """`runs`: what `compare` made of the grid; `number` of values in places of others."""
+    cell = copied(grid, runs, folder)
+    hold("what was made", folder, watched.run(REPORT, folder, folder / "out"), refused=False)
+    return {
+        "records without their seal": refuse_unsealed(folder, cell),
+        "records with another value": give_others(folder, cell, number),
+        "records of hostile text": show_texts(folder, cell, hostile_files.TEXTS),
+    }
+
+
+def copied(grid: Path, runs: Path, folder: Path) -> Path:
+    """A cell that is done, of a copy as deep in the disk: a record tells where its reference lies from there."""
     folder.mkdir()
     shutil.copytree(runs, folder / "out")
     shutil.copy(grid, folder / "grid.toml")
-    cell = min((folder / "out" / "cells").glob("*/run.json")).parent
-    hold("what was made", folder, watched.run(REPORT, folder, folder / "out"), refused=False)
-    return {
-        "unsealed": refuse_unsealed(folder, cell),
-        "other values": give_others(folder, cell, number),
-        "hostile texts": show_texts(folder, cell),
-    }
+    cell = min((folder / "out" / "cells").glob("*/translation/translation.json")).parents[1]
+    shutil.copy(cell / "run.json", cell / "before.json")
+    return cell
 
 
 def refuse_unsealed(folder: Path, cell: Path) -> int:
@@ -70,19 +77,21 @@ def give_others(folder: Path, cell: Path, number: int) -> Figures:
     for _ in range(number):
         name, place = spots[chance.integers(len(spots))]
         other = hostile_files.OTHERS[chance.integers(len(hostile_files.OTHERS))]
-        words = ["significance", str(cell / name), str(cell / name)] if name == "run.json" else STATUS
+        tested = ["significance", *(str(cell / run) for run in ("before.json", "run.json")), "--samples", "9"]
+        words = tested if name == "run.json" else STATUS
         with edited(cell / name, [(place, other)]):
             outcomes = [watched.run(asked, folder, folder / "out") for asked in (REPORT, words)]
         for outcome in outcomes:
             hold(f"{name} {place} {other!r:.50}", folder, outcome, refused=None)
         refused += outcomes[0].status
-        demand_harmless(folder / "out", f"{name} {place} {other!r:.50}")
+        if not outcomes[0].status:
+            demand_harmless(folder / "out", f"{name} {place} {other!r:.50}")
     return {"tried": number, "refused": refused}
 
 
-def show_texts(folder: Path, cell: Path) -> int:
+def show_texts(folder: Path, cell: Path, texts: Sequence[str]) -> int:
     """All that is shown of a cell at once, its sentences among it."""
-    for text in hostile_files.TEXTS:
+    for text in texts:
         with contextlib.ExitStack() as stack:
             for name, shown in hostile_files.SHOWN.items():
                 stack.enter_context(edited(cell / name, [(key(words), text) for words in shown]))
@@ -90,7 +99,7 @@ def show_texts(folder: Path, cell: Path) -> int:
             hold(f"{text!r} shown", folder, watched.run(REPORT, folder, folder / "out"), refused=False)
             hold(f"{text!r} told", folder, watched.run(STATUS, folder, folder / "out"), refused=None)
         demand_harmless(folder / "out", repr(text))
-    return len(hostile_files.TEXTS)
+    return len(texts)
 
 
 @contextlib.contextmanager

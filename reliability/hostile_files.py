@@ -3,6 +3,7 @@ not. `EVIL` stands for a folder that holds a plug-in, which leaves a file behind
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 EVIL, SHELL, ESCAPE = "EVIL", "$(touch pwned)", "\\u001b]0;pwned\\u0007"
 GRID = {
@@ -138,7 +139,22 @@ MANIFESTS = (
 
 TEXT = "\x1b]0;pwned\x07\u202e</script><script>document.title=1</script><img src=x onerror=alert(1)>'\"`|&{{7*7}}\r\n"
 TEXTS = (f"=HYPERLINK(1){TEXT}", f"@SUM(1){TEXT}", f"{TEXT}\t+cmd|' /C calc'!A0", "\ud800", "-2+3;=1+1")
-OTHERS = (None, True, -1, 10**400, float("nan"), float("inf"), 1e308, "", "text", "../../pwned", [], [5], {}, {"a": {}})
+OTHERS: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    10**400,
+    float("nan"),
+    float("inf"),
+    1e308,
+    "",
+    "text",
+    "../../pwned",
+    [],
+    [5],
+    {},
+    {"a": {}},
+)
 SHOWN = {  # of a cell's records: what a table, a page or a terminal shows
     "cell.json": ("evidence", "machine.host", "machine.processor", "sessions.0.started", "sessions.0.finished"),
     "train.json": ("device", "protocol", "command.0", "made_from.settings.lr.0", "sessions.0.versions.torch"),

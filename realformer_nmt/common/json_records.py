@@ -11,7 +11,7 @@ from typing import Any
 from realformer_nmt.common.errors import UserError
 
 SEAL = "seal"
-UNLIKE = (KeyError, IndexError, TypeError, ValueError, AttributeError)  # what a reader meets in another's record
+UNLIKE = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError)  # met in another's record
 
 
 def read(

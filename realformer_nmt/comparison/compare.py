@@ -13,6 +13,7 @@ from tabulate import tabulate
 from realformer_nmt.command import main
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
+from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison import grid as grids
 from realformer_nmt.comparison import plan, results
@@ -22,7 +23,7 @@ from realformer_nmt.comparison.curves import Curves
 from realformer_nmt.comparison.grid import Grid
 from realformer_nmt.comparison.launch import here, slurm
 from realformer_nmt.comparison.live import Live
-from realformer_nmt.comparison.note import Note
+from realformer_nmt.comparison.note import AGAIN, Note
 from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.standing import differences, renew
 from realformer_nmt.corpora.stages import write_json
@@ -161,8 +162,9 @@ def work(cell: Cell) -> float:
 
 
 def write(grid: Grid, corpus: Corpus, found: Sequence[Cell], folder: Path) -> None:
-    record = results.gather(grid, corpus, found, ["realformer-nmt", *sys.argv[1:]])
-    write_json(folder / "results.json", record)
-    document.write(record, folder)
+    with expected(folder / "cells", AGAIN):
+        record = results.gather(grid, corpus, found, ["realformer-nmt", *sys.argv[1:]])
+        write_json(folder / "results.json", record)
+        document.write(record, folder)
     print(document.terminal_table(record))
     print(f"\n{folder / 'report.html'}")

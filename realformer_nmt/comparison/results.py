@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.text_lines import read_lines, read_recorded
 from realformer_nmt.common.versions import commit, versions
@@ -30,7 +31,10 @@ Record = dict[str, Any]
 
 
 def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[str]) -> Record:
-    described = [describe(cell) for cell in cells]
+    described = []
+    for cell in cells:
+        with expected(cell.folder, "--anew makes it again"):
+            described.append(describe(cell))
     runs = [scored.read(cell.folder / "run.json") for cell in cells]
     first = next((run for run in runs if run), {})
     metrics = [

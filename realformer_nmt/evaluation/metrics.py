@@ -32,6 +32,14 @@ class Score:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
+class ChrF(CHRF):
+    """sacreBLEU's. Of samples without a match its score is Python's 0.0, of others numpy's float32, and no mean of the
+    two can be taken."""
+
+    def _compute_f_score(self, statistics: list[int]) -> float:
+        return float(super()._compute_f_score(statistics))
+
+
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """sacreBLEU takes its seed from the environment, and takes 0 for none."""
@@ -79,7 +87,7 @@ def raw_scores(hypotheses: Lines, reference: Lines, samples: int) -> dict[str, S
     raw = "raw text"
     return {
         "bleu": measured(bleu(), "sacreBLEU", raw, hypotheses, reference, samples),
-        "chrf": measured(CHRF(), "chrF2", raw, hypotheses, reference, samples),
+        "chrf": measured(ChrF(), "chrF2", raw, hypotheses, reference, samples),
     }
 
 

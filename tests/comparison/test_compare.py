@@ -26,6 +26,7 @@ from realformer_nmt.comparison.cells import Cell
 from realformer_nmt.comparison.compare import status
 from realformer_nmt.comparison.grid import Failure
 from realformer_nmt.protocols.command import CURVES
+from reliability import attacks_records, hostile_files
 
 CELLS = {*DONE, STUCK, DIVERGED}
 
@@ -203,3 +204,11 @@ def test_the_commands_in_the_record_can_be_pasted(root: Path, record: dict[str, 
     subprocess.run(["/bin/bash", "-c", pasted], check=True, capture_output=True, cwd=comparisons.REPOSITORY)
     again = json.loads((tmp_path / "run.json").read_text())["scores"]
     assert again["bleu"]["score"] == cell["scores"]["bleu"]["score"]
+
+
+def test_a_record_that_a_forger_sealed_is_data_or_refused(root: Path) -> None:
+    """reliability/attacks_records.py tries more of the same."""
+    folder = root.parent / "forged"
+    cell = attacks_records.copied(root / "grid.toml", root / "runs", folder)
+    assert attacks_records.give_others(folder, cell, 3)["tried"] == 3
+    assert attacks_records.show_texts(folder, cell, hostile_files.TEXTS[:1]) == 1

@@ -5,6 +5,7 @@ import subprocess
 import pytest
 from fairseq.data import Dictionary
 from fairseq.scoring.bleu import BleuConfig, Scorer
+from sacrebleu.metrics import CHRF
 from word_salad import texts
 
 from realformer_nmt.evaluation import metrics
@@ -33,6 +34,19 @@ def test_without_a_common_sequence_of_four_words_tokenised_bleu_is_0_as_in_fairs
     scorer.add(*(words.encode_line(text, add_if_not_exist=True).int() for text in (reference, hypothesis)))
     assert measured(tokenised_bleu(), "", "", [hypothesis], [reference], 0).score == scorer.score() == 0
     assert measured(metrics.bleu(), "", "", [hypothesis], [reference], 0).score > 30
+
+
+def test_chrf_of_a_model_that_gets_hardly_a_letter_right_has_an_interval_too() -> None:
+    """A sample of lines without a match scores 0."""
+    hypotheses, reference = ["a", *["x"] * 5], ["a", *["y"] * 5]
+    with metrics.seeded(1):
+        found = metrics.raw_scores(hypotheses, reference, 40)["chrf"]
+        ours = measured(metrics.ChrF(), "", "", ["one word", "two words"], ["one word", "too wordy"], 40)
+        theirs = measured(CHRF(), "", "", ["one word", "two words"], ["one word", "too wordy"], 40)
+    assert found.interval is not None
+    assert found.interval > 0
+    assert (ours.score, ours.signature) == (theirs.score, theirs.signature)
+    assert (ours.mean, ours.interval) == pytest.approx((theirs.mean, theirs.interval), rel=1e-6)
 
 
 def test_compounds_are_split_as_perls_substitution_does() -> None:

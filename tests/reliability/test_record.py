@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from reliability import record
+from reliability.__main__ import TRIALS
 
 ABOUT = {"processor": "a CPU, 2 cores", "system": "Linux 6", "when": "2026-11-20", "versions": {"torch": "2.13.0"}}
 PAGE = "# Reliability\n\nWords.\n\n<!-- figures -->\nold\n<!-- end of figures -->\n\nMore words.\n"
@@ -28,6 +29,10 @@ def test_a_trial_takes_the_place_of_what_it_found_before(tmp_path: Path) -> None
 def test_what_lies_within_and_lists_are_shown() -> None:
     rows = dict(record.rows({"2 of torchrun": {"seconds": 1.5}, "tried": ["one", "two"]}))
     assert rows == {"2 of torchrun: seconds": "1.5", "tried": "one; two"}
+
+
+def test_the_page_has_a_title_for_every_trial() -> None:
+    assert set(record.TITLES) == set(TRIALS)
 
 
 def test_the_page_has_room_for_the_figures() -> None:
