@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
@@ -23,6 +24,8 @@ RECORDS = ("cell.json", "train.json", "average.pt.json", "translation/translatio
 REPORT = f"compare grid.toml {COMPARE} --report".split()
 STATUS = f"compare grid.toml {COMPARE} --status".split()
 SCRIPTS = {"script", "img", "iframe", "object", "embed", "link", "base", "form"}
+CODE = re.compile(r"(?<!\\)`[^`]*`")  # of Markdown: markup in it is text
+MARKUP = re.compile(r"(?<!\\)<script")
 Key = str | int
 
 
@@ -90,15 +93,17 @@ def give_others(folder: Path, cell: Path, number: int) -> Figures:
 
 
 def show_texts(folder: Path, cell: Path, texts: Sequence[str]) -> int:
-    """All that is shown of a cell at once, its sentences among it."""
+    """All that is shown of a cell at once, its sentences among it; half a character is refused."""
     for text in texts:
         with contextlib.ExitStack() as stack:
             for name, shown in hostile_files.SHOWN.items():
                 stack.enter_context(edited(cell / name, [(key(words), text) for words in shown]))
             stack.enter_context(sentences(cell, text))
-            hold(f"{text!r} shown", folder, watched.run(REPORT, folder, folder / "out"), refused=False)
+            outcome = watched.run(REPORT, folder, folder / "out")
+            hold(f"{text!r} shown", folder, outcome, refused=text == hostile_files.HALF)
             hold(f"{text!r} told", folder, watched.run(STATUS, folder, folder / "out"), refused=None)
-        demand_harmless(folder / "out", repr(text))
+        if not outcome.status:
+            demand_harmless(folder / "out", repr(text))
     return len(texts)
 
 
@@ -123,7 +128,9 @@ def demand_harmless(out: Path, name: str) -> None:
     demand(not acting and not leading, f"{name}: {acting} {leading} in the page")
     for file in ("table.csv", "table.md", "table.tex"):
         text = (out / file).read_text(encoding="utf-8")
-        demand(text.replace("\n", "").isprintable() and "<script" not in text, f"{name}: {file} holds {text}")
+        demand(text.replace("\n", "").isprintable(), f"{name}: {file} holds {text}")
+        marked = file != "table.csv" and MARKUP.search(CODE.sub("", text))
+        demand(not marked, f"{name}: {file} holds markup: {text}")
     table = (out / "table.csv").read_text(encoding="utf-8")
     cells = [cell for mark in ",;\t|" for line in csv.reader(io.StringIO(table), delimiter=mark) for cell in line]
     formulas = [cell for cell in cells if cell.strip()[:1] in tuple("=+-@") and not is_number(cell)]

@@ -138,7 +138,8 @@ MANIFESTS = (
 )
 
 TEXT = "\x1b]0;pwned\x07\u202e</script><script>document.title=1</script><img src=x onerror=alert(1)>'\"`|&{{7*7}}\r\n"
-TEXTS = (f"=HYPERLINK(1){TEXT}", f"@SUM(1){TEXT}", f"{TEXT}\t+cmd|' /C calc'!A0", "\ud800", "-2+3;=1+1")
+HALF = "\ud800"
+TEXTS = (f"=HYPERLINK(1){TEXT}", f"@SUM(1){TEXT}", f"{TEXT}\t+cmd|' /C calc'!A0", HALF, "-2+3;=1+1")
 OTHERS: tuple[Any, ...] = (
     None,
     True,
