@@ -15,6 +15,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from realformer_nmt import plugin
 from realformer_nmt.common.versions import commit, processor, versions
 from reliability import (
     attacks_checkpoints,
@@ -134,6 +135,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help="to work in, and to keep (a temporary one)")
     parser.add_argument("--only", nargs="+", choices=TRIALS, default=list(TRIALS), help="what is tried (all)")
     args = parser.parse_args()
+    plugin.register()  # as fairseq's commands do: some trials call what those call
     with tempfile.TemporaryDirectory() as temporary:
         folder = args.folder or Path(temporary)
         data = corpus(folder / "corpus")
