@@ -7,7 +7,7 @@ import pytest
 from program import realformer_nmt
 
 from realformer_nmt.cli import archs
-from realformer_nmt.model.presets import PRESETS
+from realformer_nmt.model import presets
 
 VOCABULARY, WIDTH, FFN = 32768, 512, 2048
 
@@ -21,7 +21,7 @@ def rows() -> dict[str, dict[str, object]]:
 
 
 def test_the_table_says_the_same(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archs, "PRESETS", {"resi_dual_tiny": PRESETS["resi_dual_tiny"]})
+    monkeypatch.setattr(presets, "PRESETS", {"resi_dual_tiny": presets.PRESETS["resi_dual_tiny"]})
     assert archs.run(Namespace(json=False, vocabulary=100)) == 0
     header, _, row, *_ = capsys.readouterr().out.splitlines()
     assert header.split() == [

@@ -1,12 +1,8 @@
 """What fairseq-generate is made to say, read back."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-import torch
-from fairseq.models import BaseFairseqModel
-from tiny import build
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation import generation
@@ -24,12 +20,3 @@ def test_a_hypothesis_too_few_or_too_many_is_an_error(tmp_path: Path) -> None:
         generation.parse(answer, 4)
     with pytest.raises(UserError, match="3 hypotheses for 2 sources"):
         generation.parse(answer, 2)
-
-
-def test_bf16_casts_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BaseFairseqModel, "prepare_for_inference_", BaseFairseqModel.prepare_for_inference_)
-    generation.cast_to_bf16_when_asked()
-    for asked, dtype in [(False, torch.float32), (True, torch.bfloat16)]:
-        model = build()
-        model.prepare_for_inference_(SimpleNamespace(common=SimpleNamespace(bf16=asked), generation=SimpleNamespace()))
-        assert {parameter.dtype for parameter in model.parameters()} == {dtype}
