@@ -255,7 +255,7 @@ def test_memory_does_not_grow_with_the_number_of_checkpoints(tmp_path: Path) -> 
 def peak_memory(folder: Path, *numbers: int) -> list[int]:
     program = (
         "import resource, sys, pathlib\n"
-        "from realformer_nmt.evaluation import average, selection\n"
+        "from realformer_nmt.checkpoints import average, selection\n"
         "for number in map(int, sys.argv[2:]):\n"
         "    average.average(selection.last(pathlib.Path(sys.argv[1]), number, selection.EPOCH))\n"
         "    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"

@@ -64,6 +64,6 @@ def test_a_bare_error_shows_its_line_and_place() -> None:
     with pytest.raises(AssertionError) as met:
         broken()
     words = foreign_errors.words(met.value)
-    place = "tests/common/test_foreign_errors.py"
+    place = "common/test_foreign_errors.py"
     assert words.startswith(f"failed with AssertionError: raise AssertionError in {place}, line ")
     assert foreign_errors.known(met.value) is None
