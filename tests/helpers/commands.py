@@ -47,7 +47,7 @@ def run(
     environment: Mapping[str, str] = {},
     text: str = "",
     together: bool = False,
-    timeout: float = 300,
+    timeout: float = 540,  # within that of a test, which pyproject.toml sets
 ) -> subprocess.CompletedProcess[str]:
     """With the tests' environment and one thread. `text` is its standard input; `together`: stderr is in stdout."""
     where = str(folder or Path.cwd())
