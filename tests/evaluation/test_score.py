@@ -85,8 +85,9 @@ def test_the_raw_scores_are_those_of_the_sacrebleu_command(tmp_path: Path) -> No
     for ours, theirs in zip((found["bleu"], found["chrf"]), json.loads(done.stdout), strict=True):
         assert (ours.metric.removeprefix("sacre"), ours.signature) == (theirs["name"], theirs["signature"])
         assert ours.score == pytest.approx(theirs["score"], abs=1e-7)
-        assert ours.mean == pytest.approx(theirs["confidence_mean"], abs=1e-6)
-        assert ours.interval == pytest.approx(theirs["confidence_var"], abs=1e-6)
+        # its samples of chrF are float32
+        assert ours.mean == pytest.approx(theirs["confidence_mean"], abs=1e-5)
+        assert ours.interval == pytest.approx(theirs["confidence_var"], abs=1e-5)
 
 
 def test_the_compound_split_score_is_given_only_where_hyphens_are_whole(tmp_path: Path) -> None:

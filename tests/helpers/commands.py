@@ -30,9 +30,11 @@ NAMES = ("train", "generate", "validate", "interactive", "eval_lm", "preprocess"
 SERVED = {f"fairseq-{name.replace('_', '-')}": f"fairseq_cli.{name}" for name in NAMES}
 # What fairseq imports, which ours imports only where it needs it, and which changes what it imports
 OTHERS = ("torch", "torch.export", "hydra.experimental", "omegaconf", "sacrebleu", "sklearn.metrics", "scipy.stats")
-# Read when a command runs, not when Python starts or fairseq is imported; the last two are set by what imports sklearn
+# Read when a command runs, not when Python starts or fairseq is imported
 FREE = {"PATH", "PYTEST_CURRENT_TEST", "no_proxy", "RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}
-FREE |= {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK"}
+FREE |= {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"}
+# Set in the tests' own process by libraries: sklearn's import, torch.compile
+FREE |= {"KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "TORCHINDUCTOR_CACHE_DIR"}
 START = dict(os.environ)
 
 
