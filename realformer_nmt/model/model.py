@@ -9,23 +9,18 @@ from omegaconf import DictConfig
 from torch import Tensor, nn
 
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.model.admin_profile import is_pending, profile
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.decoder import Decoder
 from realformer_nmt.model.encoder import Encoder
-from realformer_nmt.model.weights import demand_finite, told_in_one_line
+from realformer_nmt.model.profiled_model import ProfiledModel
 
 MODEL = "realformer_nmt"
 Config = TypeVar("Config", bound=TranslationConfig)
 
 
 @register_model(MODEL, dataclass=TranslationConfig)
-class TranslationModel(FairseqEncoderDecoderModel):
+class TranslationModel(ProfiledModel, FairseqEncoderDecoderModel):
     """Every architecture of the package: what differs is in the configuration (presets.py)."""
-
-    def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
-        super().__init__(encoder, decoder)
-        self._profile_checked = False
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "TranslationModel":
@@ -48,22 +43,12 @@ class TranslationModel(FairseqEncoderDecoderModel):
     def forward(
         self, src_tokens: Tensor, src_lengths: Tensor, prev_output_tokens: Tensor, features_only: bool = False
     ) -> tuple[Tensor, dict[str, list[Tensor | None]]]:
-        if self.training and not self._profile_checked:
-            self._profile_checked = True
-            pending = [stack for stack in (self.encoder, self.decoder) if is_pending(stack)]
-            if pending:
-                profile(pending, lambda: self._run_as_stock(src_tokens, prev_output_tokens))
+        self.profile_once(lambda: self._run_as_stock(src_tokens, prev_output_tokens))
         encoder_out = self.encoder(src_tokens, src_lengths)
         return self.decoder(prev_output_tokens, encoder_out, features_only=features_only)
 
     def _run_as_stock(self, src_tokens: Tensor, prev_output_tokens: Tensor) -> None:
         self.decoder(prev_output_tokens, self.encoder(src_tokens), features_only=True, mask_padding=True)
-
-    def load_state_dict(self, state_dict: dict[str, Tensor], *args: Any, **kwargs: Any) -> Any:
-        self._profile_checked = False  # the loaded weights say whether there is a profile
-        demand_finite(state_dict)
-        with told_in_one_line(self, state_dict):
-            return super().load_state_dict(state_dict, *args, **kwargs)
 
 
 def read_options(kind: type[Config], options: Any) -> Config:

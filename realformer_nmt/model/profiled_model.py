@@ -1,0 +1,31 @@
+"""What every model does with its weights, whichever sides it has."""
+
+from collections.abc import Callable
+from typing import Any
+
+from fairseq.models import BaseFairseqModel
+from torch import Tensor
+
+from realformer_nmt.model.admin_profile import is_pending, profile
+from realformer_nmt.model.weights import demand_finite, told_in_one_line
+
+
+class ProfiledModel(BaseFairseqModel):
+    """Its children are its stacks. ADMIN's profile is of the first training batch; weights are checked when loaded."""
+
+    _profile_checked = False
+
+    def profile_once(self, run: Callable[[], object]) -> None:
+        """By a pass of `run`, unless the weights have their profile, or need none."""
+        if not self.training or self._profile_checked:
+            return
+        self._profile_checked = True
+        pending = [stack for stack in self.children() if is_pending(stack)]
+        if pending:
+            profile(pending, run)
+
+    def load_state_dict(self, state_dict: dict[str, Tensor], *args: Any, **kwargs: Any) -> Any:
+        self._profile_checked = False  # the loaded weights say whether there is a profile
+        demand_finite(state_dict)
+        with told_in_one_line(self, state_dict):
+            return super().load_state_dict(state_dict, *args, **kwargs)
