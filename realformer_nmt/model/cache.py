@@ -167,7 +167,8 @@ class Decoding:
 
 
 def keep(caches: Sequence[SelfCache | CrossCache], sentences: list[int], device: torch.device) -> None:
-    if not unchanged(sentences, caches[0].sentences):
+    held = caches[0].sentences
+    if held and not unchanged(sentences, held):
         index = torch.tensor(sentences, device=device)
         for cache in caches:
             cache.keep(index)

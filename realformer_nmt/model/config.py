@@ -1,6 +1,7 @@
 """Everything a model can be told, under fairseq's usual flag names."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -14,6 +15,7 @@ from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import SCALINGS, Stack
 from realformer_nmt.model.scores import source_names
 
+SIDES = ("encoder", "decoder")
 MAX_LAYERS = 1000  # ADMIN and DeepNet stop at 1000; a typing error goes on
 
 
@@ -71,25 +73,25 @@ class TranslationConfig(FairseqDataclass):
     max_target_positions: int = field(default=1024, metadata=_help("longest target, in tokens"))
 
 
-def validate(cfg: TranslationConfig) -> None:
-    """Refuse what cannot be built, naming what was given, what is allowed and what to do."""
+def validate(cfg: TranslationConfig, sides: Sequence[str] = SIDES) -> None:
+    """Refuse what cannot be built of these sides, naming what was given, what is allowed and what to do."""
     topology = choose("--residual-topology", cfg.residual_topology, TOPOLOGIES)
     scaling = choose("--residual-scaling", cfg.residual_scaling, SCALINGS)
     choose("--score-carry", cfg.score_carry, PARTS["score_carry"])
     source_names(cfg.score_source)
     activations = utils.get_available_activation_fns()
     choose("--activation-fn", cfg.activation_fn, dict.fromkeys(activations))
-    for side in ("encoder", "decoder"):
+    for side in sides:
         _validate_side(cfg, side)
     for flag in ("score_length", "max_source_positions", "max_target_positions"):
         _at_least_one(cfg, flag)
-    if cfg.share_all_embeddings and cfg.encoder_embed_dim != cfg.decoder_embed_dim:
+    if len(sides) > 1 and cfg.share_all_embeddings and cfg.encoder_embed_dim != cfg.decoder_embed_dim:
         raise OptionError(
             f"--share-all-embeddings needs one width: --encoder-embed-dim is {cfg.encoder_embed_dim}, "
             f"--decoder-embed-dim is {cfg.decoder_embed_dim}"
         )
-    for side in ("encoder", "decoder"):
-        stack = Stack(side, cfg.encoder_layers, cfg.decoder_layers)
+    for side in sides:
+        stack = Stack(side, *(getattr(cfg, f"{other}_layers") if other in sides else 0 for other in SIDES))
         weight = scaling(stack).weight
         if not topology.renormalises and stack.sublayers * math.log(weight) > math.log(torch.finfo(torch.float32).max):
             raise OptionError(

@@ -12,14 +12,22 @@ from realformer_nmt.kernels.linear import linear
 from realformer_nmt.model.cache import Decoding
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.encoder import EncoderOut
-from realformer_nmt.model.layers import BothCarried, Caches, DecoderLayer
+from realformer_nmt.model.layers import BothCarried, Caches, DecoderLayer, LoneDecoderLayer
+from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.stack import Side, rotation
 
 
 class Decoder(Side, FairseqIncrementalDecoder):
-    def __init__(self, cfg: TranslationConfig, dictionary: Dictionary, embed_tokens: nn.Embedding) -> None:
+    """With `no_encoder_attn` it stands alone, as fairseq's own does: whatever the source, it is not looked at."""
+
+    def __init__(
+        self, cfg: TranslationConfig, dictionary: Dictionary, embed_tokens: nn.Embedding, no_encoder_attn: bool = False
+    ) -> None:
         super().__init__(dictionary)
-        self.add_stack(cfg, dictionary, embed_tokens, DecoderLayer, cfg.max_target_positions)
+        self.no_encoder_attn = no_encoder_attn
+        layer = LoneDecoderLayer if no_encoder_attn else DecoderLayer
+        stack = Stack("decoder", 0 if no_encoder_attn else cfg.encoder_layers, cfg.decoder_layers)
+        self.add_stack(cfg, dictionary, embed_tokens, layer, stack, cfg.max_target_positions)
         self.need_attn = True
         if cfg.share_decoder_input_output_embed or cfg.share_all_embeddings:
             vocabulary, width = embed_tokens.weight.shape
@@ -32,7 +40,7 @@ class Decoder(Side, FairseqIncrementalDecoder):
     def forward(
         self,
         prev_output_tokens: Tensor,
-        encoder_out: EncoderOut,
+        encoder_out: EncoderOut | None = None,
         incremental_state: dict[str, Decoding] | None = None,
         features_only: bool = False,
         mask_padding: bool = False,
@@ -45,18 +53,18 @@ class Decoder(Side, FairseqIncrementalDecoder):
     def extract_features(
         self,
         prev_output_tokens: Tensor,
-        encoder_out: EncoderOut,
+        encoder_out: EncoderOut | None = None,
         incremental_state: dict[str, Decoding] | None = None,
         mask_padding: bool = False,
     ) -> tuple[Tensor, dict[str, list[Tensor | None]]]:
-        tokens, memory = prev_output_tokens, encoder_out["encoder_out"][0].transpose(0, 1)  # memory is B x S x C
+        tokens, (memory, source_padding) = prev_output_tokens, self._see(encoder_out)
         positions = self.embed_positions(tokens, incremental_state=incremental_state) if self.embed_positions else None
         if incremental_state is not None:
             tokens = tokens[:, -1:]
-        caches, mask, beams = self._begin(incremental_state, tokens, len(memory))
+        caches, mask, beams = self._begin(incremental_state, tokens, len(tokens if memory is None else memory))
         if mask_padding and mask is not None:
             mask = mask | tokens.eq(self.padding_idx)[:, None, None]  # B x 1 x T x T
-        masks = (mask, encoder_out["encoder_padding_mask"][0][:, None, None])
+        masks = (mask, source_padding)
         x = self.embed(tokens, positions)
         stream = self.topology.enter(x.view(len(x) // beams, -1, x.size(-1)))  # in beam search B x beams x C
         carried: BothCarried = ((), ())
@@ -65,9 +73,9 @@ class Decoder(Side, FairseqIncrementalDecoder):
             weights = wanted and layer is self.layers[-1]
             stream, carried, attn = self.run(layer, stream, memory, masks, carried, cache, weights)
         x = self.topology.leave(stream, self.layer_norm).view(x.shape)
-        if wanted:
-            attn = self._in_source_order(attn, encoder_out).view(*x.shape[:2], -1)  # rows x T x S
-        return x, {"attn": [attn if wanted else None]}
+        if encoder_out is None or memory is None or not wanted:
+            return x, {"attn": [None]}
+        return x, {"attn": [self._in_source_order(attn, encoder_out).view(*x.shape[:2], -1)]}  # rows x T x S
 
     def output_layer(self, features: Tensor) -> Tensor:
         return self.output_projection(features)  # B x T x V
@@ -82,6 +90,14 @@ class Decoder(Side, FairseqIncrementalDecoder):
 
     def make_generation_fast_(self, need_attn: bool = False, **_kwargs: Any) -> None:
         self.need_attn = need_attn
+
+    def _see(self, encoder_out: EncoderOut | None) -> tuple[Tensor, Tensor] | tuple[None, None]:
+        """The memory, B x S x C, and its padding."""
+        if self.no_encoder_attn:
+            return None, None
+        if encoder_out is None:
+            raise TypeError("encoder_out is missing: pass what the encoder gave, or build with no_encoder_attn=True")
+        return encoder_out["encoder_out"][0].transpose(0, 1), encoder_out["encoder_padding_mask"][0][:, None, None]
 
     def _begin(
         self, state: dict[str, Decoding] | None, tokens: Tensor, sentences: int

@@ -9,6 +9,7 @@ from realformer_nmt.model.cache import sentences_of, unchanged
 from realformer_nmt.model.carry import Carried
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.layers import EncoderLayer
+from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.stack import Side, rotation
 
 
@@ -17,13 +18,26 @@ class EncoderOut(dict[str, list[Tensor]]):
 
     beams = 1
 
+    def in_source_order(self) -> "EncoderOut":
+        """As the source's padding stands."""
+        (memory,), (padding,), (leading,) = (self[name] for name in self)
+        columns = rotation(-leading, len(memory))  # B x S
+        return EncoderOut(
+            encoder_out=[memory.gather(0, columns.t().unsqueeze(-1).expand_as(memory))],
+            encoder_padding_mask=[padding.gather(1, columns)],
+            leading_padding=[torch.zeros_like(leading)],
+        )
+
 
 class Encoder(Side, FairseqEncoder):
     """Tokens are turned to right padding first, so that position i of a sentence is column i of every score table."""
 
-    def __init__(self, cfg: TranslationConfig, dictionary: Dictionary, embed_tokens: nn.Embedding) -> None:
+    def __init__(
+        self, cfg: TranslationConfig, dictionary: Dictionary, embed_tokens: nn.Embedding, no_decoder: bool = False
+    ) -> None:
         super().__init__(dictionary)
-        self.add_stack(cfg, dictionary, embed_tokens, EncoderLayer, cfg.max_source_positions)
+        stack = Stack("encoder", cfg.encoder_layers, 0 if no_decoder else cfg.decoder_layers)
+        self.add_stack(cfg, dictionary, embed_tokens, EncoderLayer, stack, cfg.max_source_positions)
 
     def forward(self, src_tokens: Tensor, src_lengths: Tensor | None = None) -> EncoderOut:
         del src_lengths  # the padding says as much

@@ -88,6 +88,8 @@ class Layer(nn.Module):
 
 
 class EncoderLayer(Layer):
+    """Self-attention, then a feed-forward block."""
+
     side, sublayers = "encoder", 2
 
     def __init__(self, cfg: TranslationConfig, depth: int, topology: Topology) -> None:
@@ -100,7 +102,33 @@ class EncoderLayer(Layer):
         return self.feed_forward(topology, stream), attended.carried
 
 
+class LoneDecoderLayer(Layer):
+    """A decoder layer without encoder-decoder attention, to be called as one that has it."""
+
+    side, sublayers = "decoder", 2
+
+    def __init__(self, cfg: TranslationConfig, depth: int, topology: Topology) -> None:
+        super().__init__(cfg, depth, topology)
+        self.add_self_attention(cfg, topology)
+        self.add_feed_forward(cfg, topology)
+
+    def forward(
+        self,
+        topology: Topology,
+        stream: Stream,
+        _memory: None,
+        masks: tuple[Tensor | None, None],
+        carried: BothCarried,
+        caches: Caches = (None, None),
+        _weights: bool = False,
+    ) -> tuple[Stream, BothCarried, None]:
+        stream, to_self = self.attend_to_self(topology, stream, masks[0], carried[0], caches[0])
+        return self.feed_forward(topology, stream), (to_self.carried, ()), None
+
+
 class DecoderLayer(Layer):
+    """As an encoder layer, with encoder-decoder attention in between."""
+
     side, sublayers = "decoder", 3
 
     def __init__(self, cfg: TranslationConfig, depth: int, topology: Topology) -> None:

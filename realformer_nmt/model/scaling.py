@@ -13,15 +13,24 @@ from torch import Tensor, nn
 
 
 class Stack(NamedTuple):
-    """Which stack of layers a scaling is for."""
+    """Which stack of layers a scaling is for. Where there is no other side, that has 0 layers."""
 
     name: str  # encoder or decoder
     encoder_layers: int
     decoder_layers: int
 
     @property
+    def alone(self) -> bool:
+        return not (self.encoder_layers and self.decoder_layers)
+
+    @property
+    def layers(self) -> int:
+        return {"encoder": self.encoder_layers, "decoder": self.decoder_layers}[self.name]
+
+    @property
     def sublayers(self) -> int:
-        return {"encoder": 2 * self.encoder_layers, "decoder": 3 * self.decoder_layers}[self.name]
+        """Of all layers. Encoder-decoder attention is the third of a decoder's that has an encoder."""
+        return self.layers * (3 if self.name == "decoder" and not self.alone else 2)
 
 
 class Gains(NamedTuple):
@@ -143,7 +152,9 @@ def _admin_fixed(stack: Stack) -> Scaling:
 
 def _deepnorm(stack: Stack) -> Scaling:
     """a * x + f(x), b the xavier gain of v, out, fc1 and fc2: DeepNet (Wang et al. 2022), figure 2."""
-    if stack.name == "encoder":
+    if stack.alone:
+        a, b = (2 * stack.layers) ** (1 / 4), (8 * stack.layers) ** (-1 / 4)
+    elif stack.name == "encoder":
         size = (stack.encoder_layers**4 * stack.decoder_layers) ** (1 / 16)
         a, b = 0.81 * size, 0.87 / size
     else:

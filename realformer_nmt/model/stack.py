@@ -19,7 +19,13 @@ from realformer_nmt.model.scores import longest
 
 class Side(nn.Module):
     def add_stack(
-        self, cfg: TranslationConfig, dictionary: Dictionary, embed_tokens: nn.Embedding, layer: type[Layer], limit: int
+        self,
+        cfg: TranslationConfig,
+        dictionary: Dictionary,
+        embed_tokens: nn.Embedding,
+        layer: type[Layer],
+        stack: Stack,
+        limit: int,
     ) -> None:
         width = embed_tokens.embedding_dim
         self.padding_idx: int = dictionary.pad()
@@ -28,15 +34,13 @@ class Side(nn.Module):
         self.embed_scale = 1.0 if cfg.no_scale_embedding else math.sqrt(width)
         self.embed_positions = None
         if not cfg.no_token_positional_embeddings:
-            learned = getattr(cfg, f"{layer.side}_learned_pos")
+            learned = getattr(cfg, f"{stack.name}_learned_pos")
             self.embed_positions = PositionalEmbedding(limit, width, self.padding_idx, learned=learned)
         self.layernorm_embedding = nn.LayerNorm(width) if cfg.layernorm_embedding else nn.Identity()
         self.dropout_module = Dropout(cfg.dropout, module_name=type(self).__name__)
         self.checkpoint_activations = cfg.checkpoint_activations
-        stack = Stack(layer.side, cfg.encoder_layers, cfg.decoder_layers)
         self.topology = TOPOLOGIES[cfg.residual_topology](stack, width)
-        depths = range(1, getattr(cfg, f"{layer.side}_layers") + 1)
-        self.layers = nn.ModuleList(layer(cfg, depth, self.topology) for depth in depths)
+        self.layers = nn.ModuleList(layer(cfg, depth, self.topology) for depth in range(1, stack.layers + 1))
         self.layer_norm = self.topology.final_norm()
         self.limit: int = min(limit, longest(cfg.score_source, cfg.score_length) or limit)
 

@@ -1,16 +1,42 @@
-"""fairseq's own transformer, of the sizes of tiny.py."""
+"""fairseq's own transformer, of the sizes of tiny.py, and each side of it alone."""
 
 from argparse import Namespace
 from typing import Any
 
-from fairseq.models.transformer import TransformerModel
+from fairseq.models import FairseqEncoderModel, FairseqLanguageModel
+from fairseq.models.transformer import TransformerDecoder, TransformerEncoder, TransformerModel
 from fairseq.models.transformer.transformer_legacy import base_architecture
-from tiny import SIZE, task
+from tiny import SIZE, dictionary, task
+from torch import nn
+
+from realformer_nmt.model.model import embedding
 
 
 def stock(before: bool, **options: Any) -> TransformerModel:
+    return TransformerModel.build_model(arguments(before, **options), task())
+
+
+def stock_encoder(before: bool, **options: Any) -> FairseqEncoderModel:
+    args = arguments(before, **options)
+    return FairseqEncoderModel(TransformerEncoder(args, dictionary(), embedding(dictionary(), args.encoder_embed_dim)))
+
+
+def stock_decoder(before: bool, **options: Any) -> FairseqLanguageModel:
+    args = arguments(before, **options)
+    words = embedding(dictionary(), args.decoder_embed_dim)
+    return FairseqLanguageModel(TransformerDecoder(args, dictionary(), words, no_encoder_attn=True))
+
+
+def arguments(before: bool, **options: Any) -> Namespace:
     args = Namespace(**(SIZE | {"dropout": 0.0} | options))
     args.encoder_normalize_before = args.decoder_normalize_before = before
     args.max_source_positions, args.max_target_positions = options.get("max_source_positions", 1024), 1024
     base_architecture(args)
-    return TransformerModel.build_model(args, task())
+    return args
+
+
+def spread(model: nn.Module) -> nn.Module:
+    """Every weight at random, the biases among them, which start at 0."""
+    for parameter in model.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    return model

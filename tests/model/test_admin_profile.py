@@ -46,7 +46,11 @@ def by_stock(model: TranslationModel, **options: Any) -> list[float]:
 
 
 def profile_of(model: TranslationModel) -> list[float]:
-    return [float(s.weight().mean()) for side in (model.encoder, model.decoder) for _, s in shortcuts(side)]
+    return weights_of(model.encoder) + weights_of(model.decoder)
+
+
+def weights_of(stack: nn.Module) -> list[float]:
+    return [float(shortcut.weight().mean()) for _, shortcut in shortcuts(stack)]
 
 
 def test_the_first_training_batch_gives_the_authors_profile() -> None:

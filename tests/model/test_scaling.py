@@ -22,6 +22,8 @@ ENCODER, DECODER = Stack("encoder", 60, 12), Stack("decoder", 60, 12)
         (DECODER, 2.449490, 0.288675),
         (Stack("encoder", 6, 6), 1.417938, 0.496989),
         (Stack("decoder", 6, 6), 2.059767, 0.343294),
+        (Stack("encoder", 12, 0), 24**0.25, 96**-0.25),  # one side alone: (2N)^(1/4), (8N)^(-1/4)
+        (Stack("decoder", 0, 6), 12**0.25, 48**-0.25),
     ],
 )
 def test_deepnorm(stack: Stack, a: float, b: float) -> None:
@@ -32,7 +34,8 @@ def test_deepnorm(stack: Stack, a: float, b: float) -> None:
 
 
 def test_admin_without_a_profile() -> None:
-    for stack, sublayers in [(ENCODER, 120), (DECODER, 36)]:
+    alone = [(Stack("encoder", 60, 0), 120), (Stack("decoder", 0, 12), 24)]
+    for stack, sublayers in [(ENCODER, 120), (DECODER, 36), *alone]:
         shortcut = SCALINGS["admin_fixed"](stack).shortcut(8, 0)
         w = math.sqrt((sublayers + 1) / math.log(sublayers + 1) - 1)
         torch.testing.assert_close(shortcut.weight(), torch.full((8,), w))
