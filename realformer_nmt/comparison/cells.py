@@ -31,6 +31,7 @@ class Cell:
     stages: tuple[Stage, ...]
     failure: Failure
     retries: int
+    subset: str = "test"  # whose scores are read
 
     @property
     def name(self) -> str:
@@ -49,6 +50,10 @@ class Cell:
     def checkpoints(self) -> Path:
         return self.folder / "checkpoints"
 
+    @property
+    def scores(self) -> Path:
+        return place(self.folder, "run", self.subset, ".json")
+
 
 def read(record: Path) -> dict[str, Any]:
     """Nothing where there is none yet."""
@@ -63,7 +68,7 @@ def cells(grid: Grid, corpus: Corpus, folder: Path, gpus: int) -> list[Cell]:
 def _cell(grid: Grid, corpus: Corpus, folder: Path, gpus: int, named: tuple[str, str, int]) -> Cell:
     own = folder / "{}-{}-s{}".format(*named)
     stages = _stages(grid, corpus, own, gpus, named)
-    return Cell(*named, own, corpus.data, corpus.pair(), stages, grid.failure, grid.retries)
+    return Cell(*named, own, corpus.data, corpus.pair(), stages, grid.failure, grid.retries, grid.subsets[0])
 
 
 def _stages(grid: Grid, corpus: Corpus, folder: Path, gpus: int, named: tuple[str, str, int]) -> tuple[Stage, ...]:
@@ -71,34 +76,36 @@ def _stages(grid: Grid, corpus: Corpus, folder: Path, gpus: int, named: tuple[st
     protocol = str(grid.path(grid.protocol)) if grid.protocol.endswith(".toml") else grid.protocol
     settings = load(protocol, corpus.name, layers)
     budget = grid.options("budget", named)
-    note, average, averaged, translation, record = (
-        folder / name for name in ("train.json", "average.pt", "average.pt.json", "translation", "run.json")
-    )
+    note, average = folder / "train.json", folder / "average.pt"
     train = [
         *("train", "--data", str(corpus.data), "--folder", str(folder), "--arch", family, "--layers", layers),
         *("--protocol", protocol, *corpus.train, "--gpus", str(gpus), "--curves", *flags(budget)),
         *("--", *flags({"log-interval": INTERVAL, **grid.options("train", named), "seed": seed})),
     ]
     averaging = replace(settings, average=budget.get("average", settings.average)).averaging
+    averaged = ("average", str(folder / "checkpoints"), *averaging, "--output", str(average))
     return (
         Stage("train", tuple(train), note),
-        Stage("average", ("average", str(folder / "checkpoints"), *averaging, "--output", str(average)), averaged),
-        Stage(
-            "translate",
-            (
-                "translate",
-                str(average),
-                *corpus.translate,
-                *settings.decoding,
-                "--validate",
-                "--output",
-                str(translation),
-            ),
-            translation / "translation.json",
-        ),
-        Stage(
-            "score",
-            ("score", str(translation), "--training", str(note), *corpus.score, "--output", str(record)),
-            record,
-        ),
+        Stage("average", averaged, folder / "average.pt.json"),
+        *(stage for subset in grid.subsets for stage in _scoring(grid, corpus, folder, settings.decoding, subset)),
     )
+
+
+def _scoring(grid: Grid, corpus: Corpus, folder: Path, decoding: list[str], subset: str) -> tuple[Stage, Stage]:
+    """The first subset's translation measures the validation loss, too."""
+    first = subset == grid.subsets[0]
+    name = "" if first else f" {subset}"
+    translation, record = place(folder, "translation", subset), place(folder, "run", subset, ".json")
+    asked = ("--validate",) if first else ()
+    of = () if subset == "test" else ("--subset", subset)
+    translate = ("translate", str(folder / "average.pt"), *corpus.translate, *of, *decoding, *asked)
+    score = ("score", str(translation), "--training", str(folder / "train.json"), *corpus.score(subset))
+    return (
+        Stage(f"translate{name}", (*translate, "--output", str(translation)), translation / "translation.json"),
+        Stage(f"score{name}", (*score, "--output", str(record)), record),
+    )
+
+
+def place(folder: Path, name: str, subset: str, ending: str = "") -> Path:
+    """As the recipes call them: of test run.json, of test1 run-test1.json."""
+    return folder / (f"{name}{ending}" if subset == "test" else f"{name}-{subset}{ending}")

@@ -27,6 +27,7 @@ from realformer_nmt.comparison.note import AGAIN, Note
 from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.standing import differences, renew
 from realformer_nmt.corpora.stages import write_json
+from realformer_nmt.data_bins import databin
 from realformer_nmt.protocols import session
 from realformer_nmt.protocols.command import layers
 
@@ -92,6 +93,8 @@ def run(args: argparse.Namespace) -> int:
 def demand_data(grid: Grid, corpus: Corpus) -> None:
     if not corpus.ready and main(corpus.prepare):
         raise UserError(f"{grid.name}.toml: the corpus could not be prepared, for the reason above")
+    for subset in grid.subsets:
+        databin.count(corpus.data, subset, *corpus.pair())
 
 
 def demand_fit(found: Sequence[Cell], anew: bool) -> list[Cell]:

@@ -47,12 +47,15 @@ class Corpus:
     data: Path  # the data-bin
     translate: tuple[str, ...]
     train: tuple[str, ...] = ()
-    score: tuple[str, ...] = ()
+    references: tuple[tuple[str, str], ...] = ()  # subset and raw text, where `prepare` did not note them
     prepare: tuple[str, ...] = ()  # the whole command
     languages: tuple[str, str] | None = None  # source and target, where they are known before it is prepared
 
     def pair(self) -> tuple[str, str]:
         return self.languages or databin.languages(self.data)
+
+    def score(self, subset: str) -> tuple[str, ...]:
+        return tuple(word for name, file in self.references if name == subset for word in ("--reference", file))
 
     @property
     def ready(self) -> bool:
@@ -111,4 +114,6 @@ def binarised(grid: Grid) -> Corpus:
     translate = ["--data", str(folder), "--subwords", said.subwords]
     translate += ["--subwords-folder", str(grid.path(said.subwords_folder))] if said.subwords_folder else []
     translate += ["--hyphens", said.hyphens] if said.hyphens else []
-    return Corpus(folder.name, folder, tuple(translate), (), ("--reference", str(grid.path(said.reference))))
+    written = {grid.subsets[0]: said.reference, **(said.references or {})}
+    references = tuple((subset, str(grid.path(file))) for subset, file in written.items())
+    return Corpus(folder.name, folder, tuple(translate), (), references)

@@ -57,7 +57,8 @@ class DataBin:
 
     folder: str
     subwords: Literal["sentencepiece", "moses_bpe", "none"]
-    reference: str  # of the test set, raw
+    reference: str  # of the first subset, raw
+    references: dict | None = None  # of each further one
     subwords_folder: str | None = None
     hyphens: Literal["aggressive", "plain"] | None = None
 
@@ -82,14 +83,15 @@ class Grid:
     override: tuple[Override, ...] = ()
     baseline: str | None = None  # a family
     metric: str = "bleu"
+    subsets: tuple[str, ...] = ("test",)  # of the data-bin; the examples and plots are of the first
     title: str | None = None  # of the report; the file's name
     retries: int = 2  # of a cell that an infrastructure fault ended
 
     def __post_init__(self) -> None:
-        for name in ("families", "layers", "seeds"):
+        for name in ("families", "layers", "seeds", "subsets"):
             values = getattr(self, name)
             if not values:
-                raise ValueError(f"{name}: is empty, so there is no cell; name one or more")
+                raise ValueError(f"{name}: is empty, so nothing is compared; name one or more")
             twice = [str(value) for value in dict.fromkeys(values) if values.count(value) > 1]
             if twice:
                 raise ValueError(f"{name}: {twice[0]} stands there twice; name each once")
@@ -117,6 +119,11 @@ class Grid:
             raise ValueError(unknown("baseline", self.baseline, self.families))
         if self.metric not in METRICS:
             raise ValueError(unknown("metric", self.metric, METRICS))
+        for subset in self.subsets:
+            safe_names.plain(subset)
+        if self.data and set(self.data.references or {}) != set(self.subsets[1:]):
+            further = ", ".join(self.subsets[1:]) or "none, since subsets names one"
+            raise ValueError(f"data.references: a raw text for each further subset: {further}")
         for budget in (self.budget, *(rule.budget for rule in self.override)):
             demand_budget(budget or {})
         for flags in (self.train, *(rule.train for rule in self.override)):

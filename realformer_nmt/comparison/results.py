@@ -3,6 +3,7 @@
 import shlex
 import statistics
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -35,12 +36,9 @@ def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[
     for cell in cells:
         with expected(cell.folder, "--anew makes it again"):
             described.append(describe(cell))
-    runs = [scored.read(cell.folder / "run.json") for cell in cells]
+    runs = [scored.read(cell.scores) for cell in cells]
     first = next((run for run in runs if run), {})
-    metrics = [
-        {"name": name, "label": found["metric"], "signature": found["signature"], "higher_is_better": True}
-        for name, found in first.get("scores", {}).items()
-    ]
+    table = scored_on(grid, cells, described, runs)
     test: Record = {"name": TESTS[summary.TEST], "metric": summary.tested(grid.metric)}
     test |= {"samples": summary.SAMPLES, "correction": "Holm"}
     return {
@@ -54,20 +52,42 @@ def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[
         "versions": versions(),
         "hardware": machines(cells),
         "corpus": first.get("corpus") or corpus.name,
-        "subset": first.get("subset") or "test",
         "languages": list(corpus.pair()),
-        "lines": first.get("lines"),
         "metric": grid.metric,
         "baseline": baseline(grid),
         "overrides": unlike.settings(described),
         "versions_apart": unlike.versions(described),
         "test": test,
-        "metrics": [*metrics, VALID_LOSS],
         "published": first.get("published", []),
         "cells": described,
-        "rows": best.mark(summary.rows(described, cells, grid.metric, baseline(grid)), cells, grid.metric),
+        **{**table, "metrics": [*table["metrics"], VALID_LOSS]},
+        "further": [further(grid, cells, described, subset) for subset in grid.subsets[1:]],
         "examples": examples(cells, runs),
     }
+
+
+def scored_on(grid: Grid, cells: Sequence[Cell], described: Sequence[Record], runs: Sequence[Record]) -> Record:
+    """The table of one test set; `described` and `runs` are in the order of the cells."""
+    first = next((run for run in runs if run), {})
+    metrics = [
+        {"name": name, "label": found["metric"], "signature": found["signature"], "higher_is_better": True}
+        for name, found in first.get("scores", {}).items()
+    ]
+    rows = summary.rows(described, cells, grid.metric, baseline(grid))
+    return {
+        "subset": cells[0].subset,
+        "lines": first.get("lines"),
+        "metrics": metrics,
+        "rows": best.mark(rows, cells, grid.metric),
+    }
+
+
+def further(grid: Grid, cells: Sequence[Cell], described: Sequence[Record], subset: str) -> Record:
+    """The same trainings on another test set."""
+    on = [replace(cell, subset=subset) for cell in cells]
+    runs = [scored.read(cell.scores) for cell in on]
+    rescored = [{**record, "scores": scores(run)} for record, run in zip(described, runs, strict=True)]
+    return scored_on(grid, on, rescored, runs)
 
 
 def baseline(grid: Grid) -> str:
@@ -75,7 +95,7 @@ def baseline(grid: Grid) -> str:
 
 
 def describe(cell: Cell) -> Record:
-    note, run, train = Note(cell), scored.read(cell.folder / "run.json"), read(cell.folder / "train.json")
+    note, run, train = Note(cell), scored.read(cell.scores), read(cell.folder / "train.json")
     average = read(cell.folder / "average.pt.json")
     curves = Curves(cell.folder)
     sessions = note.content["sessions"]
@@ -172,7 +192,7 @@ def examples(cells: Sequence[Cell], runs: Sequence[Record]) -> list[Record]:
 
 def lines(cell: Cell, run: Record, name: str) -> list[str]:
     file = run["files"][name]
-    return read_recorded(cell.folder / file["path"], file["sha256"], cell.folder / "run.json")
+    return read_recorded(cell.folder / file["path"], file["sha256"], cell.scores)
 
 
 def source_lines(run: Record) -> list[str]:

@@ -19,7 +19,7 @@ COMMANDS = {"train": train, "average": average, "translate": translate, "score":
 
 def asked(stage: Stage) -> finished.Stage:
     """By the command itself, in this process."""
-    command = COMMANDS[stage.name]
+    command = COMMANDS[stage.words[0]]
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
     return command.asked(parser.parse_args(stage.words[1:]))

@@ -80,15 +80,20 @@ def differences(found: Record, baseline: Record) -> Mapping[str, float] | None:
 
 def largest_p(ours: Sequence[Cell], theirs: Sequence[Cell], metric: str) -> float | None:
     """Over the seeds that both have done."""
-    scored = {cell.seed: cell for cell in theirs if Note(cell).state == "done"}
-    pairs = [(cell, scored[cell.seed]) for cell in ours if Note(cell).state == "done" and cell.seed in scored]
+    scored = {cell.seed: cell for cell in theirs if done(cell)}
+    pairs = [(cell, scored[cell.seed]) for cell in ours if done(cell) and cell.seed in scored]
     found = [p_value(cell, other, metric) for cell, other in pairs]
     return max((p for p in found if p is not None), default=None)
 
 
+def done(cell: Cell) -> bool:
+    """A test set that the grid names since then is not scored yet."""
+    return Note(cell).state == "done" and cell.scores.is_file()
+
+
 def p_value(ours: Cell, theirs: Cell, metric: str) -> float | None:
     """None where the two translated other test sets."""
-    systems = [significance.read(cell.stages[-1].record) for cell in (theirs, ours)]
+    systems = [significance.read(cell.scores) for cell in (theirs, ours)]
     if len({system.reference_sha256 for system in systems}) > 1:
         return None
     return significance.compare(systems, [tested(metric)], TEST, SAMPLES, SEED, 1)[0].p

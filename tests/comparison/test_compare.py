@@ -165,6 +165,33 @@ def test_scores_are_those_of_sacrebleu(root: Path, record: dict[str, Any], toy_c
         assert [hypotheses.index(text) for text in examples] == sorted(hypotheses.index(text) for text in examples)
 
 
+def test_each_test_set_has_its_table(root: Path, record: dict[str, Any], toy_corpus: Path) -> None:
+    """In results.json, in the spreadsheet and on the page, with the scores of its own hypotheses."""
+    reference = toy_corpus.with_name("valid.tgt").read_text().splitlines()
+    (table,) = record["further"]
+    assert (table["subset"], table["lines"]) == ("valid", len(reference))
+    rows = {f"{row['family']}-{row['depth']}-s1": row["scores"] for row in table["rows"]}
+    for name in DONE:
+        hypotheses = (root / "runs/cells" / name / "translation-valid/hypotheses.txt").read_text().splitlines()
+        assert rows[name]["bleu"]["mean"] == pytest.approx(sacrebleu.corpus_bleu(hypotheses, [reference]).score)
+    assert rows[STUCK] == rows[DIVERGED] == {}
+    lines = list(csv.DictReader((root / "runs/table.csv").open()))
+    assert [line["subset"] for line in lines] == ["test"] * 4 + ["valid"] * 4
+    means = [float(line["bleu_mean"]) for line in lines if line["subset"] == "valid" and line["bleu_mean"]]
+    assert sorted(means) == sorted(rows[name]["bleu"]["mean"] for name in DONE)
+    assert f"On valid, {len(reference)} lines" in (root / "runs/report.html").read_text()
+
+
+def test_a_subset_that_is_not_there_is_refused_before_any_training(
+    toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grid = comparisons.write_grid(tmp_path, toy_corpus)
+    grid.write_text(grid.read_text().replace('"valid"]', '"test7"]').replace("references.valid", "references.test7"))
+    assert main(["compare", str(grid), "--folder", str(tmp_path / "runs"), "--gpus", "0"]) == 1
+    assert "holds no subset test7 in src: there are test, train, valid" in capsys.readouterr().err
+    assert not (tmp_path / "runs/cells").exists()
+
+
 def test_curves_hold_every_point_once(record: dict[str, Any]) -> None:
     """200 updates, one point in five; eight epochs' validations, though the training was interrupted and killed."""
     for name in DONE:

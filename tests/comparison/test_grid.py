@@ -27,6 +27,12 @@ REFUSED = {
     PLAIN + "seeds = [1, 1]": "seeds: 1 stands there twice",
     PLAIN + "baseline = 'pre_ln'": "baseline pre_ln is not one of post_ln, admin",
     PLAIN + "metric = 'bleau'": "did you mean bleu?",
+    PLAIN + "subsets = []": "subsets: is empty",
+    PLAIN + "subsets = ['test', 'test']": "subsets: test stands there twice",
+    PLAIN + "subsets = ['../test']": "'../test': allowed is a plain name",
+    PLAIN + "subsets = ['test', 'test1']\n[data]\nfolder = 'x'\nsubwords = 'none'\nreference = 'x'": (
+        "data.references: a raw text for each further subset: test1"
+    ),
     PLAIN + "corpus = 'multi30k_en_de'\nprepared = 'data'": "give one of them",
     PLAIN + "[prepare]\nvocabulary = 100": "give corpus too",
     PLAIN + "[budget]\nepoch = 3": "did you mean epochs?",

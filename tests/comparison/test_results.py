@@ -17,7 +17,7 @@ def sha256(text: str) -> str:
 
 
 def test_a_hypothesis_is_quoted_as_far_as_it_is_the_one_scored(tmp_path: Path) -> None:
-    cell = SimpleNamespace(folder=tmp_path)
+    cell = SimpleNamespace(folder=tmp_path, scores=tmp_path / "run.json")
     run = {"files": {"hypotheses": {"path": "hypotheses.txt", "sha256": sha256("eins\nzwei\n")}}}
     (tmp_path / "hypotheses.txt").write_text("eins\nzwei\n")
     assert lines(cell, run, "hypotheses") == ["eins", "zwei"]

@@ -21,11 +21,13 @@ families = ["realformer", "post_ln"]
 layers = ["1", "2-1"]
 protocol = "small"
 baseline = "post_ln"
+subsets = ["test", "valid"]
 
 [data]
 folder = "{data}"
 subwords = "none"
 reference = "{data}/../test.tgt"
+references.valid = "{data}/../valid.tgt"
 
 [train]
 encoder-embed-dim = 32

@@ -81,6 +81,7 @@ def content(results: Record) -> dict[str, Any]:
         "fallen": fallen(results),
         "groups": [(depth, list(rows)) for depth, rows in groupby(by_size(results["rows"]), lambda row: row["depth"])],
         "shared": made.shared(results["cells"]),
+        "further": [further(table) for table in wording.test_sets(results)[1:]],
         "own": made.own,
         "versions": made.versions(results),
         "named": made.named,
@@ -99,6 +100,12 @@ def content(results: Record) -> dict[str, Any]:
         ],
         "examples": examples(results),
     }
+
+
+def further(table: Record) -> tuple[str, list[str], list[tuple[Record, list[str]]]]:
+    """What the table of one more test set is of, its columns and its rows."""
+    rows = [(row, tables.line(row, table)) for row in by_size(table["rows"])]
+    return wording.scored_on(table), tables.headers(table), rows
 
 
 def svgs(drawings: Iterable[Drawing], prefix: str) -> list[str]:

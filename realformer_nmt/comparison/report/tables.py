@@ -21,7 +21,9 @@ from realformer_nmt.comparison.report.wording import (
     millions,
     probability,
     quality,
+    scored_on,
     seeds,
+    test_sets,
     tested,
     whole,
 )
@@ -70,6 +72,15 @@ def lines(results: Record) -> list[list[str]]:
 
 
 def terminal_table(results: Record) -> str:
+    return "\n\n".join(titled(table, "{}\n", plain(table)) for table in test_sets(results))
+
+
+def titled(table: Record, title: str, text: str) -> str:
+    """The one table of one test set needs no title."""
+    return (title.format(printable(scored_on(table))) if table.get("further") else "") + text
+
+
+def plain(results: Record) -> str:
     shown = [[printable(word) for word in words] for words in [headers(results), *lines(results)]]
     return tabulate(shown[1:], shown[0], disable_numparse=True, colalign=alignment(shown[0]))
 
@@ -79,14 +90,18 @@ def alignment(columns: Sequence[str]) -> list[str]:
 
 
 def markdown(results: Record) -> str:
-    shown = [[markdown_escaped(word) for word in words] for words in [headers(results), *lines(results)]]
-    table = tabulate(shown[1:], shown[0], tablefmt="github", disable_numparse=True, colalign=alignment(shown[0]))
+    made = [titled(table, "{}:\n\n", markdown_table(table)) for table in test_sets(results)]
     signatures = [
         f"- {markdown_escaped(metric['label'])}: `{printable(metric['signature']).replace('`', '')}`"
         for metric in metrics(results)
         if metric["signature"]
     ]
-    return "\n\n".join([table, markdown_escaped(tested(results)), "\n".join(signatures)]).strip() + "\n"
+    return "\n\n".join([*made, markdown_escaped(tested(results)), "\n".join(signatures)]).strip() + "\n"
+
+
+def markdown_table(results: Record) -> str:
+    shown = [[markdown_escaped(word) for word in words] for words in [headers(results), *lines(results)]]
+    return tabulate(shown[1:], shown[0], tablefmt="github", disable_numparse=True, colalign=alignment(shown[0]))
 
 
 def markdown_escaped(text: str) -> str:
@@ -94,6 +109,11 @@ def markdown_escaped(text: str) -> str:
 
 
 def latex(results: Record) -> str:
+    tabulars = [titled(table, "% {}\n", latex_table(table)) for table in test_sets(results)]
+    return "% \\usepackage{booktabs}\n" + "\n".join(tabulars)
+
+
+def latex_table(results: Record) -> str:
     """A tabular of booktabs, a rule between depths."""
     columns = headers(results)
     bodies = [
@@ -102,7 +122,6 @@ def latex(results: Record) -> str:
     ]
     return "\n".join(
         [
-            "% \\usepackage{booktabs}",
             f"\\begin{{tabular}}{{{'l' * WORDS}{'r' * (len(columns) - WORDS)}}}",
             "\\toprule",
             latex_line(columns),
@@ -135,14 +154,15 @@ def spreadsheet(results: Record) -> str:
     measured = [f"{name}_{figure}" for name in names for figure in ("mean", "deviation", "difference")]
     cost = ["parameters", "tokens_a_second", "hours"]
     sizes = ["family", "depth", "encoder_layers", "decoder_layers"]
-    write([*sizes, "seeds", "failed", "states", *measured, "p", "p_holm", "p_is_bound", *cost, "version"])
-    for row in by_size(results["rows"]):
-        counts = [row["seeds"], row["failed"], " ".join(row["states"])]
-        scores = [figure for name in names for figure in figures(row, name)]
-        tests = [row["p"], row["p_holm"], row["p_is_bound"]]
-        costs = [row[name] for name in cost]
-        sizes = [row["family"], row["depth"], *row["layers"]]
-        write([*sizes, *counts, *scores, *tests, *costs, version(row, results)])
+    write([*sizes, "seeds", "failed", "states", *measured, "p", "p_holm", "p_is_bound", *cost, "version", "subset"])
+    for table in test_sets(results):
+        for row in by_size(table["rows"]):
+            counts = [row["seeds"], row["failed"], " ".join(row["states"])]
+            scores = [figure for name in names for figure in figures(row, name)]
+            tests = [row["p"], row["p_holm"], row["p_is_bound"]]
+            costs = [row[name] for name in cost]
+            sizes = [row["family"], row["depth"], *row["layers"]]
+            write([*sizes, *counts, *scores, *tests, *costs, version(row, results), table["subset"]])
     return stream.getvalue()
 
 

@@ -32,6 +32,15 @@ def families(results: Record) -> list[str]:
     return list(dict.fromkeys(row["family"] for row in results["rows"]))
 
 
+def test_sets(results: Record) -> list[Record]:
+    """results.json once a test set, the one first that the plots are of."""
+    return [results, *({**results, **table} for table in results.get("further", []))]
+
+
+def scored_on(table: Record) -> str:
+    return table["subset"] + (f", {table['lines']:,} lines" if table["lines"] else "")
+
+
 def metrics(results: Record) -> list[Record]:
     """The one that the grid chose to draw and to test comes first, even before any cell is scored in it."""
     name = results["metric"]
