@@ -9,7 +9,7 @@ import pytest
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.json_records import seal
-from realformer_nmt.comparison.results import lines, source_lines
+from realformer_nmt.comparison.examples import lines, source_lines
 
 
 def sha256(text: str) -> str:
