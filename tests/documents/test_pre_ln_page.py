@@ -1,0 +1,100 @@
+"""Every figure of docs/why_pre_ln_leads.md is the record's; `python tools/pre_ln_tables.py` writes its tables anew."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from program import REPOSITORY
+
+from realformer_nmt.evaluation.published import figures
+
+PAGE = (REPOSITORY / "docs" / "why_pre_ln_leads.md").read_text()
+QUICKSTART = (REPOSITORY / "recipes" / "quickstart" / "README.md").read_text()
+Row = dict[str, str]
+
+
+def rows(name: str) -> list[Row]:
+    found = re.search(rf"<!-- table {name} -->\n\n(.*?)\n<!-- end -->", PAGE, re.DOTALL)
+    assert found
+    head, _, *lines = [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in found[1].splitlines()]
+    return [dict(zip(head, line, strict=True)) for line in lines]
+
+
+def record(file: str) -> dict[str, Any]:
+    return json.loads((REPOSITORY / "docs" / "results" / file).read_text())
+
+
+def shown(cell: str, figure: float) -> bool:
+    return abs(float(cell) - figure) <= 0.5 * 10.0 ** -len(cell.partition(".")[2]) + 1e-9
+
+
+def test_losses_and_scores_of_multi30k() -> None:
+    cells = {(str(cell["depth"]), cell["family"]): cell for cell in record("multi30k_en_de/results.json")["cells"]}
+    table = rows("budget")
+    assert {(row["layers"], row["family"]) for row in table} == cells.keys()
+    for row in table:
+        cell = cells[row.pop("layers"), row.pop("family")]
+        score = row.pop("sacreBLEU")
+        assert shown(score, cell["scores"]["bleu"]["score"]) if cell["scores"] else score == cell["state"]
+        points = {str(point["update"]): point["nll_loss"] for point in cell["curves"]["valid"]}
+        assert {update for update, loss in row.items() if loss} == points.keys()
+        assert all(shown(row[update], loss) for update, loss in points.items())
+
+
+def test_scores_after_500_updates() -> None:
+    found = record("quickstart_500/results.json")
+    scores = {cell["family"]: cell["scores"]["bleu"]["score"] for cell in found["cells"]}
+    table = {row["family"]: row["500 updates"] for row in rows("easy")}
+    assert table.keys() == scores.keys()
+    assert all(shown(table[family], score) for family, score in scores.items())
+    behind = re.search(r"Post-LN is ([\d.]+) points behind Pre-LN", PAGE)
+    assert behind
+    assert shown(behind[1], scores["pre_ln"] - scores["post_ln"])
+    assert all(row["p_holm"] > 0.7 for row in found["rows"] if row["family"] in ("admin", "realformer"))
+
+
+def test_scores_of_the_quickstart() -> None:
+    six, eighteen = (
+        {family: cells[place] for family, *cells in re.findall(r"^\| `(\w+)` \| ([\d.]+) \| (\S+)", QUICKSTART, re.M)}
+        for place in (0, 1)
+    )
+    quoted = re.search(
+        r"Pre-LN has (\S+) BLEU with 6\s+layers, ADMIN (\S+), RealFormer (\S+), Post-LN (\S+): .*?"
+        r"Pre-LN \((\S+), (\S+)\), RealFormer is behind \((\S+)\)",
+        PAGE,
+        re.DOTALL,
+    )
+    assert quoted
+    families = ("pre_ln", "admin", "realformer")
+    assert quoted.groups()[:4] == (*(six[family] for family in families), six["post_ln"])
+    assert quoted.groups()[4:] == (eighteen["admin"], eighteen["pre_ln"], eighteen["realformer"])
+    behind = re.search(r"half as many again, Post-LN is ([\d.]+) points behind", PAGE)
+    assert behind
+    assert float(behind[1]) == pytest.approx(float(six["pre_ln"]) - float(six["post_ln"]))
+
+
+def test_the_papers_figures() -> None:
+    table = {(row["model"], depth): row[depth] for row in rows("papers") for depth in row if depth != "model"}
+    published = {
+        (each.model, f"{each.encoder_layers}L-{each.decoder_layers}L"): each.bleu
+        for each in figures("WMT14 En-De")
+        if each.paper == "RealFormer (He et al. 2021) table 7"
+    }
+    assert {key: None if figure == "failed" else float(figure) for key, figure in table.items()} == published
+
+
+def test_gradients() -> None:
+    measured = {
+        (str(row["depth"]), row["family"]): row["gradient"] for row in record("gradients_at_start.json")["rows"]
+    }
+    table = rows("gradients")
+    assert {(row["layers"], row["family"]) for row in table} == measured.keys()
+    for row in table:
+        norms = measured[row["layers"], row["family"]]
+        assert all(shown(row[place], norm) for place, norm in norms.items())
+        assert shown(row["last / first"], norms["last of the decoder"] / norms["first of the decoder"])
+    said = re.search(r"a gradient (\d+) times as large", PAGE)
+    assert said
+    deep = measured["18", "post_ln"]
+    assert round(deep["last of the decoder"] / deep["first of the decoder"]) == int(said[1])

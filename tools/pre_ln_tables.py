@@ -1,0 +1,91 @@
+"""The tables of docs/why_pre_ln_leads.md, out of the records: python tools/pre_ln_tables.py
+
+A table stands between `<!-- table NAME -->` and `<!-- end -->`.
+"""
+
+import csv
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+PAGE = Path("docs/why_pre_ln_leads.md")
+RESULTS = Path("docs/results")
+PUBLISHED = Path("realformer_nmt/evaluation/published.csv")
+
+
+def main() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    for name, table in TABLES.items():
+        head, _, rest = text.partition(f"<!-- table {name} -->")
+        text = f"{head}<!-- table {name} -->\n\n{table()}\n<!-- end -->{rest.partition('<!-- end -->')[2]}"
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def budget() -> str:
+    """Loss on the validation data as the training goes on, and the score of its end."""
+    cells = _read("multi30k_en_de/results.json")["cells"]
+    curves = [{point["update"]: point["nll_loss"] for point in cell["curves"]["valid"]} for cell in cells]
+    updates = sorted(set().union(*curves))
+    rows = [
+        [
+            cell["depth"],
+            f"`{cell['family']}`",
+            *(_figure(curve.get(update), 2) for update in updates),
+            _figure(cell["scores"]["bleu"]["score"], 2) if cell["scores"] else cell["state"],
+        ]
+        for cell, curve in zip(cells, curves, strict=True)
+    ]
+    return _table(["layers", "family", *map(str, updates), "sacreBLEU"], rows)
+
+
+def easy() -> str:
+    cells = _read("quickstart_500/results.json")["cells"]
+    rows = [[f"`{cell['family']}`", _figure(cell["scores"]["bleu"]["score"], 2)] for cell in cells]
+    return _table(["family", "500 updates"], rows)
+
+
+def papers() -> str:
+    with PUBLISHED.open(encoding="utf-8", newline="") as file:
+        found = [row for row in csv.DictReader(file) if row["paper"] == "RealFormer (He et al. 2021) table 7"]
+    shown = {
+        (row["model"], int(row["encoder_layers"])): row["bleu"] or "failed"
+        for row in found
+        if row["dataset"] == "WMT14 En-De"
+    }
+    models, depths = dict.fromkeys(model for model, _ in shown), (6, 12, 18)
+    rows = [[model, *(shown[model, depth] for depth in depths)] for model in models]
+    return _table(["model", *(f"{depth}L-{depth}L" for depth in depths)], rows)
+
+
+def gradients() -> str:
+    rows = [
+        [
+            row["depth"],
+            f"`{row['family']}`",
+            *(_figure(norm, 3) for norm in row["gradient"].values()),
+            _figure(row["gradient"]["last of the decoder"] / row["gradient"]["first of the decoder"], 1),
+        ]
+        for row in _read("gradients_at_start.json")["rows"]
+    ]
+    return _table(["layers", "family", *_read("gradients_at_start.json")["rows"][0]["gradient"], "last / first"], rows)
+
+
+def _read(file: str) -> dict[str, Any]:
+    return json.loads((RESULTS / file).read_text(encoding="utf-8"))
+
+
+def _figure(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def _table(head: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
+    cells = list(head)
+    lines: list[Iterable[object]] = [cells, ["---"] * len(cells), *rows]
+    return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
+
+
+TABLES: dict[str, Callable[[], str]] = {"budget": budget, "easy": easy, "papers": papers, "gradients": gradients}
+
+if __name__ == "__main__":
+    main()
