@@ -44,7 +44,7 @@ SUBCOMMANDS = (
     Subcommand("translate", "translate a test set or raw text", "realformer_nmt.evaluation.translate", True),
     Subcommand("score", "score a translation, beside the published figures", "realformer_nmt.evaluation.score", True),
     Subcommand("significance", "test runs against a baseline", "realformer_nmt.evaluation.significance"),
-    Subcommand("compare", "a grid of trainings, its table and its report", "realformer_nmt.comparison.compare", True),
+    Subcommand("compare", "a grid of trainings, its table and its report", "realformer_nmt.comparison.compare"),
 )
 
 
@@ -99,8 +99,14 @@ def _run(words: Sequence[str]) -> int:
 
 def _start(row: Subcommand, module: ModuleType, args: argparse.Namespace) -> int:
     if row.in_fairseq:
-        _load(row.name, "realformer_nmt.plugin").register()
+        return run_in_fairseq(row.name, row.module, args)
     status: int = module.run(args)
+    return status
+
+
+def run_in_fairseq(name: str, module: str, args: argparse.Namespace) -> int:
+    _load(name, "realformer_nmt.plugin").register()
+    status: int = _load(name, module).run(args)
     return status
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from realformer_nmt.comparison.cells import Cell
+from realformer_nmt.comparison.cell import Cell
 from realformer_nmt.comparison.summary import largest_p
 from realformer_nmt.evaluation.significance import ALPHA, holm
 

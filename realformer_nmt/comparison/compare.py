@@ -1,35 +1,10 @@
 """`realformer-nmt compare GRID.toml`: which architecture, how deep, and is the difference real?"""
 
 import argparse
-import signal
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 
-import torch
-from rich.console import Console
-from tabulate import tabulate
-
-from realformer_nmt.command import main
-from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.folder_lock import alone
-from realformer_nmt.common.json_records import expected
-from realformer_nmt.common.terminal import printable
-from realformer_nmt.comparison import grid as grids
-from realformer_nmt.comparison import plan, results
-from realformer_nmt.comparison.cells import Cell, cells, read
-from realformer_nmt.comparison.corpus import Corpus, find
-from realformer_nmt.comparison.curves import Curves
-from realformer_nmt.comparison.grid import Grid
-from realformer_nmt.comparison.launch import here, slurm
-from realformer_nmt.comparison.live import Live
-from realformer_nmt.comparison.note import AGAIN, Note
-from realformer_nmt.comparison.report import document
-from realformer_nmt.comparison.standing import differences, renew
-from realformer_nmt.corpora.stages import write_json
-from realformer_nmt.data_bins import databin
-from realformer_nmt.protocols import session
-from realformer_nmt.protocols.command import layers
+from realformer_nmt.command import run_in_fairseq
+from realformer_nmt.comparison import status
 
 EXAMPLES = """examples:
   realformer-nmt compare recipes/quickstart/grid.toml --prepared demo/data --folder demo --jobs 2
@@ -63,111 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    grid = grids.load(args.grid)
-    corpus = find(grid, args.prepared, args.archives, args.folder)
-    present = torch.cuda.device_count() if args.launcher == "here" else 1  # a node's are not seen from here
-    gpus = present if args.gpus is None else args.gpus
-    if not 0 <= gpus <= present or (args.jobs is not None and args.jobs < 1):
-        raise UserError(f"--gpus {gpus} --jobs {args.jobs}: allowed are 0 to {present} GPUs, 1 job or more")
-    found = cells(grid, corpus, args.folder, min(1, gpus))
-    if args.plan:
-        return show_plan(corpus, found, args.tflops)
-    if args.status:
-        print(status(found))
-        return 0
-    if not args.report:
-        with alone(args.folder / ".lock", "compares in"):
-            demand_data(grid, corpus)
-            unfit = demand_fit(found, args.anew)
-            plan.demand_states(found)
-            for cell in unfit:
-                renew(cell)
-            launch(args, grid, found, gpus)
-    write(grid, corpus, found, args.folder)
-    errors = [cell.name for cell in found if Note(cell).state == "error"]
-    if errors and not args.report:
-        raise UserError(f"{', '.join(errors)}: see `--status`; the same command tries again")
+    """How far the cells are is said without fairseq, which takes seconds to start."""
+    cells = status.noted(args.grid, args.folder) if args.status else None
+    if cells is None:
+        return run_in_fairseq("compare", "realformer_nmt.comparison.execution", args)
+    print(status.table(cells))
     return 0
-
-
-def demand_data(grid: Grid, corpus: Corpus) -> None:
-    if not corpus.ready and main(corpus.prepare):
-        raise UserError(f"{grid.name}.toml: the corpus could not be prepared, for the reason above")
-    for subset in grid.subsets:
-        databin.count(corpus.data, subset, *corpus.pair())
-
-
-def demand_fit(found: Sequence[Cell], anew: bool) -> list[Cell]:
-    """Before anything starts; those that are to be made anew."""
-    unfit = {cell: told for cell in found if (told := differences(cell))}
-    for cell, told in unfit.items():
-        print(printable(f"{cell.name} was made otherwise: {'; '.join(told)}"), file=sys.stderr)
-    if unfit and not anew:
-        raise UserError(
-            f"{len(unfit)} of {len(found)} cells are not what the grid asks for now, by the differences above: pass "
-            "--anew to make them again, or name another --folder"
-        )
-    return list(unfit)
-
-
-def show_plan(corpus: Corpus, found: Sequence[Cell], tflops: float | None) -> int:
-    if not corpus.ready:
-        print(plan.pasted(["realformer-nmt", *corpus.prepare]))
-        print(
-            f"{len(found)} cells; parameters and cost are known once the corpus is prepared by this command", end="\n\n"
-        )
-        words = [plan.fairseq_train(cell) for cell in found]
-    else:
-        plan.demand_states(found)
-        words = [plan.fairseq_train(cell) for cell in found]
-        print(plan.table(found, [plan.cost(cell, line) for cell, line in zip(found, words, strict=True)], tflops))
-    for cell, line in zip(found, words, strict=True):
-        print(f"\n# {cell.name}", *plan.commands(cell), f"# which runs {plan.pasted(line)}", sep="\n")
-    return 0
-
-
-def status(found: Sequence[Cell]) -> str:
-    rows = []
-    for cell in found:
-        note, train = Note(cell), Curves(cell.folder).train
-        last = train[-1] if train else {}
-        training = read(cell.folder / session.RECORD)
-        of = training.get("updates")
-        update = of if training.get("complete") else last.get("update")  # a curve's last point may come before the end
-        unfit = differences(cell)
-        told = "; ".join(["made otherwise", *unfit]) if unfit else str(note.content.get("evidence") or "")
-        rows.append((cell.name, printable(note.state), update, of, last.get("nll_loss"), printable(told)))
-    return tabulate(rows, ["cell", "state", "update", "of", "loss (bits)", "evidence"], floatfmt=".2f")
-
-
-def launch(args: argparse.Namespace, grid: Grid, found: Sequence[Cell], gpus: int) -> None:
-    if args.launcher == "here" and not gpus:
-        print("training on the CPU: no GPU is used", file=sys.stderr)
-    longest_first = sorted(found, key=work, reverse=True)  # none is left alone at the end
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
-    try:
-        with Live(found, Console(stderr=True)) as live:
-            if args.launcher == "slurm":
-                slurm.launch(longest_first, args.folder, grid.slurm or {}, live.told)
-            else:
-                here.launch(longest_first, here.slots(gpus, args.jobs or max(1, gpus)), live.told)
-    except KeyboardInterrupt as error:
-        raise UserError("interrupted; the same command goes on where it was") from error
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def work(cell: Cell) -> float:
-    """Of one cell against another: its layers, as often as they are trained."""
-    words = plan.fairseq_train(cell)
-    limits = [float(words[words.index(flag) + 1]) for flag in ("--max-update", "--max-epoch") if flag in words]
-    return sum(layers(cell.layers)) * limits[0] if limits else 0.0
-
-
-def write(grid: Grid, corpus: Corpus, found: Sequence[Cell], folder: Path) -> None:
-    with expected(folder / "cells", AGAIN):
-        record = results.gather(grid, corpus, found, ["realformer-nmt", *sys.argv[1:]])
-        write_json(folder / "results.json", record)
-        document.write(record, folder)
-    print(document.terminal_table(record))
-    print(f"\n{folder / 'report.html'}")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from realformer_nmt.common import json_records
-from realformer_nmt.protocols.command import CURVES
+from realformer_nmt.protocols.run_files import CURVES
 
 Point = dict[str, Any]
 TRAIN = {"loss": "loss", "nll_loss": "nll_loss", "gnorm": "gnorm", "tokens_a_second": "wps"}

@@ -6,7 +6,7 @@ from typing import Any
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import read_lines, read_recorded
-from realformer_nmt.comparison.cells import Cell
+from realformer_nmt.comparison.cell import Cell
 from realformer_nmt.data_bins.note import AGAIN, NAME, difference
 from realformer_nmt.data_bins.note import read as read_note
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from realformer_nmt.common import safe_names
 from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison.cell import USUAL, Failure
 from realformer_nmt.corpora.manifest import ManifestError, build_table, merge, read_toml
 from realformer_nmt.protocols import command
 from realformer_nmt.protocols.file_flags import demand_harmless
@@ -19,15 +20,6 @@ from realformer_nmt.protocols.file_flags import demand_harmless
 METRICS = ("bleu", "chrf", "tokenised_bleu", "compound_split_bleu", "retokenised_bleu")  # of `score`
 BUDGET = ("epochs", "updates", "tokens-a-step", "max-tokens", "average", "precision")  # of `realformer-nmt train`
 PRECISIONS = ("fp16", "bf16", "fp32")
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A model that has not left the unigram loss of its training data is stuck."""
-
-    judged_after: int = 2000  # updates, or all of them if they are fewer
-    margin: float = 0.5  # bits a token below the unigram entropy: as much as the first word and the last alone may give
-    stop_early: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,7 +71,7 @@ class Grid:
     train: dict | None = None  # flags of fairseq-train
     budget: dict | None = None
     slurm: dict | None = None  # parameters of submitit
-    failure: Failure = Failure()
+    failure: Failure = USUAL
     override: tuple[Override, ...] = ()
     baseline: str | None = None  # a family
     metric: str = "bleu"

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, Tim
 from rich.progress import Progress as Bars
 
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.comparison.cells import Cell
+from realformer_nmt.comparison.cell import Cell
 from realformer_nmt.comparison.note import ENDED
 from realformer_nmt.comparison.running import Progress
 

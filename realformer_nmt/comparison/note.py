@@ -8,7 +8,7 @@ from realformer_nmt.common import sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import held
 from realformer_nmt.common.versions import hardware
-from realformer_nmt.comparison.cells import Cell
+from realformer_nmt.comparison.cell import Cell, Place
 
 MODEL_FAILED = ("stuck", "diverged")
 FINAL = ("done", *MODEL_FAILED)
@@ -18,7 +18,7 @@ ENDED = (*FINAL, "error")  # an error is tried again by the next command, not by
 
 
 class Note:
-    def __init__(self, cell: Cell) -> None:
+    def __init__(self, cell: Place) -> None:
         self._cell = cell
         empty: dict[str, Any] = {"state": "waiting", "evidence": None, "sessions": []}
         exists = cell.note.is_file()
@@ -40,9 +40,9 @@ class Note:
     def final(self) -> bool:
         return self.content["state"] in FINAL
 
-    def begin(self, entropy: float) -> None:
+    def begin(self, cell: Cell, entropy: float) -> None:
         self.content |= {"unigram_entropy": entropy, "machine": hardware(), "evidence": None}
-        self.content["failure"] = asdict(self._cell.failure)
+        self.content |= {"failure": asdict(cell.failure), "asked": cell.asked}
         self.content["sessions"].append({"started": _now(), "finished": None, "faults": []})
         self._write("running")
 

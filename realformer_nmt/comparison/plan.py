@@ -11,7 +11,7 @@ from fairseq.data import Dictionary
 from tabulate import tabulate
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.comparison.cells import Cell, read
+from realformer_nmt.comparison.cell import Cell, read
 from realformer_nmt.comparison.note import Note
 from realformer_nmt.comparison.standing import standing
 from realformer_nmt.protocols import train, updates

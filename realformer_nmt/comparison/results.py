@@ -11,7 +11,7 @@ from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.versions import commit, versions
 from realformer_nmt.comparison import best, scored, summary, unlike
-from realformer_nmt.comparison.cells import Cell, read
+from realformer_nmt.comparison.cell import Cell, read
 from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.curves import Curves
 from realformer_nmt.comparison.examples import examples

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.comparison import verdict
-from realformer_nmt.comparison.cells import Cell, Stage, read
+from realformer_nmt.comparison.cell import Cell, Stage, read
 from realformer_nmt.comparison.curves import Curves
 from realformer_nmt.comparison.launch.process import Process
 from realformer_nmt.comparison.note import Note
@@ -38,7 +38,7 @@ def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None,
             yield Progress(note.state)
             return
         entropy = verdict.unigram_entropy(cell.data, *cell.languages)
-        note.begin(entropy)
+        note.begin(cell, entropy)
         found: Verdict | None = None
         for stage in cell.stages:
             if not standing(stage).done:

@@ -9,7 +9,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Standing
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.provenance import differences as changed
-from realformer_nmt.comparison.cells import Cell, Stage
+from realformer_nmt.comparison.cell import Cell, Stage
 from realformer_nmt.comparison.note import Note
 from realformer_nmt.evaluation import score, translate
 from realformer_nmt.protocols import session, train

@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from realformer_nmt.comparison.cells import Cell
+from realformer_nmt.comparison.cell import Cell
 from realformer_nmt.comparison.note import Note
 from realformer_nmt.evaluation import significance
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from realformer_nmt.common import json_records
+from realformer_nmt.comparison.cell import Failure
 from realformer_nmt.comparison.curves import Point
-from realformer_nmt.comparison.grid import Failure
 from realformer_nmt.data_bins import databin
 from realformer_nmt.fairseq_patches.divergence import FILE
 

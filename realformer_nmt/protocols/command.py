@@ -13,11 +13,11 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.programs import program
 from realformer_nmt.model.config import MAX_LAYERS
 from realformer_nmt.model.presets import FAMILIES, PRESETS
+from realformer_nmt.protocols import run_files
 from realformer_nmt.protocols.batch import update_freq
 from realformer_nmt.protocols.protocol import Protocol
 
 TRAINER = "fairseq_cli.train"
-CURVES, LOG = "curves.jsonl", "train.log"
 DETOKENISERS = {"sentencepiece": "space", "moses_bpe": "moses"}
 PIECES = {"sentencepiece": "sentencepiece", "moses_bpe": "@@ "}
 GREEDY = '{"beam": 1, "max_len_a": 1.2, "max_len_b": 10}'
@@ -129,7 +129,7 @@ def distribution(machines: Machines) -> list[str]:
 
 
 def logging(folder: Path, tensorboard: bool, curves: bool) -> list[str]:
-    form, file = ("json", CURVES) if curves else ("simple", LOG)
+    form, file = ("json", run_files.CURVES) if curves else ("simple", run_files.LOG)
     words = ["--log-format", form, "--log-interval", "100", "--log-file", str(folder / file)]
     return words + (["--tensorboard-logdir", str(folder / "tensorboard")] if tensorboard else [])
 

@@ -16,14 +16,11 @@ from realformer_nmt.common.finished import Stage
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.provenance import Record
 from realformer_nmt.common.versions import versions
-from realformer_nmt.protocols.command import CURVES, LOG, Machines, runnable
+from realformer_nmt.protocols.command import Machines, runnable
+from realformer_nmt.protocols.run_files import CHECKPOINTS, CURVES, RECORD, RUN
 
 NOTED_EVERY = 20.0  # seconds: what a run that is killed loses of its time
-RECORD = "train.json"
 LOCK = ".lock-{}"  # of the machine of a rank
-CHECKPOINTS = "checkpoints"
-TENSORBOARD = "tensorboard"
-RUN = (RECORD, CURVES, LOG, TENSORBOARD, CHECKPOINTS)  # what a run leaves, in the order in which it is set aside
 
 
 class Training:

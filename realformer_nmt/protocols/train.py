@@ -21,7 +21,8 @@ from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.protocols import command, origin, settings, states, updates
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import Protocol, load, shipped
-from realformer_nmt.protocols.session import RECORD, Training
+from realformer_nmt.protocols.run_files import CURVES, RECORD
+from realformer_nmt.protocols.session import Training
 
 WRITERS = ("tensorboard", "tensorboardX")
 EXAMPLES = """examples:
@@ -60,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--precision", choices=("fp16", "bf16", "fp32"), help="fp16 on GPUs, else fp32")
     parser.add_argument("--bf16", dest="precision", action="store_const", const="bf16", help="as --precision bf16")
-    parser.add_argument("--curves", action="store_true", help=f"log JSON lines to FOLDER/{command.CURVES}")
+    parser.add_argument("--curves", action="store_true", help=f"log JSON lines to FOLDER/{CURVES}")
     parser.add_argument("--tensorboard", action="store_true", help="log to FOLDER/tensorboard")
     parser.add_argument("--anew", action="store_true", help="set aside what FOLDER holds of a run, and train again")
     parser.add_argument("--dry-run", action="store_true", help="print fairseq-train's command, ready to paste")

@@ -22,10 +22,9 @@ from program import realformer_nmt
 
 from realformer_nmt.cli import main
 from realformer_nmt.common import sealed
-from realformer_nmt.comparison.cells import Cell
-from realformer_nmt.comparison.compare import status
-from realformer_nmt.comparison.grid import Failure
-from realformer_nmt.protocols.command import CURVES
+from realformer_nmt.comparison import status
+from realformer_nmt.comparison.cell import Cell, Failure
+from realformer_nmt.protocols.run_files import CURVES
 from reliability import attacks_records, hostile_files
 
 CELLS = {*DONE, STUCK, DIVERGED}
@@ -104,13 +103,25 @@ def test_status_tells_an_interrupted_cell_from_one_that_waits(seen: dict[str, An
     assert {"interrupted", "waiting"} <= set(then.values())
 
 
+def test_status_is_the_same_without_fairseq(root: Path, record: dict[str, Any]) -> None:
+    """As long as the grid is the one that the cells began with."""
+    assert record["complete"]
+    call = ["compare", str(root / "grid.toml"), "--folder", str(root / "runs"), "--status"]
+    quick = f"import sys; from realformer_nmt.cli import main; main({call}); sys.exit('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", quick], capture_output=True, text=True, check=True)
+    (root / "same.toml").write_text((root / "grid.toml").read_text() + "# a comment\n")
+    with contextlib.redirect_stdout(io.StringIO()) as whole:
+        assert main(["compare", str(root / "same.toml"), *call[2:]]) == 0
+    assert done.stdout == whole.getvalue()
+
+
 def test_status_counts_the_updates_that_were_made(tmp_path: Path) -> None:
     """A curve has a point at every twentieth; the last update is seldom one."""
     cell = Cell("admin", "6", 1, tmp_path, tmp_path, ("en", "de"), (), Failure(), 0)
     (tmp_path / CURVES).write_text(json.dumps({"num_updates": 240, "loss": 5.0, "nll_loss": 4.0}) + "\n")
     for complete, made in ((False, "240"), (True, "244")):
         sealed.write(tmp_path / "train.json", {"updates": 244, "complete": complete})
-        assert status([cell]).splitlines()[2].split()[2:4] == [made, "244"]
+        assert status.table([cell]).splitlines()[2].split()[2:4] == [made, "244"]
 
 
 def test_status_is_told_while_cells_run(seen: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from realformer_nmt.comparison.curves import Curves
-from realformer_nmt.protocols.command import CURVES
+from realformer_nmt.protocols.run_files import CURVES
 
 
 def line(update: int, loss: str) -> str:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from realformer_nmt.comparison.cells import Cell, Stage
-from realformer_nmt.comparison.grid import Failure
+from realformer_nmt.comparison.cell import Cell, Failure, Stage
 from realformer_nmt.comparison.live import Live
 from realformer_nmt.comparison.running import Progress
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from realformer_nmt.cli import main
-from realformer_nmt.comparison import compare, plan
+from realformer_nmt.comparison import execution, plan
 from realformer_nmt.comparison.cells import cells
 from realformer_nmt.comparison.corpus import find
 from realformer_nmt.comparison.grid import load
@@ -47,7 +47,7 @@ def test_a_cells_work_is_its_layers_times_its_updates(tmp_path: Path, toy_corpus
     more = '\n[[override]]\nfamily = "post_ln"\nlayers = "1"\n[override.budget]\nupdates = 1000\n'
     grid = load(comparisons.write_grid(tmp_path, toy_corpus, more=more))
     found = cells(grid, find(grid, None, None, tmp_path), tmp_path, 0)
-    work = {cell.name: compare.work(cell) for cell in found}
+    work = {cell.name: execution.work(cell) for cell in found}
     assert work["post_ln-1-s1"] == 2 * 1000
     assert work["post_ln-2-1-s1"] == work["realformer-2-1-s1"] == 3 * 200
     assert work["realformer-1-s1"] == 2 * 200

@@ -13,7 +13,8 @@ from test_compare import compare
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.comparison.cells import Cell, cells
+from realformer_nmt.comparison.cell import Cell
+from realformer_nmt.comparison.cells import cells
 from realformer_nmt.comparison.corpus import find
 from realformer_nmt.comparison.grid import load
 from realformer_nmt.comparison.running import run

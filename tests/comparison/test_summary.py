@@ -11,8 +11,7 @@ from sacrebleu.significance import PairedTest
 from realformer_nmt.common import sealed
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.comparison import summary
-from realformer_nmt.comparison.cells import Cell, Stage
-from realformer_nmt.comparison.grid import Failure
+from realformer_nmt.comparison.cell import Cell, Failure, Stage
 from realformer_nmt.evaluation.metrics import seeded
 
 REFERENCE = [

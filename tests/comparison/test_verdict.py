@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from realformer_nmt.comparison.grid import Failure
+from realformer_nmt.comparison.cell import Failure
 from realformer_nmt.comparison.verdict import FILE, diverged, stuck, unigram_entropy
 
 FAILURE = Failure(judged_after=100, margin=0.1)

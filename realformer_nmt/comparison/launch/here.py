@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 
-from realformer_nmt.comparison.cells import Cell
+from realformer_nmt.comparison.cell import Cell
 from realformer_nmt.comparison.running import Progress, run
 
 BETWEEN_LOOKS = 0.3  # seconds

@@ -8,7 +8,7 @@ from typing import Any
 import submitit
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.comparison.cells import Cell
+from realformer_nmt.comparison.cell import Cell
 from realformer_nmt.comparison.launch.here import BETWEEN_LOOKS, Told
 from realformer_nmt.comparison.note import Note
 from realformer_nmt.comparison.running import Progress, run

@@ -1,0 +1,90 @@
+"""A cell of the grid: one training, where it lies, its stages from there to its scores, and when it has failed."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from realformer_nmt.common import sealed
+from realformer_nmt.protocols.run_files import CHECKPOINTS
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A model that has not left the unigram loss of its training data is stuck."""
+
+    judged_after: int = 2000  # updates, or all of them if they are fewer
+    margin: float = 0.5  # bits a token below the unigram entropy: as much as the first word and the last alone may give
+    stop_early: bool = False
+
+
+USUAL = Failure()
+
+
+@dataclass(frozen=True)
+class Stage:
+    name: str
+    words: tuple[str, ...]  # of `realformer-nmt`
+    record: Path  # of what it was made from
+
+
+@dataclass(frozen=True)
+class Place:
+    """Of a cell."""
+
+    family: str
+    layers: str
+    seed: int
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def note(self) -> Path:
+        """What became of it."""
+        return self.folder / "cell.json"
+
+    @property
+    def lock(self) -> Path:
+        return self.folder / ".cell-lock"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.folder / CHECKPOINTS
+
+
+@dataclass(frozen=True)
+class Cell(Place):
+    data: Path  # the data-bin, and its languages
+    languages: tuple[str, str]
+    stages: tuple[Stage, ...]
+    failure: Failure
+    retries: int
+    subset: str = "test"  # whose scores are read
+    asked: str = ""  # digest of the grid that asks for it
+
+    @property
+    def scores(self) -> Path:
+        return of_subset(self.folder, "run", self.subset, ".json")
+
+
+def place(folder: Path, family: str, layers: str, seed: int) -> Place:
+    return Place(family, layers, seed, folder / "cells" / f"{family}-{layers}-s{seed}")
+
+
+def of_subset(folder: Path, name: str, subset: str, ending: str = "") -> Path:
+    """As the recipes call them: of test run.json, of test1 run-test1.json."""
+    return folder / (f"{name}{ending}" if subset == "test" else f"{name}-{subset}{ending}")
+
+
+def digest(written: str, folder: Path, protocol: str) -> str:
+    """Of a grid's text and of a protocol's that lies beside it."""
+    texts = [written, (folder / protocol).read_text(encoding="utf-8") if protocol.endswith(".toml") else protocol]
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+def read(record: Path) -> dict[str, Any]:
+    """Nothing where there is none yet."""
+    return sealed.read(record, "--anew makes it again") if record.is_file() else {}
