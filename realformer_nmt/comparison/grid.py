@@ -14,10 +14,10 @@ from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.cell import USUAL, Failure
 from realformer_nmt.corpora.manifest import ManifestError, build_table, merge, read_toml
+from realformer_nmt.evaluation import metric_table
 from realformer_nmt.protocols import command
 from realformer_nmt.protocols.file_flags import demand_harmless
 
-METRICS = ("bleu", "chrf", "tokenised_bleu", "compound_split_bleu", "retokenised_bleu")  # of `score`
 BUDGET = ("epochs", "updates", "tokens-a-step", "max-tokens", "average", "precision")  # of `realformer-nmt train`
 PRECISIONS = ("fp16", "bf16", "fp32")
 
@@ -109,8 +109,8 @@ class Grid:
                 raise ValueError(f"an override for {rule.family} {rule.layers} {rule.seed} meets no cell")
         if self.baseline is not None and self.baseline not in self.families:
             raise ValueError(unknown("baseline", self.baseline, self.families))
-        if self.metric not in METRICS:
-            raise ValueError(unknown("metric", self.metric, METRICS))
+        if self.metric not in metric_table.scored():
+            raise ValueError(unknown("metric", self.metric, metric_table.scored()))
         for subset in self.subsets:
             safe_names.plain(subset)
         if self.data and set(self.data.references or {}) != set(self.subsets[1:]):

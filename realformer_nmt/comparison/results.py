@@ -19,10 +19,10 @@ from realformer_nmt.comparison.grid import Grid
 from realformer_nmt.comparison.note import Note
 from realformer_nmt.comparison.plan import commands
 from realformer_nmt.comparison.standing import differences
+from realformer_nmt.evaluation import metric_table
 from realformer_nmt.evaluation.significance import TESTS
 from realformer_nmt.protocols.command import layers, pasted
 
-VALID_LOSS = {"name": "valid_loss", "label": "validation loss (bits)", "signature": None, "higher_is_better": False}
 Record = dict[str, Any]
 
 
@@ -55,7 +55,7 @@ def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[
         "test": test,
         "published": first.get("published", []),
         "cells": described,
-        **{**table, "metrics": [*table["metrics"], VALID_LOSS]},
+        **{**table, "metrics": [*table["metrics"], metric_table.described(metric_table.LOSS)]},
         "further": [further(grid, cells, described, subset) for subset in grid.subsets[1:]],
         "examples": examples(cells, runs),
     }
@@ -65,7 +65,7 @@ def scored_on(grid: Grid, cells: Sequence[Cell], described: Sequence[Record], ru
     """The table of one test set; `described` and `runs` are in the order of the cells."""
     first = next((run for run in runs if run), {})
     metrics = [
-        {"name": name, "label": found["metric"], "signature": found["signature"], "higher_is_better": True}
+        {**metric_table.described(name), "label": found["metric"], "signature": found["signature"]}
         for name, found in first.get("scores", {}).items()
     ]
     rows = summary.rows(described, cells, grid.metric, baseline(grid))
@@ -144,7 +144,7 @@ def scores(run: Record) -> Record:
         name: {key: score.get(key) for key in ("score", "interval")} for name, score in run.get("scores", {}).items()
     }
     loss = (run.get("validation") or {}).get("nll_loss")
-    return found if loss is None else {**found, "valid_loss": {"score": loss}}
+    return found if loss is None else {**found, metric_table.LOSS: {"score": loss}}
 
 
 def speed(curves: Curves) -> float | None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from realformer_nmt.common import json_records, sealed
+from realformer_nmt.evaluation.metric_table import METRICS
 
 AGAIN = "--anew makes it again"
 KINDS = {"scores": dict, "models": list, "decoding": dict, "lines": int, "files": dict, "translation": dict}
@@ -17,6 +18,7 @@ def read(file: Path) -> dict[str, Any]:
     run = sealed.read(file, AGAIN, {**KINDS, "published": list})
     with json_records.expected(file, AGAIN):
         for name, score in run["scores"].items():
+            _demand("scores", name, name in METRICS)
             _demand(f"scores.{name}.score", score["score"], _finite(score["score"]))
             for key in ("metric", "signature"):
                 _demand(f"scores.{name}.{key}", score[key], isinstance(score[key], str))

@@ -1,19 +1,18 @@
-"""Every score by its name, its text and its signature; no two of them are the same metric."""
+"""Scores of texts, each with its metric's name, its text and its signature."""
 
 import importlib
 import importlib.metadata
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
-from sacrebleu.metrics import BLEU, CHRF
-from sacrebleu.metrics.base import Metric
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.evaluation.metric_table import METRICS, Scorer, scored
 
 HYPHEN = re.compile(r"(\S)-(\S)")
 Lines = Sequence[str]
@@ -32,12 +31,12 @@ class Score:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
-class ChrF(CHRF):
-    """sacreBLEU's. Of samples without a match its score is Python's 0.0, of others numpy's float32, and no mean of the
-    two can be taken."""
+class Texts(NamedTuple):
+    """What is compared."""
 
-    def _compute_f_score(self, statistics: list[int]) -> float:
-        return float(super()._compute_f_score(statistics))
+    name: str
+    hypotheses: Lines
+    reference: Lines
 
 
 @contextmanager
@@ -56,21 +55,20 @@ def seeded(seed: int) -> Iterator[None]:
             os.environ["SACREBLEU_SEED"] = before
 
 
-def bleu() -> BLEU:
-    """sacreBLEU as its command line computes it: mteval's tokeniser 13a on raw text."""
-    return BLEU()
+def scores(texts: Mapping[str, Texts], samples: int) -> dict[str, Score]:
+    """In every metric that these texts allow."""
+    return {
+        name: measure(metric.scorer(), metric.label, texts[metric.text], samples)
+        for name, metric in scored().items()
+        if metric.scorer and metric.text in texts
+    }
 
 
-def tokenised_bleu() -> BLEU:
-    """BLEU of the words as they stand, as fairseq-generate prints it: without smoothing."""
-    return BLEU(tokenize="none", smooth_method="none", force=True)
-
-
-def measured(metric: Metric, name: str, text: str, hypotheses: Lines, reference: Lines, samples: int) -> Score:
-    demand_same_length(hypotheses, reference)
-    found = metric.corpus_score(hypotheses, [reference], n_bootstrap=samples)
+def measure(scorer: Scorer, label: str, texts: Texts, samples: int = 0) -> Score:
+    demand_same_length(texts.hypotheses, texts.reference)
+    found = scorer.corpus_score(texts.hypotheses, [texts.reference], n_bootstrap=samples)
     sampled = (float(found._mean), float(found._ci)) if samples > 1 else (None, None)
-    return Score(name, float(found.score), str(metric.get_signature()), text, *sampled)
+    return Score(label, float(found.score), str(scorer.get_signature()), texts.name, *sampled)
 
 
 def demand_same_length(hypotheses: Lines, reference: Lines) -> None:
@@ -81,14 +79,6 @@ def demand_same_length(hypotheses: Lines, reference: Lines) -> None:
         )
     if not reference:
         raise UserError("there is no line to score")
-
-
-def raw_scores(hypotheses: Lines, reference: Lines, samples: int) -> dict[str, Score]:
-    raw = "raw text"
-    return {
-        "bleu": measured(bleu(), "sacreBLEU", raw, hypotheses, reference, samples),
-        "chrf": measured(ChrF(), "chrF2", raw, hypotheses, reference, samples),
-    }
 
 
 def split_compounds(lines: Lines) -> list[str]:
@@ -119,7 +109,8 @@ def comet(model: str, source: Lines, hypotheses: Lines, reference: Lines) -> Sco
     scorer = package.load_from_checkpoint(package.download_model(model))
     gpus = min(1, torch.cuda.device_count())
     score = float(scorer.predict(triples, batch_size=32, gpus=gpus).system_score)
-    return Score("COMET", score, f"{model}|unbabel-comet:{importlib.metadata.version('unbabel-comet')}", "raw text")
+    signature = f"{model}|unbabel-comet:{importlib.metadata.version('unbabel-comet')}"
+    return Score(METRICS["comet"].label, score, signature, "raw text")
 
 
 def comet_package() -> Any:

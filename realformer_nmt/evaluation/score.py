@@ -14,8 +14,8 @@ from realformer_nmt.common.provenance import named
 from realformer_nmt.common.text_lines import read_lines, sha256
 from realformer_nmt.common.versions import commit, versions
 from realformer_nmt.corpora.tokenise import tokeniser
-from realformer_nmt.evaluation import heldout, metrics, model_record, published
-from realformer_nmt.evaluation.metrics import Score
+from realformer_nmt.evaluation import heldout, metric_table, metrics, model_record, published
+from realformer_nmt.evaluation.metrics import Score, Texts
 from realformer_nmt.evaluation.published import Figure
 from realformer_nmt.evaluation.translate import HYPOTHESES, RECORD, REFERENCE, TOKENISED
 
@@ -118,10 +118,21 @@ def demand_unchanged(folder: Path, translation: dict[str, Any]) -> None:
 def score(
     args: argparse.Namespace, translation: dict[str, Any], hypotheses: list[str], reference: list[str]
 ) -> dict[str, Score]:
-    scores = metrics.raw_scores(hypotheses, reference, args.bootstrap)
+    scores = metrics.scores(texts(args, translation, hypotheses, reference), args.bootstrap)
+    if args.comet:
+        source = read_lines(raw(args.source, translation, 0))
+        scores["comet"] = metrics.comet(args.comet, source, hypotheses, reference)
+    return scores
+
+
+def texts(
+    args: argparse.Namespace, translation: dict[str, Any], hypotheses: list[str], reference: list[str]
+) -> dict[str, Texts]:
+    """Hypotheses and reference in every form that there is of them."""
+    found = {metric_table.RAW: Texts("raw text", hypotheses, reference)}
     if TOKENISED in translation["files"] and REFERENCE in translation["files"]:
         words = [read_lines(args.translation / name) for name in (TOKENISED, REFERENCE)]
-        scores |= tokenised_scores(args, translation["hyphens"], *words)
+        found |= tokenised_texts(args, translation["hyphens"], *words)
     elif args.compound_split:
         raise UserError(
             "compound-split BLEU is refused: this text was not tokenised, so the papers' protocol is another"
@@ -129,29 +140,20 @@ def score(
     if translation["subwords"] == "sentencepiece":
         tokenise = tokeniser(translation["languages"][1], aggressive_hyphens=True)
         ours, theirs = ([tokenise(line) for line in lines] for lines in (hypotheses, reference))
-        text = "raw text tokenised for scoring, Moses -a"
-        scores["retokenised_bleu"] = metrics.measured(
-            metrics.tokenised_bleu(), "retokenised BLEU", text, ours, theirs, args.bootstrap
-        )
-    if args.comet:
-        source = read_lines(raw(args.source, translation, 0))
-        scores["comet"] = metrics.comet(args.comet, source, hypotheses, reference)
-    return scores
+        found[metric_table.RETOKENISED] = Texts("raw text tokenised for scoring, Moses -a", ours, theirs)
+    return found
 
 
-def tokenised_scores(
+def tokenised_texts(
     args: argparse.Namespace, hyphens: str | None, hypotheses: list[str], reference: list[str]
-) -> dict[str, Score]:
-    text = {"aggressive": "Moses -a, as the model wrote it", "plain": "Moses, as the model wrote it"}
-    told = text.get(hyphens or "", "words of the data-bin")
-    own = metrics.measured(metrics.tokenised_bleu(), "tokenised BLEU", told, hypotheses, reference, args.bootstrap)
+) -> dict[str, Texts]:
+    names = {"aggressive": "Moses -a, as the model wrote it", "plain": "Moses, as the model wrote it"}
+    own = Texts(names.get(hyphens or "", "words of the data-bin"), hypotheses, reference)
     if hyphens != "plain" and not args.compound_split:
-        return {"tokenised_bleu": own}
+        return {metric_table.WORDS: own}
     metrics.demand_whole_compounds(hyphens, hypotheses, reference)
     ours, theirs = (metrics.split_compounds(lines) for lines in (hypotheses, reference))
-    told += ", compounds split"
-    apart = metrics.measured(metrics.tokenised_bleu(), "compound-split BLEU", told, ours, theirs, args.bootstrap)
-    return {"tokenised_bleu": own, "compound_split_bleu": apart}
+    return {metric_table.WORDS: own, metric_table.SPLIT: Texts(f"{own.name}, compounds split", ours, theirs)}
 
 
 def dataset(translation: dict[str, Any]) -> str | None:
@@ -196,10 +198,7 @@ def table(record: dict[str, Any], scores: dict[str, Score], figures: list[Figure
     name = (
         " ".join(filter(None, (record["corpus"], record["subset"], test_set(record["translation"])))) or "translation"
     )
-    ours = [
-        (found.metric, f"{found.score:.2f}", "" if found.interval is None else f"± {found.interval:.2f}", found.text)
-        for found in scores.values()
-    ]
+    ours = [line(found, metric_table.METRICS[name].digits) for name, found in scores.items()]
     parts = [
         f"{name}, {record['lines']} lines",
         tabulate(ours, ["metric", "score", "95 %", "of"], disable_numparse=True),
@@ -216,6 +215,11 @@ def table(record: dict[str, Any], scores: dict[str, Score], figures: list[Figure
         parts.append(tabulate(rows, headers, disable_numparse=True))
         parts.append("Scores of different metrics cannot be compared; run.json says which of ours can, if any.")
     return "\n\n".join(parts)
+
+
+def line(score: Score, digits: int) -> tuple[str, str, str, str]:
+    interval = "" if score.interval is None else f"± {score.interval:.{digits}f}"
+    return score.metric, f"{score.score:.{digits}f}", interval, score.text
 
 
 def test_set(translation: dict[str, Any]) -> str:

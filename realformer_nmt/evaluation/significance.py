@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sacrebleu.metrics import CHRF
-from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import PairedTest
 from tabulate import tabulate
 
@@ -17,10 +15,9 @@ from realformer_nmt.common import json_records, sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import read_recorded
 from realformer_nmt.corpora.stages import write_json
-from realformer_nmt.evaluation import metrics
+from realformer_nmt.evaluation import metric_table, metrics
 
 TESTS = {"ar": "paired approximate randomisation", "bs": "paired bootstrap"}
-METRICS: dict[str, type[Metric]] = {"bleu": metrics.BLEU, "chrf": CHRF}
 WRITER = "`realformer-nmt score` writes it"
 ALPHA = 0.05
 EXAMPLE = "example: realformer-nmt significance runs/pre_ln.json runs/admin.json runs/realformer.json"
@@ -46,6 +43,7 @@ class Comparison:
     p: float
     p_holm: float
     significant: bool
+    better: bool  # than the baseline, by this score
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +53,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLE
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN.JSON", help="two or more of `realformer-nmt score`")
     parser.add_argument("--test", choices=TESTS, default="ar", help="ar (default): randomisation; bs: bootstrap")
-    parser.add_argument("--metrics", nargs="+", choices=METRICS, default=["bleu"], metavar="METRIC", help="bleu, chrf")
+    names = metric_table.tested()
+    parser.add_argument(
+        "--metrics", nargs="+", choices=names, default=["bleu"], metavar="METRIC", help=", ".join(names)
+    )
     parser.add_argument("--samples", type=int, default=10_000, metavar="N")
     parser.add_argument("--seed", type=int, default=12345, metavar="N")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes")
@@ -104,23 +105,25 @@ def compare(
 ) -> list[Comparison]:
     """Each system but the first against the first; every test of the call is of one family."""
     named: list[tuple[str, Sequence[str]]] = [(system.name, system.hypotheses) for system in systems]
-    scorers = {name: METRICS[name]() for name in dict.fromkeys(names)}
+    rows = {name: metric_table.METRICS[name] for name in names}
+    scorers = {name: row.scorer() for name, row in rows.items() if row.scorer}
     logging.getLogger("sacrebleu").setLevel(logging.WARNING)  # it tells each of its steps
     with metrics.seeded(seed):
         test_of_pairs = PairedTest(
             named, scorers, [systems[0].reference], test_type=test, n_samples=samples, n_jobs=jobs
         )
         results: dict[str, Any] = test_of_pairs()[1]
-    columns = [name for name in results if name != "System"]
-    cells = [(name, place) for place in range(1, len(systems)) for name in columns]
-    p_values = [p_with_ties(results[name][place].p_value, systems[place], systems[0]) for name, place in cells]
+    columns = [name for name in results if name != "System"]  # as sacreBLEU calls them, in the order of ours
+    cells = [
+        (name, row, place) for place in range(1, len(systems)) for name, row in zip(columns, rows.values(), strict=True)
+    ]
+    p_values = [p_with_ties(results[name][place].p_value, systems[place], systems[0]) for name, _, place in cells]
     comparisons = []
-    for (name, place), p, p_holm in zip(cells, p_values, holm(p_values), strict=True):
+    for (name, row, place), p, p_holm in zip(cells, p_values, holm(p_values), strict=True):
         own, baseline = results[name][place], results[name][0]
         difference = own.score - baseline.score
-        significant = p_holm < ALPHA
-        row = Comparison(systems[place].name, name, own.score, difference, p, p_holm, significant)
-        comparisons.append(row)
+        verdict = (p_holm < ALPHA, row.is_better(difference))
+        comparisons.append(Comparison(systems[place].name, name, own.score, difference, p, p_holm, *verdict))
     return comparisons
 
 
@@ -162,7 +165,7 @@ def table(baseline: System, found: Sequence[Comparison], args: argparse.Namespac
             signed(comparison.difference),
             shown(comparison.p, comparison.p <= smallest),
             shown(comparison.p_holm, comparison.p <= smallest),
-            "yes" if comparison.significant else "no",
+            ("yes, better" if comparison.better else "yes, worse") if comparison.significant else "no",
         )
         for comparison in found
     ]

@@ -3,9 +3,16 @@
 from pathlib import Path
 from typing import Any
 
-from test_summary import described, make_cell, p_of_sacrebleu
+import pytest
+from lower_is_better import add_ter
+from lxml import html
+from sacrebleu.metrics import TER
+from sample_results import sample
+from test_summary import REFERENCE, described, hypotheses, make_cell, p_of_sacrebleu
 
 from realformer_nmt.comparison import best, summary
+from realformer_nmt.comparison.report import document, tables
+from realformer_nmt.evaluation import metric_table
 
 
 def marked(folder: Path, seeds: dict[str, list[int]], scores: dict[str, float]) -> dict[str, dict[str, Any]]:
@@ -40,4 +47,25 @@ def test_where_nothing_is_scored_nothing_is_best(tmp_path: Path) -> None:
     cells = [make_cell(tmp_path, "base", 1, "stuck"), make_cell(tmp_path, "ours", 1)]
     rows = summary.rows([described(cells[0], "stuck", 0.5), described(cells[1], score=30.0)], cells, "bleu", "base")
     assert [row["best"] for row in best.mark(rows, cells, "bleu")] == [False, True]
-    assert [row["best"] for row in best.mark(rows, cells, "no such metric")] == [False, False]
+    assert [row["best"] for row in best.mark(rows, cells, "chrf")] == [False, False]
+
+
+def test_where_less_is_better_the_lowest_is_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TER of `ours`, which errs less often, is significantly below that of the others."""
+    add_ter(monkeypatch)
+    cells = [make_cell(tmp_path, family, 1) for family in ("base", "ours", "same")]
+    errors = {cell.family: TER().corpus_score(hypotheses(cell.family, 1), [REFERENCE]).score for cell in cells}
+    assert errors["ours"] < errors["base"] == errors["same"]
+    found = [{**described(cell), "scores": {"ter": {"score": errors[cell.family]}}} for cell in cells]
+    rows = best.mark(summary.rows(found, cells, "ter", "base"), cells, "ter")
+    assert {row["family"]: row["best"] for row in rows} == {"base": False, "ours": True, "same": False}
+    assert rows[1]["p_best"] is None
+    assert rows[1]["p_holm"] < 0.05
+    results = {**sample(), "rows": rows, "metric": "ter", "baseline": "base", "cells": [], "examples": []}
+    results |= {"metrics": [metric_table.described("ter")], "test": {**sample()["test"], "metric": "ter"}}
+    page = html.fromstring(document.page(results))
+    assert [row.findtext("th") for row in page.xpath("//tr[td[@class='best']]")] == ["ours"]
+    tile = page.xpath("string(//dl[@class='tiles']/div[dt = 'best TER']/dd)")
+    assert tile.split()[:2] == [f"{errors['ours']:.2f}", "ours,"]
+    assert "of TER, 10,000 samples" in tables.markdown(results)
+    assert "Lower TER is better." in tables.markdown(results)

@@ -9,7 +9,8 @@ from sacrebleu.metrics import CHRF
 from word_salad import texts
 
 from realformer_nmt.evaluation import metrics
-from realformer_nmt.evaluation.metrics import measured, tokenised_bleu
+from realformer_nmt.evaluation.metric_table import RAW, ChrF, bleu, tokenised_bleu
+from realformer_nmt.evaluation.metrics import Texts, measure
 
 
 @pytest.mark.parametrize("number", [1, 40])
@@ -21,28 +22,29 @@ def test_tokenised_bleu_is_that_of_fairseqs_scorer(number: int) -> None:
     scorer = Scorer(BleuConfig(pad=words.pad(), eos=words.eos(), unk=words.unk()))
     for hypothesis, line in zip(hypotheses, escaped, strict=True):
         scorer.add(*(words.encode_line(text, add_if_not_exist=True).int() for text in (line, hypothesis)))
-    found = measured(tokenised_bleu(), "", "", hypotheses, escaped, 0).score
+    found = measure(tokenised_bleu(), "", Texts("", hypotheses, escaped)).score
     assert found == pytest.approx(scorer.score(), abs=1e-3)
-    assert found < measured(tokenised_bleu(), "", "", hypotheses, reference, 0).score
+    assert found < measure(tokenised_bleu(), "", Texts("", hypotheses, reference)).score
 
 
 def test_without_a_common_sequence_of_four_words_tokenised_bleu_is_0_as_in_fairseq() -> None:
     """sacreBLEU would smooth: 1-, 2- and 3-grams match."""
     hypothesis, reference = "a b c x a b c", "a b c d a b c"
+    both = Texts("", [hypothesis], [reference])
     words = Dictionary()
     scorer = Scorer(BleuConfig(pad=words.pad(), eos=words.eos(), unk=words.unk()))
     scorer.add(*(words.encode_line(text, add_if_not_exist=True).int() for text in (reference, hypothesis)))
-    assert measured(tokenised_bleu(), "", "", [hypothesis], [reference], 0).score == scorer.score() == 0
-    assert measured(metrics.bleu(), "", "", [hypothesis], [reference], 0).score > 30
+    assert measure(tokenised_bleu(), "", both).score == scorer.score() == 0
+    assert measure(bleu(), "", both).score > 30
 
 
 def test_chrf_of_a_model_that_gets_hardly_a_letter_right_has_an_interval_too() -> None:
     """A sample of lines without a match scores 0."""
     hypotheses, reference = ["a", *["x"] * 5], ["a", *["y"] * 5]
     with metrics.seeded(1):
-        found = metrics.raw_scores(hypotheses, reference, 40)["chrf"]
-        ours = measured(metrics.ChrF(), "", "", ["one word", "two words"], ["one word", "too wordy"], 40)
-        theirs = measured(CHRF(), "", "", ["one word", "two words"], ["one word", "too wordy"], 40)
+        found = metrics.scores({RAW: Texts("", hypotheses, reference)}, 40)["chrf"]
+        words = Texts("", ["one word", "two words"], ["one word", "too wordy"])
+        ours, theirs = (measure(scorer, "", words, 40) for scorer in (ChrF(), CHRF()))
     assert found.interval is not None
     assert found.interval > 0
     assert (ours.score, ours.signature) == (theirs.score, theirs.signature)

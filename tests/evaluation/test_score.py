@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import torch
 from program import realformer_nmt
+from sacrebleu.metrics import BLEU
 from tiny_run import Training
 from word_salad import texts
 
@@ -23,7 +24,8 @@ from realformer_nmt.common import sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import read_lines, sha256
 from realformer_nmt.evaluation import metrics, score, translate
-from realformer_nmt.evaluation.metrics import measured, tokenised_bleu
+from realformer_nmt.evaluation.metric_table import tokenised_bleu
+from realformer_nmt.evaluation.metrics import Texts, measure
 
 
 def folder_of(
@@ -95,7 +97,7 @@ def test_the_compound_split_score_is_given_only_where_hyphens_are_whole(tmp_path
     plain = folder_of(tmp_path / "plain", hypotheses, reference, [hypotheses, reference], hyphens="plain")
     found = scored(plain)
     split = [metrics.split_compounds(lines) for lines in (hypotheses, reference)]
-    assert found["compound_split_bleu"].score == measured(tokenised_bleu(), "", "", *split, 0).score
+    assert found["compound_split_bleu"].score == measure(tokenised_bleu(), "", Texts("", *split)).score
     assert found["compound_split_bleu"].score != found["tokenised_bleu"].score
     apart = [line.replace("-", " @-@ ") for line in hypotheses]
     for name, words, hyphens, message in [
@@ -115,7 +117,7 @@ def test_text_of_sentencepiece_is_tokenised_for_scoring_and_called_so(tmp_path: 
     folder = folder_of(tmp_path, ["Ein Vor-Ort-Termin, ja!"], ["Ein Vor-Ort-Besuch, ja!"], subwords="sentencepiece")
     found = scored(folder, "--bootstrap", "0")
     by_hand = ["Ein Vor @-@ Ort @-@ Termin , ja !"], ["Ein Vor @-@ Ort @-@ Besuch , ja !"]
-    assert found["retokenised_bleu"].score == pytest.approx(measured(tokenised_bleu(), "", "", *by_hand, 0).score)
+    assert found["retokenised_bleu"].score == pytest.approx(measure(tokenised_bleu(), "", Texts("", *by_hand)).score)
     assert (found["retokenised_bleu"].metric, "tokenised_bleu" in found) == ("retokenised BLEU", False)
 
 
@@ -203,7 +205,7 @@ def test_run_json_says_all_there_is_to_know(run: Path, toy_corpus: Path, tmp_pat
     hypotheses = (record.parent / found["files"]["hypotheses"]["path"]).resolve()
     assert hypotheses == (out / "hypotheses.txt").resolve()
     assert sha256(hypotheses) == found["files"]["hypotheses"]["sha256"]
-    expected = metrics.BLEU().corpus_score(read_lines(hypotheses), [read_lines(reference)]).score
+    expected = BLEU().corpus_score(read_lines(hypotheses), [read_lines(reference)]).score
     assert found["scores"]["bleu"]["score"] == pytest.approx(expected)
     assert expected > 1
     assert re.search(rf"^sacreBLEU +{expected:.2f} ", done.stdout, re.M)

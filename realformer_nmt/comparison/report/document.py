@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from realformer_nmt.common.atomic_files import completed
-from realformer_nmt.comparison.report import cell_plots, curve_plots, made, plots, tables, wording
+from realformer_nmt.comparison.report import cell_plots, columns, curve_plots, made, plots, tables, wording
 from realformer_nmt.comparison.report.cost_plot import cost
 from realformer_nmt.comparison.report.drawing import Drawing
 from realformer_nmt.comparison.report.sentences import examples
@@ -21,14 +21,10 @@ from realformer_nmt.evaluation.significance import ALPHA
 
 FILTERS = (
     "deep",
-    "difference",
     "fallen",
     "hours",
     "interval",
     "millions",
-    "probability",
-    "quality",
-    "seeds",
     "spread",
     "whole",
 )
@@ -78,13 +74,13 @@ def content(results: Record) -> dict[str, Any]:
         "states": states,
         "failed": sum(states[state] for state in wording.FAILED),
         "best": best(results, drawn),
+        "pane": columns.pane,
         "fallen": fallen(results),
         "groups": [(depth, list(rows)) for depth, rows in groupby(by_size(results["rows"]), lambda row: row["depth"])],
         "shared": made.shared(results["cells"]),
         "further": [further(table) for table in wording.test_sets(results)[1:]],
         "own": made.own,
         "versions": made.versions(results),
-        "named": made.named,
         "stale": [cell for cell in by_size(results["cells"]) if cell["differences"]],
         "tested": wording.tested(results),
         "alpha": ALPHA,
@@ -102,10 +98,9 @@ def content(results: Record) -> dict[str, Any]:
     }
 
 
-def further(table: Record) -> tuple[str, list[str], list[tuple[Record, list[str]]]]:
+def further(table: Record) -> tuple[str, list[columns.Column], list[Record]]:
     """What the table of one more test set is of, its columns and its rows."""
-    rows = [(row, tables.line(row, table)) for row in by_size(table["rows"])]
-    return wording.scored_on(table), tables.headers(table), rows
+    return wording.scored_on(table), tables.shown(table), by_size(table["rows"])
 
 
 def svgs(drawings: Iterable[Drawing], prefix: str) -> list[str]:
@@ -113,9 +108,9 @@ def svgs(drawings: Iterable[Drawing], prefix: str) -> list[str]:
 
 
 def best(results: Record, metric: Record) -> list[Record]:
-    """The row with the highest mean, and those that are not significantly below it."""
+    """The row with the best mean, and those that are not significantly worse."""
     rows = [row for row in results["rows"] if row["best"]]
-    return sorted(rows, key=lambda row: row["scores"][metric["name"]]["mean"], reverse=True)
+    return sorted(rows, key=lambda row: row["scores"][metric["name"]]["mean"], reverse=metric["higher_is_better"])
 
 
 def fallen(results: Record) -> list[tuple[Record, str]]:

@@ -9,26 +9,9 @@ from itertools import groupby
 from tabulate import tabulate
 
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.comparison.report.made import named, version
-from realformer_nmt.comparison.report.wording import (
-    MARK,
-    Record,
-    by_size,
-    difference,
-    hours,
-    measured,
-    metrics,
-    millions,
-    probability,
-    quality,
-    scored_on,
-    seeds,
-    test_sets,
-    tested,
-    whole,
-)
+from realformer_nmt.comparison.report.columns import Column, columns
+from realformer_nmt.comparison.report.wording import MARK, Record, by_size, metrics, scored_on, test_sets, tested
 
-WORDS = 2  # columns that hold words: family and depth; the others hold figures
 LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -46,25 +29,16 @@ FORMULA = re.compile(r"(?<!\w)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")  # as full-w
 MARKDOWN = re.compile(r"[\\`*\[\]<>|&$~]|(?<!\w)_|_(?!\w)")  # post_ln needs no backslash, _so_ does
 
 
+def shown(results: Record) -> list[Column]:
+    return [column for column in columns(results) if column.head is not None]
+
+
 def headers(results: Record) -> list[str]:
-    drawn, *others = [metric["label"] for metric in metrics(results)]
-    compared = [f"to {results['baseline']}", "p (Holm)"]
-    return ["family", "depth", drawn, "seeds", *compared, *others, "parameters", "tokens/s", "hours"]
+    return [str(column.head) for column in shown(results)]
 
 
 def line(row: Record, results: Record) -> list[str]:
-    drawn, *others = [metric["name"] for metric in metrics(results)]
-    compared = [difference(row, drawn), probability(row)]
-    cost = [millions(row["parameters"]), whole(row["tokens_a_second"]), hours(row["hours"])]
-    return [
-        named(row, results),
-        row["depth"],
-        quality(row, drawn),
-        seeds(row),
-        *compared,
-        *(measured(row, name) for name in others),
-        *cost,
-    ]
+    return [column.text(row) for column in shown(results)]
 
 
 def lines(results: Record) -> list[list[str]]:
@@ -81,12 +55,12 @@ def titled(table: Record, title: str, text: str) -> str:
 
 
 def plain(results: Record) -> str:
-    shown = [[printable(word) for word in words] for words in [headers(results), *lines(results)]]
-    return tabulate(shown[1:], shown[0], disable_numparse=True, colalign=alignment(shown[0]))
+    cells = [[printable(word) for word in words] for words in [headers(results), *lines(results)]]
+    return tabulate(cells[1:], cells[0], disable_numparse=True, colalign=alignment(results))
 
 
-def alignment(columns: Sequence[str]) -> list[str]:
-    return ["left"] * WORDS + ["right"] * (len(columns) - WORDS)
+def alignment(results: Record) -> list[str]:
+    return ["left" if column.words else "right" for column in shown(results)]
 
 
 def markdown(results: Record) -> str:
@@ -100,8 +74,8 @@ def markdown(results: Record) -> str:
 
 
 def markdown_table(results: Record) -> str:
-    shown = [[markdown_escaped(word) for word in words] for words in [headers(results), *lines(results)]]
-    return tabulate(shown[1:], shown[0], tablefmt="github", disable_numparse=True, colalign=alignment(shown[0]))
+    cells = [[markdown_escaped(word) for word in words] for words in [headers(results), *lines(results)]]
+    return tabulate(cells[1:], cells[0], tablefmt="github", disable_numparse=True, colalign=alignment(results))
 
 
 def markdown_escaped(text: str) -> str:
@@ -115,16 +89,15 @@ def latex(results: Record) -> str:
 
 def latex_table(results: Record) -> str:
     """A tabular of booktabs, a rule between depths."""
-    columns = headers(results)
     bodies = [
         "\n".join(latex_line(line(row, results)) for row in rows)
         for _, rows in groupby(by_size(results["rows"]), key=lambda row: row["depth"])
     ]
     return "\n".join(
         [
-            f"\\begin{{tabular}}{{{'l' * WORDS}{'r' * (len(columns) - WORDS)}}}",
+            f"\\begin{{tabular}}{{{''.join(side[0] for side in alignment(results))}}}",
             "\\toprule",
-            latex_line(columns),
+            latex_line(headers(results)),
             "\\midrule",
             "\n\\midrule\n".join(bodies),
             "\\bottomrule",
@@ -144,33 +117,20 @@ def latex_escaped(text: str) -> str:
 
 def spreadsheet(results: Record) -> str:
     """All metrics, unrounded: what another program reads on."""
-    names = [metric["name"] for metric in metrics(results)]
+    figures = {name: of for column in columns(results) for name, of in column.figures.items()}
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
 
     def write(cells: Sequence[object]) -> None:
         writer.writerow([cell if isinstance(cell, int | float | None) else word(str(cell)) for cell in cells])
 
-    measured = [f"{name}_{figure}" for name in names for figure in ("mean", "deviation", "difference")]
-    cost = ["parameters", "tokens_a_second", "hours"]
-    sizes = ["family", "depth", "encoder_layers", "decoder_layers"]
-    write([*sizes, "seeds", "failed", "states", *measured, "p", "p_holm", "p_is_bound", *cost, "version", "subset"])
+    write([*figures, "subset"])
     for table in test_sets(results):
         for row in by_size(table["rows"]):
-            counts = [row["seeds"], row["failed"], " ".join(row["states"])]
-            scores = [figure for name in names for figure in figures(row, name)]
-            tests = [row["p"], row["p_holm"], row["p_is_bound"]]
-            costs = [row[name] for name in cost]
-            sizes = [row["family"], row["depth"], *row["layers"]]
-            write([*sizes, *counts, *scores, *tests, *costs, version(row, results), table["subset"]])
+            write([*(of(row) for of in figures.values()), table["subset"]])
     return stream.getvalue()
 
 
 def word(text: str) -> str:
     """No formula begins in it, whichever character a spreadsheet splits cells at: an apostrophe stands before."""
     return FORMULA.sub("'", printable(text))
-
-
-def figures(row: Record, metric: str) -> list[float | None]:
-    score = row["scores"].get(metric, {})
-    return [score.get("mean"), score.get("deviation"), (row["delta"] or {}).get(metric)]

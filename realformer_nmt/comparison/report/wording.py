@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from realformer_nmt.common.terminal import printable as printable
+from realformer_nmt.evaluation.metric_table import described
 from realformer_nmt.evaluation.significance import shown, signed
 
 Record = Mapping[str, Any]  # results.json, or a part of it
@@ -44,9 +45,9 @@ def scored_on(table: Record) -> str:
 def metrics(results: Record) -> list[Record]:
     """The one that the grid chose to draw and to test comes first, even before any cell is scored in it."""
     name = results["metric"]
-    unscored = {"name": name, "label": name, "signature": None, "higher_is_better": True}
-    drawn = next((metric for metric in results["metrics"] if metric["name"] == name), unscored)
-    return [drawn, *(metric for metric in results["metrics"] if metric is not drawn)]
+    scored = {metric["name"]: metric for metric in results["metrics"]}
+    drawn = scored[name] if name in scored else described(name)
+    return [drawn, *(metric for metric in results["metrics"] if metric["name"] != name)]
 
 
 def drawn_metric(results: Record) -> Record:
@@ -131,6 +132,7 @@ def tested(results: Record) -> str:
         f"p: {test['name']} of {label}, {test['samples']:,} samples, corrected for the number of tests "
         f"({test['correction']}); of several seeds the largest. It says whether the difference would hold on other "
         "sentences like these, the deviation whether it would hold after another training."
+        + ("" if drawn_metric(results)["higher_is_better"] else f" Lower {drawn_metric(results)['label']} is better.")
         + "".join(f" {said}: {'; '.join(map(printable, told))}." for said, told in apart(results).items() if told)
     )
 

@@ -104,7 +104,7 @@ def test_a_table_for_each_metric(page: html.HtmlElement) -> None:
 def test_a_single_best_is_marked_alone(page: html.HtmlElement) -> None:
     assert [row.findtext("th") for row in page.xpath("//tr[td[@class='best']]")] == ["realformer"]
     note = page.xpath("string(//p[@class='note'][span[@class='best']])")
-    assert "all others are significantly below it" in note
+    assert "all others are significantly worse" in note
 
 
 def test_ties_are_marked_alike() -> None:
@@ -115,9 +115,9 @@ def test_ties_are_marked_alike() -> None:
     page = html.fromstring(document.page(results))
     assert len(page.xpath("//td[@class='best']")) == len(tied) == 4
     tile = " ".join(page.xpath("string(//dl[@class='tiles']/div[dt[starts-with(., 'best')]]/dd)").split())
-    assert tile.endswith("not significantly above resi_dual, 18 layers; admin, 18 layers and 1 more")
+    assert tile.endswith("not significantly better than resi_dual, 18 layers; admin, 18 layers and 1 more")
     note = page.xpath("string(//p[@class='note'][span[@class='best']])")
-    assert "the best, and all that are not significantly below it (p ≥ 0.05" in note
+    assert "the best, and all that are not significantly worse (p ≥ 0.05" in note
 
 
 def test_nothing_is_best_where_nothing_is_scored() -> None:
@@ -160,7 +160,7 @@ def test_an_unfinished_comparison_says_so() -> None:
     told = " ".join(page.xpath("string(//p[@role='status'])").split())
     assert told.startswith("Not finished. 10 cells: 1 done, 1 running, 1 error, 7 waiting.")
     assert html.fromstring(document.page(sample(seeds=1))).xpath("//p[@role='status']") == []
-    assert html.fromstring(document.page(empty())).xpath("string(//input[@checked]/following::label)") == "bleu"
+    assert html.fromstring(document.page(empty())).xpath("string(//input[@checked]/following::label)") == "sacreBLEU"
 
 
 def test_hostile_text_is_text(hostile: str) -> None:

@@ -180,4 +180,4 @@ def test_a_name_does_not_steer_the_terminal() -> None:
 def test_what_runs_still_has_a_table() -> None:
     words = [line.split() for line in tables.terminal_table(unfinished()).splitlines()[2:]]
     assert [line[2] for line in words] == ["63.30", "error", *["waiting"] * 3, "running", *["waiting"] * 4]
-    assert "bleu" in tables.terminal_table(empty()).splitlines()[0].split()
+    assert "sacreBLEU" in tables.terminal_table(empty()).splitlines()[0].split()

@@ -1,0 +1,73 @@
+"""All metrics: what each is called, how it is computed and of which text, and which way is better.
+
+A metric of sacreBLEU's is one row: it is then scored, may be chosen by a grid, is tested, ranked and reported.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics.base import Metric as Scorer
+
+RAW, WORDS, SPLIT, RETOKENISED = "raw", "words", "compounds split", "retokenised"  # texts that `score` knows of
+LOSS = "valid_loss"
+
+
+@dataclass(frozen=True)
+class Metric:
+    label: str
+    scorer: Callable[[], Scorer] | None  # None: it is not of texts alone
+    text: str = RAW
+    tested: bool = True  # sacreBLEU's test of significance can be made: of raw text
+    higher_is_better: bool = True
+    digits: int = 2
+
+    def is_better(self, difference: float) -> bool:
+        """What has this difference to another."""
+        return difference > 0 if self.higher_is_better else difference < 0
+
+
+class ChrF(CHRF):
+    """sacreBLEU's. Of samples without a match its score is Python's 0.0, of others numpy's float32, and no mean of the
+    two can be taken."""
+
+    def _compute_f_score(self, statistics: list[int]) -> float:
+        return float(super()._compute_f_score(statistics))
+
+
+def bleu() -> BLEU:
+    """sacreBLEU as its command line computes it: mteval's tokeniser 13a on raw text."""
+    return BLEU()
+
+
+def tokenised_bleu() -> BLEU:
+    """BLEU of the words as they stand, as fairseq-generate prints it: without smoothing."""
+    return BLEU(tokenize="none", smooth_method="none", force=True)
+
+
+METRICS: dict[str, Metric] = {
+    "bleu": Metric("sacreBLEU", bleu),
+    "chrf": Metric("chrF2", ChrF),
+    "tokenised_bleu": Metric("tokenised BLEU", tokenised_bleu, WORDS, tested=False),
+    "compound_split_bleu": Metric("compound-split BLEU", tokenised_bleu, SPLIT, tested=False),
+    "retokenised_bleu": Metric("retokenised BLEU", tokenised_bleu, RETOKENISED, tested=False),
+    "comet": Metric("COMET", None, tested=False, digits=4),
+    LOSS: Metric("validation loss (bits)", None, tested=False, higher_is_better=False),
+}
+
+
+def scored() -> dict[str, Metric]:
+    """Those of texts alone."""
+    return {name: metric for name, metric in METRICS.items() if metric.scorer}
+
+
+def tested() -> dict[str, Metric]:
+    return {name: metric for name, metric in METRICS.items() if metric.tested}
+
+
+def described(name: str) -> dict[str, Any]:
+    """For a record, before anything is scored."""
+    metric = METRICS[name]
+    direction = {"higher_is_better": metric.higher_is_better}
+    return {"name": name, "label": metric.label, "signature": None, **direction}

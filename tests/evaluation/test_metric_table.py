@@ -1,0 +1,69 @@
+"""A metric is one row of the table: TER, of which less is better, against sacreBLEU's own."""
+
+import argparse
+import itertools
+from pathlib import Path
+
+import pytest
+from lower_is_better import add_ter
+from sacrebleu.metrics import TER
+from word_salad import texts
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison import grid
+from realformer_nmt.evaluation import metrics, significance
+from realformer_nmt.evaluation.metric_table import METRICS, RAW, WORDS
+from realformer_nmt.evaluation.metrics import Texts
+from realformer_nmt.evaluation.significance import System
+
+
+@pytest.fixture(autouse=True)
+def _ter(monkeypatch: pytest.MonkeyPatch) -> None:
+    add_ter(monkeypatch)
+
+
+def test_it_is_scored_as_sacrebleu_scores_it() -> None:
+    hypotheses, reference = texts()
+    with metrics.seeded(1):
+        found = metrics.scores({RAW: Texts("raw text", hypotheses, reference)}, 0)
+    assert list(found) == ["bleu", "chrf", "ter"]
+    assert found["ter"].score == TER().corpus_score(hypotheses, [reference]).score
+    assert (found["ter"].metric, found["ter"].text) == ("TER", "raw text")
+
+
+def test_a_text_has_the_metrics_that_are_of_it() -> None:
+    words = Texts("words", ["a b c d e"], ["a b c d f"])
+    assert list(metrics.scores({WORDS: words}, 0)) == ["tokenised_bleu"]
+
+
+def test_a_grid_may_choose_what_is_scored_from_texts_alone(tmp_path: Path) -> None:
+    file = tmp_path / "grid.toml"
+    for metric in ("ter", "bleu", "retokenised_bleu"):
+        file.write_text(f'families = ["admin"]\nlayers = ["6"]\nmetric = "{metric}"\n')
+        assert grid.load(file).metric == metric
+    for metric in ("comet", "valid_loss"):
+        file.write_text(f'families = ["admin"]\nlayers = ["6"]\nmetric = "{metric}"\n')
+        with pytest.raises(UserError, match=f"metric {metric} is not one of bleu, chrf, .*ter"):
+            grid.load(file)
+
+
+def test_the_system_with_fewer_errors_is_the_better_one() -> None:
+    """Half of the first system's sentences have an error, an eighth of the second's; all of the third's."""
+    reference = [f"the cat number {n} sat on the mat" for n in range(40)]
+    systems = [
+        System(name, "", [line if n % every else f"{line} now" for n, line in enumerate(reference)], reference, "")
+        for name, every in (("half", 2), ("eighth", 8), ("all", 1))
+    ]
+    found = significance.compare(systems, ["bleu", "ter"], "ar", 1000, 1, 1)
+    for row, (fewer, metric) in zip(found, itertools.product((True, False), ("BLEU", "TER")), strict=True):
+        assert (row.metric, row.significant, row.better) == (metric, True, fewer)
+        assert (row.difference > 0) is (fewer is (metric == "BLEU"))
+    args = argparse.Namespace(samples=1000, test="ar")
+    printed = significance.table(systems[0], found, args).splitlines()
+    assert [line.split()[-1] for line in printed if line.startswith("eighth")] == ["better", "better"]
+    assert [line.split()[-1] for line in printed if line.startswith("all")] == ["worse", "worse"]
+
+
+def test_what_is_tested_is_of_raw_text() -> None:
+    """significance reads hypotheses.txt and its raw reference."""
+    assert {metric.text for metric in METRICS.values() if metric.tested} == {RAW}
