@@ -126,7 +126,7 @@ class Lengths:
 
 
 @dataclass(frozen=True)
-class Protocol:
+class TextProtocol:
     """How the papers' figures were made: Moses' steps, the length filter, the number of BPE merges."""
 
     normalise_punctuation: bool  # of training and validation data
@@ -150,7 +150,7 @@ class Corpus:
     archives: tuple[Archive, ...]
     train: tuple[Part, ...]
     invalid_utf8: Literal["replace", "refuse"]
-    protocol: Protocol
+    protocol: TextProtocol
     valid: tuple[Part, ...] = ()
     test: tuple[Part, ...] = ()
     held_out: HeldOut | None = None  # instead of valid

@@ -10,7 +10,7 @@ from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.json_records import read as read_record
 from realformer_nmt.corpora.cleaning import Steps, cleaned
-from realformer_nmt.corpora.corpus import Protocol
+from realformer_nmt.corpora.corpus import TextProtocol
 from realformer_nmt.corpora.manifest import ManifestError, build_table
 from realformer_nmt.corpora.subwords import METHODS, encoder
 from realformer_nmt.corpora.surface import SURFACES, Surface
@@ -28,7 +28,7 @@ WRITER = "`realformer-nmt prepare` writes it when it is done"
 class Settings:
     """Those in prepare.json that tell what raw text goes through."""
 
-    protocol: Protocol
+    protocol: TextProtocol
     tokenised: bool
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora.corpus import Corpus, HeldOut, Lengths, Member, Protocol
+from realformer_nmt.corpora.corpus import Corpus, HeldOut, Lengths, Member, TextProtocol
 from realformer_nmt.corpora.manifest import load, shipped
 from realformer_nmt.corpora.subwords import METHODS
 from realformer_nmt.corpora.texts import SPLITS, Files, Plan
@@ -16,7 +16,7 @@ from realformer_nmt.data_bins.languages import demand_language
 REPEATED = {"train": "may be repeated", "valid": "may be repeated", "test": "repeated, they are test, test1, test2 ..."}
 PIECES = 32_000  # of sentencepiece, unless the user says otherwise
 MOST_PIECES = 1_000_000  # beyond which learning does not end
-OWN = Protocol(  # for files that no manifest describes
+OWN = TextProtocol(  # for files that no manifest describes
     normalise_punctuation=False,
     remove_nonprinting=True,
     normalise_test=True,
@@ -163,7 +163,7 @@ def _demand_own(args: argparse.Namespace) -> None:
         raise UserError(f"--source {args.source} and --target {args.target}: fairseq needs two different names")
 
 
-def changed(protocol: Protocol, args: argparse.Namespace) -> Protocol:
+def changed(protocol: TextProtocol, args: argparse.Namespace) -> TextProtocol:
     """With the options that were given in place of the protocol's."""
     flags = {name: getattr(args, name) for name in ("normalise_punctuation", "normalise_test", "lowercase")}
     limits = {

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from realformer_nmt.corpora.cleaning import Hyphens, Steps, cleaned, fault
-from realformer_nmt.corpora.corpus import Format, HeldOut, Lengths, Protocol
+from realformer_nmt.corpora.corpus import Format, HeldOut, Lengths, TextProtocol
 from realformer_nmt.corpora.duplicates import digest, repetitions
 from realformer_nmt.corpora.parallel import ordered
 from realformer_nmt.corpora.progress import watched
@@ -44,7 +44,7 @@ class Files(NamedTuple):
 class Plan:
     source: str
     target: str
-    protocol: Protocol
+    protocol: TextProtocol
     held_out: HeldOut | None
     invalid_utf8: Invalid
     tokenised: bool

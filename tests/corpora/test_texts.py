@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from realformer_nmt.corpora.corpus import HeldOut, Lengths, Protocol
+from realformer_nmt.corpora.corpus import HeldOut, Lengths, TextProtocol
 from realformer_nmt.corpora.texts import Files, Plan, write_texts
 
 SEGMENTS = st.sampled_from(["", "a", "b b", "c c c c", "a\r", "d\u2028d", "\u201ee\u201c", "f " * 9])
@@ -17,7 +17,7 @@ PAIRS = st.lists(st.tuples(SEGMENTS, SEGMENTS), max_size=25)
 
 def plan(held_out: HeldOut | None = None, counted: str = "before_bpe", validation: bool = True, **changes: Any) -> Plan:
     lengths = Lengths(1, 8, 3, counted, validation)
-    protocol = Protocol(True, True, False, False, False, 100, True, lengths)
+    protocol = TextProtocol(True, True, False, False, False, 100, True, lengths)
     given = {"invalid_utf8": "refuse", "tokenised": False, "deduplicate": False, **changes}
     return Plan("en", "de", protocol, held_out, **given)
 
