@@ -12,6 +12,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from realformer_nmt.model.order import OrderReader
+
 POSITIONS = 32  # positions there is room for at first; it doubles when they are full
 
 
@@ -141,8 +143,8 @@ class CrossCache:
 class Decoding:
     """All layers' caches."""
 
-    def __init__(self, layers: int, beams: int) -> None:
-        self.beams, self.lineage = beams, Lineage(beams)
+    def __init__(self, layers: int, beams: int, orders: OrderReader) -> None:
+        self.beams, self.lineage, self.orders = beams, Lineage(beams), orders
         self.own = [SelfCache(self.lineage) for _ in range(layers)]
         self.source = [CrossCache() for _ in range(layers)]
 
@@ -152,7 +154,7 @@ class Decoding:
         return list(zip(self.own, self.source, strict=True))
 
     def reorder(self, new_order: Tensor) -> None:
-        order = new_order.tolist()
+        order = self.orders.read(new_order)
         own, beams = sentences_of(order, self.lineage.beams)
         if beams == self.lineage.beams:
             self.lineage.reorder(new_order)

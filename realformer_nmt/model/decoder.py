@@ -13,6 +13,7 @@ from realformer_nmt.model.cache import Decoding
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.encoder import EncoderOut
 from realformer_nmt.model.layers import BothCarried, Caches, DecoderLayer, LoneDecoderLayer
+from realformer_nmt.model.order import OrderReader
 from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.stack import Side, rotation
 
@@ -61,7 +62,7 @@ class Decoder(Side, FairseqIncrementalDecoder):
         positions = self.embed_positions(tokens, incremental_state=incremental_state) if self.embed_positions else None
         if incremental_state is not None:
             tokens = tokens[:, -1:]
-        caches, mask, beams = self._begin(incremental_state, tokens, len(tokens if memory is None else memory))
+        caches, mask, beams = self._begin(incremental_state, tokens, memory, encoder_out)
         if mask_padding and mask is not None:
             mask = mask | tokens.eq(self.padding_idx)[:, None, None]  # B x 1 x T x T
         masks = (mask, source_padding)
@@ -100,7 +101,11 @@ class Decoder(Side, FairseqIncrementalDecoder):
         return encoder_out["encoder_out"][0].transpose(0, 1), encoder_out["encoder_padding_mask"][0][:, None, None]
 
     def _begin(
-        self, state: dict[str, Decoding] | None, tokens: Tensor, sentences: int
+        self,
+        state: dict[str, Decoding] | None,
+        tokens: Tensor,
+        memory: Tensor | None,
+        encoder_out: EncoderOut | None,
     ) -> tuple[Sequence[Caches], Tensor | None, int]:
         """Each layer's caches, where self-attention may not look, and how many rows it has for a sentence."""
         rows, length = tokens.shape
@@ -108,7 +113,9 @@ class Decoder(Side, FairseqIncrementalDecoder):
             mask = torch.ones(length, length, dtype=torch.bool, device=tokens.device).triu(1)
             return [(None, None)] * len(self.layers), mask, 1
         if "decoding" not in state:
-            state["decoding"] = Decoding(len(self.layers), beams=rows // sentences)
+            beams = 1 if memory is None else rows // len(memory)
+            orders = OrderReader() if encoder_out is None else encoder_out.orders
+            state["decoding"] = Decoding(len(self.layers), beams, orders)
         decoding = state["decoding"]
         return decoding.step(rows, tokens.device), decoding.lineage.mask(), decoding.lineage.beams
 

@@ -1,5 +1,7 @@
 """The encoder, and what it hands to the decoder."""
 
+from collections.abc import Mapping
+
 import torch
 from fairseq.data import Dictionary
 from fairseq.models import FairseqEncoder
@@ -9,6 +11,7 @@ from realformer_nmt.model.cache import sentences_of, unchanged
 from realformer_nmt.model.carry import Carried
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.layers import EncoderLayer
+from realformer_nmt.model.order import OrderReader
 from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.stack import Side, rotation
 
@@ -16,17 +19,20 @@ from realformer_nmt.model.stack import Side, rotation
 class EncoderOut(dict[str, list[Tensor]]):
     """Of each sentence once, however many beams it has in the decoder."""
 
-    beams = 1
+    def __init__(self, values: Mapping[str, list[Tensor]], orders: OrderReader, beams: int = 1) -> None:
+        super().__init__(values)
+        self.orders, self.beams = orders, beams
 
     def in_source_order(self) -> "EncoderOut":
         """As the source's padding stands."""
         (memory,), (padding,), (leading,) = (self[name] for name in self)
         columns = rotation(-leading, len(memory))  # B x S
-        return EncoderOut(
-            encoder_out=[memory.gather(0, columns.t().unsqueeze(-1).expand_as(memory))],
-            encoder_padding_mask=[padding.gather(1, columns)],
-            leading_padding=[torch.zeros_like(leading)],
-        )
+        turned = {
+            "encoder_out": [memory.gather(0, columns.t().unsqueeze(-1).expand_as(memory))],
+            "encoder_padding_mask": [padding.gather(1, columns)],
+            "leading_padding": [torch.zeros_like(leading)],
+        }
+        return EncoderOut(turned, self.orders, self.beams)
 
 
 class Encoder(Side, FairseqEncoder):
@@ -50,19 +56,19 @@ class Encoder(Side, FairseqEncoder):
         for layer in self.layers:
             stream, carried = self.run(layer, stream, padding[:, None, None], carried)
         x = self.topology.leave(stream, self.layer_norm)
-        return EncoderOut(
-            encoder_out=[x.transpose(0, 1)],  # S x B x C, fairseq's order
-            encoder_padding_mask=[padding],  # B x S
-            leading_padding=[leading],
-        )
+        values = {
+            "encoder_out": [x.transpose(0, 1)],  # S x B x C, fairseq's order
+            "encoder_padding_mask": [padding],  # B x S
+            "leading_padding": [leading],
+        }
+        return EncoderOut(values, OrderReader())
 
     def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
-        order, beams = sentences_of(new_order.tolist(), encoder_out.beams)
+        order, beams = sentences_of(encoder_out.orders.read(new_order), encoder_out.beams)
         same, dimensions = unchanged(order, len(encoder_out["leading_padding"][0])), {"encoder_out": 1}
         kept = torch.tensor(order, device=new_order.device)
-        reordered = EncoderOut(
-            (name, values if same else [value.index_select(dimensions.get(name, 0), kept) for value in values])
+        reordered = {
+            name: values if same else [value.index_select(dimensions.get(name, 0), kept) for value in values]
             for name, values in encoder_out.items()
-        )
-        reordered.beams = beams
-        return reordered
+        }
+        return EncoderOut(reordered, encoder_out.orders, beams)
