@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from processes import command, kill_after, said, start
+from commands import fairseq as command
+from processes import kill_after, said, start
 from runs import LANGUAGES, LETTERS, SENTENCES, TRAINING, UPDATES, Compose, Trained, at_update, average, family_options
 
 Once = Callable[[str, Callable[[Path], None]], Path]

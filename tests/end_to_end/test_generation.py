@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from commands import fairseq as command
 from fairseq import checkpoint_utils
-from processes import command, run_all, said
+from processes import run_all, said
 from reports import Translations, parse
 from runs import LANGUAGES, SENTENCES, Compose, Trained
 

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from processes import command, run_all, said
+from commands import fairseq as command
+from processes import run_all, said
 from reports import losses, parse
 from runs import SENTENCES, Compose, load_state
 

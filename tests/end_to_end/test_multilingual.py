@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from processes import command, outcomes_of, run_all
+from commands import fairseq as command
+from processes import outcomes_of, run_all
 from reports import losses, parse
 from runs import COMMON, SENTENCES, Compose, load, load_state
 

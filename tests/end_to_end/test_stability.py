@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from processes import command, said
+from commands import fairseq as command
+from processes import said
 from reports import losses, updates
 
 WORDS = [f"w{number}" for number in range(150)]

@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 
 def ask(
@@ -32,7 +33,7 @@ def ask(
 
 
 if __name__ == "__main__":
-    status = ask(sys.argv[1], sys.argv[2:], os.getcwd(), os.environ, (0, 1, 2))  # noqa: PTH109
+    status = ask(sys.argv[1], sys.argv[2:], str(Path.cwd()), os.environ, (0, 1, 2))
     if status < 0:
         signal.signal(-status, signal.SIG_DFL)
         os.kill(os.getpid(), -status)

@@ -56,7 +56,7 @@ def next_command(listener: socket.socket) -> tuple[dict[str, Any], list[int]]:
 def _forget(events: selectors.BaseSelector) -> None:
     for key in list(events.get_map().values()):
         if key.fd:
-            os.close(key.fd) if isinstance(key.fileobj, int) else key.fileobj.close()  # type: ignore[attr-defined]
+            key.fileobj.close() if isinstance(key.fileobj, socket.socket) else os.close(key.fd)
 
 
 def _watch(events: selectors.BaseSelector, run: Run) -> None:
@@ -102,7 +102,7 @@ def imported(modules: Sequence[str]) -> list[bytes]:
     sys.argv = arguments
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
-    assert len(os.listdir("/proc/self/task")) == 1, "a fork has but one thread"  # noqa: PTH208
+    assert len([*Path("/proc/self/task").iterdir()]) == 1, "a fork has but one thread"
     gc.freeze()
     return [_taken(number) for number in (1, 2)]
 

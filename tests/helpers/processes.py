@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 
 import commands
-from commands import fairseq as command  # noqa: F401, which the tests import from here
 from reports import updates
 
 

@@ -2,14 +2,11 @@
 
 import pytest
 import torch
-from test_model import test_a_sentence_alone_equals_itself_in_a_padded_batch as check_padding
-from test_model import test_cached_decoding_equals_full_decoding as check_cache
-from test_model import test_every_parameter_gets_the_same_gradient_with_and_without_checkpointing as check_gradients
-from test_model import test_reordered_beams_decode_as_the_reordered_sentences_afresh as check_beams
-from tiny import build, profiled
+from tiny import PAD, PREVIOUS, SOURCE, build, profiled, step_by_step
 from torch import Tensor, nn
 
 from realformer_nmt.model.attention import SelfAttention
+from realformer_nmt.model.cache import Decoding
 from realformer_nmt.model.carry import CARRIES, Carried, Carry
 from realformer_nmt.model.model import TranslationModel
 from realformer_nmt.model.residual import TOPOLOGIES, Place, PostLN, Stream, Topology
@@ -17,6 +14,7 @@ from realformer_nmt.model.scaling import SCALINGS, Gains, Plain, Scaling, Shortc
 from realformer_nmt.model.scores import build_source
 
 WIDTH = 6
+REAL = PREVIOUS != PAD
 
 
 class BottomToTop(PostLN):
@@ -96,9 +94,44 @@ def model(request: pytest.FixtureRequest, _rows: None) -> TranslationModel:
     return profiled(build(**VARIANTS[request.param]))
 
 
-def test_they_do_what_any_model_must(model: TranslationModel) -> None:
-    for check in (check_cache, check_padding, check_beams, check_gradients):
-        check(model)
+def same(one: Tensor, other: Tensor) -> bool:
+    return torch.allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+def test_cached_decoding_equals_a_whole_pass(model: TranslationModel) -> None:
+    encoder_out = model.encoder(SOURCE)
+    whole, _ = model.decoder(PREVIOUS, encoder_out)
+    assert same(step_by_step(model, encoder_out, PREVIOUS)[REAL], whole[REAL])
+
+
+def test_a_sentence_alone_equals_itself_in_a_padded_batch(model: TranslationModel) -> None:
+    together, _ = model(SOURCE, None, PREVIOUS)
+    alone, _ = model(SOURCE[:1, 3:], None, PREVIOUS[:1, :3])
+    assert same(together[:1, :3], alone)
+
+
+def test_beams_that_move_go_on_from_their_own_words(model: TranslationModel) -> None:
+    order, encoder_out = torch.tensor([2, 0, 2, 1]), model.encoder(SOURCE)
+    state: dict[str, Decoding] = {}
+    for end in (1, 2):
+        model.decoder(PREVIOUS[:, :end], encoder_out, incremental_state=state)
+    model.decoder.reorder_incremental_state_scripting(state, order)
+    moved = model.encoder.reorder_encoder_out(encoder_out, order)
+    third, _ = model.decoder(PREVIOUS[order, :3], moved, incremental_state=state)
+    assert same(third, model(SOURCE[order], None, PREVIOUS[order, :3])[0][:, 2:])
+
+
+def test_gradients_are_the_same_with_checkpointed_activations(model: TranslationModel) -> None:
+    gradients = []
+    for checkpointed in (False, True):
+        model.encoder.checkpoint_activations = model.decoder.checkpoint_activations = checkpointed
+        loss = model(SOURCE, None, PREVIOUS)[0][REAL].log_softmax(-1).square().sum()
+        gradients.append(torch.autograd.grad(loss, [*model.parameters()]))
+    assert all(torch.equal(one, other) for one, other in zip(*gradients, strict=True))
+    assert all(
+        gradient.isfinite().all() and (gradient.abs().max() > 0 or name.endswith("k_proj.bias"))
+        for (name, _), gradient in zip(model.named_parameters(), gradients[0], strict=True)
+    )
 
 
 def test_their_weights_are_saved_and_loaded(model: TranslationModel) -> None:

@@ -1,6 +1,8 @@
 """What a grid or a protocol may set of fairseq-train, and what it may not."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fairseq import options
@@ -48,11 +50,19 @@ def test_a_value_is_a_number_or_a_word(name: str, value: str) -> None:
             demand_harmless({name: given})
 
 
-def test_what_a_training_needs_is_allowed() -> None:
-    demand_harmless(
-        {"lr": 5e-4, "adam-betas": "(0.9, 0.98)", "update-freq": [1, 2], "fp16": True, "criterion": "cross_entropy"}
-    )
-    demand_harmless({"lr": "5e-4", "optimizer": "adam", "end-learning-rate": "-1", "best-checkpoint-metric": "bleu"})
+@pytest.mark.parametrize(
+    "flags",
+    [
+        {"lr": 5e-4, "adam-betas": "(0.9, 0.98)", "update-freq": [1, 2], "fp16": True, "criterion": "cross_entropy"},
+        {"lr": "5e-4", "optimizer": "adam", "end-learning-rate": "-1", "best-checkpoint-metric": "bleu"},
+    ],
+)
+def test_what_a_training_needs_reaches_each_cell(flags: dict[str, Any], tmp_path: Path) -> None:
+    grid = tmp_path / "grid.toml"
+    train = "".join(f"{name} = {json.dumps(value)}\n" for name, value in flags.items())  # which is TOML, too
+    grid.write_text(f'families = ["admin"]\nlayers = ["1"]\n[train]\n{train}')
+    read = grids.load(grid)
+    assert [read.options("train", cell) for cell in read.cells()] == [flags]
 
 
 def test_every_allowed_flag_is_no_text_but_for_a_few_words() -> None:
