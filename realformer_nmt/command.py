@@ -5,11 +5,10 @@ Each is a module with `add_arguments(parser)` and `run(args) -> int`, imported o
 """
 
 import argparse
-import functools
 import importlib
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -45,6 +44,7 @@ SUBCOMMANDS = (
     Subcommand("score", "score a translation, beside the published figures", "realformer_nmt.evaluation.score", True),
     Subcommand("significance", "test runs against a baseline", "realformer_nmt.evaluation.significance"),
     Subcommand("compare", "a grid of trainings, its table and its report", "realformer_nmt.comparison.compare"),
+    Subcommand("completion", "print what lets a shell complete these commands", "realformer_nmt.cli.completion", True),
 )
 
 
@@ -78,29 +78,31 @@ def _words(error: BaseException) -> str:
 
 
 def _run(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="realformer-nmt", description="Deep residual Transformers for fairseq.")
-    _add_debug(parser, default=False)
-    parser.add_argument("--version", action="version", version=f"realformer-nmt {realformer_nmt.__version__}")
-    parsers = parser.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True)
-    called = next((word for word in words if not word.startswith("-")), None)
-    run = None
+    called = [row for row in SUBCOMMANDS if row.name == next((word for word in words if not word.startswith("-")), "")]
+    args = parser([row.name for row in called]).parse_args(words)  # leaves with status 2 unless one was called
+    _refuse_pipes(args)
+    return _start(called[0], args) if called else 2
+
+
+def parser(names: Collection[str]) -> argparse.ArgumentParser:
+    """With the arguments of the subcommands that are named; of the others with what `--help` says."""
+    made = argparse.ArgumentParser(prog="realformer-nmt", description="Deep residual Transformers for fairseq.")
+    _add_debug(made, default=False)
+    made.add_argument("--version", action="version", version=f"realformer-nmt {realformer_nmt.__version__}")
+    parsers = made.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True)
     for row in SUBCOMMANDS:
         subparser = parsers.add_parser(row.name, help=row.help)
-        if row.name == called:
-            module = _load(row.name, row.module)
+        if row.name in names:
             _add_debug(subparser, default=argparse.SUPPRESS)  # both `--debug NAME` and `NAME --debug`
             subparser.register("type", Path, safe_names.given)
-            module.add_arguments(subparser)
-            run = functools.partial(_start, row, module)
-    args = parser.parse_args(words)  # leaves with status 2 unless a subcommand was called
-    _refuse_pipes(args)
-    return run(args) if run else 2
+            _load(row.name, row.module).add_arguments(subparser)
+    return made
 
 
-def _start(row: Subcommand, module: ModuleType, args: argparse.Namespace) -> int:
+def _start(row: Subcommand, args: argparse.Namespace) -> int:
     if row.in_fairseq:
         return run_in_fairseq(row.name, row.module, args)
-    status: int = module.run(args)
+    status: int = _load(row.name, row.module).run(args)
     return status
 
 
