@@ -16,8 +16,8 @@ from realformer_nmt.checkpoints import average, integrity, layout, reading
 from realformer_nmt.checkpoints.inspection import inspect
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.protocols import updates
-from reliability import hostile_checkpoints
-from reliability.hostile_checkpoints import MARK
+from reliability import hostile_pickles, hostile_settings
+from reliability.hostile_settings import MARK
 from reliability.trainings import demand, same
 
 Figures = dict[str, Any]
@@ -66,8 +66,8 @@ def refuse_pickles(folder: Path) -> int:
     """Of either format, by each reader, and as a message between ranks."""
     path, proof = folder / "hostile.pt", folder / "proof"
     tried = 0
-    for name, pickled in hostile_checkpoints.pickles(proof).items():
-        for content in (hostile_checkpoints.packed(pickled), hostile_checkpoints.older(pickled)):
+    for name, pickled in hostile_pickles.pickles(proof).items():
+        for content in (hostile_pickles.packed(pickled), hostile_pickles.older(pickled)):
             path.write_bytes(content)
             for reader, read in READERS.items():
                 demand_one_line(f"{name} by {reader}", path, read)
@@ -93,8 +93,8 @@ def take_no_settings(path: Path, folder: Path, step: int = 1) -> int:
     """Refused, or nothing of it is left in what fairseq gets."""
     state = torch.load(path, weights_only=False)
     changed, proof, tried = folder / "changed.pt", folder / "proof", 0
-    for name, how in itertools.islice(hostile_checkpoints.settings(proof), 0, None, step):
-        torch.save(hostile_checkpoints.changed({**state, "model": {}}, how), changed)
+    for name, how in itertools.islice(hostile_settings.settings(proof), 0, None, step):
+        torch.save(hostile_settings.changed({**state, "model": {}}, how), changed)
         try:
             cfg = checkpoint_utils.load_checkpoint_to_cpu(str(changed))["cfg"]
         except UserError as error:
