@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:  # as a program: whatever Python it starts leaves modules of the current folder alone
         os.environ["PYTHONSAFEPATH"] = "1"
     words = list(sys.argv[1:] if argv is None else argv)
-    standard_streams.settle()
+    standard_streams.make_usable()
     terminal.guard_output()
     try:
         status = _run(words)

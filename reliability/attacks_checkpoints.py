@@ -74,7 +74,7 @@ def refuse_pickles(folder: Path) -> int:
                 tried += 1
             with contextlib.suppress(UserError):
                 reading.receive(io.BytesIO(content))
-            integrity.told(path)
+            integrity.describe(path)
             demand(not proof.exists(), f"{name} has run")
     return tried
 

@@ -14,7 +14,7 @@ from realformer_nmt.checkpoints.integrity import is_cut
 from realformer_nmt.common.text_lines import write_lines
 from reliability import kills
 from reliability.trainings import LIMIT, demand, fairseq_train, kill, run, start, wait_for
-from reliability.writers import TRANSLATING, WRITERS, Trained, told
+from reliability.writers import TRANSLATING, WRITERS, Trained, run_as_command
 
 SYSTEM = "(No space left on device|Read-only file system|File too large|Not a directory|File exists|No such file)"
 Fault = Callable[[Path], "contextlib.AbstractContextManager[Path]"]
@@ -73,8 +73,8 @@ class Outcome:
     @property
     def refused(self) -> bool:
         """An error in a line that says what the system refused, a status that is not 0, and nothing half written."""
-        told = re.search(rf"^realformer-nmt: .*{SYSTEM}", self.said, re.M)
-        return self.status == 1 and told is not None and "Traceback" not in self.said and not self.torn
+        line = re.search(rf"^realformer-nmt: .*{SYSTEM}", self.said, re.M)
+        return self.status == 1 and line is not None and "Traceback" not in self.said and not self.torn
 
 
 def attempt(writer: str, fault: Fault, made: Trained, folder: Path) -> Outcome:
@@ -97,7 +97,7 @@ def vanish(folder: Path) -> Outcome:
 
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        status = told(lambda: write_lines(folder / "test.txt", lines()))
+        status = run_as_command(lambda: write_lines(folder / "test.txt", lines()))
     return Outcome(status, said.getvalue(), [folder.name] if folder.exists() else [])
 
 

@@ -50,7 +50,7 @@ def average(made: Trained, folder: Path) -> int:
 
 
 def text(_made: Trained, folder: Path) -> int:
-    return told(lambda: write_lines(folder / "test.txt", map(str, range(99_999))))
+    return run_as_command(lambda: write_lines(folder / "test.txt", map(str, range(99_999))))
 
 
 def hypotheses(made: Trained, folder: Path) -> int:
@@ -66,10 +66,10 @@ def fetched(made: Trained, folder: Path) -> int:
     with made.checkpoint.open("rb") as stream:
         packing = partial(Packing, bytes=made.checkpoint.stat().st_size, sha256=digest(stream, "sha256").hexdigest())
     with served(made.checkpoint.parent) as url:
-        return told(lambda: download(packing((f"{url}/{made.checkpoint.name}",)), folder))
+        return run_as_command(lambda: download(packing((f"{url}/{made.checkpoint.name}",)), folder))
 
 
-def told(work: Callable[[], object]) -> int:
+def run_as_command(work: Callable[[], object]) -> int:
     """As the command would."""
     try:
         work()

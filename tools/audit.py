@@ -30,7 +30,7 @@ def main(folder: Path) -> int:
     failure = tried([str(program), *ask, "--format", "json", "--output", str(report)])
     if not report.is_file():
         return unasked(failure or "it wrote no report")
-    return told(json.loads(report.read_text(encoding="utf-8")))
+    return report_flaws(json.loads(report.read_text(encoding="utf-8")))
 
 
 def tried(command: Sequence[str]) -> str | None:
@@ -47,7 +47,7 @@ def unasked(why: str) -> int:
     return 0
 
 
-def told(report: dict[str, Any]) -> int:
+def report_flaws(report: dict[str, Any]) -> int:
     packages = report["dependencies"]
     asked = [package for package in packages if "vulns" in package]
     if not asked:

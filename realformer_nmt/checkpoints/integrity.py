@@ -29,7 +29,7 @@ def newest(paths: Iterable[Path]) -> Path | None:
     return next((path for _, path in sorted(known, reverse=True) if not is_cut(path)), None)
 
 
-def told(path: Path) -> str:
+def describe(path: Path) -> str:
     """checkpoint3.pt (1,234 bytes, cut off or damaged)."""
     if not path.is_file():
         return f"{path.name} (no ordinary file)"

@@ -78,7 +78,7 @@ class Partial:
 
     def finish(self) -> Path:
         with writing(self.path):
-            _settle(self._stream, self.part, self.path)
+            _put_in_place(self._stream, self.part, self.path)
         return self.path
 
 
@@ -96,7 +96,7 @@ def completed(path: Path, size: int | None = None) -> Iterator[IO[bytes]]:
             with stream:
                 yield stream
                 stream.flush()
-                _settle(stream, part, path)
+                _put_in_place(stream, part, path)
         except BaseException:
             with contextlib.suppress(OSError):  # its folder may be gone
                 part.unlink()
@@ -132,7 +132,7 @@ def bears(stream: IO[bytes], part: Path) -> bool:
     return False
 
 
-def _settle(stream: IO[bytes], part: Path, path: Path) -> None:
+def _put_in_place(stream: IO[bytes], part: Path, path: Path) -> None:
     os.fsync(stream.fileno())
     part.replace(path)
 

@@ -6,7 +6,7 @@ import os
 import sys
 
 
-def settle() -> None:
+def make_usable() -> None:
     """What is closed is replaced by nothing, since the next file opened would get its number; what the encoding of the
     terminal cannot show stands there escaped, names that are no text among it."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):

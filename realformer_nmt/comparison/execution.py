@@ -102,9 +102,9 @@ def launch(args: argparse.Namespace, grid: Grid, found: Sequence[Cell], gpus: in
     try:
         with Live(found, Console(stderr=True)) as live:
             if args.launcher == "slurm":
-                slurm.launch(longest_first, args.folder, grid.slurm or {}, live.told)
+                slurm.launch(longest_first, args.folder, grid.slurm or {}, live.show)
             else:
-                here.launch(longest_first, here.slots(gpus, args.jobs or max(1, gpus)), live.told)
+                here.launch(longest_first, here.slots(gpus, args.jobs or max(1, gpus)), live.show)
     except KeyboardInterrupt as error:
         raise UserError("interrupted; the same command goes on where it was") from error
     finally:

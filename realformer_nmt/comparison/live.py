@@ -57,7 +57,7 @@ class Live:
     ) -> None:
         self._bars.stop()
 
-    def told(self, cell: Cell, progress: Progress) -> None:
+    def show(self, cell: Cell, progress: Progress) -> None:
         said, state = words(progress), kind(progress)
         self._draw(cell, progress, said)
         noted = state if self._console.is_terminal else progress.state

@@ -13,7 +13,7 @@ from realformer_nmt.comparison.cell import Cell, Stage, read
 from realformer_nmt.comparison.curves import Curves
 from realformer_nmt.comparison.launch.process import Process
 from realformer_nmt.comparison.note import Note
-from realformer_nmt.comparison.standing import settled, standing
+from realformer_nmt.comparison.standing import is_finished, standing
 from realformer_nmt.comparison.verdict import Verdict
 
 OUTPUT = "output.log"
@@ -34,7 +34,7 @@ def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None,
     """Whoever iterates decides how often is looked; closing it ends the processes that it has started."""
     with alone(cell.lock, "runs"):
         note = Note(cell)
-        if settled(cell, note):
+        if is_finished(cell, note):
             yield Progress(note.state)
             return
         entropy = verdict.unigram_entropy(cell.data, *cell.languages)

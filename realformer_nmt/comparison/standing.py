@@ -35,7 +35,7 @@ def standing(stage: Stage) -> Standing:
         return Standing()
 
 
-def settled(cell: Cell, note: Note) -> bool:
+def is_finished(cell: Cell, note: Note) -> bool:
     """A model that failed is not trained on; of the others every stage is done."""
     return note.final and (note.failed or all(standing(stage).done for stage in cell.stages))
 

@@ -113,7 +113,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--hyphens", choices=HYPHENS, help="moses_bpe: how Moses' tokeniser treated hyphens")
 
 
-def chosen(args: argparse.Namespace) -> Preparation:
+def read_arguments(args: argparse.Namespace) -> Preparation:
     own = {"--data": args.data, "--subwords": args.subwords}
     if args.prepared is None:
         missing = [option for option, value in own.items() if value is None]

@@ -138,7 +138,7 @@ class Writer:
             keep_all=is_test(split),
         )
         for (block, held), result in ordered(work, self.tasks(split, files), self.workers):
-            chosen = self.chosen(split, held, result.places)
+            chosen = self.select(split, held, result.places)
             self.put("valid" if split == "train" else split, block, result, chosen)
             rest = sorted(set(range(len(result.places))).difference(chosen))
             if split == "train":
@@ -161,7 +161,7 @@ class Writer:
                 yield Task(block, range(0))
             self.read += block.pairs
 
-    def chosen(self, split: str, held: range, places: list[int]) -> Sequence[int]:
+    def select(self, split: str, held: range, places: list[int]) -> Sequence[int]:
         """Which of the pairs that stay are for validation or test."""
         rule = self.plan.held_out
         if split != "train":

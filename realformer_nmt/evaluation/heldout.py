@@ -53,7 +53,7 @@ def scores(rows: list[Any]) -> dict[str, float]:
     return validation.between(validation.sums(rows), {})
 
 
-def told(found: dict[str, Any]) -> str:
+def describe(found: dict[str, Any]) -> str:
     """In words, for people."""
     bleu = f", greedy BLEU {found['bleu']:.2f}" if "bleu" in found else ""
     return f"loss {found['loss']:.3f}{bleu} on {found['subset']}"

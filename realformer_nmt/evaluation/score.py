@@ -204,7 +204,7 @@ def table(record: dict[str, Any], scores: dict[str, Score], figures: list[Figure
         tabulate(ours, ["metric", "score", "95 %", "of"], disable_numparse=True),
     ]
     if record["translation"].get("validation"):
-        parts.append(f"validation: {heldout.told(record['translation']['validation'])}")
+        parts.append(f"validation: {heldout.describe(record['translation']['validation'])}")
     parts.append("\n".join(f"{found.metric}: {found.signature}" for found in scores.values()))
     if figures:
         rows = [

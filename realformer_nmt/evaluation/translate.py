@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 @streaming(HYPOTHESES)
 def run(args: argparse.Namespace) -> int:
     demand_possible(args)
-    corpus = preparation.chosen(args)
+    corpus = preparation.read_arguments(args)
     stage = asked(args)
     if stage.finished(args.anew):
         return 0
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     content = {**describe(args, corpus, made), "lines": len(generated.hypotheses), "seconds": time.monotonic() - start}
     if generated.validation:
         content["validation"] = {"subset": heldout.SUBSET, **generated.validation}
-        print(f"validation: {heldout.told(content['validation'])}")
+        print(f"validation: {heldout.describe(content['validation'])}")
     outputs = [args.output / name for name in files]
     stage.write(made, {**content, "files": files, "versions": versions()}, outputs)
     print(f"{args.output / HYPOTHESES}: {len(generated.hypotheses)} lines in {content['seconds']:.1f} s")
@@ -97,7 +97,7 @@ def demand_possible(args: argparse.Namespace) -> None:
 
 
 def asked(args: argparse.Namespace) -> Stage:
-    corpus = preparation.chosen(args)
+    corpus = preparation.read_arguments(args)
     text = {"subset": args.subset} if args.input is None else {"subset": None}
     of_text = {"input": args.input} if args.input is not None else databin.files(corpus.data, args.subset)
     if args.validate:

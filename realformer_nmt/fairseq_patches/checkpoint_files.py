@@ -73,7 +73,7 @@ def miss_a_folder_that_is_gone() -> None:
     checkpoint_utils.save_checkpoint = save_checkpoint
 
 
-def chosen(trainer: Trainer, filename: str) -> str:
+def choose_checkpoint(trainer: Trainer, filename: str) -> str:
     """Rank 0 looks, as it is the one to load; all ranks then speak of the same file. Parts of a checkpoint, with a
     suffix, are each rank's own; TPUs cannot be told."""
     answer: str | None = None
@@ -98,12 +98,12 @@ def instead_of(path: Path, others_will_do: bool) -> Path:
     found = sorted(path.parent.glob("checkpoint*.pt"))
     newest = integrity.newest(found)
     if newest is None:
-        listed = "; ".join(integrity.told(file) for file in found)
+        listed = "; ".join(integrity.describe(file) for file in found)
         raise UserError(
             f"{path} was cut off or damaged, and no checkpoint beside it is whole to go on from: {listed}. Bring one "
             "back, or remove them to train from the start"
         )
-    told = integrity.told(newest)
+    told = integrity.describe(newest)
     logger.warning("%s was cut off or damaged: going on from %s, the newest whole one", path, told)
     return newest
 

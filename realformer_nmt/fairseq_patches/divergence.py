@@ -61,9 +61,9 @@ def describe(trainer: Trainer, samples: list[Any], error: FloatingPointError) ->
     return {
         "update": trainer.get_num_updates(),
         "error": str(error).splitlines()[0],
-        "loss": [told(loss) for loss, _ in found],
+        "loss": [encode(loss) for loss, _ in found],
         "loss_scale": getattr(getattr(trainer.optimizer, "scaler", None), "loss_scale", None),
-        "gradient_norms": {layer: told(math.sqrt(square)) for layer, square in layers.items()},
+        "gradient_norms": {layer: encode(math.sqrt(square)) for layer, square in layers.items()},
         "sentences": [sorted(batch["id"].tolist()) for batch in batches],
     }
 
@@ -84,6 +84,6 @@ def retried(trainer: Trainer, batch: dict[str, Any]) -> tuple[float, dict[str, f
     return float(loss.detach()) / float(size) / math.log(2), squares
 
 
-def told(number: float) -> float | str:
+def encode(number: float) -> float | str:
     """JSON has no NaN."""
     return number if math.isfinite(number) else str(number)

@@ -31,7 +31,7 @@ def end_with_one_line() -> None:
 
 def shorten(program: str) -> None:
     """Python's status for an error stays 1. LOGLEVEL=DEBUG, fairseq's own switch, shows the traceback."""
-    standard_streams.settle()
+    standard_streams.make_usable()
     if debugging():
         return
 

@@ -54,7 +54,7 @@ def start_the_ranks_asked_for() -> None:
         if cfg.common.tpu or settings.pipeline_model_parallel:
             return original(cfg, main, **kwargs)
         on_cpu = cfg.common.cpu or not torch.cuda.is_available()
-        settle(settings, on_cpu)
+        fill_in(settings, on_cpu)
         if settings.distributed_init_method and not settings.distributed_no_spawn:
             return spawn(cfg, main, kwargs, on_cpu)
         return original(cfg, main, **kwargs)
@@ -62,7 +62,7 @@ def start_the_ranks_asked_for() -> None:
     distributed_utils.call_main = call_main
 
 
-def settle(settings: Config, on_cpu: bool) -> None:
+def fill_in(settings: Config, on_cpu: bool) -> None:
     """Fill in, before fairseq does, who the ranks are and how they meet; raise unless it is a run of its own size."""
     launched = all(name in os.environ for name in LAUNCHED)
     if launched and settings.distributed_init_method in (None, "env://"):

@@ -12,7 +12,7 @@ from realformer_nmt.checkpoints import integrity, reading
 from realformer_nmt.checkpoints.layout import CHOICES, options
 from realformer_nmt.common.errors import UserError, declared
 from realformer_nmt.fairseq_patches import trained_corpus
-from realformer_nmt.fairseq_patches.checkpoint_files import chosen
+from realformer_nmt.fairseq_patches.checkpoint_files import choose_checkpoint
 from realformer_nmt.model.weights import WeightsError
 
 # Whose other value is another function of the same weights; sharing, and a score length that counts, show in these
@@ -29,7 +29,7 @@ def go_on_from_a_whole_checkpoint_of_this_model() -> None:
 
     @functools.wraps(original)
     def load_checkpoint(self: Any, filename: str, *args: Any, **kwargs: Any) -> Any:
-        path = Path(chosen(self, filename))
+        path = Path(choose_checkpoint(self, filename))
         if path.is_file():
             demand_same_model(path, self)
         try:

@@ -18,7 +18,7 @@ from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.decoder import Decoder
 from realformer_nmt.model.encoder import Encoder
 from realformer_nmt.model.model import TranslationModel, embedding, read_options, refuse_left_padded_targets
-from realformer_nmt.model.weights import demand_finite, told_in_one_line
+from realformer_nmt.model.weights import demand_finite, explain_mismatch
 
 MODEL = "multilingual_realformer_nmt"
 
@@ -96,5 +96,5 @@ class MultilingualModel(FairseqMultiModel):
         """Of a checkpoint of several pairs, those that this model has: generating builds one."""
         ours = {name: weight for name, weight in state_dict.items() if name.split(".")[1] in self.models}
         demand_finite(ours)
-        with told_in_one_line(self, ours):
+        with explain_mismatch(self, ours):
             return super().load_state_dict(ours, strict, model_cfg)

@@ -7,7 +7,7 @@ from fairseq.models import BaseFairseqModel
 from torch import Tensor
 
 from realformer_nmt.model.admin_profile import is_pending, profile
-from realformer_nmt.model.weights import demand_finite, told_in_one_line
+from realformer_nmt.model.weights import demand_finite, explain_mismatch
 
 
 class ProfiledModel(BaseFairseqModel):
@@ -27,5 +27,5 @@ class ProfiledModel(BaseFairseqModel):
     def load_state_dict(self, state_dict: dict[str, Tensor], *args: Any, **kwargs: Any) -> Any:
         self._profile_checked = False  # the loaded weights say whether there is a profile
         demand_finite(state_dict)
-        with told_in_one_line(self, state_dict):
+        with explain_mismatch(self, state_dict):
             return super().load_state_dict(state_dict, *args, **kwargs)

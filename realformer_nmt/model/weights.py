@@ -24,7 +24,7 @@ def demand_finite(weights: Mapping[str, Tensor]) -> None:
 
 
 @contextlib.contextmanager
-def told_in_one_line(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[None]:
+def explain_mismatch(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[None]:
     """torch lists every parameter on a line of its own, and takes whole numbers or the real part of complex ones."""
     for name, ours in model.state_dict().items():
         theirs = weights.get(name, ours)

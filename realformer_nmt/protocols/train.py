@@ -74,13 +74,13 @@ def run(args: argparse.Namespace) -> int:
         print(command.pasted(["mkdir", "-p", str(args.folder.absolute())]))  # fairseq makes no folder for its log
         print(command.pasted(words))
         prepared = preparation(args)
-        announce(args, settled(args, prepared), prepared)
+        announce(args, load_protocol(args, prepared), prepared)
         return 0
     if args.tensorboard and not any(map(importlib.util.find_spec, WRITERS)):  # fairseq would go on without
         raise UserError("--tensorboard needs a package that is not installed: pip install tensorboard, or leave it out")
     prepared = preparation(args)
-    protocol = settled(args, prepared)
-    machines = found(args)
+    protocol = load_protocol(args, prepared)
+    machines = find_machines(args)
     words = compose(args, protocol, machines, prepared)
     cfg = updates.parse(words)
     validate(read_options(TranslationConfig, cfg.model))
@@ -107,8 +107,8 @@ def announce(args: argparse.Namespace, protocol: Protocol, prepared: dict[str, A
 
 def asked(args: argparse.Namespace) -> Stage:
     """The same words of this version took the same effect: fairseq reads them only once."""
-    prepared, machines = preparation(args), found(args)
-    words = compose(args, settled(args, prepared), machines, prepared)
+    prepared, machines = preparation(args), find_machines(args)
+    words = compose(args, load_protocol(args, prepared), machines, prepared)
     known = settings.known(args.folder / RECORD, words)
     if known is None:
         return of_options(args, updates.parse(words), machines)
@@ -123,8 +123,8 @@ def of_options(args: argparse.Namespace, cfg: Any, machines: Machines) -> Stage:
 
 def demand_states(args: argparse.Namespace) -> None:
     """That what is to be averaged will be there, asked before anything is trained."""
-    prepared, machines = preparation(args), found(args)
-    protocol = settled(args, prepared)
+    prepared, machines = preparation(args), find_machines(args)
+    protocol = load_protocol(args, prepared)
     cfg = updates.parse(compose(args, protocol, machines, prepared))
     states.demand(protocol, cfg, updates.length(cfg, machines.ranks))
 
@@ -132,8 +132,8 @@ def demand_states(args: argparse.Namespace) -> None:
 def fairseq_train(args: argparse.Namespace) -> list[str]:
     """The whole command."""
     prepared = preparation(args)
-    machines = found(args)
-    words = compose(args, settled(args, prepared), machines, prepared)
+    machines = find_machines(args)
+    words = compose(args, load_protocol(args, prepared), machines, prepared)
     return [*machines.launcher(), *words, *ending(args, words, machines)]
 
 
@@ -151,7 +151,7 @@ def preparation(args: argparse.Namespace) -> dict[str, Any]:
     return prepared
 
 
-def settled(args: argparse.Namespace, prepared: dict[str, Any]) -> Protocol:
+def load_protocol(args: argparse.Namespace, prepared: dict[str, Any]) -> Protocol:
     protocol = load(args.protocol, prepared["corpus"], args.layers)
     for name in ("epochs", "updates", "average", "max_tokens", "tokens_a_step"):
         value = getattr(args, name)
@@ -163,7 +163,7 @@ def settled(args: argparse.Namespace, prepared: dict[str, Any]) -> Protocol:
     return replace(protocol, average=args.average or protocol.average, train={**protocol.train, **seed})
 
 
-def found(args: argparse.Namespace) -> Machines:
+def find_machines(args: argparse.Namespace) -> Machines:
     gpus = torch.cuda.device_count() if args.gpus is None else args.gpus
     if gpus < 0 or args.nodes < 1 or not 0 <= args.node_rank < args.nodes:
         given = f"--gpus {gpus} --nodes {args.nodes} --node-rank {args.node_rank}"

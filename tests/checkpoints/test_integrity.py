@@ -41,7 +41,7 @@ def test_damage_is_seen(tmp_path: Path, damage: str) -> None:
     assert not integrity.is_cut(path)
     path.write_bytes(DAMAGES[damage](path.read_bytes()))
     assert integrity.is_cut(path)
-    assert integrity.told(path).endswith("bytes, cut off or damaged)")
+    assert integrity.describe(path).endswith("bytes, cut off or damaged)")
 
 
 def test_one_of_before_torch_1_6_is_whole_and_a_text_is_not(tmp_path: Path) -> None:
@@ -63,5 +63,5 @@ def test_the_newest_is_the_one_that_was_trained_longest(tmp_path: Path) -> None:
     paths = sorted(tmp_path.iterdir())
     assert integrity.newest(paths) == tmp_path / "checkpoint_1_30.pt"
     assert integrity.newest([averaged, cut]) is None
-    assert "nothing to go on from" in integrity.told(averaged)
-    assert "30 updates" in integrity.told(tmp_path / "checkpoint_1_30.pt")
+    assert "nothing to go on from" in integrity.describe(averaged)
+    assert "30 updates" in integrity.describe(tmp_path / "checkpoint_1_30.pt")

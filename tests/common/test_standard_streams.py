@@ -15,13 +15,13 @@ STREAMS = (
 
 
 def run(program: str, **options: Any) -> "subprocess.CompletedProcess[bytes]":
-    words = [sys.executable, "-c", f"{STREAMS}\nsettle()\n{program}"]
+    words = [sys.executable, "-c", f"{STREAMS}\nmake_usable()\n{program}"]
     return subprocess.run(words, **{"capture_output": True, **options}, timeout=60, check=False)
 
 
 def test_a_closed_stream_gives_its_number_to_no_file(tmp_path: Path) -> None:
     program = f"file = open({str(tmp_path / 'file')!r}, 'w')\nprint('lost'); say('lost')\nassert file.fileno() > 2"
-    closing = ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "-", sys.executable, "-c", f"{STREAMS}\nsettle()\n{program}"]
+    closing = ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "-", sys.executable, "-c", f"{STREAMS}\nmake_usable()\n{program}"]
     assert subprocess.run(closing, timeout=60, check=False).returncode == 0
     assert (tmp_path / "file").read_text() == ""
 

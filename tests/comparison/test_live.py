@@ -29,8 +29,8 @@ def shown(terminal: bool) -> str:
     one, other = cells("admin", "[red]")
     with Live([one, other], Console(file=file, force_terminal=terminal, width=150)) as live:
         for update in (50, 100):
-            live.told(one, Progress("train", update, 200, 4.25, 5432.1))
-        live.told(other, Progress("stuck"))
+            live.show(one, Progress("train", update, 200, 4.25, 5432.1))
+        live.show(other, Progress("stuck"))
     return file.getvalue()
 
 
@@ -52,9 +52,9 @@ def test_a_cell_that_is_trained_has_made_all_its_updates() -> None:
     file = io.StringIO()
     (cell,) = cells("admin")
     with Live([cell], Console(file=file, force_terminal=True, width=150)) as live:
-        live.told(cell, Progress("train", 240, 244, 4.25, 5432.1))
+        live.show(cell, Progress("train", 240, 244, 4.25, 5432.1))
         assert "244/244" not in file.getvalue()
-        live.told(cell, Progress("average", 240, 244, 4.25, 5432.1))
+        live.show(cell, Progress("average", 240, 244, 4.25, 5432.1))
     assert "244/244" in file.getvalue()
 
 
@@ -62,10 +62,10 @@ def test_a_job_is_seen_once_it_runs_and_named_once_when_it_ends() -> None:
     file = io.StringIO()
     (cell,) = cells("admin")
     with Live([cell], Console(file=file, force_terminal=True, width=150)) as live:
-        live.told(cell, Progress("interrupted, job 7 pending"))
+        live.show(cell, Progress("interrupted, job 7 pending"))
         assert "job 7" not in file.getvalue()
         for state in ("running, job 7 running", "done, job 7 running", "done, job 7 completed", "done"):
-            live.told(cell, Progress(state))
+            live.show(cell, Progress(state))
     assert file.getvalue().count("admin-6-s1: done") == 1
 
 
@@ -98,7 +98,7 @@ def watched(seconds: int, learns: bool) -> int:
                 now[0] += 0.1
                 update = look if learns else 0
                 for cell in everything[:2]:
-                    live.told(cell, Progress("train", update, 2000, 9 - update / 1000, 5000.0 + update))
+                    live.show(cell, Progress("train", update, 2000, 9 - update / 1000, 5000.0 + update))
 
     return on_a_terminal(show)
 

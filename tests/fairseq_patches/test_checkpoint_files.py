@@ -134,7 +134,7 @@ def test_none_whole_lists_what_was_found(tmp_path: Path, large: Path) -> None:
     for name, length in {"checkpoint_last.pt": 100, "checkpoint1.pt": 2000, "checkpoint2.pt": len(whole)}.items():
         (tmp_path / name).write_bytes(whole[:length])
     with pytest.raises(UserError) as refused:
-        checkpoint_files.chosen(trainer(tmp_path), str(tmp_path / "checkpoint_last.pt"))
+        checkpoint_files.choose_checkpoint(trainer(tmp_path), str(tmp_path / "checkpoint_last.pt"))
     assert str(refused.value) == (
         f"{tmp_path}/checkpoint_last.pt was cut off or damaged, and no checkpoint beside it is whole to go on from: "
         "checkpoint1.pt (2,000 bytes, cut off or damaged); "
@@ -147,7 +147,7 @@ def test_a_checkpoint_asked_for_by_name_has_no_stand_in(tmp_path: Path, large: P
     given = tmp_path / "checkpoint3.pt"
     given.write_bytes(large.read_bytes()[:-1])
     with pytest.raises(UserError, match=r"checkpoint3\.pt was cut off or damaged: .* Give a whole checkpoint"):
-        checkpoint_files.chosen(trainer(tmp_path, str(given)), str(given))
+        checkpoint_files.choose_checkpoint(trainer(tmp_path, str(given)), str(given))
 
 
 def test_a_folder_that_vanished_is_not_made_anew(tmp_path: Path) -> None:
@@ -167,16 +167,18 @@ def test_a_last_checkpoint_that_is_no_file_is_no_start_from_scratch(
     with pytest.raises(
         UserError, match=r"no checkpoint beside it is whole .* checkpoint_last\.pt \(no ordinary file\)"
     ):
-        checkpoint_files.chosen(trainer(tmp_path), str(tmp_path / "checkpoint_last.pt"))
+        checkpoint_files.choose_checkpoint(trainer(tmp_path), str(tmp_path / "checkpoint_last.pt"))
     torch.save(
         {"optimizer_history": [{"num_updates": 3}], "last_optimizer_state": {"a": 1}}, tmp_path / "checkpoint1.pt"
     )
-    assert checkpoint_files.chosen(trainer(tmp_path), str(tmp_path / "checkpoint_last.pt")).endswith("checkpoint1.pt")
+    assert checkpoint_files.choose_checkpoint(trainer(tmp_path), str(tmp_path / "checkpoint_last.pt")).endswith(
+        "checkpoint1.pt"
+    )
 
 
 def test_no_checkpoint_yet_is_a_start(tmp_path: Path) -> None:
     path = str(tmp_path / "checkpoint_last.pt")
-    assert checkpoint_files.chosen(trainer(tmp_path), path) == path
+    assert checkpoint_files.choose_checkpoint(trainer(tmp_path), path) == path
 
 
 @pytest.mark.parametrize("option", ["restore_file", "finetune_from_model"])
@@ -201,4 +203,4 @@ def test_a_flip_at_either_end_does_not_stop_a_resume(tmp_path: Path, damage: Cal
         torch.save({"optimizer_history": [{"num_updates": made}], "last_optimizer_state": {"a": 1}}, tmp_path / name)
     last = tmp_path / "checkpoint_last.pt"
     last.write_bytes(damage(last.read_bytes()))
-    assert checkpoint_files.chosen(trainer(tmp_path), str(last)) == str(tmp_path / "checkpoint2.pt")
+    assert checkpoint_files.choose_checkpoint(trainer(tmp_path), str(last)) == str(tmp_path / "checkpoint2.pt")

@@ -194,7 +194,7 @@ def test_mistakes_are_errors(monkeypatch: pytest.MonkeyPatch, mistake: str) -> N
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(UserError, match=re.escape(message)):
-        ranks.settle(settings(**given), on_cpu=True)
+        ranks.fill_in(settings(**given), on_cpu=True)
 
 
 def test_a_default_said_aloud_is_no_default(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,7 +202,7 @@ def test_a_default_said_aloud_is_no_default(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "argv", ["fairseq-train", "--distributed-world-size=1"])
     with pytest.raises(UserError, match="--distributed-world-size 1, but WORLD_SIZE=2"):
-        ranks.settle(settings(), on_cpu=True)
+        ranks.fill_in(settings(), on_cpu=True)
 
 
 def test_one_launched_process_meets_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,7 +212,7 @@ def test_one_launched_process_meets_nobody(monkeypatch: pytest.MonkeyPatch) -> N
     for name, value in _launched(1).items():
         monkeypatch.setenv(name, value)
     found = settings(distributed_world_size=8)
-    ranks.settle(found, on_cpu=False)
+    ranks.fill_in(found, on_cpu=False)
     assert (found.distributed_world_size, found.distributed_init_method) == (1, None)
 
 
@@ -223,7 +223,7 @@ def test_the_size_is_torchruns_on_gpus_too(monkeypatch: pytest.MonkeyPatch) -> N
     for name, value in {**_launched(4, rank=3), "LOCAL_RANK": "1"}.items():
         monkeypatch.setenv(name, value)
     found = settings(distributed_world_size=8)
-    ranks.settle(found, on_cpu=False)
+    ranks.fill_in(found, on_cpu=False)
     assert (found.distributed_world_size, found.distributed_rank, found.device_id) == (4, 3, 1)
     assert (found.distributed_init_method, found.distributed_no_spawn) == ("env://", True)
     assert found.distributed_backend == "nccl"

@@ -14,17 +14,17 @@ BASE = ["--arch", "realformer", "--layers", "1", "--protocol", "small", "--gpus"
 BASE += ["--tokens-a-step", "1000"]
 
 
-def found(data: Path, *options: str, ranks: int = 1, precision: str = "fp32") -> dict[str, object]:
+def compute(data: Path, *options: str, ranks: int = 1, precision: str = "fp32") -> dict[str, object]:
     parser = argparse.ArgumentParser()
     train.add_arguments(parser)
     args = parser.parse_args(["--data", str(data), "--folder", "run", *BASE, *options])
     prepared = train.preparation(args)
-    words = train.compose(args, train.settled(args, prepared), Machines(0), prepared)
+    words = train.compose(args, train.load_protocol(args, prepared), Machines(0), prepared)
     return settings.settings(updates.parse(words), ranks, precision)
 
 
 def changed(data: Path, *options: str) -> list[str]:
-    return differences(made_from(found(data), {}), made_from(found(data, *options), {}))
+    return differences(made_from(compute(data), {}), made_from(compute(data, *options), {}))
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_places_logs_and_the_split_of_a_step_are_none(toy_corpus: Path, options:
 
 
 def test_a_step_is_the_same_on_more_devices(toy_corpus: Path) -> None:
-    alone = found(toy_corpus)["tokens_a_step"]
-    assert alone == found(toy_corpus, "--", "--update-freq", "1", ranks=2)["tokens_a_step"] == [1000]
+    alone = compute(toy_corpus)["tokens_a_step"]
+    assert alone == compute(toy_corpus, "--", "--update-freq", "1", ranks=2)["tokens_a_step"] == [1000]
 
 
 def test_inputs_are_the_data_and_what_the_training_begins_from(toy_corpus: Path, tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_inputs_are_the_data_and_what_the_training_begins_from(toy_corpus: Path,
         ["--data", str(toy_corpus), "--folder", "run", *BASE, "--", "--finetune-from-model", str(first)]
     )
     prepared = train.preparation(args)
-    cfg = updates.parse(train.compose(args, train.settled(args, prepared), Machines(0), prepared))
+    cfg = updates.parse(train.compose(args, train.load_protocol(args, prepared), Machines(0), prepared))
     names = {path.name for path in toy_corpus.iterdir() if path.name.startswith(("train.", "valid.", "dict."))}
     assert set(settings.inputs(cfg)) == {*names, "first.pt"}
     assert len(names) == 10

@@ -97,7 +97,7 @@ def test_several_test_sets_have_folders_and_scores_of_their_own(program_path: st
     assert ["--anew" in words for words in printed] == [False, *[True] * 6]
 
 
-def told(stage: str, log: Path) -> bool:
+def is_announced(stage: str, log: Path) -> bool:
     """The recipe prints a command before it runs it."""
     return f"realformer-nmt {stage} " in log.read_text()
 
@@ -107,7 +107,7 @@ def under_way(folder: Path, log: Path) -> dict[str, Callable[[], bool]]:
     return {
         "prepare": (folder / "data/stages/text.json").exists,
         "train": (folder / RUN / "checkpoints/checkpoint_last.pt").exists,
-        **{stage: functools.partial(told, stage, log) for stage in STAGES[2:]},
+        **{stage: functools.partial(is_announced, stage, log) for stage in STAGES[2:]},
     }
 
 

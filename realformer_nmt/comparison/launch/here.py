@@ -22,7 +22,7 @@ def slots(gpus: int, jobs: int) -> list[dict[str, str]]:
     return [{"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", str(threads))} for _ in range(jobs)]
 
 
-def launch(cells: Sequence[Cell], places: Sequence[Environment], told: Told) -> None:
+def launch(cells: Sequence[Cell], places: Sequence[Environment], show: Told) -> None:
     """An exception, such as Ctrl-C, ends every process before it goes on."""
     waiting = list(cells)
     running: dict[Cell, tuple[Generator[Progress, None, None], Environment]] = {}
@@ -39,7 +39,7 @@ def launch(cells: Sequence[Cell], places: Sequence[Environment], told: Told) -> 
                     del running[cell]
                     free.append(place)
                 else:
-                    told(cell, progress)
+                    show(cell, progress)
             time.sleep(BETWEEN_LOOKS)
     finally:
         for process, _ in running.values():

@@ -34,7 +34,7 @@ class Job:
 
 
 def launch(
-    cells: Sequence[Cell], folder: Path, settings: Mapping[str, Any], told: Told, cluster: str = "slurm"
+    cells: Sequence[Cell], folder: Path, settings: Mapping[str, Any], show: Told, cluster: str = "slurm"
 ) -> None:
     """Waits for the jobs; an exception, such as Ctrl-C, cancels them."""
     try:
@@ -46,7 +46,7 @@ def launch(
     try:
         while not all(job.done() for job in jobs.values()):
             for cell, job in jobs.items():
-                told(cell, Progress(f"{Note(cell).state}, job {job.job_id} {job.state.lower()}"))
+                show(cell, Progress(f"{Note(cell).state}, job {job.job_id} {job.state.lower()}"))
             time.sleep(BETWEEN_QUESTIONS if cluster == "slurm" else BETWEEN_LOOKS)
     except BaseException:
         for job in jobs.values():
@@ -56,4 +56,4 @@ def launch(
         fault = job.exception()
         if fault:
             Note(cell).lost(f"job {job.job_id}: {str(fault).strip().splitlines()[-1]}")
-        told(cell, Progress(Note(cell).state))
+        show(cell, Progress(Note(cell).state))

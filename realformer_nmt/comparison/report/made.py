@@ -12,7 +12,7 @@ from realformer_nmt.comparison.unlike import PACKAGES, flat
 
 def shared(cells: Iterable[Record]) -> dict[str, str]:
     """The settings that most cells have, and all that have them alike: what was not decoded says nothing of beams."""
-    made = [told(cell["settings"]) for cell in cells if cell["settings"]]
+    made = [render(cell["settings"]) for cell in cells if cell["settings"]]
     found: dict[str, list[str]] = {}
     for name, value in (item for own in made for item in own.items()):
         found.setdefault(name, []).append(value)
@@ -20,10 +20,10 @@ def shared(cells: Iterable[Record]) -> dict[str, str]:
 
 
 def own(cell: Record, shared: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in told(cell["settings"]).items() if name not in shared}
+    return {name: value for name, value in render(cell["settings"]).items() if name not in shared}
 
 
-def told(settings: Mapping[str, Any]) -> dict[str, str]:
+def render(settings: Mapping[str, Any]) -> dict[str, str]:
     return {name: json.dumps(value, ensure_ascii=False).strip('"') for name, value in flat(settings)}
 
 
