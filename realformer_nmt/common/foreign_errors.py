@@ -40,6 +40,7 @@ SAYINGS = (  # of "Kind: message"; what the pattern's groups hold stands in for 
         r"Could not infer language pair",
         "its names tell no languages: give a data-bin, or --source-lang and --target-lang",
     ),
+    (r"KeyError: None$", "an option that chooses one of several is missing: pass --task translation"),
     (r"exceed max_tokens=(\d+)", "a sentence is longer than --max-tokens {0}: pass more"),
     (r"SyntaxError: (.*) \(<unknown>", "an option that holds a table or a list is not written as in Python: {0}"),
     (r"JSONDecodeError: (.*)", "an option that holds JSON is not written as in JSON: {0}"),

@@ -62,6 +62,11 @@ MISTAKES = {  # command, flags, the last line
         "data --path order.pt",
         r"with another source dictionary",
     ),
+    "validate, no task": (
+        "validate",
+        "data --path good.pt --max-tokens 99",
+        "an option that chooses one of several is missing: pass --task translation",
+    ),
     "validate, cut off": (
         "validate",
         "data --path cut.pt --task translation --max-tokens 99",
