@@ -12,17 +12,29 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from sample_results import FAMILIES, Results, changed, empty, sample, unfinished
 from test_document import HOSTILE
 
+from realformer_nmt.comparison import unlike
 from realformer_nmt.comparison.report import document
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 PHONE, DESK = (390, 844), (1280, 900)
 LATEX = r"$\undefined{ \$ _ ^ # % ~ &amp; \input{x}"
 BAD = HOSTILE + LATEX
+
+
+def of_two_versions() -> Results:
+    """And scored on two test sets."""
+    results = sample(seeds=1)
+    results["cells"][0]["versions"] |= {"realformer_nmt": "0.1.9"}
+    further = {name: results[name] for name in ("metrics", "rows")} | {"subset": "test1", "lines": 500}
+    return {**results, "versions_apart": unlike.versions(results["cells"]), "further": [further]}
+
+
 REPORTS: dict[str, Callable[[], Results]] = {
     "sample": lambda: sample(seeds=2),
     "unfinished": unfinished,
     "empty": empty,
     "hostile": lambda: changed(sample(seeds=1), lambda text: text + BAD),
+    "two versions": of_two_versions,
     "long": lambda: changed(sample(seeds=1), lambda text: f"synthesizer_factorised_{text}"),
 }
 Opened = Callable[..., tuple[Page, list[str]]]
@@ -276,3 +288,18 @@ def test_the_policy_runs_no_script_even_where_one_stands_in_the_page(opened: Ope
     )
     assert page.title() == title
     assert sum("Content Security Policy" in line for line in told) >= 3
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_a_row_of_another_version_is_marked_and_the_mark_is_explained(opened: Opened, size: tuple[int, int]) -> None:
+    page, told = opened("two versions", size)
+    first = REPORTS["two versions"]()["cells"][0]
+    marked = page.get_by_role("rowheader", name="\N{DAGGER}")
+    shown = [row.inner_text() for row in marked.all() if row.is_visible()]
+    assert shown == [f"{first['family']} \N{DAGGER}"] * 2  # a table of each test set
+    explained = page.get_by_text("\N{DAGGER} Of another version:")
+    assert explained.is_visible()
+    assert f"0.1.9: {first['name']}" in explained.inner_text()
+    assert page.get_by_role("heading", name="On test1, 500 lines").is_visible()
+    assert width(page) <= size[0]
+    assert told == []
