@@ -26,25 +26,27 @@ class Subcommand(NamedTuple):
 
 
 SUBCOMMANDS = (
-    Subcommand("doctor", "versions, GPU, what is wrong and what mends it", "realformer_nmt.cli.doctor"),
-    Subcommand("install-engine", "build and install the fairseq that is tested", "realformer_nmt.cli.engine"),
+    Subcommand("doctor", "show versions, the GPU, problems and how to solve them", "realformer_nmt.cli.doctor"),
+    Subcommand("install-engine", "build and install the tested fairseq", "realformer_nmt.cli.engine"),
     Subcommand("user-dir", "print the folder to give to fairseq's --user-dir", "realformer_nmt.cli.user_dir"),
     Subcommand("archs", "list the architectures", "realformer_nmt.cli.archs", True),
     Subcommand("inspect", "show what a checkpoint holds", "realformer_nmt.checkpoints.inspection", True),
     Subcommand("fetch", "download a corpus and extract its texts", "realformer_nmt.corpora.fetch"),
-    Subcommand("invent", "write an English-German corpus of a small grammar", "realformer_nmt.corpora.invent"),
-    Subcommand("prepare", "from a corpus or your own files to fairseq's data-bin", "realformer_nmt.corpora.prepare"),
-    Subcommand("protocol", "show how a paper trained, averaged and decoded", "realformer_nmt.protocols.show"),
-    Subcommand(
-        "train", "run fairseq-train by a protocol, on any number of GPUs", "realformer_nmt.protocols.train", True
-    ),
-    Subcommand("updates", "count the updates of a training", "realformer_nmt.protocols.updates", True),
+    Subcommand("invent", "write an English-German corpus made from a small grammar", "realformer_nmt.corpora.invent"),
+    Subcommand("prepare", "make fairseq's data-bin from a corpus or your own files", "realformer_nmt.corpora.prepare"),
+    Subcommand("protocol", "show how a paper trains, averages and decodes", "realformer_nmt.protocols.show"),
+    Subcommand("train", "train with a paper's settings, on any number of GPUs", "realformer_nmt.protocols.train", True),
+    Subcommand("updates", "count the updates that a training will make", "realformer_nmt.protocols.updates", True),
     Subcommand("average", "average the weights of checkpoints", "realformer_nmt.checkpoints.average", True),
     Subcommand("translate", "translate a test set or raw text", "realformer_nmt.evaluation.translate", True),
-    Subcommand("score", "score a translation, beside the published figures", "realformer_nmt.evaluation.score", True),
-    Subcommand("significance", "test runs against a baseline", "realformer_nmt.evaluation.significance"),
-    Subcommand("compare", "a grid of trainings, its table and its report", "realformer_nmt.comparison.compare"),
-    Subcommand("completion", "print what lets a shell complete these commands", "realformer_nmt.cli.completion", True),
+    Subcommand(
+        "score", "score a translation; show the published scores beside it", "realformer_nmt.evaluation.score", True
+    ),
+    Subcommand("significance", "test whether runs differ from a baseline", "realformer_nmt.evaluation.significance"),
+    Subcommand("compare", "train and score a grid of models; write a report", "realformer_nmt.comparison.compare"),
+    Subcommand(
+        "completion", "print a script that lets a shell complete these commands", "realformer_nmt.cli.completion", True
+    ),
 )
 
 
@@ -119,7 +121,7 @@ def _refuse_pipes(args: argparse.Namespace) -> None:
             if name != "input" and path.is_fifo():
                 raise UserError(f"{path} is a pipe, which can be read only once: write it to a file first")
             if name == "output" and path.exists() and not (path.is_file() or path.is_dir()):
-                raise UserError(f"{path} is a device, in whose place a file would come: give a file's name")
+                raise UserError(f"{path} is a device, which a file would replace: give the name of a file")
 
 
 def _paths(value: object) -> Iterator[Path]:

@@ -22,13 +22,21 @@ EXAMPLE = "example: realformer-nmt average checkpoints --last 25 --output checkp
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Averages the weights of checkpoints of one run; fairseq's commands read the result."
     parser.epilog = EXAMPLE
-    parser.add_argument("inputs", type=Path, nargs="+", metavar="PATH", help="one folder, or checkpoints")
+    parser.add_argument(
+        "inputs", type=Path, nargs="+", metavar="PATH", help="a folder of checkpoints, or checkpoint files"
+    )
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--last", type=int, metavar="N", help="the folder's last N states: its end, and ends of epochs")
-    which.add_argument("--last-updates", type=int, metavar="N", help="its end, and the last of --save-interval-updates")
-    which.add_argument("--best", type=int, metavar="N", help="its best N of --keep-best-checkpoints")
-    parser.add_argument("--until", type=int, metavar="N", help="with --last...: none after this epoch (update)")
-    parser.add_argument("--output", type=Path, required=True, help="the checkpoint to write; its record is beside it")
+    which.add_argument(
+        "--last", type=int, metavar="N", help="the last N states: the end of the training, ends of epochs"
+    )
+    which.add_argument(
+        "--last-updates", type=int, metavar="N", help="the last N of --save-interval-updates, and the end"
+    )
+    which.add_argument("--best", type=int, metavar="N", help="the best N of --keep-best-checkpoints")
+    parser.add_argument(
+        "--until", type=int, metavar="N", help="with --last, --last-updates: nothing after epoch, update N"
+    )
+    parser.add_argument("--output", type=Path, required=True, help="the checkpoint to write; OUTPUT.json is its record")
     parser.add_argument("--anew", action="store_true", help=HELP)
 
 
@@ -63,9 +71,7 @@ def select(args: argparse.Namespace) -> list[Path]:
     number = next((n for n in (args.last, args.last_updates, args.best) if n is not None), None)
     if number is None:
         if any(path.is_dir() for path in args.inputs):
-            raise UserError(
-                f"{args.inputs[0]} is a folder: say which of it, with --last N, --last-updates N or --best N"
-            )
+            raise UserError(f"{args.inputs[0]} is a folder: choose from it with --last N, --last-updates N or --best N")
         if args.until is not None:
             raise UserError("--until goes with --last or --last-updates, not with named checkpoints")
         return selection.named(args.inputs)

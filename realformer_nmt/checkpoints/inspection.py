@@ -24,7 +24,7 @@ SIZES = ("encoder_layers", "decoder_layers", "encoder_embed_dim", "decoder_embed
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Shows what a checkpoint of this package holds. Nothing in it is run."
     parser.epilog = "example: realformer-nmt inspect run/checkpoints/checkpoint_last.pt"
-    parser.add_argument("checkpoint", type=Path, help="a checkpoint_*.pt of fairseq-train")
+    parser.add_argument("checkpoint", type=Path, help="a checkpoint file (.pt) of fairseq-train")
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--vocabulary",
         type=int,
         default=32768,
-        help="entries of the joined dictionary, for the parameters (%(default)s)",
+        help="words of the joined dictionary, to count parameters (default: %(default)s)",
     )
 
 

@@ -29,7 +29,7 @@ class Finding(NamedTuple):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Exit status 0 if all is well, 1 otherwise."
     parser.epilog = "example: realformer-nmt doctor"
-    parser.add_argument("--json", action="store_true", help="the same as one JSON object")
+    parser.add_argument("--json", action="store_true", help="print the same as a JSON object")
 
 
 def run(args: argparse.Namespace) -> int:

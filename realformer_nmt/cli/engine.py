@@ -33,7 +33,7 @@ from setuptools.command.build_ext import build_ext as BuildExtension
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = f"Builds {NAME} {VERSION} and installs it into {sys.prefix}, without its dependencies."
     parser.epilog = "example: realformer-nmt install-engine"
-    parser.add_argument("--sdist", type=Path, metavar="FILE", help=f"an already downloaded {SDIST}")
+    parser.add_argument("--sdist", type=Path, metavar="FILE", help=f"use this file instead of downloading {SDIST}")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -73,7 +73,9 @@ def slim(setup: str) -> str:
     slimmed = f"{before}cmdclass = {{}}\n\n{end}{after}"
     for line in (TORCH_IMPORT, *(f'            "{name}",\n' for name in UNUSED_DEPENDENCIES)):
         if slimmed.count(line) != 1:
-            raise UserError(f"setup.py of {SDIST} is not the expected one: it has not one line {line.strip()!r}")
+            raise UserError(
+                f"setup.py of {SDIST} is not the expected one: the line {line.strip()!r} is not in it exactly once"
+            )
         slimmed = slimmed.replace(line, "")
     return slimmed
 
@@ -111,4 +113,4 @@ def _download(folder: Path, environment: Mapping[str, str]) -> Path:
 def _pip(*arguments: str, environment: Mapping[str, str]) -> None:
     command: Sequence[str] = (sys.executable, "-m", "pip", *arguments, "--quiet")
     if subprocess.run(command, env=environment, check=False).returncode:
-        raise UserError(f"this command failed, its own words are above: {' '.join(command)}")
+        raise UserError(f"this command failed, its output is above: {' '.join(command)}")

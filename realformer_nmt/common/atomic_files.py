@@ -157,7 +157,7 @@ def writing(path: Path, missing: int | None = None, kept: str = "") -> Iterator[
         if refusal.errno in FULL:
             needed = "more room is" if missing is None else f"{missing:,} more bytes are"
             reason += f": {needed} needed, {shutil.disk_usage(path.parent).free:,} are free"
-        raise UserError("; ".join(filter(None, (reason, kept, "mend that and run this again")))) from error
+        raise UserError("; ".join(filter(None, (reason, kept, "fix that and run this again")))) from error
 
 
 def _refusal(error: BaseException | None) -> OSError | None:

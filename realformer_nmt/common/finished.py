@@ -12,7 +12,7 @@ from realformer_nmt.common.provenance import MADE_FROM, Record, differences, fin
 
 OUTPUTS = "outputs"
 AGAIN = "--anew makes it again"
-HELP = "make it again, whatever is there"
+HELP = "make it again, even if it is there"
 WANTED = {MADE_FROM: dict, OUTPUTS: dict}
 
 
@@ -68,8 +68,8 @@ class Stage:
             raise UserError(found.differences[0])
         if found.differences:
             raise UserError(
-                f"{self.record} was made otherwise: {'; '.join(found.differences)}. Name another place, or pass --anew "
-                "to make it again"
+                f"{self.record} was made with other settings or files: {'; '.join(found.differences)}. Name another "
+                "place, or pass --anew to make it again"
             )
         if found.done:
             print(f"{self.record}: finished before, from the same settings and files")

@@ -88,7 +88,7 @@ def of_system(error: OSError) -> str:
     if error.errno == errno.EPIPE:
         return "whoever read the output has left; write it to a file, or read all of it"
     name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else "a file"
-    return one_line(f"{name or 'an empty file name'}: {error.strerror}; mend that and run this again")
+    return one_line(f"{name or 'an empty file name'}: {error.strerror}; fix that and run this again")
 
 
 def is_gone() -> bool:

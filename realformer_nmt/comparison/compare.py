@@ -20,21 +20,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "skipped, so after an interruption the same command goes on. A model that diverges or is stuck is a result."
     )
     parser.epilog, parser.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
-    parser.add_argument("grid", type=Path, metavar="GRID.TOML", help="what is compared (docs/comparing.md)")
-    parser.add_argument("--folder", type=Path, required=True, help="of the cells, results.json and report.html")
+    parser.add_argument("grid", type=Path, metavar="GRID.TOML", help="the grid: what is compared (docs/comparing.md)")
     parser.add_argument(
-        "--prepared", type=Path, metavar="DIR", help="of `realformer-nmt prepare`, if the grid says none"
+        "--folder", type=Path, required=True, help="where cells, results.json and report.html are written"
     )
-    parser.add_argument("--archives", type=Path, metavar="DIR", help="of a corpus that the grid names")
+    parser.add_argument(
+        "--prepared", type=Path, metavar="DIR", help="folder of `realformer-nmt prepare`, if the grid names none"
+    )
+    parser.add_argument("--archives", type=Path, metavar="DIR", help="archives that you have; others are downloaded")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--plan", action="store_true", help="show cells, parameters, cost and commands; run nothing")
-    what.add_argument("--status", action="store_true", help="how far the cells are; at any time")
-    what.add_argument("--report", action="store_true", help="write the report of what there is; at any time")
-    parser.add_argument("--anew", action="store_true", help="make again what the grid asks for otherwise now")
-    parser.add_argument("--launcher", choices=("here", "slurm"), default="here", help="this machine, or a job a cell")
-    parser.add_argument("--gpus", type=int, metavar="N", help="here: all, one a cell; slurm: 1; 0: the CPU")
-    parser.add_argument("--jobs", type=int, metavar="N", help="here: cells side by side (one a GPU; 1 on the CPU)")
-    parser.add_argument("--tflops", type=float, metavar="X", help="--plan: the speed to count hours with")
+    what.add_argument("--status", action="store_true", help="show how far each cell is; works at any time")
+    what.add_argument("--report", action="store_true", help="write the report of what is done; works at any time")
+    parser.add_argument("--anew", action="store_true", help="make again what no longer fits the grid")
+    parser.add_argument(
+        "--launcher",
+        choices=("here", "slurm"),
+        default="here",
+        help="run on this machine, or one SLURM job for each cell",
+    )
+    parser.add_argument(
+        "--gpus", type=int, metavar="N", help="GPUs (here: all, one for each cell; slurm: 1); 0: the CPU"
+    )
+    parser.add_argument("--jobs", type=int, metavar="N", help="cells at the same time (one for each GPU; CPU: 1)")
+    parser.add_argument(
+        "--tflops", type=float, metavar="X", help="for --plan: TFLOP/s of the machine, to estimate hours"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

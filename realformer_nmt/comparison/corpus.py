@@ -67,7 +67,7 @@ def find(grid: Grid, given: Path | None, archives: Path | None, folder: Path) ->
     if given and said:
         raise UserError(f"--prepared {given}, but {grid.name}.toml says {said[0]}: leave one of them out")
     if not given and not said:
-        raise UserError(f"{grid.name}.toml says no corpus, prepared or data: pass --prepared FOLDER")
+        raise UserError(f"{grid.name}.toml names no corpus, prepared or data: pass --prepared FOLDER")
     if archives and not grid.corpus:
         raise UserError("--archives is for a corpus that is prepared here: leave it out")
     if grid.data:

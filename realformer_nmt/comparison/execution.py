@@ -69,7 +69,7 @@ def demand_fit(found: Sequence[Cell], anew: bool) -> list[Cell]:
     """Before anything starts; those that are to be made anew."""
     unfit = {cell: told for cell in found if (told := differences(cell))}
     for cell, told in unfit.items():
-        print(printable(f"{cell.name} was made otherwise: {'; '.join(told)}"), file=sys.stderr)
+        print(printable(f"{cell.name} was made with other settings or files: {'; '.join(told)}"), file=sys.stderr)
     if unfit and not anew:
         raise UserError(
             f"{len(unfit)} of {len(found)} cells are not what the grid asks for now, by the differences above: pass "

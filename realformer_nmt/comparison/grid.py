@@ -86,7 +86,7 @@ class Grid:
                 raise ValueError(f"{name}: is empty, so nothing is compared; name one or more")
             twice = [str(value) for value in dict.fromkeys(values) if values.count(value) > 1]
             if twice:
-                raise ValueError(f"{name}: {twice[0]} stands there twice; name each once")
+                raise ValueError(f"{name}: {twice[0]} is named twice; name each once")
         self._demand_known()
         if sum(origin is not None for origin in (self.corpus, self.prepared, self.data)) > 1:
             raise ValueError("corpus, prepared and data each say what is translated: give one of them")
@@ -106,7 +106,9 @@ class Grid:
                 raise ValueError(str(error).removeprefix("--")) from error
         for rule in self.override:
             if not any(rule.meets(*cell) for cell in self.cells()):
-                raise ValueError(f"an override for {rule.family} {rule.layers} {rule.seed} meets no cell")
+                raise ValueError(
+                    f"an override for {rule.family} {rule.layers} {rule.seed} matches no cell of this grid"
+                )
         if self.baseline is not None and self.baseline not in self.families:
             raise ValueError(unknown("baseline", self.baseline, self.families))
         if self.metric not in metric_table.scored():

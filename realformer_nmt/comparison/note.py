@@ -24,7 +24,7 @@ class Note:
         exists = cell.note.is_file()
         self.content = sealed.read(cell.note, AGAIN, WANTED) if exists else empty
         if self.content["state"] not in (*ENDED, "waiting", "running"):
-            raise UserError(f"{cell.note} knows of no such state as {self.content['state']}; {AGAIN}")
+            raise UserError(f"{cell.note} holds the unknown state {self.content['state']}; {AGAIN}")
 
     @property
     def state(self) -> str:

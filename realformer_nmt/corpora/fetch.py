@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--folder", type=Path, required=True, help="where archives/ and texts/ are made")
     parser.add_argument(
-        "--archives", type=Path, metavar="DIR", help="archives that you have: verified and used in place"
+        "--archives", type=Path, metavar="DIR", help="archives that you have; they are verified and not copied"
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bars")
 
@@ -69,7 +69,7 @@ def _local(archive: Archive, folder: Path, archives: Path | None) -> Path | None
     if not wrong:
         return None
     listed = "; ".join(wrong)
-    raise UserError(f"archive {archive.name}: a file has its name but is another: {listed}; move it elsewhere")
+    raise UserError(f"archive {archive.name}: another file has its name: {listed}; move it elsewhere")
 
 
 def _download(archive: Archive, folder: Path, patience: Patience, quiet: bool) -> Path:

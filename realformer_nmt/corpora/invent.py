@@ -25,9 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
     parser.add_argument("--folder", type=Path, required=True)
-    parser.add_argument("--pairs", type=int, default=20_000, metavar="N", help="for training (default: 20000)")
-    parser.add_argument("--valid", type=int, default=500, metavar="N", help="pairs (default: 500)")
-    parser.add_argument("--test", type=int, default=500, metavar="N", help="pairs (default: 500)")
+    parser.add_argument("--pairs", type=int, default=20_000, metavar="N", help="training pairs (default: 20000)")
+    parser.add_argument("--valid", type=int, default=500, metavar="N", help="validation pairs (default: 500)")
+    parser.add_argument("--test", type=int, default=500, metavar="N", help="test pairs (default: 500)")
     parser.add_argument("--seed", type=int, default=1)
 
 

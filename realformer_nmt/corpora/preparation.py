@@ -105,12 +105,12 @@ class Preparation:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("the corpus: a folder of `realformer-nmt prepare`, or what it would say")
-    group.add_argument("--prepared", type=Path, metavar="FOLDER", help="with data-bin, subwords and prepare.json")
+    group = parser.add_argument_group("the corpus: a prepared folder, or the other options")
+    group.add_argument("--prepared", type=Path, metavar="FOLDER", help="folder of `realformer-nmt prepare`")
     group.add_argument("--data", type=Path, metavar="FOLDER", help="data-bin of the trained model")
-    group.add_argument("--subwords", choices=SURFACES, help="what the data-bin's tokens are")
-    group.add_argument("--subwords-folder", type=Path, metavar="FOLDER", help="where the subwords' model lies")
-    group.add_argument("--hyphens", choices=HYPHENS, help="moses_bpe: how Moses' tokeniser treated hyphens")
+    group.add_argument("--subwords", choices=SURFACES, help="how the data-bin was split into subwords")
+    group.add_argument("--subwords-folder", type=Path, metavar="FOLDER", help="folder with the subword model")
+    group.add_argument("--hyphens", choices=HYPHENS, help="for moses_bpe: how the tokeniser treated hyphens")
 
 
 def read_arguments(args: argparse.Namespace) -> Preparation:
@@ -123,7 +123,7 @@ def read_arguments(args: argparse.Namespace) -> Preparation:
     own |= {"--subwords-folder": args.subwords_folder, "--hyphens": args.hyphens}
     excess = [option for option, value in own.items() if value is not None]
     if excess:
-        raise UserError(f"{args.prepared}/prepare.json says what {excess[0]} would: pass one of the two")
+        raise UserError(f"{args.prepared}/prepare.json says the same as {excess[0]}: pass one of the two")
     return read(args.prepared)
 
 

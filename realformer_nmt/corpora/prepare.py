@@ -53,10 +53,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--folder", type=Path, required=True, help="where data-bin/, subwords/ and prepare.json are made"
     )
-    parser.add_argument("--workers", type=int, default=cores(), metavar="N", help="processes (all cores)")
-    parser.add_argument("--keep", action="store_true", help="do not remove extracted, cleaned and encoded texts")
+    parser.add_argument("--workers", type=int, default=cores(), metavar="N", help="processes (default: all cores)")
+    parser.add_argument("--keep", action="store_true", help="keep the texts between the stages")
     parser.add_argument("--quiet", action="store_true", help="no progress bars")
-    parser.add_argument("--verify", action="store_true", help="make nothing: is FOLDER, by hash, what was prepared?")
+    parser.add_argument("--verify", action="store_true", help="only check that every file in FOLDER is as prepared")
     sources.add_arguments(parser)
 
 

@@ -91,7 +91,7 @@ def bounded(text: BinaryIO | gzip.GzipFile, path: Path) -> Iterator[bytes]:
     """Its lines: a small file may hold one, compressed, that no memory does."""
     for number, line in enumerate(iter(functools.partial(text.readline, LONGEST_LINE), b""), 1):
         if len(line) == LONGEST_LINE:
-            raise UserError(f"{path}, line {number}: longer than {LONGEST_LINE:,} bytes; no text has such lines")
+            raise UserError(f"{path}, line {number}: longer than {LONGEST_LINE:,} bytes: check that it is a text file")
         yield line
 
 
@@ -106,7 +106,7 @@ def valid(lines: list[tuple[int, bytes]], path: Path, invalid: Invalid) -> tuple
         return whole, 0
     if invalid == "refuse":
         raise UserError(
-            f"{path}, line {wrong[0]}: invalid UTF-8; mend the file, or replace such bytes (--invalid-utf8 replace)"
+            f"{path}, line {wrong[0]}: invalid UTF-8; repair the file, or replace such bytes (--invalid-utf8 replace)"
         )
     for number in wrong:
         print(f"{path}, line {number}: invalid UTF-8 replaced", file=sys.stderr)

@@ -13,7 +13,7 @@ from realformer_nmt.corpora.subwords import METHODS
 from realformer_nmt.corpora.texts import SPLITS, Files, Plan
 from realformer_nmt.data_bins.languages import demand_language
 
-REPEATED = {"train": "may be repeated", "valid": "may be repeated", "test": "repeated, they are test, test1, test2 ..."}
+REPEATED = {"train": "may be repeated", "valid": "may be repeated", "test": "may be repeated: test, test1, test2 ..."}
 PIECES = 32_000  # of sentencepiece, unless the user says otherwise
 MOST_PIECES = 1_000_000  # beyond which learning does not end
 OWN = TextProtocol(  # for files that no manifest describes
@@ -92,28 +92,34 @@ def _became(parts: Sequence[Mapping[str, Any]]) -> str:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("corpus", nargs="?", metavar="CORPUS", help=f"{', '.join(shipped())}, or FILE.toml of your own")
-    parser.add_argument("--archives", type=Path, metavar="DIR", help="archives that you have: verified, used in place")
-    own = parser.add_argument_group("files of your own, instead of CORPUS (.gz is read too)")
-    own.add_argument("--source", metavar="LANGUAGE", help="of the first file of each pair")
-    own.add_argument("--target", metavar="LANGUAGE", help="of the second")
+    parser.add_argument(
+        "--archives", type=Path, metavar="DIR", help="archives that you have; they are verified and not copied"
+    )
+    own = parser.add_argument_group("your own files, instead of CORPUS (.gz files work too)")
+    own.add_argument("--source", metavar="LANGUAGE", help="language of the first file of each pair")
+    own.add_argument("--target", metavar="LANGUAGE", help="language of the second file")
     for split in SPLITS:
         own.add_argument(
             f"--{split}", nargs=2, type=Path, action="append", metavar=("SOURCE", "TARGET"), help=REPEATED[split]
         )
-    own.add_argument("--held-out", type=int, metavar="N", help="instead of --valid: every N-th pair of --train")
-    how = parser.add_argument_group("what is done to the text; unless given, CORPUS says")
-    how.add_argument("--subwords", choices=METHODS, default="sentencepiece", help="sentencepiece (default): raw text")
-    how.add_argument("--vocabulary", type=int, metavar="N", help="pieces of sentencepiece (32000), or merges of BPE")
-    how.add_argument("--deduplicate", action="store_true", help="of equal training pairs keep the first")
+    own.add_argument("--held-out", type=int, metavar="N", help="instead of --valid: take every N-th pair of --train")
+    how = parser.add_argument_group("what is done to the text (default: as CORPUS says)")
+    how.add_argument("--subwords", choices=METHODS, default="sentencepiece", help="default: sentencepiece, on raw text")
+    how.add_argument(
+        "--vocabulary", type=int, metavar="N", help="sentencepiece: pieces (default: 32000); moses_bpe: merges"
+    )
+    how.add_argument("--deduplicate", action="store_true", help="keep only the first of equal training pairs")
     for flag, told in (
-        ("--normalise-punctuation", "of training and validation data, as Moses does"),
-        ("--normalise-test", "the same, and removal of non-printing characters, for test data"),
-        ("--lowercase", "everything but the raw texts"),
+        ("--normalise-punctuation", "normalise training and validation data, as Moses does"),
+        ("--normalise-test", "normalise test data too, and remove non-printing characters"),
+        ("--lowercase", "lower case, in all but the raw texts"),
     ):
         how.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=told)
-    how.add_argument("--min-length", type=int, metavar="N", help="tokens of either side of a training pair")
-    how.add_argument("--max-length", type=int, metavar="N")
-    how.add_argument("--ratio", type=float, metavar="R", help="of the longer side's tokens to the shorter's")
+    how.add_argument("--min-length", type=int, metavar="N", help="fewest tokens on each side of a training pair")
+    how.add_argument("--max-length", type=int, metavar="N", help="most tokens on each side")
+    how.add_argument(
+        "--ratio", type=float, metavar="R", help="largest ratio of the longer side's tokens to the shorter's"
+    )
     how.add_argument("--invalid-utf8", choices=("replace", "refuse"), default=None)
 
 

@@ -74,7 +74,7 @@ def look_at(path: Path, known: Mapping[str, Any] | None) -> Report:
     where = {"path": str(path.absolute())}
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):
-            raise UserError(f"{path} is a pipe or a device, which gives its text but once: give a file")
+            raise UserError(f"{path} is a pipe or a device, which can be read only once: give a file")
         return {**where, **fingerprint(path, known if known and known["path"] == where["path"] else None)}
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from error

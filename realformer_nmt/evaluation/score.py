@@ -30,16 +30,22 @@ EXAMPLE = "example: realformer-nmt score run/test --training run/train.json --ou
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Scores a folder of `realformer-nmt translate` in every metric that its text allows."
     parser.epilog = EXAMPLE
-    parser.add_argument("translation", type=Path, metavar="FOLDER", help="what translate filled")
+    parser.add_argument(
+        "translation", type=Path, metavar="FOLDER", help="the folder that `realformer-nmt translate` has filled"
+    )
     parser.add_argument("--output", type=Path, required=True, metavar="RUN.JSON")
-    parser.add_argument("--reference", type=Path, metavar="FILE", help="raw reference (the prepared corpus's)")
-    parser.add_argument("--source", type=Path, metavar="FILE", help="raw source, for COMET (the prepared corpus's)")
-    parser.add_argument("--compound-split", action="store_true", help="fail if that score cannot be given")
-    parser.add_argument("--comet", nargs="?", const=COMET, metavar="MODEL", help=f"COMET too (default: {COMET})")
-    parser.add_argument("--bootstrap", type=int, default=1000, metavar="N", help="samples for the intervals, or 0")
-    parser.add_argument("--seed", type=int, default=12345, metavar="N", help="of the bootstrap")
-    parser.add_argument("--published", metavar="DATASET", help="whose published figures to show (the corpus's)")
-    parser.add_argument("--training", type=Path, metavar="TRAIN.JSON", help="what `realformer-nmt train` noted")
+    parser.add_argument("--reference", type=Path, metavar="FILE", help="raw reference (default: the corpus's)")
+    parser.add_argument("--source", type=Path, metavar="FILE", help="raw source, for COMET (default: the corpus's)")
+    parser.add_argument("--compound-split", action="store_true", help="end with an error if this score is not possible")
+    parser.add_argument(
+        "--comet", nargs="?", const=COMET, metavar="MODEL", help=f"compute COMET too (default model: {COMET})"
+    )
+    parser.add_argument(
+        "--bootstrap", type=int, default=1000, metavar="N", help="samples for the intervals; 0: no intervals"
+    )
+    parser.add_argument("--seed", type=int, default=12345, metavar="N", help="seed of the bootstrap")
+    parser.add_argument("--published", metavar="DATASET", help="show its published figures (default: the corpus)")
+    parser.add_argument("--training", type=Path, metavar="TRAIN.JSON", help="the train.json of `realformer-nmt train`")
     parser.add_argument("--anew", action="store_true", help=HELP)
 
 
@@ -135,7 +141,7 @@ def texts(
         found |= tokenised_texts(args, translation["hyphens"], *words)
     elif args.compound_split:
         raise UserError(
-            "compound-split BLEU is refused: this text was not tokenised, so the papers' protocol is another"
+            "compound-split BLEU is refused: the papers' protocol needs tokenised text, and this text was not tokenised"
         )
     if translation["subwords"] == "sentencepiece":
         tokenise = tokeniser(translation["languages"][1], aggressive_hyphens=True)

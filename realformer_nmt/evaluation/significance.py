@@ -51,21 +51,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Tests each run against the first, the baseline; p is corrected for the number of tests (Holm)."
     )
     parser.epilog = EXAMPLE
-    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN.JSON", help="two or more of `realformer-nmt score`")
-    parser.add_argument("--test", choices=TESTS, default="ar", help="ar (default): randomisation; bs: bootstrap")
+    parser.add_argument(
+        "runs", type=Path, nargs="+", metavar="RUN.JSON", help="two or more files of `realformer-nmt score`"
+    )
+    parser.add_argument(
+        "--test", choices=TESTS, default="ar", help="ar (default): approximate randomisation; bs: bootstrap"
+    )
     names = metric_table.tested()
     parser.add_argument(
-        "--metrics", nargs="+", choices=names, default=["bleu"], metavar="METRIC", help=", ".join(names)
+        "--metrics",
+        nargs="+",
+        choices=names,
+        default=["bleu"],
+        metavar="METRIC",
+        help=f"one or more of {', '.join(names)}",
     )
     parser.add_argument("--samples", type=int, default=10_000, metavar="N")
     parser.add_argument("--seed", type=int, default=12345, metavar="N")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes")
-    parser.add_argument("--output", type=Path, metavar="FILE.JSON", help="write the comparisons there too")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes at a time (default: 1)")
+    parser.add_argument("--output", type=Path, metavar="FILE.JSON", help="also write the comparisons to this file")
 
 
 def run(args: argparse.Namespace) -> int:
     if len(args.runs) < 2 or args.samples < 1 or args.jobs < 1:
-        raise UserError("two runs or more are compared, with one sample and one job or more")
+        raise UserError("give two runs or more; --samples and --jobs are 1 or more")
     systems = [read(path) for path in args.runs]
     demand_same_test(args.runs, systems)
     found = compare(systems, args.metrics, args.test, args.samples, args.seed, args.jobs)

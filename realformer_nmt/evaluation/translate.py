@@ -41,26 +41,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"{TOKENISED} and {REFERENCE}, without subwords, where the text is tokenised; {RECORD}, how they were made."
     )
     parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
-    parser.add_argument("checkpoints", type=Path, nargs="+", metavar="CHECKPOINT", help="several make an ensemble")
-    preparation.add_arguments(parser)
-    parser.add_argument("--subset", default="test", help="of the data-bin (default: test)")
     parser.add_argument(
-        "--input", type=Path, metavar="FILE", help="raw text instead, normalised as for training; FILE.gz, - for stdin"
+        "checkpoints", type=Path, nargs="+", metavar="CHECKPOINT", help="a checkpoint; several are used as an ensemble"
     )
-    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="- for the hypotheses on stdout")
-    parser.add_argument("--validate", action="store_true", help="note the model's loss and greedy BLEU on valid too")
+    preparation.add_arguments(parser)
+    parser.add_argument("--subset", default="test", help="part of the data-bin to translate (default: test)")
+    parser.add_argument(
+        "--input", type=Path, metavar="FILE", help="translate this raw text instead; FILE.gz works too, - is stdin"
+    )
+    parser.add_argument(
+        "--output", type=Path, required=True, metavar="FOLDER", help="folder to fill; - prints the hypotheses on stdout"
+    )
+    parser.add_argument("--validate", action="store_true", help="also note loss and greedy BLEU on the validation data")
     parser.add_argument("--anew", action="store_true", help=HELP)
     group = parser.add_argument_group("decoding, with fairseq-generate's defaults")
     group.add_argument("--beam", type=int, default=5)
-    group.add_argument("--lenpen", type=float, default=1.0, help="below 1: shorter, above: longer")
+    group.add_argument("--lenpen", type=float, default=1.0, help="length penalty; below 1: shorter, above 1: longer")
     group.add_argument("--max-len-a", type=float, default=0.0, help="at most a * source length + b tokens")
     group.add_argument("--max-len-b", type=int, default=200)
-    group.add_argument("--max-tokens", type=int, help="of a batch (default: 12000)")
-    group.add_argument("--batch-size", type=int, help="sentences of a batch")
+    group.add_argument("--max-tokens", type=int, help="tokens in a batch (default: 12000)")
+    group.add_argument("--batch-size", type=int, help="sentences in a batch, at most")
     half = group.add_mutually_exclusive_group()
     half.add_argument("--fp16", action="store_true")
     half.add_argument("--bf16", action="store_true")
-    group.add_argument("--cpu", action="store_true", help="even if there is a GPU")
+    group.add_argument("--cpu", action="store_true", help="use the CPU even if there is a GPU")
 
 
 @streaming(HYPOTHESES)

@@ -49,8 +49,8 @@ def demand_same(task: Any, state: Mapping[str, Any] | None) -> None:
     for side, own in fingerprints(task).items():
         if known.get(side, own) != own:
             raise OtherCorpusError(
-                f"the checkpoint was trained with another {side} dictionary than that of {task.cfg.data}, of the same "
-                "words in another order or of others: give the data-bin of its corpus"
+                f"the checkpoint was trained with another {side} dictionary than that of {task.cfg.data}: the words, "
+                "or their order, differ; give the data-bin of its corpus"
             )
 
 
@@ -59,8 +59,8 @@ def demand_same_languages(task: Any, state: Mapping[str, Any] | None, only_not_r
     trained, asked = entry(state, "languages", list), [task.cfg.source_lang, task.cfg.target_lang]
     if trained and trained != asked and not (only_not_reversed and trained != asked[::-1]):
         raise OtherCorpusError(
-            f"the checkpoint translates from {' to '.join(map(str, trained))}, and asked for is {' to '.join(asked)}: "
-            "give --source-lang and --target-lang, or the checkpoint, of its pair"
+            f"the checkpoint translates from {' to '.join(map(str, trained))}, but asked for is {' to '.join(asked)}: "
+            "give --source-lang and --target-lang of the checkpoint, or a checkpoint of this pair"
         )
 
 

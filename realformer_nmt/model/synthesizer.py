@@ -34,7 +34,7 @@ class Dense(ScoreSource):
     def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *args: Any) -> None:
         if f"{prefix}hidden_weight" in state_dict:
             raise WeightsError(
-                "holds a Synthesizer whose heads are dense each by itself, which was named dense once: "
+                "holds a Synthesizer of the kind that is now named dense_per_head, and was named dense before: "
                 "use --score-source dense_per_head (for a checkpoint: --model-overrides "
                 "\"{'score_source': 'dense_per_head'}\", joined by + as before in a mixture)"
             )

@@ -71,8 +71,8 @@ def demand_family(option: str, arch: str) -> None:
     family = max((name for name in FAMILIES if arch.startswith(f"{name}_")), key=len)
     depth = "-".join(dict.fromkeys(str(PRESETS[arch][f"{side}_layers"]) for side in ("encoder", "decoder")))
     raise UserError(
-        f"{option} {arch} is a family and a size, which layers and protocol say here: give the family, {family}, and "
-        f"its layers, {depth}; with {arch} itself, and all of its flags, trains fairseq-train --user-dir"
+        f"{option} {arch} is a family with a size, and here layers and protocol say the size: give the family, "
+        f"{family}, and its layers, {depth}; to train {arch} itself, use fairseq-train --user-dir"
     )
 
 

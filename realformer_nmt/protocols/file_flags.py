@@ -75,7 +75,7 @@ def demand_harmless(flags: Mapping[str, Any]) -> None:
         if name not in ALLOWED:
             near = difflib.get_close_matches(name, ALLOWED, n=1)
             meant = f"; did you mean {near[0]}?" if near else ""
-            raise ValueError(f"--{name} is no flag that a file may set: give it on the command line, after `--`{meant}")
+            raise ValueError(f"--{name} may not be set in a file: give it on the command line, after `--`{meant}")
         for word in value if isinstance(value, list) else [value]:
             if isinstance(word, str) and not WORD.fullmatch(word):
                 raise ValueError(f"--{name} {word!r}: allowed is a number or a word, without paths, ${{...}} or flags")

@@ -84,7 +84,7 @@ def load(name_or_path: str, corpus: str | None = None, layers: str | None = None
 def read(file: Path, above: tuple[Path, ...] = ()) -> dict[str, Any]:
     """With what its base says, which stands beside it or in this package."""
     if file.resolve() in above:
-        raise UserError(f"{file} is its own base: name another, of {', '.join(shipped())}")
+        raise UserError(f"{file} names itself as base: name another, of {', '.join(shipped())}")
     table = read_toml(file, f"shipped are {', '.join(shipped())}")
     base = table.pop("base", None)
     if base is None or base == file.stem:

@@ -53,7 +53,7 @@ class Training:
         others = [] if known else sorted((self.folder / CHECKPOINTS).glob("checkpoint*.pt"))
         if others:
             raise UserError(
-                f"{others[0]} is of a training that no {RECORD} tells of: name another --folder, or pass --anew to set "
+                f"{others[0]} belongs to a training without {RECORD}: name another --folder, or pass --anew to set "
                 "it aside"
             )
 

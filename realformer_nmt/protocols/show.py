@@ -11,10 +11,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Shows a protocol, or the options that it gives to `realformer-nmt average` and `translate`."
     parser.epilog = "example: realformer-nmt protocol realformer --corpus wmt14_en_fr --layers 60-12"
     parser.add_argument("protocol", help=f"{', '.join(shipped())}, or your own FILE.toml")
-    parser.add_argument("--corpus", metavar="NAME", help="one that the protocol has other settings for")
-    parser.add_argument("--layers", metavar="N|N-M", help="a depth that the protocol has other settings for")
+    parser.add_argument("--corpus", metavar="NAME", help="show the settings for this corpus")
+    parser.add_argument("--layers", metavar="N|N-M", help="show the settings for this depth")
     parser.add_argument(
-        "--options", action="store_true", help="lines for a script: options of average, of translate, the seed"
+        "--options",
+        action="store_true",
+        help="print lines for a script: options of average, options of translate, the seed",
     )
 
 

@@ -38,34 +38,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "GPUs. The same command goes on after an interruption, and does nothing once all is trained."
     )
     parser.epilog, parser.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--data", type=Path, required=True, help="the data-bin of `realformer-nmt prepare`")
-    parser.add_argument("--folder", type=Path, required=True, help="of this run: checkpoints/, train.log, train.json")
-    parser.add_argument("--arch", required=True, metavar="FAMILY", help=", ".join(FAMILIES))
-    parser.add_argument("--layers", required=True, metavar="N|N-M", help="of encoder and decoder: 18, or 60-12")
-    parser.add_argument("--protocol", default="realformer", help=f"{', '.join(shipped())}, or your own FILE.toml")
-    parser.add_argument("--corpus", metavar="NAME", help="whose settings of the protocol hold (prepare.json says it)")
-    parser.add_argument("--subwords", choices=command.DETOKENISERS, help="of the data-bin (prepare.json says it)")
-    batch = parser.add_argument_group("the machine, and what a step is made of")
-    batch.add_argument("--gpus", type=int, metavar="N", help="of each machine (all that are found; 0: the CPU)")
-    batch.add_argument("--nodes", type=int, default=1, metavar="N", help="machines; the command runs on each of them")
-    batch.add_argument("--node-rank", type=int, default=0, metavar="N", help="of this machine, from 0")
-    batch.add_argument("--master", metavar="HOST:PORT", help="the machine of rank 0, and a free port of it")
-    batch.add_argument("--max-tokens", type=int, metavar="N", help="a GPU takes at once (the protocol's)")
-    batch.add_argument("--tokens-a-step", type=int, metavar="N", help="other than the protocol's")
-    length = parser.add_mutually_exclusive_group()
-    length.add_argument("--epochs", type=int, metavar="N", help="other than the protocol's")
-    length.add_argument("--updates", type=int, metavar="N", help="other than the protocol's")
-    parser.add_argument("--seed", type=int, metavar="N", help="other than the protocol's")
+    parser.add_argument("--data", type=Path, required=True, help="the data-bin that `realformer-nmt prepare` has made")
     parser.add_argument(
-        "--average", type=int, metavar="N", help="checkpoints that will be averaged, and are kept (the protocol's)"
+        "--folder", type=Path, required=True, help="where checkpoints/, train.log and train.json are written"
     )
-    parser.add_argument("--precision", choices=("fp16", "bf16", "fp32"), help="fp16 on GPUs, else fp32")
-    parser.add_argument("--bf16", dest="precision", action="store_const", const="bf16", help="as --precision bf16")
-    parser.add_argument("--curves", action="store_true", help=f"log JSON lines to FOLDER/{CURVES}")
+    parser.add_argument("--arch", required=True, metavar="FAMILY", help=", ".join(FAMILIES))
+    parser.add_argument("--layers", required=True, metavar="N|N-M", help="layers of encoder and decoder: 18, or 60-12")
+    parser.add_argument("--protocol", default="realformer", help=f"{', '.join(shipped())}, or your own FILE.toml")
+    parser.add_argument(
+        "--corpus", metavar="NAME", help="use the protocol's settings for it (default: as in prepare.json)"
+    )
+    parser.add_argument(
+        "--subwords", choices=command.DETOKENISERS, help="how the data-bin was split (default: as in prepare.json)"
+    )
+    batch = parser.add_argument_group("the machine and the batch")
+    batch.add_argument("--gpus", type=int, metavar="N", help="GPUs of each machine (default: all); 0: the CPU")
+    batch.add_argument("--nodes", type=int, default=1, metavar="N", help="machines; run the same command on each")
+    batch.add_argument("--node-rank", type=int, default=0, metavar="N", help="number of this machine, from 0")
+    batch.add_argument("--master", metavar="HOST:PORT", help="the machine of rank 0, and a port that is free there")
+    batch.add_argument(
+        "--max-tokens", type=int, metavar="N", help="tokens that one GPU takes at once (default: the protocol's)"
+    )
+    batch.add_argument("--tokens-a-step", type=int, metavar="N", help="default: the protocol's")
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--epochs", type=int, metavar="N", help="default: the protocol's")
+    length.add_argument("--updates", type=int, metavar="N", help="default: the protocol's")
+    parser.add_argument("--seed", type=int, metavar="N", help="default: the protocol's")
+    parser.add_argument(
+        "--average", type=int, metavar="N", help="checkpoints to keep and average later (default: the protocol's)"
+    )
+    parser.add_argument("--precision", choices=("fp16", "bf16", "fp32"), help="default: fp16 on GPUs, fp32 on a CPU")
+    parser.add_argument(
+        "--bf16", dest="precision", action="store_const", const="bf16", help="the same as --precision bf16"
+    )
+    parser.add_argument("--curves", action="store_true", help=f"write learning curves to FOLDER/{CURVES}")
     parser.add_argument("--tensorboard", action="store_true", help="log to FOLDER/tensorboard")
-    parser.add_argument("--anew", action="store_true", help="set aside what FOLDER holds of a run, and train again")
+    parser.add_argument("--anew", action="store_true", help="move the run in FOLDER aside, and train again")
     parser.add_argument("--dry-run", action="store_true", help="print fairseq-train's command, ready to paste")
-    parser.add_argument("flags", nargs="*", metavar="-- FLAG", help="of fairseq-train; they override the protocol's")
+    parser.add_argument(
+        "flags", nargs="*", metavar="-- FLAG", help="flags of fairseq-train; they override the protocol's"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -89,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     present = torch.cuda.device_count()
     if machines.gpus > present:
-        raise UserError(f"--gpus {machines.gpus}, but {present} are found: --gpus {present}, or --dry-run")
+        raise UserError(f"--gpus {machines.gpus}, but this machine has {present}: pass --gpus {present}, or --dry-run")
     check_training(cfg)
     announce(args, protocol, prepared)
     if not machines.gpus:

@@ -37,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Prints how many updates fairseq-train makes in so many epochs of a data-bin."
     parser.epilog = "example: realformer-nmt updates data-bin --gpus 4 --max-tokens 8192 --update-freq 1 --epochs 50"
     parser.add_argument("data", type=Path, help="the data-bin")
-    parser.add_argument("--gpus", type=int, default=1, metavar="N", help="of all machines together (1)")
-    parser.add_argument("--max-tokens", type=int, required=True, metavar="N", help="a GPU")
+    parser.add_argument("--gpus", type=int, default=1, metavar="N", help="GPUs of all machines together (default: 1)")
+    parser.add_argument("--max-tokens", type=int, required=True, metavar="N", help="tokens that one GPU takes at once")
     parser.add_argument("--update-freq", type=int, default=1, metavar="N")
     parser.add_argument("--epochs", type=int, required=True, metavar="N")
 
@@ -71,7 +71,7 @@ def parse(words: Sequence[str]) -> Any:
             HydraException,
             OverflowError,
         ) as error:  # ${...} in a path; a number that C does not know
-            raise UserError(f"{one_line(error)}: fairseq takes no such value among {' '.join(words)}") from error
+            raise UserError(f"{one_line(error)}: fairseq does not accept a value in {' '.join(words)}") from error
 
 
 def length(cfg: Any, ranks: int) -> Length:

@@ -224,7 +224,7 @@ def test_where_the_training_stands_counts_once(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["{}"], "say which of it, with --last N"),
+        (["{}"], "choose from it with --last N"),
         (["{}", "{}", "--last", "1"], "take one folder"),
         (["{}/a.pt", "{}/a.pt"], "is given twice"),
         (["{}/a.pt", "--until", "3"], "--until goes with --last"),

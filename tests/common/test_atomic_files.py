@@ -52,7 +52,7 @@ def test_two_processes_do_not_write_into_one_another(server: ArchiveServer, tmp_
 
 def test_a_folder_that_cannot_be_written_is_named(server: ArchiveServer, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(UserError, match=r"file/a\.tgz: (File exists|Not a directory); mend that"):
+    with pytest.raises(UserError, match=r"file/a\.tgz: (File exists|Not a directory); fix that"):
         download(packing(server), tmp_path / "file")
 
 

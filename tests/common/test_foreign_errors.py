@@ -46,7 +46,7 @@ def test_what_another_process_met() -> None:
 def test_the_system_is_told_by_file() -> None:
     with pytest.raises(NotADirectoryError) as met:
         Path("/proc/self/mem/absent").read_text()
-    assert foreign_errors.words(met.value) == "/proc/self/mem/absent: Not a directory; mend that and run this again"
+    assert foreign_errors.words(met.value) == "/proc/self/mem/absent: Not a directory; fix that and run this again"
     assert "has left" in foreign_errors.words(BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)))
 
 

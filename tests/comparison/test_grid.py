@@ -16,7 +16,7 @@ REFUSED = {
     "families = []\nlayers = ['6']": "families: is empty",
     "families = ['admin']\nlayers = []": "layers: is empty",
     "families = ['admin']": "layers: is missing",
-    "families = ['admin', 'admin']\nlayers = ['6']": "families: admin stands there twice",
+    "families = ['admin', 'admin']\nlayers = ['6']": "families: admin is named twice",
     "families = ['admn']\nlayers = ['6']": "did you mean admin?",
     "families = ['admin']\nlayers = ['0']": "layers 0: allowed is a number",
     "families = ['admin']\nlayers = ['-6']": "layers -6: allowed is a number",
@@ -24,11 +24,11 @@ REFUSED = {
     "families = ['admin']\nlayers = [6]": "allowed is a string, given was 6",
     "families = 'admin'\nlayers = ['6']": "families: allowed is a list",
     PLAIN + "seed = [1]": "key seed is not one of",
-    PLAIN + "seeds = [1, 1]": "seeds: 1 stands there twice",
+    PLAIN + "seeds = [1, 1]": "seeds: 1 is named twice",
     PLAIN + "baseline = 'pre_ln'": "baseline pre_ln is not one of post_ln, admin",
     PLAIN + "metric = 'bleau'": "did you mean bleu?",
     PLAIN + "subsets = []": "subsets: is empty",
-    PLAIN + "subsets = ['test', 'test']": "subsets: test stands there twice",
+    PLAIN + "subsets = ['test', 'test']": "subsets: test is named twice",
     PLAIN + "subsets = ['../test']": "'../test': allowed is a plain name",
     PLAIN + "subsets = ['test', 'test1']\n[data]\nfolder = 'x'\nsubwords = 'none'\nreference = 'x'": (
         "data.references: a raw text for each further subset: test1"
@@ -45,7 +45,7 @@ REFUSED = {
     + "[data]\nfolder = 'bin'\nsubwords = 'bpe'\nreference = 'x'": "data.subwords: bpe is not one of sentencepiece",
     PLAIN
     + "[data]\nfolder = 'bin'\nsubwords = 'none'\nreference = 'x'\nhyphens = 'no'": "data.hyphens: no is not one of",
-    PLAIN + "[[override]]\nfamily = 'pre_ln'": "meets no cell",
+    PLAIN + "[[override]]\nfamily = 'pre_ln'": "matches no cell of this grid",
     PLAIN + "[[override]]\nfamily = 'nothing'": "family nothing is not one of",
     PLAIN + "[failure]\nmargin = 'much'": "failure.margin: allowed is a number",
     PLAIN + "families = ['admin']": "Cannot overwrite a value",

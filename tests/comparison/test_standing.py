@@ -74,7 +74,9 @@ def test_another_grid_is_refused_before_anything_starts(
     grid, _ = asked(root, change)
     assert main(["compare", str(grid), "--folder", str(root / "runs"), "--gpus", "0"]) == 1
     error = capsys.readouterr().err
-    (line,) = [line for line in error.splitlines() if line.startswith(f"{DONE[0]} was made otherwise")]
+    (line,) = [
+        line for line in error.splitlines() if line.startswith(f"{DONE[0]} was made with other settings or files")
+    ]
     assert difference in line
     assert "pass --anew to make them again" in error
     assert {file: file.stat().st_mtime_ns for file in files} == files
@@ -84,7 +86,7 @@ def test_status_and_report_say_so_and_print_what_was_run(root: Path, capsys: pyt
     grid, _ = asked(root, ("\ndropout = 0.0", "\ndropout = 0.4"))
     folder = ["--folder", str(root / "runs"), "--gpus", "0"]
     assert main(["compare", str(grid), *folder, "--status"]) == 0
-    assert capsys.readouterr().out.count("made otherwise; train: dropout was 0.0, is now 0.4") == 4
+    assert capsys.readouterr().out.count("made with other settings or files; train: dropout was 0.0, is now 0.4") == 4
     assert main(["compare", str(grid), *folder, "--report"]) == 0
     record = comparisons.results(root / "runs")
     assert {cell["settings"]["dropout"] for cell in record["cells"]} == {0.0}

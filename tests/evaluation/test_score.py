@@ -233,7 +233,9 @@ def test_run_json_says_all_there_is_to_know(run: Path, toy_corpus: Path, tmp_pat
     assert "tokenised BLEU newstest2014" in done.stdout
     assert found["versions"]["sacrebleu"] in found["scores"]["bleu"]["signature"]
     shutil.copy(run / "checkpoint5.pt", average)
-    with pytest.raises(UserError, match=r"run\.json was made otherwise: average\.pt is another file"):
+    with pytest.raises(
+        UserError, match=r"run\.json was made with other settings or files: average\.pt is another file"
+    ):
         called(score, out, *options)
     with pytest.raises(UserError, match=r"average\.pt is another than the one that translated: translate again"):
         called(score, out, *options, "--anew")

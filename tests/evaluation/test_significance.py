@@ -144,7 +144,7 @@ def test_what_cannot_be_compared_is_refused_by_name(tmp_path: Path) -> None:
         ([one, other], r"other\.json has another reference \(wmt14_en_fr test\) than .*one\.json \(wmt14_en_de test\)"),
         ([one, changed], r"changed\.hypotheses is not what .*changed\.json was computed from: score again"),
         ([one, one], "a run is given twice"),
-        ([one], "two runs or more are compared"),
+        ([one], "give two runs or more"),
         (
             [one, tmp_path / "else.json"],
             r"else\.json is of version 0\.1\.0, or not of this package.*; .* score` writes it",

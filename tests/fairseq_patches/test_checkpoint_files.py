@@ -74,7 +74,7 @@ def test_stock_leaves_a_part_and_tries_thrice(tmp_path: Path, monkeypatch: pytes
 
 @pytest.mark.usefixtures("little_room")
 def test_a_checkpoint_without_room_is_not_there_and_the_error_says_why(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"a\.pt: File too large: more room is needed, [\d,]+ are free; mend that"):
+    with pytest.raises(UserError, match=r"a\.pt: File too large: more room is needed, [\d,]+ are free; fix that"):
         checkpoint_utils.torch_persistent_save(STATE, str(tmp_path / "a.pt"))
     assert not list(tmp_path.iterdir())
 

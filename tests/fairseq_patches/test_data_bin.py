@@ -26,7 +26,7 @@ def task(data: Path, source: str, target: str) -> Any:
 
 def test_decoding_and_validating_the_other_way_round_is_refused(checkpoint: Path, toy_corpus: Path) -> None:
     """As fairseq-generate loads it, with the task of the command line, and fairseq-validate, with the checkpoint's."""
-    told = r"pair\.pt: the checkpoint translates from src to tgt, and asked for is tgt to src: give --source-lang"
+    told = r"pair\.pt: the checkpoint translates from src to tgt, but asked for is tgt to src: give --source-lang"
     with pytest.raises(UserError, match=told):
         checkpoint_utils.load_model_ensemble_and_task([str(checkpoint)], task=task(toy_corpus, "tgt", "src"))
     reversed_pair = {"data": str(toy_corpus), "source_lang": "tgt", "target_lang": "src"}
@@ -54,5 +54,5 @@ def test_a_training_goes_on_with_its_pair_and_is_finetuned_on_any_but_its_revers
             if fits:
                 resume_checks.demand_same_model(checkpoint, trainer(checkpoint, other, finetuning))
                 continue
-            with pytest.raises(UserError, match=r"pair\.pt: the checkpoint translates from src to tgt, and asked for"):
+            with pytest.raises(UserError, match=r"pair\.pt: the checkpoint translates from src to tgt, but asked for"):
                 resume_checks.demand_same_model(checkpoint, trainer(checkpoint, other, finetuning))

@@ -1,6 +1,6 @@
 """What stock fairseq does, and what it does patched: what a probe can tell in one process.
 
-A test of a stock answer that fails has good news: upstream no longer needs the mend that it names.
+A test of a stock answer that fails has good news: upstream no longer needs the fix that it names.
 """
 
 import json

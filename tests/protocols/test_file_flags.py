@@ -32,12 +32,12 @@ def test_a_file_names_no_code_no_place_and_no_address(name: str, tmp_path: Path)
     grid, own = tmp_path / "grid.toml", tmp_path / "own.toml"
     for table in ("[train]", "[[override]]\nseed = 1\n[override.train]"):
         grid.write_text(f'families = ["admin"]\nlayers = ["1"]\n{table}\n"{name}" = "x"\n')
-        with pytest.raises(UserError, match="no flag that a file may set"):
+        with pytest.raises(UserError, match="may not be set in a file"):
             grids.load(grid)
     for table in ("[train]", "[corpora.c.train]", '[layers."1".train]', '[corpora.c.layers."1".train]'):
         own.write_text(f'base = "small"\n{table}\n"{name}" = "x"\n')
         if table != '[corpora.c.layers."1".train]':
-            with pytest.raises(UserError, match="no flag that a file may set"):
+            with pytest.raises(UserError, match="may not be set in a file"):
                 protocol.load(str(own), "c", "1")
 
 

@@ -41,7 +41,7 @@ def launch(
         executor = submitit.AutoExecutor(folder=folder / "slurm", cluster=cluster)
         executor.update_parameters(**settings)
     except (RuntimeError, TypeError, NameError) as error:
-        raise UserError(f"submitit takes no [slurm] {dict(settings)} here: {error}") from error
+        raise UserError(f"submitit does not accept [slurm] {dict(settings)}: {error}") from error
     jobs = {cell: executor.submit(Job(cell)) for cell in cells}
     try:
         while not all(job.done() for job in jobs.values()):
