@@ -74,11 +74,11 @@ format: install
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# The tests open the report in it
+# The tests open the report and the website in it
 browser:
 	$(if $(BROWSER),,$(SUDO) apt-get update -qq && $(SUDO) apt-get install -qq --no-install-recommends chromium)
 
-test: install browser
+test: install browser docs
 	$(PYTEST) --durations=30 --durations-min=1
 
 # The models and their parts, which start next to no command

@@ -51,22 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--subwords", choices=command.DETOKENISERS, help="how the data-bin was split (default: as in prepare.json)"
     )
-    batch = parser.add_argument_group("the machine and the batch")
-    batch.add_argument("--gpus", type=int, metavar="N", help="GPUs of each machine (default: all); 0: the CPU")
-    batch.add_argument("--nodes", type=int, default=1, metavar="N", help="machines; run the same command on each")
-    batch.add_argument("--node-rank", type=int, default=0, metavar="N", help="number of this machine, from 0")
-    batch.add_argument("--master", metavar="HOST:PORT", help="the machine of rank 0, and a port that is free there")
-    batch.add_argument(
-        "--max-tokens", type=int, metavar="N", help="tokens that one GPU takes at once (default: the protocol's)"
-    )
-    batch.add_argument("--tokens-a-step", type=int, metavar="N", help="default: the protocol's")
-    length = parser.add_mutually_exclusive_group()
-    length.add_argument("--epochs", type=int, metavar="N", help="default: the protocol's")
-    length.add_argument("--updates", type=int, metavar="N", help="default: the protocol's")
+    add_batch(parser)
+    add_length(parser)
     parser.add_argument("--seed", type=int, metavar="N", help="default: the protocol's")
-    parser.add_argument(
-        "--average", type=int, metavar="N", help="checkpoints to keep and average later (default: the protocol's)"
-    )
     parser.add_argument("--precision", choices=("fp16", "bf16", "fp32"), help="default: fp16 on GPUs, fp32 on a CPU")
     parser.add_argument(
         "--bf16", dest="precision", action="store_const", const="bf16", help="the same as --precision bf16"
@@ -77,6 +64,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="print fairseq-train's command, ready to paste")
     parser.add_argument(
         "flags", nargs="*", metavar="-- FLAG", help="flags of fairseq-train; they override the protocol's"
+    )
+
+
+def add_batch(parser: argparse.ArgumentParser) -> None:
+    batch = parser.add_argument_group("the machine and the batch")
+    batch.add_argument("--gpus", type=int, metavar="N", help="GPUs of each machine (default: all); 0: the CPU")
+    batch.add_argument("--nodes", type=int, default=1, metavar="N", help="machines; run the same command on each")
+    batch.add_argument("--node-rank", type=int, default=0, metavar="N", help="number of this machine, from 0")
+    batch.add_argument("--master", metavar="HOST:PORT", help="the machine of rank 0, and a port that is free there")
+    batch.add_argument(
+        "--max-tokens", type=int, metavar="N", help="tokens that one GPU takes at once (default: the protocol's)"
+    )
+    batch.add_argument("--tokens-a-step", type=int, metavar="N", help="default: the protocol's")
+
+
+def add_length(parser: argparse.ArgumentParser) -> None:
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--epochs", type=int, metavar="N", help="default: the protocol's")
+    length.add_argument("--updates", type=int, metavar="N", help="default: the protocol's")
+    parser.add_argument(
+        "--average", type=int, metavar="N", help="checkpoints to keep and average later (default: the protocol's)"
     )
 
 

@@ -10,7 +10,10 @@ from program import REPOSITORY
 
 STAND_IN = """#!/bin/bash
 echo "$*" >> "$RECORD"
-if [ "$2" = venv ]; then mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; cp "$0" "$3/bin/realformer-nmt"; fi
+if [ "$2" = venv ]; then
+  mkdir -p "$3/bin"
+  for name in python realformer-nmt mkdocs; do cp "$0" "$3/bin/$name"; done
+fi
 """
 
 
@@ -59,10 +62,11 @@ def test_make_install_again_for_another_torch_which_then_stays(tmp_path: Path) -
 
 
 def test_make_test_installs_and_runs_the_suite(tmp_path: Path) -> None:
-    *installing, testing = make("test", tmp_path)
-    assert len(installing) == 7
+    *installing, building, testing = make("test", tmp_path)
+    assert len(installing) == 7 + 2  # the website's own environment
+    assert building == "build --quiet --config-file tools/website/mkdocs.yml"
     assert testing == "-m pytest --numprocesses auto --dist worksteal --durations=30 --durations-min=1"
-    assert make("test", tmp_path) == [testing]
+    assert make("test", tmp_path) == [building, testing]
 
 
 def test_make_unit_runs_folders_that_are_there(tmp_path: Path) -> None:

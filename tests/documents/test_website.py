@@ -1,4 +1,4 @@
-"""The website of `make docs`, opened from the disk in a real browser. Skipped until `make docs` has been called."""
+"""The website of `make docs`, opened from the disk in a real browser. `make test` makes it first."""
 
 import os
 import re
@@ -20,11 +20,11 @@ FETCHED = re.compile(
     r"|(?:url\(|@import )[\"']?((?:https?:)?//[^\s\"')]+)"
 )
 
-pytestmark = pytest.mark.skipif(not MKDOCS.exists(), reason="make docs")
-
 
 @pytest.fixture(scope="module")
 def website(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if not MKDOCS.exists():
+        pytest.fail("no MkDocs: make docs", pytrace=False)
     folder = tmp_path_factory.mktemp("website")
     words = [str(MKDOCS), "build", "--quiet", "--config-file", "tools/website/mkdocs.yml", "--site-dir", str(folder)]
     quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
