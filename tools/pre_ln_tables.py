@@ -11,6 +11,7 @@ from typing import Any
 
 PAGE = Path("docs/why_pre_ln_leads.md")
 RESULTS = Path("docs/results")
+MULTI30K = ("multi30k_en_de_6l/results.json", "multi30k_en_de/results.json")
 PUBLISHED = Path("realformer_nmt/evaluation/published.csv")
 
 
@@ -24,7 +25,7 @@ def main() -> None:
 
 def budget() -> str:
     """Loss on the validation data as the training goes on, and the score of its end."""
-    cells = _read("multi30k_en_de/results.json")["cells"]
+    cells = [cell for record in MULTI30K for cell in _read(record)["cells"]]
     curves = [{point["update"]: point["nll_loss"] for point in cell["curves"]["valid"]} for cell in cells]
     updates = sorted(set().union(*curves))
     rows = [
