@@ -18,8 +18,7 @@ UNACTIONABLE = (  # category, start of the message
     (UserWarning, r"Support for mismatched key_padding_mask and attn_mask is deprecated"),
     (FutureWarning, r"`torch\.cuda\.amp\.\w+\(args\.\.\.\)` is deprecated"),
     (FutureWarning, r"`broadcast_buffers` is deprecated"),
-    (DeprecationWarning, r"`torch\.jit\.script` is deprecated"),
-    (FutureWarning, r"`torch\.jit\.script` is deprecated"),
+    (Warning, r"`torch\.jit\.script` is deprecated"),
 )
 
 

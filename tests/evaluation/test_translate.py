@@ -174,7 +174,7 @@ def test_a_failure_leaves_no_record_and_names_the_file(toy_corpus: Path, tmp_pat
         (["--hyphens", "plain"], "is not tokenised by Moses: leave --hyphens out"),
         (["--subwords", "moses_bpe"], "say how, with --hyphens aggressive or plain"),
         (["--data", "."], "holds no binarised pair of languages"),
-        (["--prepared", "."], "prepare.json says what --data would"),
+        (["--prepared", "."], "prepare.json says the same as --data"),
     ],
 )
 def test_what_cannot_be_translated_is_refused(
