@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.common import sealed
+from realformer_nmt.common import safe_names, sealed
 from realformer_nmt.protocols.run_files import CHECKPOINTS
 
 
@@ -71,7 +71,7 @@ class Cell(Place):
 
 
 def place(folder: Path, family: str, layers: str, seed: int) -> Place:
-    return Place(family, layers, seed, folder / "cells" / f"{family}-{layers}-s{seed}")
+    return Place(family, layers, seed, folder / "cells" / safe_names.plain(f"{family}-{layers}-s{seed}"))
 
 
 def of_subset(folder: Path, name: str, subset: str, ending: str = "") -> Path:
@@ -80,9 +80,10 @@ def of_subset(folder: Path, name: str, subset: str, ending: str = "") -> Path:
 
 
 def digest(written: str, folder: Path, protocol: str) -> str:
-    """Of a grid's text and of a protocol's that lies beside it."""
-    texts = [written, (folder / protocol).read_text(encoding="utf-8") if protocol.endswith(".toml") else protocol]
-    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+    """Of a grid's text and of its protocol's, whose reader says what is wrong with the file."""
+    file = folder / protocol
+    own = file.read_bytes() if protocol.endswith(".toml") and file.is_file() else protocol.encode()
+    return hashlib.sha256(written.encode() + b"\0" + own).hexdigest()
 
 
 def read(record: Path) -> dict[str, Any]:
