@@ -177,7 +177,11 @@ def reckon_with(path: Path) -> None:
         "tokens_a_second": None,
         "hours": None,
     }
-    cell |= {"scores": results.scores(run), "parameters": run["parameters"], "settings": results.settings(RUN, {}, run)}
+    cell |= {
+        "scores": results.scores(run),
+        "parameters": run.get("parameters"),
+        "settings": results.settings(RUN, {}, run),
+    }
     summary.row([cell, cell])
     json.dumps([made.shared([cell]), unlike.settings([{**cell, "name": "a"}])])
 
@@ -221,9 +225,7 @@ def attempt(name: str, examples: int) -> int:
     """How many inputs were tried; the first that ends in anything but an answer or a UserError is raised."""
     reader, tried = READERS[name], 0
 
-    @settings(
-        max_examples=examples, derandomize=False, deadline=None, database=None, suppress_health_check=list(HealthCheck)
-    )
+    @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(reader.inputs)
     def read(content: bytes) -> None:
         nonlocal tried

@@ -13,10 +13,15 @@ import numpy as np
 import pytest
 from filelock import FileLock
 from fixture_types import Command, Once
+from hypothesis import settings
 
 from realformer_nmt import plugin
 
 plugin.register()  # as fairseq does by --user-dir
+
+# The same examples in every run of the suite; `python -m reliability.fuzzing` draws new ones.
+settings.register_profile("reproducible", derandomize=True, database=None)
+settings.load_profile("reproducible")
 
 LETTERS = list("abcdefghijkl")
 SENTENCES = {"train": 2000, "valid": 203, "test": 61}  # none of them a multiple of 8 but train
