@@ -11,12 +11,13 @@ PACKAGE = REPOSITORY / "realformer_nmt"
 FLOORS = (  # from the ground up; what stands beside the rooms is a room of its own
     ("__init__",),
     ("common",),
-    ("command", "kernels", "data_bins"),
+    ("command", "kernels", "data_bins", "figures"),
     ("model",),
     ("training", "checkpoints"),
     ("fairseq_patches",),
     ("plugin", "corpora"),
     ("evaluation", "protocols"),
+    ("analysis",),
     ("comparison",),
     ("cli",),
 )

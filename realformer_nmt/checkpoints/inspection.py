@@ -43,14 +43,10 @@ def run(args: argparse.Namespace) -> int:
 def inspect(path: Path) -> dict[str, Any]:
     state = layout.load(path)
     options, weights = layout.options(state), state["model"]
-    arch = options.get("_name") or options.get("arch")
-    if arch not in PRESETS and not all(choice in options for choice in CHOICES):
-        raise UserError(
-            f"{path} holds a model of arch {arch}, which is not of this package: `realformer-nmt archs` lists its own"
-        )
+    demand_own(path, options)
     model = build(path, options, weights)
     return {
-        "arch": arch,
+        "arch": arch_of(options),
         **{name: options.get(name) for name in (*CHOICES, *SIZES)},
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "updates": layout.updates(state),
@@ -66,6 +62,18 @@ def inspect(path: Path) -> dict[str, Any]:
             for w in [shortcut.weight().detach()]
         ],
     }
+
+
+def arch_of(options: dict[str, Any]) -> Any:
+    return options.get("_name") or options.get("arch")
+
+
+def demand_own(path: Path, options: dict[str, Any]) -> None:
+    arch = arch_of(options)
+    if arch not in PRESETS and not all(choice in options for choice in CHOICES):
+        raise UserError(
+            f"{path} holds a model of arch {arch}, which is not of this package: `realformer-nmt archs` lists its own"
+        )
 
 
 def build(path: Path, options: dict[str, Any], weights: dict[str, Tensor]) -> TranslationModel:

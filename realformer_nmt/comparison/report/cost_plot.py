@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from matplotlib.axes import Axes
 
-from realformer_nmt.comparison.report.drawing import Drawing, Look, looks, plain, styled
 from realformer_nmt.comparison.report.labels import Label, beside, room
 from realformer_nmt.comparison.report.wording import Record, deep, drawn_metric, families, printable
+from realformer_nmt.figures.drawing import Drawing, Look, looks, plain, styled
 
 WIDTH, HEIGHT = 5.2, 2.9  # inches; a page scales it
 MINUTES = 60.0  # an hour

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from realformer_nmt.comparison.report.drawing import INK, Drawing, looks, styled
 from realformer_nmt.comparison.report.labels import Label, beside, room
 from realformer_nmt.comparison.report.wording import (
     FAILED,
@@ -18,6 +17,7 @@ from realformer_nmt.comparison.report.wording import (
     finite,
     printable,
 )
+from realformer_nmt.figures.drawing import INK, Drawing, looks, styled
 
 WIDTH, HEIGHT = 4.3, 2.7  # inches; a page scales them
 POINTS = 120  # of a curve: what a plot of this size can show

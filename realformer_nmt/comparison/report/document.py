@@ -13,11 +13,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.comparison.report import cell_plots, columns, curve_plots, made, plots, tables, wording
 from realformer_nmt.comparison.report.cost_plot import cost
-from realformer_nmt.comparison.report.drawing import Drawing
 from realformer_nmt.comparison.report.sentences import examples
 from realformer_nmt.comparison.report.tables import terminal_table as terminal_table
 from realformer_nmt.comparison.report.wording import Record, by_size, drawn_metric
 from realformer_nmt.evaluation.significance import ALPHA
+from realformer_nmt.figures.drawing import Drawing
 
 FILTERS = (
     "deep",

@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.lines import Line2D
 
-from realformer_nmt.comparison.report.drawing import FAINT, INK, Drawing, Look
 from realformer_nmt.comparison.report.wording import printable
+from realformer_nmt.figures.drawing import FAINT, INK, Drawing, Look
 
 SIZE = 8.0  # points
 LINE = 0.155  # inches from one name to the next

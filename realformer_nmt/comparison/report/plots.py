@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from realformer_nmt.comparison.report.drawing import FAINT, INK, Drawing, Look, looks, styled
 from realformer_nmt.comparison.report.wording import (
     Record,
     deep,
@@ -16,6 +15,7 @@ from realformer_nmt.comparison.report.wording import (
     printable,
     spread,
 )
+from realformer_nmt.figures.drawing import FAINT, INK, Drawing, Look, looks, styled
 
 WIDTH = 4.7  # inches; a page scales it
 STRIP = 0.19  # inches for each line of failed cells

@@ -10,7 +10,7 @@ from test_labels import collisions, words
 from test_plots import marks, points, title
 
 from realformer_nmt.comparison.report.cost_plot import cost
-from realformer_nmt.comparison.report.drawing import Drawing
+from realformer_nmt.figures.drawing import Drawing
 
 
 def drawn(results: Results) -> Drawing:

@@ -9,7 +9,7 @@ from test_labels import collisions
 from test_plots import marks, title
 
 from realformer_nmt.comparison.report import curve_plots
-from realformer_nmt.comparison.report.drawing import Drawing
+from realformer_nmt.figures.drawing import Drawing
 
 
 def deep(results: Results) -> Drawing:

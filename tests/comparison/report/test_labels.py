@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.transforms import Bbox
 
-from realformer_nmt.comparison.report.drawing import Drawing, looks
 from realformer_nmt.comparison.report.labels import Label, apart, beside, room
+from realformer_nmt.figures.drawing import Drawing, looks
 
 NAMES = ["admin 6", "synthesizer_factorised_dense 60-12 diverged, 1 of 3", "gq", "Türen Ångström 18"]
 

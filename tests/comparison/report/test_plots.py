@@ -10,7 +10,7 @@ from lxml import etree
 from sample_results import FAMILIES, Results, changed, empty, sample, unfinished
 
 from realformer_nmt.comparison.report import cell_plots, document, plots
-from realformer_nmt.comparison.report.drawing import COLOURS, MARKERS, Drawing, looks
+from realformer_nmt.figures.drawing import COLOURS, MARKERS, Drawing, looks
 
 STYLE = Path(document.__file__).with_name(document.STYLE).read_text()
 GROUNDS = ["#ffffff", "#0d1117", *re.findall(r"--panel: (#\w{6})", STYLE)]  # a README's light and dark, the page's

@@ -16,7 +16,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from realformer_nmt.comparison.report.wording import printable
+from realformer_nmt.common.terminal import printable
 
 INK = "#010203"  # drawn as black, written as currentColor
 FAINT = 0.45  # opacity of what is not ours

@@ -1,0 +1,1 @@
+"""What a trained model does inside: attention, depth, one sentence."""

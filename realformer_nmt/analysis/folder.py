@@ -1,0 +1,93 @@
+"""The folder that `realformer-nmt analyse` fills: the record, and the figures drawn of what it holds."""
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+
+from realformer_nmt.analysis import lines, study, subject, text, violins
+from realformer_nmt.analysis.heads import UNIT, Chain, Heads
+from realformer_nmt.analysis.lines import Line
+from realformer_nmt.analysis.watching import CHAINS
+from realformer_nmt.checkpoints import layout
+from realformer_nmt.common.atomic_files import completed
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.finished import Stage
+from realformer_nmt.common.versions import versions
+from realformer_nmt.data_bins import databin
+from realformer_nmt.figures.drawing import Drawing
+
+RECORD = "analysis.json"
+
+
+def fill(args: argparse.Namespace) -> int:
+    paths = subject.named_once(args.models)
+    data = args.data or trained_on(next(iter(paths.values())))
+    stage = asked(args, paths, data)
+    if stage.finished(args.anew):
+        return 0
+    made = stage.begin()
+    read = text.read(data, args.subset, args.sentences)
+    links = study.links_of(args.alignment, read)
+    heads, records = {}, []
+    for name, path in paths.items():
+        model = subject.load(name, path)
+        subject.demand_dictionary(model, data, (len(read.dictionaries[0]), len(read.dictionaries[1])))
+        own = read.within(model.model.max_positions())
+        model.model.to(study.device(args.cpu))
+        heads[name] = study.attention(model, own, links)
+        records.append({**model.describe(), "sentences": len(own.chosen), "attention": heads[name].record()})
+    files = write(drawings(heads), args.output)
+    stage.write(made, {"models": records, "figures": [file.name for file in files], "versions": versions()}, files)
+    print(f"{args.output / RECORD}: {len(records)} models, {len(files)} figures")
+    return 0
+
+
+def trained_on(path: Path) -> Path:
+    data = layout.setting(layout.without_weights(path), "task", "data")
+    if not isinstance(data, str) or not Path(data).is_dir():
+        told = f"was trained on {data}, which is not there" if isinstance(data, str) else "does not name its data"
+        raise UserError(f"{path} {told}: pass --data DATA-BIN")
+    return Path(data)
+
+
+def asked(args: argparse.Namespace, paths: Mapping[str, Path], data: Path) -> Stage:
+    inputs = {f"{name}.pt": path for name, path in paths.items()}
+    inputs |= {f"dict.{side}.txt": data / f"dict.{side}.txt" for side in databin.languages(data)}
+    inputs |= databin.files(data, args.subset)
+    inputs |= {"alignment": args.alignment} if args.alignment else {}
+    return Stage(args.output / RECORD, {"subset": args.subset, "sentences": args.sentences}, inputs)
+
+
+def drawings(heads: Mapping[str, Heads]) -> dict[str, Drawing]:
+    found = {}
+    for chain in CHAINS:
+        chains = {name: found.chains[chain] for name, found in heads.items()}
+        entropies = {name: chain.entropy for name, chain in chains.items()}
+        found[f"entropy_{chain}"] = violins.draw(
+            f"{chain} attention: entropy of each head, {UNIT}", violins.ENTROPY, entropies
+        )
+        divergences = {name: chain.divergence for name, chain in chains.items() if chain.divergence}
+        if divergences:
+            title = f"{chain} attention: divergence from the head above, {UNIT}"
+            found[f"divergence_{chain}"] = violins.draw(title, violins.DIVERGENCE, divergences)
+        found[f"looks_{chain}"] = lines.draw(f"{chain} attention: where it looks", looks(chains))
+    return found
+
+
+def looks(chains: Mapping[str, Chain]) -> dict[str, list[Line]]:
+    """By kind of place the share of a layer's attention."""
+    panels: dict[str, list[Line]] = {}
+    for name, chain in chains.items():
+        for kind, shares in chain.shares().items():
+            panels.setdefault(f"at {kind}", []).append(Line(name, shares.mean(1).tolist()))
+    return panels
+
+
+def write(drawings: Mapping[str, Drawing], folder: Path) -> list[Path]:
+    files: dict[str, bytes] = {}
+    for name, drawing in drawings.items():
+        files |= {f"{name}.svg": drawing.file_svg().encode(), f"{name}.png": drawing.png()}
+    for name, content in files.items():
+        with completed(folder / name) as stream:
+            stream.write(content)
+    return [folder / name for name in files]

@@ -1,0 +1,109 @@
+"""Attention over held-out text, head by head: how spread it is, how alike neighbours are, where it looks.
+
+The text is read as in training: every word is predicted from the words before it. Padding counts nowhere.
+"""
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from realformer_nmt.analysis import alignment
+from realformer_nmt.analysis.distribution import Distribution
+from realformer_nmt.analysis.text import Batch
+from realformer_nmt.analysis.watching import CROSS
+from realformer_nmt.analysis.words import Words
+
+UNIT = "bits"
+LONGEST = 4096  # tokens that entropy has room for: log2 of it is 12 bits
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+MOST = 0.5  # of its attention: more of it at one kind of place is what a head is said to look at
+
+
+def entropy(probabilities: Tensor) -> Tensor:
+    """-sum p log2 p over the last dimension."""
+    return -torch.special.xlogy(probabilities, probabilities).sum(-1) / math.log(2)
+
+
+def divergence(one: Tensor, other: Tensor) -> Tensor:
+    """Jensen-Shannon's, H((p + q) / 2) - (H(p) + H(q)) / 2 in bits, from 0 to 1 (Lin 1991)."""
+    between = entropy((one + other) / 2) - (entropy(one) + entropy(other)) / 2
+    return between.clamp(0, 1)  # rounding
+
+
+class Chain:
+    """What is measured of one chain of attentions. Only the layer below is held, until the layer above has come."""
+
+    def __init__(self, layers: int, heads: int) -> None:
+        self.layers, self.heads = layers, heads
+        self.entropy = [Distribution(heads, math.log2(LONGEST)) for _ in range(layers)]
+        self.divergence = [Distribution(heads, 1.0) for _ in range(layers - 1)]
+        self.looks: dict[str, Tensor] = {}  # sums over queries, layers x heads
+        self.queries = 0
+        self._below: Tensor | None = None
+
+    def add(self, layer: int, probabilities: Tensor, queries: Tensor, looks: dict[str, Tensor]) -> None:
+        """Of a batch in a layer from 1: B x H x T x S; queries, B x T, are the words that attend."""
+        rows = probabilities.transpose(1, 2)[queries]  # N x H x S
+        self.entropy[layer - 1].add(entropy(rows).t())
+        if layer == 1:
+            self.queries += len(rows)
+        elif self._below is not None:
+            self.divergence[layer - 2].add(divergence(self._below, rows).t())
+        self._below = rows if layer < self.layers else None
+        for name, seen in looks.items():
+            share = (probabilities * seen.unsqueeze(-3)).sum(-1)  # B x H x T
+            sums = self.looks.setdefault(name, torch.zeros(self.layers, self.heads, dtype=torch.float64))
+            sums[layer - 1] += share.transpose(1, 2)[queries].double().sum(0).cpu()
+
+    def shares(self) -> dict[str, Tensor]:
+        """Of a head's attention, by kind of place: layers x heads."""
+        return {name: sums / self.queries for name, sums in self.looks.items()}
+
+    def record(self) -> dict[str, Any]:
+        """Tables of layers x heads, divergences between a layer and the one above."""
+        shares = self.shares()
+        return {
+            "queries": self.queries,
+            "entropy": summary(self.entropy),
+            "divergence": summary(self.divergence),
+            "looks": {name: share.tolist() for name, share in shares.items()},
+            "share_of_heads": {name: float((share > MOST).double().mean()) for name, share in shares.items()},
+        }
+
+
+def summary(layers: list[Distribution]) -> dict[str, Any]:
+    quantiles = {f"{share:.0%}": [layer.quantile(share).tolist() for layer in layers] for share in QUANTILES}
+    return {"mean": [layer.mean().tolist() for layer in layers], "quantiles": quantiles}
+
+
+class Heads:
+    """All three chains, and the alignment if there is one."""
+
+    def __init__(self, sizes: dict[str, tuple[int, int]], words: Words, links: list[alignment.Links] | None) -> None:
+        self.chains = {name: Chain(*size) for name, size in sizes.items()}
+        self.words, self.links = words, links
+        self.aligned = alignment.Counts(*sizes[CROSS]) if links else None
+        self._batch: Batch | None = None
+        self._looks: dict[str, dict[str, Tensor]] = {}
+
+    def begin(self, batch: Batch) -> None:
+        self._batch = batch
+        self._looks = self.words.looks(batch)
+
+    def see(self, chain: str, layer: int, probabilities: Tensor) -> None:
+        if self._batch is None:
+            raise RuntimeError("begin comes first")
+        read = self._batch.source if chain == "encoder" else self._batch.previous
+        self.chains[chain].add(layer, probabilities, read.ne(self.words.pad), self._looks[chain])
+        if self.aligned and self.links and chain == CROSS:
+            for row, place in enumerate(self._batch.places):
+                source, target = self.words.pieces(self._batch, row)
+                self.aligned.add(layer, probabilities[row], source, target, self.links[place])
+
+    def record(self) -> dict[str, Any]:
+        found: dict[str, Any] = {name: chain.record() for name, chain in self.chains.items()}
+        if self.aligned:
+            found[CROSS]["alignment_error_rate"] = self.aligned.rate().tolist()
+        return {"unit": UNIT, "chains": found}

@@ -1,0 +1,65 @@
+"""The models that are analysed: of a run, or of a checkpoint."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from realformer_nmt.checkpoints import inspection, layout, selection
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.provenance import named
+from realformer_nmt.model.model import TranslationModel
+
+IN_A_RUN = ("average.pt", "checkpoints/checkpoint_last.pt", "checkpoint_last.pt")  # the first that is there
+
+
+class Subject(NamedTuple):
+    name: str  # in tables and figures
+    path: Path
+    model: TranslationModel  # in evaluation mode
+    options: dict[str, Any]
+    updates: int | None
+
+    def describe(self) -> dict[str, Any]:
+        chosen = {name: self.options.get(name) for name in (*inspection.CHOICES, *inspection.SIZES)}
+        arch = inspection.arch_of(self.options)
+        where = {"name": self.name, "checkpoint": str(self.path.resolve())}
+        return {**where, "arch": arch, **chosen, "updates": self.updates}
+
+
+def checkpoint(given: Path) -> Path:
+    """Of a run's folder its average, or else its last state."""
+    if not given.is_dir():
+        return given
+    found = next((given / name for name in IN_A_RUN if (given / name).is_file()), None)
+    if found is None:
+        raise UserError(f"{given} holds no model: there is none of {', '.join(IN_A_RUN)}; train first, or name a file")
+    return found
+
+
+def named_once(given: Sequence[Path]) -> dict[str, Path]:
+    """What is given, by its name in tables and figures."""
+    return dict(zip(names(given), selection.named([checkpoint(path) for path in given]), strict=True))
+
+
+def names(given: Sequence[Path]) -> list[str]:
+    """Of a run the folder's, of a checkpoint the file's; with the whole path where two are alike."""
+    found = {path: name for name, path in named([path.resolve() for path in given]).items()}
+    return [found[path.resolve()].removesuffix(".pt") for path in given]
+
+
+def load(name: str, path: Path) -> Subject:
+    state = layout.load(path)
+    options = layout.options(state)
+    inspection.demand_own(path, options)
+    model = inspection.build(path, options, state["model"]).eval()
+    return Subject(name, path, model, options, layout.updates(state))
+
+
+def demand_dictionary(subject: Subject, data: Path, sizes: tuple[int, int]) -> None:
+    """A model of another dictionary would read other words."""
+    own = tuple(len(getattr(subject.model, side).embed_tokens.weight) for side in ("encoder", "decoder"))
+    if own != sizes:
+        raise UserError(
+            f"{subject.path} has dictionaries of {own[0]} and {own[1]} entries, and {data} of {sizes[0]} and "
+            f"{sizes[1]}: give the --data that it was trained on"
+        )

@@ -1,0 +1,156 @@
+"""The command, over checkpoints of models that nobody trained."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import saved
+import torch
+from fixture_types import Once
+from lxml import etree
+from program import realformer_nmt
+from scipy.stats import entropy
+
+from realformer_nmt.analysis.watching import CHAINS
+
+TWO_LAYERS = ("--encoder-layers", "2", "--decoder-layers", "2")
+
+
+@pytest.fixture(scope="module")
+def models(once: Once, toy_corpus: Path) -> Path:
+    """A run's folder, a checkpoint, and one of another dictionary."""
+
+    def build(folder: Path) -> None:
+        (folder / "run" / "checkpoints").mkdir(parents=True)
+        saved.save(folder / "run" / "checkpoints" / "checkpoint_last.pt", saved.state(toy_corpus, *TWO_LAYERS))
+        saved.save(folder / "pre.pt", saved.state(toy_corpus, *TWO_LAYERS, arch="pre_ln_tiny"))
+        other = saved.state(toy_corpus)
+        for name, weight in other["model"].items():
+            if "embed_tokens" in name or "output_projection" in name:
+                other["model"][name] = weight[:-1].clone()
+        saved.save(folder / "other.pt", other)
+        (folder / "links").write_text("0-0\n" * 203)
+
+    return once("analysed_models", build)
+
+
+@pytest.fixture(scope="module")
+def filled(models: Path, once: Once) -> Path:
+    def build(folder: Path) -> None:
+        done = realformer_nmt(
+            "analyse",
+            models / "run",
+            models / "pre.pt",
+            "--output",
+            folder,
+            "--cpu",
+            "--sentences",
+            40,
+            "--alignment",
+            models / "links",
+        )
+        assert done.returncode == 0, done.stderr
+        (folder / "said").write_text(done.stdout)
+
+    return once("analysis", build)
+
+
+def test_the_record_says_what_was_measured_of_what(filled: Path, toy_corpus: Path) -> None:
+    record = json.loads((filled / "analysis.json").read_text())
+    first, second = record["models"]
+    assert (first["name"], first["score_carry"]) == ("run", "mean")
+    assert (second["name"], second["residual_topology"]) == ("pre", "pre")
+    inputs = record["made_from"]["inputs"]
+    assert {"run.pt", "pre.pt", "valid.src-tgt.src.bin", "dict.src.txt", "alignment"} <= inputs.keys()
+    sources = (toy_corpus.parent / "valid.src").read_text().splitlines()
+    read = np.linspace(0, len(sources) - 1, 40).round().astype(int)
+    words = sum(len(sources[place].split()) + 1 for place in read)
+    for model in (first, second):
+        assert model["attention"]["unit"] == "bits"
+        chains = model["attention"]["chains"]
+        assert {chain: found["queries"] for chain, found in chains.items()} == dict.fromkeys(CHAINS, words)
+        assert np.shape(chains["decoder"]["entropy"]["mean"]) == (2, 4)
+        assert np.shape(chains["decoder"]["divergence"]["mean"]) == (1, 4)
+        assert np.all(np.array(chains["encoder-decoder"]["alignment_error_rate"]) > 0.5)
+
+
+def test_attention_that_is_even_has_the_entropy_of_the_lengths(toy_corpus: Path, tmp_path: Path) -> None:
+    """Without queries all keys are alike: log2 of their number, whatever else the model does."""
+    state = saved.state(toy_corpus, arch="post_ln_tiny")
+    for name, weight in state["model"].items():
+        if ".q_proj." in name:
+            weight.zero_()
+    file = saved.save(tmp_path / "even.pt", state)
+    done = realformer_nmt("analyse", file, "--output", tmp_path / "out", "--cpu")
+    assert done.returncode == 0, done.stderr
+    (model,) = json.loads((tmp_path / "out" / "analysis.json").read_text())["models"]
+    lengths = [len(line.split()) + 1 for line in (toy_corpus.parent / "valid.src").read_text().splitlines()]
+    expected = {
+        "encoder": np.average([entropy(np.ones(n), base=2) for n in lengths], weights=lengths),
+        "decoder": np.mean([np.log2(place) for n in lengths for place in range(1, n + 1)]),
+    }
+    expected["encoder-decoder"] = expected["encoder"]  # a reversed sentence has the length of the sentence
+    for chain, value in expected.items():
+        assert np.allclose(model["attention"]["chains"][chain]["entropy"]["mean"], value, atol=1e-4)
+
+
+def test_every_figure_is_an_svg_and_a_png(filled: Path) -> None:
+    names = json.loads((filled / "analysis.json").read_text())["figures"]
+    assert {name.rpartition(".")[0] for name in names} >= {
+        f"{kind}_{chain}" for kind in ("entropy", "divergence", "looks") for chain in CHAINS
+    }
+    for name in names:
+        content = (filled / name).read_bytes()
+        if name.endswith(".svg"):
+            assert etree.fromstring(content).tag == "{http://www.w3.org/2000/svg}svg"
+        else:
+            assert content.startswith(b"\x89PNG")
+    assert {file.name for file in filled.iterdir()} == {*names, "analysis.json", "said"}
+
+
+def test_a_second_call_finds_it_done(filled: Path, models: Path) -> None:
+    words = ["analyse", models / "run", models / "pre.pt", "--output", filled, "--cpu", "--alignment", models / "links"]
+    done = realformer_nmt(*words, "--sentences", 40)
+    assert "finished before" in done.stdout
+    refused = realformer_nmt(*words, "--sentences", 41)
+    assert refused.returncode == 1
+    assert "sentences was 40, is now 41" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["{models}"], "{models} holds no model: there is none of average.pt,"),
+        (["{models}/none.pt"], "{models}/none.pt: no such file"),
+        (["{models}/links"], "cannot load {models}/links: it is no checkpoint"),
+        (["{models}/other.pt"], "give the --data that it was trained on"),
+        (["{models}/pre.pt", "--data", "{models}/run"], "{models}/run holds no binarised pair of languages"),
+        (["{models}/pre.pt", "--subset", "dev"], "holds no subset dev in src: there are test, train, valid"),
+        (["{models}/pre.pt", "--sentences", "0"], "--sentences 0: allowed is 1 or more"),
+        (["{models}/pre.pt", "--subset", "test", "--alignment", "{models}/links"], "has 203 lines, and the text 61"),
+        (["{models}/pre.pt", "{models}/pre.pt"], "is given twice"),
+    ],
+)
+def test_errors_are_one_line(words: list[str], told: str, models: Path, tmp_path: Path) -> None:
+    done = realformer_nmt("analyse", *(word.format(models=models) for word in words), "--output", tmp_path / "out")
+    assert done.returncode == 1
+    assert told.format(models=models) in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "out" / "analysis.json").exists()
+
+
+def test_data_that_is_gone(toy_corpus: Path, tmp_path: Path) -> None:
+    state = saved.state(toy_corpus)
+    state["cfg"]["task"]["data"] = str(tmp_path / "gone")
+    done = realformer_nmt("analyse", saved.save(tmp_path / "model.pt", state), "--output", tmp_path / "out")
+    assert done.returncode == 1
+    assert f"was trained on {tmp_path / 'gone'}, which is not there: pass --data DATA-BIN" in done.stderr
+
+
+def test_a_model_of_another_kind(toy_corpus: Path, tmp_path: Path) -> None:
+    state = saved.state(toy_corpus, arch="transformer_tiny")
+    torch.save(state, tmp_path / "stock.pt")
+    done = realformer_nmt("analyse", tmp_path / "stock.pt", "--output", tmp_path / "out")
+    assert done.returncode == 1
+    assert "arch transformer_tiny, which is not of this package" in done.stderr

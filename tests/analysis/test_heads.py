@@ -1,0 +1,119 @@
+"""Figures of heads against scipy's, and padding against sentences alone."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.spatial.distance import jensenshannon
+from scipy.stats import entropy as scipy_entropy
+from tiny import EOS, PAD, build, dictionary
+from torch import Tensor
+
+from realformer_nmt.analysis import watching
+from realformer_nmt.analysis.alignment import Links
+from realformer_nmt.analysis.distribution import BINS
+from realformer_nmt.analysis.heads import LONGEST, Heads, divergence, entropy
+from realformer_nmt.analysis.text import Batch, collate
+from realformer_nmt.analysis.words import Words
+from realformer_nmt.model.model import TranslationModel
+
+WIDTH = np.log2(LONGEST) / BINS
+SENTENCES = [([7, 5, 2], [5, 7, 2]), ([4, 5, 6, 7, 8, 2], [8, 7, 6, 5, 2]), ([9, 4, 4, 6, 2], [6, 4, 9, 2])]
+COMMA = 13  # the last of this dictionary
+
+
+def probabilities(seed: int, *shape: int) -> Tensor:
+    rows = torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).softmax(-1)
+    rows[..., 0, :] = torch.eye(shape[-1])[0]  # all at one place: 0 log 0 is 0
+    return rows
+
+
+def test_entropy_is_scipys() -> None:
+    p = probabilities(1, 4, 6, 5)
+    assert np.allclose(entropy(p), scipy_entropy(p.numpy(), base=2, axis=-1), atol=1e-6)
+
+
+def test_divergence_is_the_square_of_scipys_distance() -> None:
+    p, q = probabilities(1, 4, 6, 5), probabilities(2, 4, 6, 5)
+    assert np.allclose(divergence(p, q), jensenshannon(p.numpy(), q.numpy(), base=2, axis=-1) ** 2, atol=1e-6)
+    apart = divergence(torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0]))
+    assert float(apart) == pytest.approx(1)  # the most there is
+
+
+def batch(sentences: list[tuple[list[int], list[int]]]) -> Batch:
+    sides = [[torch.tensor(pair[side]) for pair in sentences] for side in (0, 1)]
+    return collate(list(range(len(sentences))), *sides, dictionary("abcdefghi,"))
+
+
+def measured(model: TranslationModel, batches: list[Batch], links: list[Links] | None = None) -> Heads:
+    words = dictionary("abcdefghi,")
+    found = Heads(dict.fromkeys(watching.CHAINS, (2, 2)), Words(words, words, torch.device("cpu")), links)
+    with torch.no_grad(), watching.attention(model, found.see):
+        for each in batches:
+            found.begin(each)
+            model(each.source, None, each.previous)
+    return found
+
+
+def by_hand(model: TranslationModel) -> dict[str, dict[int, Tensor]]:
+    """Each sentence alone, so that there is no padding: chain, layer -> heads x words' entropies."""
+    found: dict[str, dict[int, list[Tensor]]] = {chain: {1: [], 2: []} for chain in watching.CHAINS}
+    for sentence in SENTENCES:
+        alone = batch([sentence])
+        with watching.attention(model, lambda chain, layer, p: found[chain][layer].append(p[0])), torch.no_grad():
+            model(alone.source, None, alone.previous)
+    return {
+        chain: {
+            layer: torch.cat([torch.tensor(scipy_entropy(p.numpy(), base=2, axis=-1)) for p in seen], 1)
+            for layer, seen in layers.items()
+        }
+        for chain, layers in found.items()
+    }
+
+
+def test_padding_counts_nowhere() -> None:
+    model = build().eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(3)  # attention that is not almost even
+    record, expected = measured(model, [batch(SENTENCES)]).record()["chains"], by_hand(model)
+    for chain, layers in expected.items():
+        assert record[chain]["queries"] == sum(len(pair[chain != "encoder"]) for pair in SENTENCES)
+        for layer, values in layers.items():
+            assert np.allclose(record[chain]["entropy"]["mean"][layer - 1], values.mean(1), atol=1e-5)
+            low, median = (record[chain]["entropy"]["quantiles"][share][layer - 1] for share in ("5%", "50%"))
+            ordered = values.sort(1).values
+            middle = values.size(1) // 2
+            for head in range(2):
+                assert ordered[head][middle - 1] - WIDTH <= median[head] <= ordered[head][middle] + WIDTH
+                assert ordered[head][0] - WIDTH <= low[head] <= ordered[head][1] + WIDTH
+
+
+def test_any_split_into_batches_gives_the_same() -> None:
+    model = build(score_carry="mean").eval()
+    together = measured(model, [batch(SENTENCES)]).record()["chains"]
+    apart = measured(model, [batch([sentence]) for sentence in SENTENCES]).record()["chains"]
+    for chain, found in together.items():
+        assert np.allclose(found["divergence"]["mean"], apart[chain]["divergence"]["mean"], atol=1e-6)
+        for name, shares in found["looks"].items():
+            assert np.allclose(shares, apart[chain]["looks"][name], atol=1e-6)
+
+
+def test_where_heads_look() -> None:
+    """Head 1 at the word before, head 2 at the comma, of two sentences, one shorter."""
+    source = torch.tensor([[4, COMMA, 5, EOS], [COMMA, 6, EOS, PAD]])
+    given = Batch([0, 1], source, source, source)
+    words = dictionary("abcdefghi,")
+    found = Heads(dict.fromkeys(watching.CHAINS, (1, 2)), Words(words, words, torch.device("cpu")), None)
+    found.begin(given)
+    before = torch.stack([torch.eye(4)[[1, 0, 1, 2]]] * 2)  # the first word has none before it, and looks behind
+    comma = torch.stack([torch.eye(4)[[1, 1, 1, 1]], torch.eye(4)[[0, 0, 0, 0]]])
+    found.see("encoder", 1, torch.stack([before, comma], 1))
+    record = found.record()["chains"]["encoder"]
+    assert record["queries"] == 7
+    looks = {name: shares[0] for name, shares in record["looks"].items()}
+    assert looks["previous"] == pytest.approx([5 / 7, 2 / 7])
+    assert looks["next"] == pytest.approx([2 / 7, 1 / 7])
+    assert looks["same"] == pytest.approx([0, 2 / 7])
+    assert looks["punctuation"] == pytest.approx([3 / 7, 1])
+    assert looks["end"] == [0, 0]
+    assert record["share_of_heads"] == {"previous": 0.5, "same": 0, "next": 0, "punctuation": 0.5, "end": 0}

@@ -1,0 +1,49 @@
+"""Batches against the lines of the corpus that was binarised."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from torch import Tensor
+
+from realformer_nmt.analysis import text
+from realformer_nmt.common.errors import UserError
+
+
+def lines(batch: text.Batch, tokens: Tensor, words: text.Dictionary) -> Iterator[tuple[int, str]]:
+    for place, row in zip(batch.places, tokens, strict=True):
+        kept = [number for number in row.tolist() if number != words.pad()]
+        assert kept == row.tolist()[: len(kept)]  # padding is on the right
+        yield place, " ".join(words[number] for number in kept)
+
+
+def test_every_sentence_comes_once(toy_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text, "TOKENS", 100)
+    found = text.read(toy_corpus, "valid", 1000)
+    batches = list(found.batches())
+    assert len(batches) > 10
+    assert all(batch.source.numel() <= 100 and batch.target.numel() <= 100 for batch in batches)
+    wanted = {side: (toy_corpus.parent / f"valid.{side}").read_text().splitlines() for side in ("src", "tgt")}
+    for name, words, side in (("source", 0, "src"), ("target", 1, "tgt"), ("previous", 1, "tgt")):
+        read = dict(pair for batch in batches for pair in lines(batch, getattr(batch, name), found.dictionaries[words]))
+        form = "</s> {}" if name == "previous" else "{} </s>"
+        assert [read[place] for place in range(len(read))] == [form.format(line) for line in wanted[side]]
+
+
+def test_a_sample_is_spread_over_the_text(toy_corpus: Path) -> None:
+    chosen = text.read(toy_corpus, "valid", 3).chosen
+    assert list(chosen) == [0, 101, 202]
+
+
+def test_sentences_without_room_are_left_out(toy_corpus: Path) -> None:
+    everything = text.read(toy_corpus, "valid", 1000)
+    sources = (toy_corpus.parent / "valid.src").read_text().splitlines()
+    fitting = [place for place, line in enumerate(sources) if len(line.split()) + 1 <= 5]
+    assert list(everything.within((5, 100)).chosen) == fitting
+    with pytest.raises(UserError, match="every sentence is longer than"):
+        everything.within((2, 2))
+
+
+def test_no_such_subset(toy_corpus: Path) -> None:
+    with pytest.raises(UserError, match="holds no subset dev"):
+        text.read(toy_corpus, "dev", 10)
