@@ -44,7 +44,7 @@ class Text:
 
     def within(self, limits: tuple[int, int]) -> "Text":
         """Without the sentences that have no room in a model, which its training has left out too."""
-        short = (self._lengths() <= np.array(limits)).all(1)
+        short = np.all(self._lengths() <= np.array(limits), axis=1).tolist()
         kept = [place for place, fits in zip(self.chosen, short, strict=True) if fits]
         if not kept:
             raise UserError(f"every sentence is longer than {limits} tokens, the model's limits: give another --subset")
