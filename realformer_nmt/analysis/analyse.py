@@ -16,7 +16,8 @@ EXAMPLE = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Reads held-out text with trained models and fills a folder: analysis.json, and figures as SVG and PNG. "
-        "Attention: entropy of each head, divergence between a head and the one above, where heads look."
+        "Attention: entropy of each head, divergence between a head and the one above, where heads look. Depth: "
+        "gradients, the stream and its branches, how alike layers are, what is lost without one."
     )
     parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
     parser.add_argument(

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from realformer_nmt.analysis import lines, study, subject, text, violins
+from realformer_nmt.analysis import depth, depth_figures, lines, study, subject, text, violins
 from realformer_nmt.analysis.heads import UNIT, Chain, Heads
 from realformer_nmt.analysis.lines import Line
 from realformer_nmt.analysis.watching import CHAINS
@@ -35,8 +35,10 @@ def fill(args: argparse.Namespace) -> int:
         own = read.within(model.model.max_positions())
         model.model.to(study.device(args.cpu))
         heads[name] = study.attention(model, own, links)
-        records.append({**model.describe(), "sentences": len(own.chosen), "attention": heads[name].record()})
-    files = write(drawings(heads), args.output)
+        found = {"attention": heads[name].record(), "depth": depth.study(model, own.sample(depth.SENTENCES))}
+        records.append({**model.describe(), "sentences": len(own.chosen), **found})
+    depths = {record["name"]: record["depth"] for record in records}
+    files = write(drawings(heads) | depth_figures.drawings(depths), args.output)
     stage.write(made, {"models": records, "figures": [file.name for file in files], "versions": versions()}, files)
     print(f"{args.output / RECORD}: {len(records)} models, {len(files)} figures")
     return 0

@@ -1,4 +1,4 @@
-"""Figures by layer: small multiples, a line a model."""
+"""Figures by layer: small multiples, a line a model or two."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,6 +17,7 @@ FEWEST = 2  # panels in a row, so that the title has room
 class Line(NamedTuple):
     name: str  # of the model, whose colour it has
     values: Sequence[float]  # from the first layer on
+    first: int = 1  # layer
     note: str = ""  # what tells it from the model's other line, which is whole where this one is dashed
 
 
@@ -45,7 +46,7 @@ def draw(title: str, panels: Mapping[str, Sequence[Line]], logarithmic: bool = F
 
 
 def draw_line(drawing: Drawing, axes: Axes, line: Line, look: Look) -> None:
-    layers = range(1, len(line.values) + 1)
+    layers = range(line.first, line.first + len(line.values))
     label = " ".join(filter(None, (line.name, line.note)))
     (drawn,) = axes.plot(
         layers,
@@ -59,3 +60,8 @@ def draw_line(drawing: Drawing, axes: Axes, line: Line, look: Look) -> None:
     )
     told = ", ".join(f"{value:.3g}" for value in line.values)
     drawing.mark(drawn, "line", f"{axes.get_title(loc='left')}, {label}: {told}")
+
+
+def number(value: float | None) -> float:
+    """What could not be measured is a gap in a line."""
+    return math.nan if value is None else value

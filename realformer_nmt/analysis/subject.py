@@ -51,7 +51,7 @@ def load(name: str, path: Path) -> Subject:
     state = layout.load(path)
     options = layout.options(state)
     inspection.demand_own(path, options)
-    model = inspection.build(path, options, state["model"]).eval()
+    model = inspection.build(path, {**options, "checkpoint_activations": False}, state["model"]).eval()
     return Subject(name, path, model, options, layout.updates(state))
 
 

@@ -44,7 +44,7 @@ class Text:
 
     def within(self, limits: tuple[int, int]) -> "Text":
         """Without the sentences that have no room in a model, which its training has left out too."""
-        short = np.all(self._lengths() <= np.array(limits), axis=1).tolist()
+        short = np.all(self.lengths() <= np.array(limits), axis=1).tolist()
         kept = [place for place, fits in zip(self.chosen, short, strict=True) if fits]
         if not kept:
             raise UserError(f"every sentence is longer than {limits} tokens, the model's limits: give another --subset")
@@ -52,7 +52,7 @@ class Text:
 
     def batches(self) -> Iterator[Batch]:
         """Sentences of similar length together."""
-        lengths = self._lengths()
+        lengths = self.lengths()
         group: list[int] = []
         longest = 0
         for at in np.lexsort(lengths.T):
@@ -63,8 +63,8 @@ class Text:
             group.append(self.chosen[at])
         yield self._batch(group)
 
-    def _lengths(self) -> np.ndarray:
-        """sentences x 2"""
+    def lengths(self) -> np.ndarray:
+        """In tokens, ends included: sentences x 2"""
         return np.stack([side.sizes[np.array(self.chosen)] for side in self.sides], 1)
 
     def _batch(self, places: list[int]) -> Batch:

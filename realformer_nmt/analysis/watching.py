@@ -6,13 +6,19 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from realformer_nmt.model import admin_profile
 from realformer_nmt.model.attention import Attended, Attention
 from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.residual import Stream
+from realformer_nmt.model.scaling import Shortcut as Shortcut
 
+SIDES = ("encoder", "decoder")
 CHAINS = {"encoder": ("encoder", "self_attn"), "decoder": ("decoder", "self_attn")}
 CROSS = "encoder-decoder"
 CHAINS |= {CROSS: ("decoder", "encoder_attn")}
 See = Callable[[str, int, Tensor], None]  # chain, layer from 1, probabilities B x H x T x S
+SeeStream = Callable[[str, int, Stream], None]  # side, layer from 0, which is before the first, B x T x C each
+SeeTerms = Callable[[str, Shortcut, Tensor, Tensor], None]  # side, and what it is called with, B x T x C each
 
 
 def chains(model: TranslationModel) -> dict[str, list[Attention]]:
@@ -45,4 +51,42 @@ def attention(model: TranslationModel, see: See) -> Iterator[None]:
                     part.register_forward_hook(show(chain, layer)),
                 ):
                     hooks.callback(handle.remove)
+        yield
+
+
+@contextmanager
+def streams(model: TranslationModel, see: SeeStream) -> Iterator[None]:
+    """While it lasts the stream is shown before the first layer and after each."""
+
+    def after(side: str, layer: int) -> Callable[[nn.Module, Any, tuple[Stream, ...]], None]:
+        return lambda _module, _args, output: see(side, layer, output[0])
+
+    def before(side: str) -> Callable[[nn.Module, tuple[Any, ...]], None]:
+        return lambda _module, args: see(side, 0, args[1])  # after the topology
+
+    with ExitStack() as hooks:
+        for side in SIDES:
+            layers = getattr(model, side).layers
+            hooks.callback(layers[0].register_forward_pre_hook(before(side)).remove)
+            for number, layer in enumerate(layers, 1):
+                hooks.callback(layer.register_forward_hook(after(side, number)).remove)
+        yield
+
+
+def shortcuts(model: TranslationModel, side: str) -> dict[str, Shortcut]:
+    """By the name of their sub-layer, as layers.0.self_attn, in the order in which they run."""
+    return {name.removesuffix("_shortcut"): found for name, found in admin_profile.shortcuts(getattr(model, side))}
+
+
+@contextmanager
+def terms(model: TranslationModel, see: SeeTerms) -> Iterator[None]:
+    """While it lasts every shortcut shows what it adds up."""
+
+    def show(side: str) -> Callable[[Shortcut, tuple[Tensor, Tensor]], None]:
+        return lambda shortcut, args: see(side, shortcut, *args)
+
+    with ExitStack() as hooks:
+        for side in SIDES:
+            for shortcut in shortcuts(model, side).values():
+                hooks.callback(shortcut.register_forward_pre_hook(show(side)).remove)
         yield

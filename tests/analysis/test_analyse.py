@@ -73,6 +73,9 @@ def test_the_record_says_what_was_measured_of_what(filled: Path, toy_corpus: Pat
         assert np.shape(chains["decoder"]["entropy"]["mean"]) == (2, 4)
         assert np.shape(chains["decoder"]["divergence"]["mean"]) == (1, 4)
         assert np.all(np.array(chains["encoder-decoder"]["alignment_error_rate"]) > 0.5)
+        assert model["depth"]["sentences"] == 40
+        assert [len(losses) for losses in model["depth"]["left_out"].values()] == [2, 2]
+        assert model["depth"]["start"]["loss"] == pytest.approx(model["depth"]["checkpoint"]["loss"], rel=0.3)
 
 
 def test_attention_that_is_even_has_the_entropy_of_the_lengths(toy_corpus: Path, tmp_path: Path) -> None:
@@ -99,7 +102,7 @@ def test_every_figure_is_an_svg_and_a_png(filled: Path) -> None:
     names = json.loads((filled / "analysis.json").read_text())["figures"]
     assert {name.rpartition(".")[0] for name in names} >= {
         f"{kind}_{chain}" for kind in ("entropy", "divergence", "looks") for chain in CHAINS
-    }
+    } | {"gradients", "stream", "branches", "effective_w", "disturbance", "cosine", "effective_rank", "cka", "left_out"}
     for name in names:
         content = (filled / name).read_bytes()
         if name.endswith(".svg"):

@@ -8,7 +8,7 @@ from realformer_nmt.analysis.lines import Line
 
 def test_a_line_a_model_in_every_panel_and_a_model_has_one_colour() -> None:
     panels = {
-        "norm": [Line("a", [1.0, 10.0]), Line("a", [2.0, 3.0], "at the start"), Line("b", [4.0, 5.0, 6.0])],
+        "norm": [Line("a", [1.0, 10.0]), Line("a", [2.0, 3.0], note="at the start"), Line("b", [4.0, 5.0, 6.0])],
         "share": [Line("b", [0.5, 0.25, 0.125])],
     }
     root = etree.fromstring(lines.draw("gradients", panels, logarithmic=True).page_svg("p").encode())

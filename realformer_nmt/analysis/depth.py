@@ -1,0 +1,50 @@
+"""A model by its depth: before training, as it is, and without each of its layers."""
+
+import argparse
+from typing import Any
+
+import torch
+
+from realformer_nmt.analysis import disturbance, gradients, left_out, likeness, stream
+from realformer_nmt.analysis.losses import loss
+from realformer_nmt.analysis.subject import Subject
+from realformer_nmt.analysis.text import Text, to
+from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.skeleton import skeleton
+from realformer_nmt.protocols.updates import quiet
+
+SEED = 1
+SENTENCES = 256  # that a model is measured on by its depth: several passes a layer
+WITHOUT_DROPOUT = dict.fromkeys(("dropout", "attention_dropout", "activation_dropout"), 0.0)
+
+
+def fresh(options: dict[str, Any], words: tuple[int, int], text: Text) -> TranslationModel:
+    """Before its first update, with ADMIN's profile of the first batch of the text where it has one."""
+    with torch.random.fork_rng():
+        torch.manual_seed(SEED)
+        model = skeleton(argparse.Namespace(**{**options, **WITHOUT_DROPOUT, "checkpoint_activations": False}), *words)
+    batch = to(next(text.batches()), torch.device("cpu"))
+    with torch.no_grad(), quiet():  # ADMIN tells its profile
+        model.train()(batch.source, None, batch.previous, features_only=True)
+    return model.eval()
+
+
+def measure(model: TranslationModel, text: Text) -> dict[str, Any]:
+    return {
+        "loss": loss(model, text),
+        "gradients": gradients.norms(model, text),
+        "stream": stream.measure(model, text),
+        "disturbance": disturbance.measure(model, text),
+        "likeness": likeness.measure(model, text),
+    }
+
+
+def study(subject: Subject, text: Text) -> dict[str, Any]:
+    place = next(subject.model.parameters()).device
+    start = fresh(subject.options, (len(text.dictionaries[0]), len(text.dictionaries[1])), text).to(place)
+    return {
+        "sentences": len(text.chosen),
+        "start": measure(start, text),
+        "checkpoint": measure(subject.model, text),
+        "left_out": left_out.measure(subject.model, text),
+    }

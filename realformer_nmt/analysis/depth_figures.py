@@ -1,0 +1,89 @@
+"""Figures of models by their depth, out of the records. What a model was before training is dashed."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from realformer_nmt.analysis import lines, matrices
+from realformer_nmt.analysis.lines import Line
+from realformer_nmt.analysis.watching import SIDES
+from realformer_nmt.figures.drawing import Drawing
+
+STATES = {"checkpoint": "", "start": "at the start"}
+Record = Mapping[str, Any]  # of depth.study
+Panels = dict[str, list[Line]]
+
+
+def drawings(models: Mapping[str, Record]) -> dict[str, Drawing]:
+    return {
+        "gradients": lines.draw("norm of the gradient of a layer's parameters", both(models, gradient), True),
+        "stream": lines.draw("root mean square of the stream", streams(models), True),
+        "branches": lines.draw("branch's share of the variance", sublayers(models, "share_of_branch")),
+        "effective_w": lines.draw("effective weight of the shortcut", sublayers(models, "effective_w")),
+        "disturbance": lines.draw("how far disturbed weights move the output", both(models, disturbance), True),
+        "cosine": lines.draw("cosine with the layer below", both(models, cosine)),
+        "effective_rank": lines.draw("effective rank", both(models, rank, first=0)),
+        "cka": matrices.draw("CKA between layers", dict(similarities(models))),
+        "left_out": lines.draw("loss without the layer, more bits a word", left_out(models)),
+    }
+
+
+def gradient(state: Record, side: str) -> list[float]:
+    return state["gradients"][side]["norm"]
+
+
+def disturbance(state: Record, side: str) -> list[float]:
+    return state["disturbance"][side]
+
+
+def cosine(state: Record, side: str) -> list[float]:
+    return state["likeness"][side]["cosine"]
+
+
+def rank(state: Record, side: str) -> list[float]:
+    return state["likeness"][side]["effective_rank"]
+
+
+def both(models: Mapping[str, Record], values: Callable[[Record, str], list[float]], first: int = 1) -> Panels:
+    """A panel a side."""
+    return {
+        side: [
+            Line(name, values(record[state], side), first, note)
+            for name, record in models.items()
+            for state, note in STATES.items()
+        ]
+        for side in SIDES
+    }
+
+
+def streams(models: Mapping[str, Record]) -> Panels:
+    """A line for each tensor of the stream, which may have several."""
+    panels: Panels = {side: [] for side in SIDES}
+    for side, found in panels.items():
+        for name, record in models.items():
+            tensors = list(zip(*record["checkpoint"]["stream"][side]["norm"], strict=True))
+            for number, values in enumerate(tensors, 1):
+                found.append(Line(name, values, 0, f"(tensor {number})" if number > 1 else ""))
+    return panels
+
+
+def sublayers(models: Mapping[str, Record], figure: str) -> Panels:
+    """A panel a kind of sub-layer."""
+    panels: Panels = {}
+    for name, record in models.items():
+        for side in SIDES:
+            kinds: dict[str, list[float]] = {}
+            for sublayer, found in record["checkpoint"]["stream"][side]["sublayers"].items():
+                kinds.setdefault(sublayer.rpartition(".")[2], []).append(lines.number(found[figure]))
+            for kind, values in kinds.items():
+                panels.setdefault(f"{side} {kind}", []).append(Line(name, values))
+    return panels
+
+
+def left_out(models: Mapping[str, Record]) -> Panels:
+    return {side: [Line(name, record["left_out"][side]) for name, record in models.items()] for side in SIDES}
+
+
+def similarities(models: Mapping[str, Record]) -> Iterator[tuple[str, list[list[float]]]]:
+    for name, record in models.items():
+        for side in SIDES:
+            yield f"{name}, {side}", record["checkpoint"]["likeness"][side]["cka"]

@@ -1,0 +1,38 @@
+"""The gradient of the loss, layer by layer, by one backward pass over a text without dropout."""
+
+from collections import defaultdict
+from typing import Any
+
+from torch import nn
+
+from realformer_nmt.analysis.losses import summed, words
+from realformer_nmt.analysis.text import Text, to
+from realformer_nmt.model.model import TranslationModel
+
+
+def norms(model: TranslationModel, text: Text) -> dict[str, Any]:
+    """Of the mean loss of a word, in nats: the norm over all parameters of a layer, and over each of its parts, from
+    the first layer of a side on. Parameters end without gradients."""
+    place, number = next(model.parameters()).device, words(text)
+    model.zero_grad(set_to_none=True)
+    for batch in text.batches():
+        batch = to(batch, place)
+        (summed(model(batch.source, None, batch.previous)[0], batch.target, text.pad) / number).backward()
+    found = {side: [of_layer(layer) for layer in getattr(model, side).layers] for side in ("encoder", "decoder")}
+    model.zero_grad(set_to_none=True)
+    return {
+        side: {
+            "norm": [sum(square for square in squares.values()) ** 0.5 for squares in layers],
+            "parts": {part: [squares[part] ** 0.5 for squares in layers] for part in layers[0]},
+        }
+        for side, layers in found.items()
+    }
+
+
+def of_layer(layer: nn.Module) -> dict[str, float]:
+    """Squares of norms, by part."""
+    squares: dict[str, float] = defaultdict(float)
+    for name, parameter in layer.named_parameters():
+        if parameter.grad is not None:
+            squares[name.partition(".")[0]] += float(parameter.grad.double().square().sum())
+    return dict(squares)

@@ -1,0 +1,87 @@
+"""What the stream is made of: its norm after each layer, and how much of it each branch adds."""
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from realformer_nmt.analysis import watching
+from realformer_nmt.analysis.text import Text, to
+from realformer_nmt.model.model import TranslationModel
+
+
+class Moments:
+    """Mean and variance of any number of values."""
+
+    def __init__(self) -> None:
+        self.count, self.sum, self.squares = 0, 0.0, 0.0
+
+    def add(self, values: Tensor) -> None:
+        values = values.double()
+        self.count += values.numel()
+        self.sum += float(values.sum())
+        self.squares += float(values.square().sum())
+
+    @property
+    def mean(self) -> float:
+        return self.sum / self.count
+
+    @property
+    def variance(self) -> float:
+        return self.squares / self.count - self.mean**2
+
+
+class Sublayer(NamedTuple):
+    """w * x + f(x): both terms, over all elements."""
+
+    weight: float  # the mean of w
+    shortcut: Moments
+    branch: Moments
+
+    def record(self) -> dict[str, float | None]:
+        """Var f / (Var wx + Var f); and the effective w, sqrt(Var wx / Var f), which is what w would be if stream and
+        branch were of one size. ADMIN (Liu et al. 2020) takes its profile from these variances."""
+        shortcut, branch = self.shortcut.variance, self.branch.variance
+        return {
+            "w": self.weight,
+            "share_of_branch": branch / (shortcut + branch),
+            "effective_w": (shortcut / branch) ** 0.5 if branch else None,
+        }
+
+
+@torch.no_grad()
+def measure(model: TranslationModel, text: Text) -> dict[str, Any]:
+    """By side: `norm`, a layer from 0, what enters: the root of the mean square of each of the stream's tensors;
+    `sublayers`, by name and layer."""
+    norms: dict[str, list[list[Moments]]] = {side: [] for side in watching.SIDES}
+    sublayers = {side: watching.shortcuts(model, side) for side in watching.SIDES}
+    terms = {key: (Moments(), Moments()) for side in watching.SIDES for key in sublayers[side].values()}
+    place = next(model.parameters()).device
+    kept: dict[str, Tensor] = {}
+
+    def see(side: str, layer: int, stream: tuple[Tensor, ...]) -> None:
+        if layer == len(norms[side]):
+            norms[side].append([Moments() for _ in stream])
+        for moments, tensor in zip(norms[side][layer], stream, strict=True):
+            moments.add(tensor[kept[side]])
+
+    def see_terms(side: str, shortcut: watching.Shortcut, x: Tensor, branch: Tensor) -> None:
+        own = terms[shortcut]
+        own[0].add((shortcut.weight().to(x) * x)[kept[side]])
+        own[1].add(branch[kept[side]])
+
+    with watching.streams(model, see), watching.terms(model, see_terms):
+        for batch in text.batches():
+            batch = to(batch, place)
+            kept |= {"encoder": batch.source.ne(text.pad), "decoder": batch.previous.ne(text.pad)}
+            model(batch.source, None, batch.previous, features_only=True)
+    return {
+        side: {
+            "norm": [[(moments.squares / moments.count) ** 0.5 for moments in layer] for layer in norms[side]],
+            "sublayers": {
+                name: Sublayer(float(shortcut.weight().mean()), *terms[shortcut]).record()
+                for name, shortcut in sublayers[side].items()
+            },
+        }
+        for side in watching.SIDES
+    }
