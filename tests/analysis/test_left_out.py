@@ -24,6 +24,11 @@ def test_a_model_of_the_other_layers_loses_as_much(parts: dict[str, str], toy_co
     assert model.state_dict().keys() == weights.keys()  # all layers are back
 
 
+def test_an_only_layer_stays(toy_corpus: Path) -> None:
+    text = analysed.some(toy_corpus)
+    assert left_out.measure(analysed.model(text, decoder_layers=1), text)["decoder"] == []
+
+
 def test_a_layer_that_adds_nothing_is_not_missed(toy_corpus: Path) -> None:
     text = analysed.some(toy_corpus)
     model = analysed.idle(analysed.model(text, residual_topology="pre"))
