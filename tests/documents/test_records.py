@@ -16,3 +16,12 @@ def test_every_score_is_that_of_its_cell(name: str) -> None:
     cells = json.loads((RESULTS / name / "results.json").read_text())["cells"]
     scored = {cell["family"]: cell["scores"].get("bleu") for cell in cells}
     assert dict(table) == {family: f"{found['score']:.2f}" if found else "failed" for family, found in scored.items()}
+
+
+@pytest.mark.parametrize("page", ["README.md", "recipes/quickstart/README.md"])
+def test_every_score_of_the_quickstart_is_that_of_its_cell(page: str) -> None:
+    table = re.findall(r"^\| `(\w+)` \| ([\d.]+) \| (failed|[\d.]+)", (REPOSITORY / page).read_text(), re.MULTILINE)
+    shown = {(family, depth): score for family, *both in table for depth, score in zip(("6", "18"), both, strict=True)}
+    cells = json.loads((RESULTS / "quickstart" / "results.json").read_text())["cells"]
+    scored = {(cell["family"], str(cell["depth"])): cell["scores"].get("bleu") for cell in cells}
+    assert shown == {key: f"{found['score']:.1f}" if found else "failed" for key, found in scored.items()}
