@@ -14,7 +14,7 @@ from realformer_nmt.model.skeleton import skeleton
 from realformer_nmt.protocols.updates import quiet
 
 SEED = 1
-SENTENCES = 256  # that a model is measured on by its depth: several passes a layer
+SENTENCES = 128  # that a model is measured on by its depth: several passes a layer
 WITHOUT_DROPOUT = dict.fromkeys(("dropout", "attention_dropout", "activation_dropout"), 0.0)
 
 
