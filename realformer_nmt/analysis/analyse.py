@@ -9,6 +9,7 @@ from realformer_nmt.common.finished import HELP
 SENTENCES = 8192  # as many as He et al. look at
 EXAMPLE = """examples:
   realformer-nmt analyse runs/pre_ln runs/realformer --output analysis
+  realformer-nmt analyse runs/realformer --sentence "A dog runs." --output dog
   realformer-nmt analyse run/average.pt --data data/data-bin --subset test --alignment test.links --output analysis
 """
 
@@ -30,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sentences", type=int, default=SENTENCES, metavar="N", help="read N of them at most (default: %(default)s)"
     )
     parser.add_argument("--alignment", type=Path, metavar="FILE", help="links of words by hand, 0-0 1-2, a line each")
+    parser.add_argument("--sentence", metavar="TEXT", help="translate it and draw every head of every layer for it")
     parser.add_argument("--cpu", action="store_true", help="use the CPU even if there is a GPU")
     parser.add_argument("--anew", action="store_true", help=HELP)
 

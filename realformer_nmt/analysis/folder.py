@@ -4,9 +4,10 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from realformer_nmt.analysis import depth, depth_figures, lines, study, subject, text, violins
+from realformer_nmt.analysis import depth, depth_figures, lines, matrices, sentence, study, subject, text, violins
 from realformer_nmt.analysis.heads import UNIT, Chain, Heads
 from realformer_nmt.analysis.lines import Line
+from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.analysis.watching import CHAINS
 from realformer_nmt.checkpoints import layout
 from realformer_nmt.common.atomic_files import completed
@@ -28,7 +29,8 @@ def fill(args: argparse.Namespace) -> int:
     made = stage.begin()
     read = text.read(data, args.subset, args.sentences)
     links = study.links_of(args.alignment, read)
-    heads, records = {}, []
+    line = sentence.pieces(args.sentence, data) if args.sentence is not None else None
+    heads, records, sentences = {}, [], {}
     for name, path in paths.items():
         model = subject.load(name, path)
         subject.demand_dictionary(model, data, (len(read.dictionaries[0]), len(read.dictionaries[1])))
@@ -36,9 +38,12 @@ def fill(args: argparse.Namespace) -> int:
         model.model.to(study.device(args.cpu))
         heads[name] = study.attention(model, own, links)
         found = {"attention": heads[name].record(), "depth": depth.study(model, own.sample(depth.SENTENCES))}
+        if line is not None:
+            sentences[name] = sentence.study(model.model, read, line)
+            found["sentence"] = {"source": sentences[name].source, "target": sentences[name].target}
         records.append({**model.describe(), "sentences": len(own.chosen), **found})
     depths = {record["name"]: record["depth"] for record in records}
-    files = write(drawings(heads) | depth_figures.drawings(depths), args.output)
+    files = write(drawings(heads) | depth_figures.drawings(depths) | of_sentence(sentences), args.output)
     stage.write(made, {"models": records, "figures": [file.name for file in files], "versions": versions()}, files)
     print(f"{args.output / RECORD}: {len(records)} models, {len(files)} figures")
     return 0
@@ -57,7 +62,8 @@ def asked(args: argparse.Namespace, paths: Mapping[str, Path], data: Path) -> St
     inputs |= {f"dict.{side}.txt": data / f"dict.{side}.txt" for side in databin.languages(data)}
     inputs |= databin.files(data, args.subset)
     inputs |= {"alignment": args.alignment} if args.alignment else {}
-    return Stage(args.output / RECORD, {"subset": args.subset, "sentences": args.sentences}, inputs)
+    settings = {"subset": args.subset, "sentences": args.sentences, "sentence": args.sentence}
+    return Stage(args.output / RECORD, settings, inputs)
 
 
 def drawings(heads: Mapping[str, Heads]) -> dict[str, Drawing]:
@@ -83,6 +89,14 @@ def looks(chains: Mapping[str, Chain]) -> dict[str, list[Line]]:
         for kind, shares in chain.shares().items():
             panels.setdefault(f"at {kind}", []).append(Line(name, shares.mean(1).tolist()))
     return panels
+
+
+def of_sentence(sentences: Mapping[str, Sentence]) -> dict[str, Drawing]:
+    return {
+        f"sentence_{chain}_{number}": matrices.heads(f"{name}: {chain} attention", found.chains[chain])
+        for number, (name, found) in enumerate(sentences.items(), 1)
+        for chain in CHAINS
+    }
 
 
 def write(drawings: Mapping[str, Drawing], folder: Path) -> list[Path]:

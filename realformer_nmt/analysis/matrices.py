@@ -3,10 +3,14 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from matplotlib.axes import Axes
+
+from realformer_nmt.analysis.sentence import Attended
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.figures.drawing import Drawing, styled
 
 COLUMNS, SIZE, EDGE = 4, 1.5, 0.55  # inches: a picture, and what stands around all of them
+WORD, LETTER, LEAST = 0.13, 0.06, 0.9  # inches: a row or column of attention, a letter of a label, a picture's side
 Matrix = Sequence[Sequence[float]]
 
 
@@ -24,7 +28,36 @@ def draw(title: str, pictures: Mapping[str, Matrix]) -> Drawing:
         axes.grid(visible=False)
         axes.tick_params(labelsize=6.5)
         image = axes.imshow(matrix, cmap="Blues", vmin=0, vmax=1, origin="lower", interpolation="nearest")
-        drawing.mark(image, "matrix", name)
+        drawing.mark(axes, "matrix", name)  # an image has no group of its own
     drawing.figure.colorbar(image, ax=list(grid.flat), shrink=0.6)
     drawing.figure.suptitle(printable(title), fontsize=9.5, x=0.02, ha="left")
     return drawing
+
+
+@styled()
+def heads(title: str, attended: Attended) -> Drawing:
+    """A picture for every head, a column a head, a row a layer, the first at the bottom; words stand at the edges."""
+    layers, number = len(attended.layers), len(attended.layers[0])
+    tall, wide = (max(LEAST, WORD * len(words)) for words in (attended.queries, attended.keys))
+    left, below = (LETTER * max(map(len, words)) + EDGE for words in (attended.queries, attended.keys))
+    width, height = left + number * (wide + 0.12), below + layers * (tall + 0.22) + EDGE
+    margins = {"left": left / width, "right": 0.99, "bottom": below / height, "top": 1 - EDGE / height}
+    drawing = Drawing(title, width, height, {**margins, "hspace": 0.22 / tall, "wspace": 0.12 / wide})
+    grid = drawing.figure.subplots(layers, number, squeeze=False)
+    for layer, of_layer in enumerate(attended.layers, 1):
+        for head, matrix in enumerate(of_layer, 1):
+            axes = grid[layers - layer][head - 1]
+            axes.set_title(f"layer {layer}, head {head}", fontsize=6, pad=2)
+            axes.imshow(matrix.numpy(), cmap="Blues", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
+            drawing.mark(axes, "head", f"layer {layer}, head {head}")
+            label(axes, attended, rows=head == 1, columns=layer == 1)
+    drawing.figure.suptitle(printable(title), fontsize=9.5, x=0.1 / width, ha="left")
+    return drawing
+
+
+def label(axes: Axes, attended: Attended, rows: bool, columns: bool) -> None:
+    axes.grid(visible=False)
+    axes.tick_params(length=0, labelsize=6)
+    axes.set_yticks(range(len(attended.queries)) if rows else [], list(map(printable, attended.queries)) * rows)
+    axes.set_xticks(range(len(attended.keys)) if columns else [], list(map(printable, attended.keys)) * columns)
+    axes.tick_params(axis="x", rotation=90)

@@ -49,6 +49,8 @@ def filled(models: Path, once: Once) -> Path:
             40,
             "--alignment",
             models / "links",
+            "--sentence",
+            "a b c",
         )
         assert done.returncode == 0, done.stderr
         (folder / "said").write_text(done.stdout)
@@ -74,6 +76,7 @@ def test_the_record_says_what_was_measured_of_what(filled: Path, toy_corpus: Pat
         assert np.shape(chains["decoder"]["divergence"]["mean"]) == (1, 4)
         assert np.all(np.array(chains["encoder-decoder"]["alignment_error_rate"]) > 0.5)
         assert model["depth"]["sentences"] == 40
+        assert model["sentence"]["source"] == ["a", "b", "c", "</s>"]
         assert [len(losses) for losses in model["depth"]["left_out"].values()] == [2, 2]
         assert model["depth"]["start"]["loss"] == pytest.approx(model["depth"]["checkpoint"]["loss"], rel=0.3)
 
@@ -102,7 +105,17 @@ def test_every_figure_is_an_svg_and_a_png(filled: Path) -> None:
     names = json.loads((filled / "analysis.json").read_text())["figures"]
     assert {name.rpartition(".")[0] for name in names} >= {
         f"{kind}_{chain}" for kind in ("entropy", "divergence", "looks") for chain in CHAINS
-    } | {"gradients", "stream", "branches", "effective_w", "disturbance", "cosine", "effective_rank", "cka", "left_out"}
+    } | {
+        "gradients",
+        "stream",
+        "branches",
+        "effective_w",
+        "disturbance",
+        "cosine",
+        "effective_rank",
+        "cka",
+        "left_out",
+    } | {f"sentence_{chain}_{n}" for chain in CHAINS for n in (1, 2)}
     for name in names:
         content = (filled / name).read_bytes()
         if name.endswith(".svg"):
@@ -114,6 +127,7 @@ def test_every_figure_is_an_svg_and_a_png(filled: Path) -> None:
 
 def test_a_second_call_finds_it_done(filled: Path, models: Path) -> None:
     words = ["analyse", models / "run", models / "pre.pt", "--output", filled, "--cpu", "--alignment", models / "links"]
+    words += ["--sentence", "a b c"]
     done = realformer_nmt(*words, "--sentences", 40)
     assert "finished before" in done.stdout
     refused = realformer_nmt(*words, "--sentences", 41)
@@ -132,6 +146,7 @@ def test_a_second_call_finds_it_done(filled: Path, models: Path) -> None:
         (["{models}/pre.pt", "--subset", "dev"], "holds no subset dev in src: there are test, train, valid"),
         (["{models}/pre.pt", "--sentences", "0"], "--sentences 0: allowed is 1 or more"),
         (["{models}/pre.pt", "--subset", "test", "--alignment", "{models}/links"], "has 203 lines, and the text 61"),
+        (["{models}/pre.pt", "--sentence", " "], "--sentence is empty"),
         (["{models}/pre.pt", "{models}/pre.pt"], "is given twice"),
     ],
 )

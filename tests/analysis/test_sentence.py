@@ -1,0 +1,82 @@
+"""One sentence: labels, shapes, and probabilities against what the model itself gives back."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import analysed
+import pytest
+import torch
+from fairseq.sequence_generator import SequenceGenerator
+
+from realformer_nmt.analysis import sentence
+from realformer_nmt.analysis.watching import CROSS
+from realformer_nmt.common.errors import UserError
+
+
+def test_every_head_of_every_chain_with_its_words(toy_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = analysed.some(toy_corpus)
+    model = analysed.model(text, decoder_layers=3, max_target_positions=9)
+    asked: list[int] = []
+    generate = SequenceGenerator.generate
+    monkeypatch.setattr(
+        SequenceGenerator, "generate", lambda self, *args: asked.append(self.beam_size) or generate(self, *args)
+    )
+    found = sentence.study(model, text, "a c b")
+    assert found.source == ["a", "c", "b", "</s>"]
+    assert found.target[-1] == "</s>"
+    assert asked == [4]
+    read = ["</s>", *found.target[:-1]]
+    shapes = {chain: (each.queries, each.keys, len(each.layers)) for chain, each in found.chains.items()}
+    assert shapes == {
+        "encoder": (found.source, found.source, 2),
+        "decoder": (read, read, 3),
+        CROSS: (found.target, found.source, 3),
+    }
+    words = text.dictionaries[1]
+    tokens, source = ([words.index(word) for word in each] for each in (read, found.source))
+    with torch.no_grad():
+        _, extra = model(torch.tensor([source]), None, torch.tensor([tokens]))
+    assert torch.allclose(found.chains[CROSS].layers[-1].mean(0), extra["attn"][0][0], atol=1e-6)
+    for each in found.chains["decoder"].layers:
+        assert torch.allclose(each.sum(-1), torch.ones(each.shape[:-1]))
+        assert float(each.triu(1).abs().max()) == 0  # nobody looks ahead
+
+
+def test_the_translation_is_the_likeliest_of_what_beam_search_sees(toy_corpus: Path) -> None:
+    """Its loss a word is no larger than that of greedy decoding, step by step."""
+    text = analysed.some(toy_corpus)
+    model = analysed.model(text, max_target_positions=9)
+    words = text.dictionaries[1]
+    source = words.encode_line("a c b", add_if_not_exist=False).long()
+    tokens = [words.eos()]
+    with torch.no_grad():
+        while len(tokens) == 1 or (tokens[-1] != words.eos() and len(tokens) < 8):
+            logits = model(source.unsqueeze(0), None, torch.tensor([tokens]))[0][0, -1]
+            logits[words.pad()] = -torch.inf
+            if len(tokens) == 1:
+                logits[words.eos()] = -torch.inf  # at least one word
+            tokens.append(int(logits.argmax()))
+        greedy = torch.tensor([*tokens[1:], *([words.eos()] if tokens[-1] != words.eos() else [])])
+
+        def score(target: torch.Tensor) -> float:
+            previous = torch.cat([target[-1:], target[:-1]]).unsqueeze(0)
+            rows = model(source.unsqueeze(0), None, previous)[0][0].log_softmax(-1)
+            return float(rows[range(len(target)), target].mean())
+
+        assert score(sentence.translate(model, source, words)) >= score(greedy) - 1e-5
+
+
+def test_pieces_are_given_or_made_as_for_the_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sentence.pieces("  a  b ", tmp_path / "data-bin") == "a b"
+    (tmp_path / "prepare.json").touch()
+    prepared = SimpleNamespace(pieces=lambda raw: [raw.decode().removesuffix("\n").replace(" ", "+")])
+    monkeypatch.setattr(sentence.preparation, "read", lambda _folder: prepared)
+    assert sentence.pieces("a b", tmp_path / "data-bin") == "a+b"
+
+
+def test_what_cannot_be_read_is_refused(toy_corpus: Path) -> None:
+    with pytest.raises(UserError, match="--sentence is empty"):
+        sentence.pieces("  ", toy_corpus)
+    text = analysed.some(toy_corpus)
+    with pytest.raises(UserError, match="has 4 tokens, and the model room for 3: give a shorter one"):
+        sentence.study(analysed.model(text, max_source_positions=3), text, "a b c")
