@@ -18,10 +18,10 @@ SENTENCES = 128  # that a model is measured on by its depth: several passes a la
 WITHOUT_DROPOUT = dict.fromkeys(("dropout", "attention_dropout", "activation_dropout"), 0.0)
 
 
-def fresh(options: dict[str, Any], words: tuple[int, int], text: Text) -> TranslationModel:
+def fresh(options: dict[str, Any], words: tuple[int, int], text: Text, seed: int = SEED) -> TranslationModel:
     """Before its first update, with ADMIN's profile of the first batch of the text where it has one."""
     with torch.random.fork_rng():
-        torch.manual_seed(SEED)
+        torch.manual_seed(seed)
         model = skeleton(argparse.Namespace(**{**options, **WITHOUT_DROPOUT, "checkpoint_activations": False}), *words)
     batch = to(next(text.batches()), torch.device("cpu"))
     with torch.no_grad(), quiet():  # ADMIN tells its profile

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import analysed
 import numpy as np
 import pytest
 import saved
@@ -14,48 +15,15 @@ from scipy.stats import entropy
 
 from realformer_nmt.analysis.watching import CHAINS
 
-TWO_LAYERS = ("--encoder-layers", "2", "--decoder-layers", "2")
-
 
 @pytest.fixture(scope="module")
 def models(once: Once, toy_corpus: Path) -> Path:
-    """A run's folder, a checkpoint, and one of another dictionary."""
-
-    def build(folder: Path) -> None:
-        (folder / "run" / "checkpoints").mkdir(parents=True)
-        saved.save(folder / "run" / "checkpoints" / "checkpoint_last.pt", saved.state(toy_corpus, *TWO_LAYERS))
-        saved.save(folder / "pre.pt", saved.state(toy_corpus, *TWO_LAYERS, arch="pre_ln_tiny"))
-        other = saved.state(toy_corpus)
-        for name, weight in other["model"].items():
-            if "embed_tokens" in name or "output_projection" in name:
-                other["model"][name] = weight[:-1].clone()
-        saved.save(folder / "other.pt", other)
-        (folder / "links").write_text("0-0\n" * 203)
-
-    return once("analysed_models", build)
+    return once("analysed_models", analysed.Models(toy_corpus))
 
 
 @pytest.fixture(scope="module")
 def filled(models: Path, once: Once) -> Path:
-    def build(folder: Path) -> None:
-        done = realformer_nmt(
-            "analyse",
-            models / "run",
-            models / "pre.pt",
-            "--output",
-            folder,
-            "--cpu",
-            "--sentences",
-            40,
-            "--alignment",
-            models / "links",
-            "--sentence",
-            "a b c",
-        )
-        assert done.returncode == 0, done.stderr
-        (folder / "said").write_text(done.stdout)
-
-    return once("analysis", build)
+    return once("analysis", analysed.Analysis(models))
 
 
 def test_the_record_says_what_was_measured_of_what(filled: Path, toy_corpus: Path) -> None:
@@ -122,7 +90,7 @@ def test_every_figure_is_an_svg_and_a_png(filled: Path) -> None:
             assert etree.fromstring(content).tag == "{http://www.w3.org/2000/svg}svg"
         else:
             assert content.startswith(b"\x89PNG")
-    assert {file.name for file in filled.iterdir()} == {*names, "analysis.json", "said"}
+    assert {file.name for file in filled.iterdir()} == {*names, "analysis.json"}
 
 
 def test_a_second_call_finds_it_done(filled: Path, models: Path) -> None:

@@ -4,7 +4,9 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+import saved
 import torch
+from program import realformer_nmt
 from tiny import SIZE
 
 from realformer_nmt.analysis import text
@@ -37,3 +39,35 @@ def whole(of: Text) -> Batch:
     """All of it in one batch."""
     (batch,) = of.batches()
     return batch
+
+
+class Models:
+    """once("analysed_models", Models(data)) -> a run's folder, a checkpoint, one of another dictionary, and links."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+
+    def __call__(self, folder: Path) -> None:
+        layers = ("--encoder-layers", "2", "--decoder-layers", "2")
+        (folder / "run" / "checkpoints").mkdir(parents=True)
+        saved.save(folder / "run" / "checkpoints" / "checkpoint_last.pt", saved.state(self.data, *layers))
+        saved.save(folder / "pre.pt", saved.state(self.data, *layers, arch="pre_ln_tiny"))
+        other = saved.state(self.data)
+        for name, weight in other["model"].items():
+            if "embed_tokens" in name or "output_projection" in name:
+                other["model"][name] = weight[:-1].clone()
+        saved.save(folder / "other.pt", other)
+        (folder / "links").write_text("0-0\n" * 203)
+
+
+class Analysis:
+    """once("analysis", Analysis(models)) -> what `realformer-nmt analyse` has made of the first two."""
+
+    def __init__(self, models: Path) -> None:
+        self.models = models
+
+    def __call__(self, folder: Path) -> None:
+        given = (self.models / "run", self.models / "pre.pt")
+        options = ("--cpu", "--sentences", 40, "--alignment", self.models / "links", "--sentence", "a b c")
+        done = realformer_nmt("analyse", *given, "--output", folder, *options)
+        assert done.returncode == 0, done.stderr

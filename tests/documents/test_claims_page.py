@@ -1,0 +1,80 @@
+"""docs/claims.md holds what its record says; `python tools/claims.py`, run in small, writes both."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import analysed
+import commands
+import numpy as np
+import pytest
+from fixture_types import Once
+from program import REPOSITORY
+
+from realformer_nmt.analysis.claims import CLAIMS, table
+
+PAGE = (REPOSITORY / "docs" / "claims.md").read_text()
+RECORD = json.loads((REPOSITORY / "docs" / "results" / "claims.json").read_text())
+TABLE = re.compile(r"<!-- table claims -->\n\n(.*?)\n<!-- end -->", re.DOTALL)
+
+
+def figures(family: str, figure: str) -> dict[int, float]:
+    return {row["layers"]: row[figure] for row in RECORD["start"] if row["family"] == family}
+
+
+def test_the_table_is_the_records() -> None:
+    (found,) = TABLE.findall(PAGE)
+    assert found == table(RECORD)
+    rows = [line.split(" | ") for line in found.splitlines()[2:]]
+    assert {row[1] for row in rows} == {claim.predicted for claim in CLAIMS}
+
+
+@pytest.mark.parametrize(
+    ("words", "family", "figure", "lowest", "highest"),
+    [
+        ("Post-LN: the gradient of the last layer", "post_ln", "last", -0.15, 0.15),
+        ("Pre-LN: the gradient of the last layer", "pre_ln", "last", -0.65, -0.35),
+        ("ResiDual: the gradient of the first layer", "resi_dual", "first", -0.5, np.inf),
+        ("Post-LN: the output moves", "post_ln", "change", 0.7, 1.3),
+    ],
+)
+def test_powers_and_answers_by_numpy(words: str, family: str, figure: str, lowest: float, highest: float) -> None:
+    (line,) = [line for line in PAGE.splitlines() if words in line]
+    points = figures(family, figure)
+    power = np.polyfit(np.log(list(points)), np.log(list(points.values())), 1)[0]
+    assert f"power {power:.2f} |" in line
+    assert line.endswith("| yes |" if lowest <= power <= highest else "| **no** |")
+
+
+def test_what_the_page_says_in_words() -> None:
+    post, pre = figures("post_ln", "change"), figures("pre_ln", "change")
+    ratios = [post[layers] / pre[layers] for layers in post]
+    said = re.search(r"Post-LN's output does move ([\d.]+) to ([\d.]+) times as far as Pre-LN's", PAGE)
+    assert said
+    assert [float(each) for each in said.groups()] == [round(min(ratios), 1), round(max(ratios), 1)]
+    others = [row for row in RECORD["trained"] if row["family"] not in ("realformer", "post_ln")]
+    own = {row["layers"]: row["divergence"] for row in RECORD["trained"] if row["family"] == "realformer"}
+    factors = [row["divergence"][chain] / value for row in others for chain, value in own[row["layers"]].items()]
+    said = re.search(r"from the other families by a factor of (\d+) or more", PAGE)
+    assert said
+    assert int(said[1]) == int(min(factors))
+
+
+def test_the_command_writes_record_and_page(once: Once, toy_corpus: Path, tmp_path: Path) -> None:
+    filled = once("analysis", analysed.Analysis(once("analysed_models", analysed.Models(toy_corpus))))
+    page, record = tmp_path / "claims.md", tmp_path / "claims.json"
+    page.write_text("before\n<!-- table claims -->\n\nold\n<!-- end -->\nafter\n")
+    words = [sys.executable, REPOSITORY / "tools" / "claims.py", filled / "analysis.json", "--record", record]
+    words += ["--page", page, "--depths", 1, 2, "--seeds", 1]
+    done = commands.run(list(map(str, words)), environment={"PYTHONPATH": str(REPOSITORY)})
+    assert done.returncode == 0, done.stderr
+    written = json.loads(record.read_text())
+    assert page.read_text() == f"before\n<!-- table claims -->\n\n{table(written)}\n<!-- end -->\nafter\n"
+    assert {(row["family"], row["layers"]) for row in written["start"]} == {
+        (family, layers) for family in ("post_ln", "pre_ln", "admin", "resi_dual") for layers in (1, 2)
+    }
+    assert [row["family"] for row in written["trained"]] == ["realformer_tiny", "pre_ln_tiny"]
+    (made,) = written["made_from"]["trained"]
+    assert made["sha256"].keys() >= {"run.pt", "pre.pt"}
+    assert str(toy_corpus.parent) not in record.read_text()  # no places

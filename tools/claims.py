@@ -1,0 +1,57 @@
+"""What the papers predict, measured: docs/results/claims.json, and the table of docs/claims.md.
+
+python tools/claims.py ANALYSIS.JSON... measures models before training, which takes minutes, and takes trained ones
+from records of `realformer-nmt analyse`.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from realformer_nmt.analysis import beginnings, claims
+from realformer_nmt.common import sealed
+from realformer_nmt.common.provenance import MADE_FROM
+from realformer_nmt.common.versions import versions
+
+WRITER = "`realformer-nmt analyse` writes it"
+BEGIN, END = "<!-- table claims -->", "<!-- end -->"
+
+
+def main(words: Sequence[str]) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("analyses", type=Path, nargs="+", metavar="ANALYSIS.JSON")
+    parser.add_argument("--record", type=Path, default=Path("docs/results/claims.json"))
+    parser.add_argument("--page", type=Path, default=Path("docs/claims.md"))
+    parser.add_argument("--depths", type=int, nargs="+", default=beginnings.DEPTHS)
+    parser.add_argument("--seeds", type=int, nargs="+", default=beginnings.SEEDS)
+    args = parser.parse_args(words)
+    rows, inputs = trained(args.analyses)
+    settings = {**beginnings.SETTINGS, "depths": list(args.depths), "seeds": list(args.seeds)}
+    record: dict[str, Any] = {
+        "start": beginnings.measure(args.depths, args.seeds),
+        "trained": rows,
+        MADE_FROM: {"start": settings, "trained": inputs, "versions": versions()},
+    }
+    args.record.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    text = args.page.read_text(encoding="utf-8")
+    head, _, rest = text.partition(BEGIN)
+    args.page.write_text(f"{head}{BEGIN}\n\n{claims.table(record)}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+
+
+def trained(analyses: Sequence[Path]) -> tuple[list[Any], list[Any]]:
+    """What the claims are about, and what each analysis was made from: hashes, no places."""
+    rows, inputs = [], []
+    for path in analyses:
+        found = sealed.read(path, WRITER, {"models": list, MADE_FROM: dict})
+        rows += [claims.summary(model) for model in found["models"]]
+        made = found[MADE_FROM]
+        hashes = {name: file["sha256"] for name, file in made["inputs"].items()}
+        inputs.append({"settings": made["settings"], "sha256": hashes, "versions": made["versions"]})
+    return rows, inputs
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
