@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import fairseq as command
-from processes import kill_after, said, start
+from processes import kill_after, said
+from reports import updates
 from runs import LANGUAGES, LETTERS, SENTENCES, TRAINING, UPDATES, Compose, Trained, at_update, average, family_options
 
 Once = Callable[[str, Callable[[Path], None]], Path]
@@ -65,14 +66,17 @@ def generate(reversals: Path, user_dir: Path) -> Compose:
 
 @pytest.fixture(scope="session")
 def trained(once: Once, train: Compose) -> Callable[[str], Trained]:
-    """trained("realformer") -> that family's tiny model, killed at update 130 and trained on to the end."""
+    """trained("realformer") -> that family's tiny model, killed at update 60 and trained on to the end."""
 
     def get(family: str) -> Trained:
         def build(folder: Path) -> None:
             working_directory = folder / "cwd"
             working_directory.mkdir()
             arguments = train(folder / "checkpoints", *family_options(family))
-            (folder / "killed.log").write_text(kill_after(start(arguments, working_directory), 130))
+            killed = kill_after(
+                arguments, working_directory, lambda line: any(number >= 60 for number in updates(line))
+            )
+            (folder / "killed.log").write_text(killed)
             (folder / "resumed.log").write_text(said(arguments, working_directory))
             last = [at_update(folder / "checkpoints", update) for update in (UPDATES - 100, UPDATES - 50, UPDATES)]
             average(last, folder / "average.pt")

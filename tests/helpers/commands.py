@@ -2,8 +2,8 @@
 (fork_server.py), which takes seconds less and does and says the same (test_fork_server.py).
 
 The executables themselves are started, by subprocess, where a test
-  sends signals: processes.start, recipe_runs.start, comparisons.start, test_killed_training,
-    test_translate, test_fetch;
+  sends other signals than SIGKILL, or signals to several processes: processes.start, recipe_runs.start,
+    comparisons.start, test_translate, test_fetch;
   measures memory or the start: test_economy, test_command;
   is of executables, streams or what Python starts with: test_programs, test_standard_streams, test_child_processes;
 and by this module for a launcher (torchrun, strace, prlimit), for fairseq-hydra-train and other programs that are not
@@ -17,7 +17,8 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -29,7 +30,9 @@ OURS = [sys.executable, "-m", "realformer_nmt.cli"]
 NAMES = ("train", "generate", "validate", "interactive", "eval_lm", "preprocess")
 SERVED = {f"fairseq-{name.replace('_', '-')}": f"fairseq_cli.{name}" for name in NAMES}
 # What fairseq imports, which ours imports only where it needs it, and which changes what it imports
-OTHERS = ("torch", "torch.export", "hydra.experimental", "omegaconf", "sacrebleu", "sklearn.metrics", "scipy.stats")
+FAIRSEQS = ("torch", "torch.export", "hydra.experimental", "omegaconf", "sacrebleu", "sklearn.metrics", "scipy.stats")
+# Imported before it is forked, beside its own module; the second by every optimiser of torch when it is made
+OTHERS = {OURS[-1]: FAIRSEQS, "fairseq_cli.train": ("torch._dynamo",)}
 # Read when a command runs, not when Python starts or fairseq is imported
 FREE = {"PATH", "PYTEST_CURRENT_TEST", "no_proxy", "RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}
 FREE |= {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"}
@@ -82,6 +85,34 @@ def run(
         return subprocess.CompletedProcess(list(words), status, out.read(), err.read())
 
 
+@contextmanager
+def begun(words: Sequence[str], folder: Path, output: int) -> Iterator[Callable[[], int]]:
+    """Runs it without input, both outputs to a file descriptor; what is yielded kills it and returns its status."""
+    variables = {**os.environ, "OMP_NUM_THREADS": "1"}
+    module = module_for(words, variables)
+    with Path(os.devnull).open() as nothing:
+        if module:
+            streams = (nothing.fileno(), output, output)
+            address = server(module, variables.get("PYTHONPATH"))
+            with fork_client.begin(address, words, str(folder), variables, streams) as connection:
+
+                def kill() -> int:
+                    connection.shutdown(socket.SHUT_WR)
+                    return fork_client.status(connection)
+
+                yield kill
+        else:
+            with subprocess.Popen(
+                words, cwd=folder, env=variables, stdin=nothing, stdout=output, stderr=output
+            ) as process:
+
+                def kill() -> int:
+                    process.kill()
+                    return process.wait()
+
+                yield kill
+
+
 def module_for(words: Sequence[str], variables: Mapping[str, str]) -> str | None:
     """The module to import, if it can be a fork's."""
     if sys.platform != "linux" or _acting(variables) != _acting({**START, "OMP_NUM_THREADS": "1"}):
@@ -103,13 +134,18 @@ def server(module: str, python_path: str | None) -> str:
     """The address of one, which ends with this process. Not a fork of it: it may hold any lock."""
     folder = tempfile.TemporaryDirectory()
     address = f"{folder.name}/socket"
-    more = OTHERS if module == OURS[-1] else ()
     environment = {**START, "OMP_NUM_THREADS": "1"} | ({"PYTHONPATH": python_path} if python_path else {})
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(address)
         listener.listen(64)
         process = subprocess.Popen(
-            [sys.executable, Path(__file__).with_name("fork_server.py"), str(listener.fileno()), module, *more],
+            [
+                sys.executable,
+                Path(__file__).with_name("fork_server.py"),
+                str(listener.fileno()),
+                module,
+                *OTHERS.get(module, ()),
+            ],
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -21,20 +21,32 @@ def ask(
     timeout: float | None = None,
 ) -> int:
     """The exit status, of a signal as subprocess has it. TimeoutError kills the command."""
-    message = json.dumps({"words": list(words), "folder": folder, "environment": dict(environment)})
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+    with begin(address, words, folder, environment, streams) as connection:
         connection.settimeout(timeout)
-        connection.connect(address)
-        socket.send_fds(connection, [message.encode()], streams)
-        answer = connection.recv(64)
+        return status(connection)
+
+
+def begin(
+    address: str, words: Sequence[str], folder: str, environment: Mapping[str, str], streams: Sequence[int]
+) -> socket.socket:
+    """The connection that tells the exit status; the command is killed when our side of it is shut."""
+    message = json.dumps({"words": list(words), "folder": folder, "environment": dict(environment)})
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    connection.connect(address)
+    socket.send_fds(connection, [message.encode()], streams)
+    return connection
+
+
+def status(connection: socket.socket) -> int:
+    answer = connection.recv(64)
     if not answer:
         raise ConnectionError("the server has ended")
     return int(answer)
 
 
 if __name__ == "__main__":
-    status = ask(sys.argv[1], sys.argv[2:], str(Path.cwd()), os.environ, (0, 1, 2))
-    if status < 0:
-        signal.signal(-status, signal.SIG_DFL)
-        os.kill(os.getpid(), -status)
-    sys.exit(status)
+    ended = ask(sys.argv[1], sys.argv[2:], str(Path.cwd()), os.environ, (0, 1, 2))
+    if ended < 0:
+        signal.signal(-ended, signal.SIG_DFL)
+        os.kill(os.getpid(), -ended)
+    sys.exit(ended)

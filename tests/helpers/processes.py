@@ -3,10 +3,10 @@
 import os
 import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import commands
-from reports import updates
 
 
 def start(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
@@ -29,17 +29,17 @@ def finish(process: subprocess.Popen[str]) -> str:
     return output
 
 
-def kill_after(process: subprocess.Popen[str], update: int) -> str:
-    """What it has said by the time it logs an update as late as this one, and is killed."""
-    assert process.stdout
+def kill_after(arguments: list[str], folder: Path, reached: Callable[[str], bool]) -> str:
+    """What a command has said when a line is reached, and it is killed."""
+    reader, writer = os.pipe()
     lines = []
-    for line in process.stdout:
-        lines.append(line)
-        if any(number >= update for number in updates(line)):
-            break
-    process.send_signal(signal.SIGKILL)
-    process.stdout.close()
-    assert process.wait() == -signal.SIGKILL, "".join(lines)[-3000:]
+    with os.fdopen(reader) as output, commands.begun(arguments, folder, writer) as kill:
+        os.close(writer)
+        for line in output:
+            lines.append(line)
+            if reached(line):
+                break
+        assert kill() == -signal.SIGKILL, "".join(lines)[-3000:]
     return "".join(lines)
 
 

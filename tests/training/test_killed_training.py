@@ -1,16 +1,15 @@
 """A run of fairseq-train with RAdam, the linear schedule and the fused loss, killed half-way and started again."""
 
 import json
-import os
-import signal
 import subprocess
-import sysconfig
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from commands import fairseq as command
 from fixture_types import Command
+from processes import kill_after
 
 import realformer_nmt
 
@@ -34,23 +33,12 @@ class Runs:
         self.undisturbed, self.killed = folder / "undisturbed", folder / "killed"
         self.flags = [str(data), "--user-dir", str(user_dir), *FLAGS.split()]
         self.whole = fairseq("train", *self.flags, "--save-dir", self.undisturbed)
-        self.status = self._kill_half_way()
+        kill_after(
+            command("train", *self.flags, "--save-dir", self.killed),
+            folder,
+            lambda line: f'"num_updates": "{KILLED}"' in line,
+        )
         self.resumed = fairseq("train", *self.flags, "--save-dir", self.killed)
-
-    def _kill_half_way(self) -> int:
-        program = [
-            str(Path(sysconfig.get_path("scripts"), "fairseq-train")),
-            *self.flags,
-            "--save-dir",
-            str(self.killed),
-        ]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        with subprocess.Popen(program, env=environment, text=True, stdout=-1, stderr=subprocess.STDOUT) as run:
-            for line in run.stdout:
-                if f'"num_updates": "{KILLED}"' in line:
-                    run.send_signal(signal.SIGKILL)
-                    break
-        return run.returncode
 
 
 def logged(run: subprocess.CompletedProcess[str]) -> dict[int, dict[str, Any]]:
@@ -64,7 +52,6 @@ def test_killed_run_ends_where_the_undisturbed_one_does(
     """One test, as each of pytest-xdist's processes would start the runs anew."""
     runs = Runs(fairseq, toy_corpus, user_dir, tmp_path)
     assert runs.whole.returncode == 0, runs.whole.stderr
-    assert runs.status == -signal.SIGKILL
     assert runs.resumed.returncode == 0, runs.resumed.stderr
     whole, resumed = logged(runs.whole), logged(runs.resumed)
     assert set(whole) == set(range(1, LAST + 1))
