@@ -16,6 +16,7 @@ from fixture_types import Command, Once
 from hypothesis import settings
 
 from realformer_nmt import plugin
+from reliability import trainings
 
 plugin.register()  # as fairseq does by --user-dir
 
@@ -94,6 +95,16 @@ def _binarise(folder: Path) -> None:
         "preprocess", "-s", "src", "-t", "tgt", "--joined-dictionary", *texts, "--destdir", folder / "data-bin"
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="session")
+def trial_corpus(once: Once) -> Path:
+    """data-bin of the trials of reliability."""
+
+    def build(folder: Path) -> None:
+        trainings.corpus(folder)
+
+    return once("trial_corpus", build) / "data-bin"
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """What fairseq-generate, fairseq-interactive and the hub interface make of trained models."""
 
+import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 import torch
 from commands import fairseq as command
 from fairseq import checkpoint_utils
+from fixture_types import Once
 from processes import run_all, said
 from reports import Translations, parse
 from runs import LANGUAGES, SENTENCES, Compose, Trained
@@ -30,9 +32,7 @@ def synthesizer(trained: Callable[[str], Trained]) -> Path:
 
 
 @pytest.fixture(scope="module")
-def translations(
-    realformer: Path, synthesizer: Path, generate: Compose, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Translations]:
+def translations(realformer: Path, synthesizer: Path, generate: Compose, once: Once) -> dict[str, Translations]:
     ensemble = f"{realformer}:{synthesizer}"
     jobs = {
         "beam": generate(realformer, "--nbest", 2, "--print-alignment", "hard"),
@@ -46,8 +46,12 @@ def translations(
         "synthesizer_scores": generate(synthesizer, *COPIED, "--score-reference"),
         "ensemble_scores": generate(ensemble, *COPIED, "--score-reference"),
     }
-    outputs = run_all(jobs, tmp_path_factory.mktemp("generation"))
-    return {name: parse(output) for name, output in outputs.items()}
+    folder = once("generation", lambda folder: write(folder / "outputs.json", run_all(jobs, folder)))
+    return {name: parse(output) for name, output in json.loads((folder / "outputs.json").read_text()).items()}
+
+
+def write(file: Path, outputs: dict[str, str]) -> None:
+    file.write_text(json.dumps(outputs))
 
 
 def test_nbest_are_two_in_order_of_their_scores(translations: dict[str, Translations]) -> None:

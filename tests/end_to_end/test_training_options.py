@@ -1,5 +1,6 @@
 """fairseq-train's options on RealFormer: what is to change nothing, what is to change one thing, what is refused."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 import sacrebleu
 import torch
 from fairseq import checkpoint_utils
+from fixture_types import Once
 from processes import outcomes_of, run_all
 from reports import losses, parse, validation
 from runs import SENTENCES, Compose, Trained, load, load_state
@@ -37,14 +39,18 @@ RUNS: dict[str, tuple[object, ...]] = {
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("training_options")
+def folder(once: Once, train: Compose) -> Path:
+    def build(folder: Path) -> None:
+        jobs = {name: train(folder / name, *options, "--no-epoch-checkpoints") for name, options in RUNS.items()}
+        (folder / "logs.json").write_text(json.dumps(run_all(jobs, folder)))
+
+    return once("training_options", build)
 
 
 @pytest.fixture(scope="module")
-def logs(train: Compose, folder: Path) -> dict[str, str]:
-    jobs = {name: train(folder / name, *options, "--no-epoch-checkpoints") for name, options in RUNS.items()}
-    return run_all(jobs, folder)
+def logs(folder: Path) -> dict[str, str]:
+    found: dict[str, str] = json.loads((folder / "logs.json").read_text())
+    return found
 
 
 def profile(run: Path) -> list[float]:

@@ -2,26 +2,19 @@
 
 from pathlib import Path
 
-import pytest
-
 from reliability import ranks, trainings
 
 UPDATES = 26  # over the end of an epoch, whose last update has a batch for one rank only
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return trainings.corpus(tmp_path_factory.mktemp("reversals"))
-
-
-def test_saved_on_two_ranks_and_gone_on_with_on_one(data: Path, tmp_path: Path) -> None:
+def test_saved_on_two_ranks_and_gone_on_with_on_one(trial_corpus: Path, tmp_path: Path) -> None:
     """13 updates each, with the same sentences an update, end with the parameters of one rank for all."""
-    one = ranks.alone(data, tmp_path / "one", 2, UPDATES)
-    assert ranks.elastic(data, tmp_path / "elastic", (2, 1), one) < ranks.ROUNDING
+    one = ranks.alone(trial_corpus, tmp_path / "one", 2, UPDATES)
+    assert ranks.elastic(trial_corpus, tmp_path / "elastic", (2, 1), one) < ranks.ROUNDING
     ranks.agree(tmp_path / "elastic", 2)
     assert trainings.updates(tmp_path / "elastic" / ranks.LAST) == UPDATES
 
 
-def test_a_rank_that_dies_ends_the_job_after_an_uneven_epoch(data: Path, tmp_path: Path) -> None:
+def test_a_rank_that_dies_ends_the_job_after_an_uneven_epoch(trial_corpus: Path, tmp_path: Path) -> None:
     """The 23rd update is the uneven one: the rank dies after it."""
-    assert ranks.outlive_one(data, tmp_path / "lost", 2, 2 * (UPDATES - 1), "torchrun") < 30
+    assert ranks.outlive_one(trial_corpus, tmp_path / "lost", 2, 2 * (UPDATES - 1), "torchrun") < 30

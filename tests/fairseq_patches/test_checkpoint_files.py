@@ -13,6 +13,7 @@ import torch
 from fairseq import checkpoint_utils
 from fairseq.dataclass.configs import CheckpointConfig
 from fairseq.file_io import PathManager
+from fixture_types import Once
 from omegaconf import OmegaConf
 
 from realformer_nmt.common.errors import UserError
@@ -80,16 +81,14 @@ def test_a_checkpoint_without_room_is_not_there_and_the_error_says_why(tmp_path:
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return trainings.corpus(tmp_path_factory.mktemp("reversals"))
-
-
-@pytest.fixture(scope="module")
-def killed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def killed(trial_corpus: Path, once: Once) -> Path:
     """The undisturbed run, and one of two kills: at an instant, and while a checkpoint was written."""
-    folder = tmp_path_factory.mktemp("kills")
-    assert kills.survive(data, folder, anywhere=1, while_writing=1, updates=50)["kills survived"] == 2
-    return folder
+
+    def survive(folder: Path) -> None:
+        found = kills.survive(trial_corpus, folder, anywhere=1, while_writing=1, updates=50)
+        assert found["kills survived"] == 2
+
+    return once("kills", survive)
 
 
 def test_killed_anywhere_the_parameters_are_those_of_the_undisturbed_run(killed: Path) -> None:
@@ -105,14 +104,16 @@ def test_killed_anywhere_the_parameters_are_those_of_the_undisturbed_run(killed:
     assert not trainings.same(state["model"], other["model"])
 
 
-def test_a_cut_checkpoint_is_passed_over_and_the_end_is_the_same(killed: Path, data: Path, tmp_path: Path) -> None:
+def test_a_cut_checkpoint_is_passed_over_and_the_end_is_the_same(
+    killed: Path, trial_corpus: Path, tmp_path: Path
+) -> None:
     """checkpoint_last.pt and the newest are cut off; the one before says so, and leads to the same parameters."""
     for source in sorted((killed / "undisturbed").iterdir()):
         (tmp_path / source.name).write_bytes(source.read_bytes())
     newest = max(trainings.updates(path) for path in tmp_path.glob("checkpoint_*_*.pt"))
     for name in ("checkpoint_last.pt", next(tmp_path.glob(f"checkpoint_*_{newest}.pt")).name):
         (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:-1000])
-    done = trainings.run(kills.command(data, tmp_path, 50))
+    done = trainings.run(kills.command(trial_corpus, tmp_path, 50))
     assert done.returncode == 0, done.stdout
     told = re.search(
         r"checkpoint_last\.pt was cut off or damaged: going on from (\S+) \([\d,]+ bytes, (\d+) updates\)", done.stdout

@@ -9,10 +9,9 @@ from reliability import soak, trainings
 STILL = [(update, 400.0, 12) for update in range(500, 2000, 10)]
 
 
-def test_a_short_training_keeps_its_memory_and_files(tmp_path: Path) -> None:
+def test_a_short_training_keeps_its_memory_and_files(trial_corpus: Path, tmp_path: Path) -> None:
     """It validates and saves eight times."""
-    data = trainings.corpus(tmp_path / "corpus")
-    found = soak.watch(data, tmp_path / "soak", updates=160, settled=60, slack=8.0, every=20)
+    found = soak.watch(trial_corpus, tmp_path / "soak", updates=160, settled=60, slack=8.0, every=20)
     assert found["updates"] == 160
     assert int(str(found["looks"])) > 5
 
