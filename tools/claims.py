@@ -1,4 +1,4 @@
-"""What the papers predict, measured: docs/results/claims.json, and the table of docs/claims.md.
+"""What the papers predict, measured: docs/results/claims.json, and the tables of docs/claims.md.
 
 python tools/claims.py ANALYSIS.JSON... measures models before training, which takes minutes, and takes trained ones
 from records of `realformer-nmt analyse`.
@@ -17,7 +17,7 @@ from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.versions import versions
 
 WRITER = "`realformer-nmt analyse` writes it"
-BEGIN, END = "<!-- table claims -->", "<!-- end -->"
+END = "<!-- end -->"
 
 
 def main(words: Sequence[str]) -> None:
@@ -37,8 +37,11 @@ def main(words: Sequence[str]) -> None:
     }
     args.record.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     text = args.page.read_text(encoding="utf-8")
-    head, _, rest = text.partition(BEGIN)
-    args.page.write_text(f"{head}{BEGIN}\n\n{claims.table(record)}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    for name, write in claims.TABLES.items():
+        begin = f"<!-- table {name} -->"
+        head, _, rest = text.partition(begin)
+        text = f"{head}{begin}\n\n{write(record)}\n{END}{rest.partition(END)[2]}"
+    args.page.write_text(text, encoding="utf-8")
 
 
 def trained(analyses: Sequence[Path]) -> tuple[list[Any], list[Any]]:

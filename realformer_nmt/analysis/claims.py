@@ -12,6 +12,7 @@ from realformer_nmt.analysis.watching import CHAINS
 
 Row = Mapping[str, Any]
 XIONG, XIE, LIU, HE = "Xiong et al. 2020", "Xie et al. 2023", "Liu et al. 2020", "He et al. 2021"
+NEEDED = 0.02  # bits a word: a layer without which the loss grows by more
 FLAT, STEP = 0.15, 2.0  # a slope that counts as none, a factor that counts as more
 
 
@@ -40,8 +41,8 @@ def summary(model: Row) -> Row:
         side: [found["share_of_branch"] for name, found in stream["sublayers"].items() if name.endswith(".ffn")][-1]
         for side, stream in checkpoint["stream"].items()
     }
-    layers = len(cosines["decoder"])
-    return {"family": model["arch"], "layers": layers, **figures, "cosine": upper, "last_branch": branches}
+    found = {"family": model["arch"], "layers": len(cosines["decoder"]), **figures}
+    return {**found, "cosine": upper, "last_branch": branches, "left_out": model["depth"]["left_out"]}
 
 
 def mean(values: Any) -> float:
@@ -189,3 +190,15 @@ def table(record: Mapping[str, Sequence[Row]]) -> str:
             agrees = "yes" if found.agrees else "**no**"
             lines.append(f"| {claim.paper} | {claim.predicted} | {found.measured} | {agrees} |")
     return "".join(f"{line}\n" for line in lines)
+
+
+def needed(record: Mapping[str, Sequence[Row]]) -> str:
+    """In Markdown: without how many layers, each left out alone, a trained model loses more than NEEDED."""
+    lines = ["| layers | family | of the encoder | of the decoder |", "|---|---|---|---|"]
+    for row in record["trained"]:
+        counts = [sum(loss > NEEDED for loss in row["left_out"][side]) for side in ("encoder", "decoder")]
+        lines.append(f"| {row['layers']} | `{row['family']}` | {counts[0]} | {counts[1]} |")
+    return "".join(f"{line}\n" for line in lines)
+
+
+TABLES = {"claims": table, "needed": needed}

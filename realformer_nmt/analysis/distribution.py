@@ -34,6 +34,7 @@ class Distribution:
         return ((place + inside) * self.top / BINS).squeeze(1)
 
     def outline(self, points: int) -> Tensor:
-        """The share of the values in each of so many parts of the range: rows x points, its largest 1."""
-        shares = self.counts.view(len(self.counts), points, -1).sum(2).double()
-        return shares / shares.max(1, keepdim=True).values.clamp(min=1)
+        """How many values are in each of so many parts of the range: rows x points, the largest is 1. The first is cut
+        at 1: what sees one word alone is 0, and would make the rest too thin to see."""
+        found = self.counts.view(len(self.counts), points, -1).sum(2).double()
+        return (found / found[:, 1:].max(1, keepdim=True).values.clamp(min=1)).clamp(max=1)

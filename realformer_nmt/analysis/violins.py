@@ -17,7 +17,7 @@ from realformer_nmt.figures.drawing import FAINT, INK, Drawing, styled
 LOW, MIDDLE, HIGH = "#2369e7", "#d97a05", "#c8282a"  # blue, yellow, red; legible on light and dark
 ROW, HEAD, LEAST, EDGE = 0.5, 0.19, 1.5, 0.62  # inches: a layer's height, a violin's and a model's width, the labels
 TEXT = 4.6  # inches that title and legend need
-POINTS = 128  # of an outline
+POINTS = 64  # of an outline
 
 
 class Bands(NamedTuple):

@@ -71,6 +71,12 @@ def test_the_table_shows_figure_and_answer() -> None:
     assert line.endswith("| **no** |")
 
 
+def test_layers_that_are_needed() -> None:
+    losses = {"encoder": [0.5, 0.0, 0.021, -0.1], "decoder": [0.02, 0.3, 0.3, 0.3]}
+    lines = claims.needed({"trained": [{"family": "a", "layers": 4, "left_out": losses}]}).splitlines()
+    assert lines[-1] == "| 4 | `a` | 2 | 3 |"
+
+
 def test_the_summary_of_a_model_is_of_its_record(once: Once, toy_corpus: Path) -> None:
     filled = once("analysis", analysed.Analysis(once("analysed_models", analysed.Models(toy_corpus))))
     model = json.loads((filled / "analysis.json").read_text())["models"][1]

@@ -12,11 +12,11 @@ import pytest
 from fixture_types import Once
 from program import REPOSITORY
 
-from realformer_nmt.analysis.claims import CLAIMS, table
+from realformer_nmt.analysis.claims import CLAIMS, needed, table
 
 PAGE = (REPOSITORY / "docs" / "claims.md").read_text()
 RECORD = json.loads((REPOSITORY / "docs" / "results" / "claims.json").read_text())
-TABLE = re.compile(r"<!-- table claims -->\n\n(.*?)\n<!-- end -->", re.DOTALL)
+TABLE = re.compile(r"<!-- table (\w+) -->\n\n(.*?)\n<!-- end -->", re.DOTALL)
 
 
 def figures(family: str, figure: str) -> dict[int, float]:
@@ -24,10 +24,19 @@ def figures(family: str, figure: str) -> dict[int, float]:
 
 
 def test_the_table_is_the_records() -> None:
-    (found,) = TABLE.findall(PAGE)
-    assert found == table(RECORD)
-    rows = [line.split(" | ") for line in found.splitlines()[2:]]
+    found = dict(TABLE.findall(PAGE))
+    assert found == {"claims": table(RECORD), "needed": needed(RECORD)}
+    rows = [line.split(" | ") for line in found["claims"].splitlines()[2:]]
     assert {row[1] for row in rows} == {claim.predicted for claim in CLAIMS}
+
+
+def test_the_layers_that_the_page_names() -> None:
+    deep = {row["family"]: row["left_out"]["encoder"] for row in RECORD["trained"] if row["layers"] == 18}
+    costly = {family: [layer for layer, loss in enumerate(found, 1) if loss > 0.02] for family, found in deep.items()}
+    assert "Pre-LN's encoder needs\nits first two layers alone" in PAGE
+    assert costly["pre_ln"] == [1, 2]
+    assert "ADMIN and RealFormer need their last as well" in PAGE
+    assert costly["admin"][-1] == costly["realformer"][-1] == 18
 
 
 @pytest.mark.parametrize(
@@ -64,13 +73,16 @@ def test_what_the_page_says_in_words() -> None:
 def test_the_command_writes_record_and_page(once: Once, toy_corpus: Path, tmp_path: Path) -> None:
     filled = once("analysis", analysed.Analysis(once("analysed_models", analysed.Models(toy_corpus))))
     page, record = tmp_path / "claims.md", tmp_path / "claims.json"
-    page.write_text("before\n<!-- table claims -->\n\nold\n<!-- end -->\nafter\n")
+    page.write_text("before\n<!-- table claims -->\n\nold\n<!-- end -->\nafter\n<!-- table needed -->\n<!-- end -->\n")
     words = [sys.executable, REPOSITORY / "tools" / "claims.py", filled / "analysis.json", "--record", record]
     words += ["--page", page, "--depths", 1, 2, "--seeds", 1]
     done = commands.run(list(map(str, words)), environment={"PYTHONPATH": str(REPOSITORY)})
     assert done.returncode == 0, done.stderr
     written = json.loads(record.read_text())
-    assert page.read_text() == f"before\n<!-- table claims -->\n\n{table(written)}\n<!-- end -->\nafter\n"
+    tables = dict(TABLE.findall(page.read_text()))
+    assert tables == {"claims": table(written), "needed": needed(written)}
+    assert page.read_text().startswith("before\n<!-- table claims -->\n\n| paper |")
+    assert "<!-- end -->\nafter\n<!-- table needed -->\n\n| layers |" in page.read_text()
     assert {(row["family"], row["layers"]) for row in written["start"]} == {
         (family, layers) for family in ("post_ln", "pre_ln", "admin", "resi_dual") for layers in (1, 2)
     }
