@@ -81,12 +81,33 @@ def optimiser(who: str, model: nn.Module) -> torch.optim.Optimizer:
     return kind([p for p in model.parameters() if p.requires_grad], lr=1e-4, betas=BETAS)
 
 
+class Masters:
+    """A model in bf16 with weights in fp32 that the optimiser updates, as fairseq's --bf16 keeps them."""
+
+    def __init__(self, model: nn.Module) -> None:
+        self.weights = [p for p in model.parameters() if p.requires_grad]
+        self.masters = [weight.detach().float() for weight in self.weights]
+        self.optimiser = RAdam(self.masters, lr=1e-4, betas=BETAS)
+
+    def step(self) -> None:
+        for master, weight in zip(self.masters, self.weights, strict=True):
+            master.grad = None if weight.grad is None else weight.grad.float()
+        self.optimiser.step()
+        with torch.no_grad():
+            for master, weight in zip(self.masters, self.weights, strict=True):
+                weight.copy_(master)
+
+    def zero_grad(self) -> None:
+        for weight in self.weights:
+            weight.grad = None
+
+
 def criterion(who: str, shape: Shape) -> nn.Module:
     kind = LabelSmoothedCrossEntropyCriterion if who == STOCK else FusedLabelSmoothedCrossEntropyCriterion
     return kind(task(shape.vocabulary), sentence_avg=False, label_smoothing=0.1)
 
 
-def warm_up(model: nn.Module, updates: torch.optim.Optimizer, steps: int = 6) -> None:
+def warm_up(model: nn.Module, updates: torch.optim.Optimizer | Masters, steps: int = 6) -> None:
     """Steps without gradient: RAdam's first few are of another kind."""
     for parameter in model.parameters():
         parameter.grad = torch.zeros_like(parameter)
@@ -96,9 +117,11 @@ def warm_up(model: nn.Module, updates: torch.optim.Optimizer, steps: int = 6) ->
 
 
 def trainer(who: str, shape: Shape, place: Place, samples: list[Sample]) -> Callable[[], None]:
-    """One call is a training step on each sample: forward, loss, backward, optimiser."""
-    model, loss_of = build(who, shape, place).train(), criterion(who, shape)
-    updates = optimiser(who, model)
+    """One call is a training step on each sample: forward, loss, backward, optimiser. `who` may name bf16 too."""
+    family, _, precision = who.partition(", ")
+    place = Place(place.device, torch.bfloat16) if precision else place
+    model, loss_of = build(family, shape, place).train(), criterion(family, shape)
+    updates = Masters(model) if precision else optimiser(family, model)
     warm_up(model, updates)
 
     def train() -> None:

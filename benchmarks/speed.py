@@ -96,6 +96,9 @@ def main() -> None:
     parser.add_argument("--families", nargs="*", default=["post_ln", "realformer"], help="or all")
     parser.add_argument("--checkpointed", action="store_true", help="train with activation checkpointing too")
     parser.add_argument("--beams", nargs="*", type=int, default=[4])
+    parser.add_argument(
+        "--precisions", nargs="*", default=[], help="beside fp32: bf16 (training and decoding), int8 (decoding)"
+    )
     parser.add_argument("--tokens", type=int, default=512, help="of a batch")
     parser.add_argument("--batches", type=int, default=1, help="of different lengths, a step each")
     parser.add_argument("--rounds", type=int, default=5)
@@ -137,9 +140,11 @@ def measurements(args: argparse.Namespace, place: Place) -> Iterator[Row]:
             batches = samples(shape, place, args.tokens, args.batches)
             for first in range(0, len(families), TOGETHER):
                 who = [STOCK, *families[first : first + TOGETHER]]
-                yield from training(shape, place, who, batches, args.rounds)
+                halves = [f"{family}, bf16" for family in who[1:] if "bf16" in args.precisions]
+                yield from training(shape, place, who + halves, batches, args.rounds)
                 for beam in [] if checkpointed else args.beams:
-                    yield from generation(shape, place, who, batches, beam, args.rounds)
+                    rounded = [f"{family}, {name}" for family in who[1:] for name in args.precisions]
+                    yield from generation(shape, place, who + rounded, batches, beam, args.rounds)
         yield from optimisers(shape, place, args.rounds)
     yield from start_up(args.rounds)
     for family in ("realformer", "realformer_sum"):

@@ -55,6 +55,7 @@ def examine() -> Iterator[Finding]:
     else:
         yield from examine_fairseq()
         yield examine_gpu()
+        yield examine_precisions()
     for name in ("sacrebleu", "sentencepiece", "sacremoses"):
         yield examine_package(name)
 
@@ -161,6 +162,12 @@ def examine_gpu() -> Finding:
     except RuntimeError as error:
         return Finding("GPU", value, f"{build} cannot compute on the GPU: {summary(error)}", choose)
     return Finding("GPU", value)
+
+
+def examine_precisions() -> Finding:
+    from realformer_nmt.kernels.precision import supported
+
+    return Finding("decodes in", f"{', '.join(supported())} on this processor")
 
 
 def summary(error: object) -> str:

@@ -29,6 +29,8 @@ SMALLEST: dict[str, float] = {
     "max_tokens": 1,
     "batch_size": 1,
 }
+PRECISIONS = ("fp32", "bf16", "int8")  # of kernels/precision.py, which imports torch
+EXACT = "fp32"  # which records do not name
 PLACES = ("data", "prepared", "subwords_folder")  # are no settings
 EXAMPLE = """example:
   realformer-nmt translate run/average.pt --prepared data/wmt14_en_de --beam 4 --lenpen 0.6 --output run/test
@@ -64,6 +66,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     half = group.add_mutually_exclusive_group()
     half.add_argument("--fp16", action="store_true")
     half.add_argument("--bf16", action="store_true")
+    half.add_argument(
+        "--precision",
+        choices=PRECISIONS,
+        default=EXACT,
+        help="of products with weights on a CPU; bf16 and int8 are faster where the processor has them (default: fp32)",
+    )
     group.add_argument("--cpu", action="store_true", help="use the CPU even if there is a GPU")
 
 
@@ -146,13 +154,17 @@ def arguments(args: argparse.Namespace, corpus: Preparation) -> list[str]:
     words = ["--path", paths, "--source-lang", corpus.source, "--target-lang", corpus.target]
     for name, value in decoding(args).items():
         flag = f"--{name.replace('_', '-')}"
-        words += [flag] if value is True else [] if value in (None, False) else [flag, str(value)]
+        if name == "precision":
+            words += ["--model-overrides", repr({"decoding_precision": value})]
+        else:
+            words += [flag] if value is True else [] if value in (None, False) else [flag, str(value)]
     return words + (["--cpu"] if args.cpu else [])
 
 
 def decoding(args: argparse.Namespace) -> dict[str, Any]:
     names = ("beam", "lenpen", "max_len_a", "max_len_b", "max_tokens", "batch_size", "fp16", "bf16")
-    return {name: getattr(args, name) for name in names}
+    found = {name: getattr(args, name) for name in names}
+    return found if args.precision == EXACT else {**found, "precision": args.precision}
 
 
 def write(generated: Generated, corpus: Preparation, folder: Path) -> dict[str, str]:

@@ -21,6 +21,7 @@ from realformer_nmt.fairseq_patches import (
     ranks,
     resume_checks,
     safe_loading,
+    shortlist,
     trained_corpus,
 )
 
@@ -38,6 +39,7 @@ def apply() -> None:
     literal_options.evaluate_plain_values_alone()
     bf16.train_in_bf16_without_tpu()
     bf16.decode_in_bf16()
+    shortlist.search_a_shortlist()
     option_ranges.check_every_option()
     data_bin.check_languages()
     data_bin.check_dictionaries()

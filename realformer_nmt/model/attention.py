@@ -98,7 +98,10 @@ class CrossAttention(Attention):
             return self._project(memory, carried)
         if cache.held is None:
             projected, carried = self._project(memory, carried)
-            cache.held = KeysValues(tuple(part.contiguous() for part in projected.parts))  # or each step copies
+            value, *keys = projected.parts
+            cache.held = KeysValues(
+                (value.contiguous(), *(key.mT.contiguous().mT for key in keys))
+            )  # or each step copies
         return cache.held, carried
 
 

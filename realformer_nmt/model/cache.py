@@ -94,7 +94,7 @@ class SelfCache:
         end, written = length * beams, [part.detach() for part in new.parts]
         self.buffers = self.buffers or tuple(part[:, :, :0] for part in written)
         if end > self.buffers[0].size(2):
-            self.buffers = tuple(_enlarged(buffer, POSITIONS * beams) for buffer in self.buffers)
+            self.buffers = tuple(_enlarged(buffer, POSITIONS * beams, at > 0) for at, buffer in enumerate(self.buffers))
         for buffer, part in zip(self.buffers, written, strict=True):
             torch.nan_to_num(part, 0, 0, 0, out=buffer[:, :, end - beams : end])  # or 0 times it is NaN for all beams
         return KeysValues(tuple(buffer[:, :, :end] for buffer in self.buffers), length - 1, beams, tuple(written))
@@ -104,7 +104,7 @@ class SelfCache:
         return len(self.buffers[0]) if self.buffers else 0
 
     def keep(self, sentences: Tensor) -> None:
-        self.buffers = tuple(buffer.index_select(0, sentences) for buffer in self.buffers)
+        self.buffers = tuple(_kept(buffer, sentences) for buffer in self.buffers)
 
     def split_beams(self) -> None:
         """Each row gets a buffer with what its lineage has written."""
@@ -118,11 +118,19 @@ class SelfCache:
         return every.gather(3, index.expand_as(every)).permute(0, 3, 1, 2, 4).flatten(0, 1)  # B * beams x H x S x D
 
 
-def _enlarged(buffer: Tensor, least: int) -> Tensor:
-    """With space for twice as much."""
-    larger = buffer.new_empty(*buffer.shape[:2], max(least, 2 * buffer.size(2)), buffer.size(3))
-    larger[:, :, : buffer.size(2)] = buffer
+def _enlarged(buffer: Tensor, least: int, across: bool) -> Tensor:
+    """With space for twice as much, and if `across` the positions side by side in memory, as scores read keys."""
+    *outer, length, width = buffer.shape
+    room = max(least, 2 * length)
+    larger = buffer.new_empty(*outer, width, room).mT if across else buffer.new_empty(*outer, room, width)
+    larger[:, :, :length] = buffer
     return larger
+
+
+def _kept(buffer: Tensor, sentences: Tensor) -> Tensor:
+    """In the same order in memory."""
+    across = not buffer.is_contiguous()
+    return buffer.mT.index_select(0, sentences).mT if across else buffer.index_select(0, sentences)
 
 
 class CrossCache:
@@ -137,7 +145,7 @@ class CrossCache:
 
     def keep(self, sentences: Tensor) -> None:
         if self.held is not None:
-            self.held = KeysValues(tuple(part.index_select(0, sentences) for part in self.held.parts))
+            self.held = KeysValues(tuple(_kept(part, sentences) for part in self.held.parts))
 
 
 class Decoding:

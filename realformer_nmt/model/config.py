@@ -10,6 +10,7 @@ from fairseq.dataclass import FairseqDataclass
 
 from realformer_nmt.common.choices import choose
 from realformer_nmt.common.errors import OptionError
+from realformer_nmt.kernels.precision import FORMS
 from realformer_nmt.model.parts import PARTS
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import SCALINGS, Stack
@@ -69,6 +70,9 @@ class TranslationConfig(FairseqDataclass):
     checkpoint_activations: bool = field(
         default=False, metadata=_help("keep only each layer's input and compute the layer again in the backward pass")
     )
+    decoding_precision: str = field(
+        default="fp32", metadata=_help(f"of products with weights when it decodes on a CPU: {', '.join(FORMS)}")
+    )
     max_source_positions: int = field(default=1024, metadata=_help("longest source, in tokens"))
     max_target_positions: int = field(default=1024, metadata=_help("longest target, in tokens"))
 
@@ -77,6 +81,7 @@ def validate(cfg: TranslationConfig, sides: Sequence[str] = SIDES) -> None:
     """Refuse what cannot be built of these sides, naming what was given, what is allowed and what to do."""
     topology = choose("--residual-topology", cfg.residual_topology, TOPOLOGIES)
     scaling = choose("--residual-scaling", cfg.residual_scaling, SCALINGS)
+    choose("--decoding-precision", cfg.decoding_precision, FORMS)
     choose("--score-carry", cfg.score_carry, PARTS["score_carry"])
     source_names(cfg.score_source)
     activations = utils.get_available_activation_fns()

@@ -8,7 +8,8 @@ from fairseq.data import Dictionary
 from fairseq.models import FairseqIncrementalDecoder
 from torch import Tensor, nn
 
-from realformer_nmt.kernels.linear import linear
+from realformer_nmt.kernels.best import Best, best
+from realformer_nmt.kernels.linear import linear, pieces_of
 from realformer_nmt.model.cache import Decoding
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.encoder import EncoderOut
@@ -80,6 +81,11 @@ class Decoder(Side, FairseqIncrementalDecoder):
 
     def output_layer(self, features: Tensor) -> Tensor:
         return self.output_projection(features)  # B x T x V
+
+    def best_words(self, features: Tensor, first: int, number: int, temperature: float = 1.0) -> Best:
+        """Of one position of each row, rows x C: the logits of the first words, and the largest of the others."""
+        pieces = (logits.float() for logits in pieces_of(self.output_projection, features))
+        return best((logits / temperature for logits in pieces) if temperature != 1 else pieces, first, number)
 
     def reorder_incremental_state_scripting(self, incremental_state: dict[str, Decoding], new_order: Tensor) -> None:
         """fairseq's asks every module there is, at every step."""

@@ -38,7 +38,9 @@ class TranslationModel(ProfiledModel, FairseqEncoderDecoderModel):
             target_embedding = source_embedding
         else:
             target_embedding = embedding(target, cfg.decoder_embed_dim)
-        return cls(Encoder(cfg, source, source_embedding), Decoder(cfg, target, target_embedding))
+        model = cls(Encoder(cfg, source, source_embedding), Decoder(cfg, target, target_embedding))
+        model.decoding_precision = cfg.decoding_precision
+        return model
 
     def forward(
         self, src_tokens: Tensor, src_lengths: Tensor, prev_output_tokens: Tensor, features_only: bool = False

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from realformer_nmt.common.errors import OptionError, UserError
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.decoder import Decoder
+from realformer_nmt.model.decoding_model import DecodingModel
 from realformer_nmt.model.encoder import Encoder
 from realformer_nmt.model.model import TranslationModel, embedding, read_options, refuse_left_padded_targets
 from realformer_nmt.model.weights import demand_finite, explain_mismatch
@@ -68,7 +69,7 @@ class Parts:
 
 
 @register_model(MODEL)  # without the dataclass: the task asks for its own options among the model's
-class MultilingualModel(FairseqMultiModel):
+class MultilingualModel(DecodingModel, FairseqMultiModel):
     """One TranslationModel a language pair, of shared parts."""
 
     def __init__(self, models: dict[str, TranslationModel]) -> None:
@@ -88,9 +89,11 @@ class MultilingualModel(FairseqMultiModel):
             raise UserError("a multilingual architecture needs --task multilingual_translation with --lang-pairs")
         parts = Parts(cfg, task.dicts)
         languages = {pair: pair.split("-") for pair in task.model_lang_pairs}
-        return cls(
+        model = cls(
             {pair: TranslationModel(parts.encoder(src), parts.decoder(tgt)) for pair, (src, tgt) in languages.items()}
         )
+        model.decoding_precision = cfg.decoding_precision
+        return model
 
     def load_state_dict(self, state_dict: dict[str, Tensor], strict: bool = True, model_cfg: Any = None) -> Any:
         """Of a checkpoint of several pairs, those that this model has: generating builds one."""

@@ -35,7 +35,9 @@ class DecoderAlone(ProfiledModel, FairseqLanguageModel):
     @classmethod
     def build(cls, cfg: TranslationConfig, dictionary: Dictionary) -> "DecoderAlone":
         validate(cfg, ["decoder"])
-        return cls(Decoder(cfg, dictionary, embedding(dictionary, cfg.decoder_embed_dim), no_encoder_attn=True))
+        model = cls(Decoder(cfg, dictionary, embedding(dictionary, cfg.decoder_embed_dim), no_encoder_attn=True))
+        model.decoding_precision = cfg.decoding_precision
+        return model
 
     def forward(
         self, src_tokens: Tensor, src_lengths: Tensor | None = None, **options: Any

@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from fairseq.models import BaseFairseqModel
 from torch import Tensor
 
 from realformer_nmt.model.admin_profile import is_pending, profile
+from realformer_nmt.model.decoding_model import DecodingModel
 from realformer_nmt.model.weights import demand_finite, explain_mismatch
 
 
-class ProfiledModel(BaseFairseqModel):
+class ProfiledModel(DecodingModel):
     """Its children are its stacks. ADMIN's profile is of the first training batch; weights are checked when loaded."""
 
     _profile_checked = False

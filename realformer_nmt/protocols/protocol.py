@@ -32,6 +32,7 @@ class Protocol:
     updates: int | None = None
     max_len_a: float | None = None  # at most a n + b target tokens for n source tokens; else fairseq's limit
     max_len_b: int | None = None
+    precision: Literal["fp32", "bf16", "int8"] | None = None  # of decoding on a CPU
 
     def __post_init__(self) -> None:
         if (self.epochs is None) == (self.updates is None):
@@ -55,8 +56,9 @@ class Protocol:
     def decoding(self) -> list[str]:
         """Options of `realformer-nmt translate`."""
         options = {name: getattr(self, name) for name in ("beam", "lenpen", "max_len_a", "max_len_b")}
-        given = {name.replace("_", "-"): value for name, value in options.items() if value is not None}
-        return [word for name, value in given.items() for word in (f"--{name}", f"{value:g}")]
+        given = {name.replace("_", "-"): f"{value:g}" for name, value in options.items() if value is not None}
+        given |= {"precision": self.precision} if self.precision else {}
+        return [word for option in given.items() for word in (f"--{option[0]}", option[1])]
 
 
 def shipped() -> tuple[str, ...]:

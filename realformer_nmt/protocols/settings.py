@@ -22,8 +22,9 @@ OF_STEP = ("max_tokens", "batch_size", "update_freq", "max_tokens_valid", "batch
 OF_PLACE = ("data", "save_dir", "restore_file", "finetune_from_model", "user_dir", "plasma_path", "dataset_impl")
 OF_LOG = ("aim_", "log_", "tensorboard_", "wandb_", "azureml_", "no_progress_bar", "eval_bleu_print_samples", "profile")
 OF_MACHINE = ("cpu", "tpu", "fp16", "bf16", "num_workers", "data_buffer_size", "empty_cache_freq", "all_gather_")
+OF_DECODING = ("decoding_precision",)
 KEPT = ("keep_", "no_epoch_checkpoints", "no_last_checkpoints", "no_save", "checkpoint_", "write_checkpoints_")
-LEFT_OUT = (*OF_STEP, *OF_PLACE, *OF_LOG, *OF_MACHINE, *KEPT)
+LEFT_OUT = (*OF_STEP, *OF_PLACE, *OF_LOG, *OF_MACHINE, *OF_DECODING, *KEPT)
 FIRST = "checkpoint_last.pt"
 BEGINNINGS = ("--fi", "--res", "--con")  # --finetune-from-model, --restore-file, --continue-once, however shortened
 

@@ -25,7 +25,9 @@ from realformer_nmt.data_bins import databin
 from realformer_nmt.evaluation import translate
 from realformer_nmt.evaluation.metric_table import tokenised_bleu
 from realformer_nmt.evaluation.streams import streaming
+from realformer_nmt.kernels.precision import FORMS, supported
 
+ROUNDED = [name for name in supported() if name != translate.EXACT]
 DECODING = ["--cpu", "--beam", "2", "--max-len-a", "1", "--max-len-b", "2"]
 Translate = Callable[..., list[str]]
 
@@ -201,3 +203,20 @@ def test_fairseq_generate_does_not_outlive_a_killed_command(run: Path, toy_corpu
         assert time.monotonic() < deadline
         time.sleep(0.05)
     assert not (tmp_path / "out" / translate.RECORD).exists()
+
+
+def test_the_precisions_on_offer_are_those_there_are() -> None:
+    assert set(translate.PRECISIONS) == FORMS.keys()
+    assert translate.EXACT in supported()
+
+
+@pytest.mark.parametrize("precision", ROUNDED)
+def test_a_precision_is_noted_and_nearly_the_exact_one(
+    run: Path, toy_corpus: Path, sentences: list[str], of_1001: list[str], tmp_path: Path, precision: str
+) -> None:
+    (tmp_path / "text").write_text("\n".join(sentences[:100]))
+    found = translated(run, toy_corpus, tmp_path, "--input", tmp_path / "text", "--precision", precision)
+    assert sum(one == other for one, other in zip(found, of_1001, strict=False)) >= 80
+    record = json.loads((tmp_path / "out" / translate.RECORD).read_text())
+    assert record["decoding"]["precision"] == precision
+    assert record["made_from"]["settings"]["precision"] == precision

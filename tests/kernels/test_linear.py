@@ -9,7 +9,7 @@ from fairseq.sequence_generator import SequenceGenerator
 from tiny import COMBINATIONS, PAD, PREVIOUS, SOURCE, build, combination, dictionary
 from torch import nn
 
-from realformer_nmt.kernels import linear, matmul
+from realformer_nmt.kernels import linear, matmul, precision
 
 
 @pytest.fixture(params=[True, False], ids=["intel", "other"])
@@ -18,7 +18,7 @@ def processor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.usefixtures("processor")
-@pytest.mark.parametrize("outputs", [7, linear.WIDE // 64])
+@pytest.mark.parametrize("outputs", [7, precision.WIDE // 64])
 @pytest.mark.parametrize("bias", [True, False])
 def test_the_product_is_torchs(outputs: int, bias: bool) -> None:
     layer, x = linear.linear(64, outputs, bias), torch.randn(3, 2, 64)

@@ -77,6 +77,8 @@ def test_a_file_of_ones_own_says_only_what_differs(tmp_path: Path) -> None:
     assert (mine.name, mine.epochs, mine.train["dropout"]) == ("mine", 7, 0.25)
     assert (mine.lenpen, mine.tokens_a_step) == (0.8, 640_000)
     assert {**mine.train, "dropout": 0.1} == base.train
+    own.write_text('base = "realformer"\nprecision = "int8"\n')
+    assert load(str(own), "wmt14_en_fr").decoding == [*base.decoding, "--precision", "int8"]
 
 
 @pytest.mark.parametrize(
@@ -85,6 +87,7 @@ def test_a_file_of_ones_own_says_only_what_differs(tmp_path: Path) -> None:
         ('base = "realformer"\nepoch = 7', "key epoch is not one of .*did you mean epochs"),
         ('base = "realformer"\nupdates = 7', "either epochs or updates"),
         ('base = "realformer"\nbeam = "four"', "beam: allowed is a whole number, given was 'four'"),
+        ('base = "realformer"\nprecision = "int4"', "precision: int4 is not one of fp32, bf16, int8"),
         ('base = "none"', "none.toml: No such file"),
         ("gpus = ", "mine.toml: "),
     ],

@@ -1,0 +1,71 @@
+"""The precisions in which a CPU decodes: in which form each keeps weights, and which processor has them."""
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from realformer_nmt.common.errors import OptionError
+from realformer_nmt.kernels.int8 import Int8
+from realformer_nmt.kernels.matmul import by_onednn, onednn_leads
+
+WIDE = 2**22  # weights from which on oneDNN's blocks are better than a transposed matrix where it does not lead
+# One of these: without them bf16 is emulated and slower than fp32, and eight bits overflow in sixteen
+INSTRUCTIONS = {
+    "bf16": ("avx512_bf16", "amx_bf16", "avx10_1"),
+    "int8": ("avx512_vnni", "avx_vnni", "amx_int8", "avx10_1"),
+}
+
+
+class Fp32:
+    """x W^T + b, W laid out as the product of few rows wants it."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        blocks = weight.numel() >= WIDE or onednn_leads(weight.device)
+        lay = torch.ops.mkldnn._reorder_linear_weight if blocks else _transposed
+        self.weight, self.bias = lay(weight), bias
+
+    def __call__(self, x: Tensor) -> Tensor:
+        multiply = by_onednn if self.weight.is_mkldnn else nn.functional.linear
+        return multiply(x, self.weight, self.bias)
+
+
+class Bf16:
+    """x, W and b rounded to bf16, their products summed in fp32, and the sum rounded."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        self.weight = torch.ops.mkldnn._reorder_linear_weight(weight.bfloat16())
+        self.bias = None if bias is None else bias.bfloat16()
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return by_onednn(x.bfloat16(), self.weight, self.bias).float()
+
+
+FORMS: dict[str, Callable[[Tensor, Tensor | None], Callable[[Tensor], Tensor]]] = {
+    "fp32": Fp32,
+    "bf16": Bf16,
+    "int8": Int8,
+}
+
+
+def demand_supported(precision: str) -> None:
+    if precision not in supported():
+        wanted = " or ".join(INSTRUCTIONS[precision])
+        raise OptionError(
+            f"decoding in {precision} needs a processor with {wanted}; this one has none of them and decodes in "
+            f"{', '.join(supported())}"
+        )
+
+
+@functools.cache
+def supported() -> tuple[str, ...]:
+    processors = Path("/proc/cpuinfo")
+    flags = set(processors.read_text("utf-8").split()) if processors.exists() else set()
+    return tuple(name for name in FORMS if name not in INSTRUCTIONS or flags.intersection(INSTRUCTIONS[name]))
+
+
+def _transposed(weight: Tensor) -> Tensor:
+    """The same matrix, its columns contiguous."""
+    return weight.t().contiguous().t()

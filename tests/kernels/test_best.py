@@ -1,0 +1,27 @@
+"""The best words, against torch's sort of all of them."""
+
+import pytest
+import torch
+
+from realformer_nmt.kernels.best import BLOCK, best
+
+
+@pytest.mark.parametrize("words", [9, BLOCK, 7 * BLOCK + 5, 12 * BLOCK])
+@pytest.mark.parametrize("piece", [6, 3 * BLOCK, 5 * BLOCK + 1, 2000])
+def test_the_largest_of_all_words_and_their_sum(words: int, piece: int) -> None:
+    logits = torch.randn(5, words, generator=torch.Generator().manual_seed(words)) * 4
+    found = best(logits.clone().split(piece, 1), 4, 5)
+    values, places = logits[:, 4:].sort(1, descending=True)
+    assert torch.equal(found.first, logits[:, :4])
+    assert torch.equal(found.values, values[:, :5])
+    assert torch.equal(found.words, places[:, :5] + 4)
+    torch.testing.assert_close(found.values - found.total, logits.log_softmax(1).gather(1, found.words))
+
+
+def test_a_row_that_is_no_number_says_so_and_spoils_no_other() -> None:
+    logits = torch.randn(3, 4 * BLOCK)
+    logits[1, 70] = torch.nan
+    logits[2, 9] = torch.inf
+    found = best([logits.clone()], 4, 2)
+    assert (found.values - found.total).isnan().any(1).tolist() == [False, True, True]
+    assert torch.equal(found.words[0], logits[0, 4:].topk(2).indices + 4)

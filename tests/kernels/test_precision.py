@@ -1,0 +1,73 @@
+"""Products in other precisions, against what their formulas say, and refused where they are not to be had."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from realformer_nmt.common.errors import OptionError
+from realformer_nmt.kernels import linear, precision
+
+
+def eight_bits(x: Tensor, weight: Tensor) -> NDArray[np.float64]:
+    """In whole numbers, row by row."""
+    rows, columns = (tensor.numpy().astype(np.float64) for tensor in (x, weight))
+    scales, other = (np.abs(matrix).max(1, keepdims=True) / 127 for matrix in (rows, columns))
+    whole = np.rint(rows / scales).astype(np.int64) @ np.rint(columns / other).astype(np.int64).T
+    return scales * whole * other.T
+
+
+needs_int8 = pytest.mark.skipif("int8" not in precision.supported(), reason="the processor has no products in int8")
+needs_bf16 = pytest.mark.skipif("bf16" not in precision.supported(), reason="the processor has no products in bf16")
+
+
+@needs_int8
+@pytest.mark.parametrize("rows", [1, 4, 40])
+def test_int8_is_the_product_of_rounded_rows(rows: int) -> None:
+    chance = torch.Generator().manual_seed(rows)
+    x, weight, bias = (torch.randn(*shape, generator=chance) for shape in ((rows, 96), (33, 96), (33,)))
+    found = precision.FORMS["int8"](weight, bias)(x * 10)
+    np.testing.assert_allclose(found, eight_bits(x * 10, weight) + bias.numpy(), rtol=1e-5, atol=2e-4)
+
+
+@needs_int8
+def test_a_row_in_int8_depends_on_no_other() -> None:
+    x, layer = torch.randn(3, 64), linear.linear(64, 20)
+    layer.make_generation_fast_(precision="int8")
+    with torch.no_grad():
+        alone = torch.cat([layer(row[None]) for row in x])
+        assert torch.equal(layer(torch.cat([x, 1000 * torch.randn(9, 64)]))[:3], alone)
+        spoilt = layer(torch.cat([x, torch.full((1, 64), torch.nan), torch.full((1, 64), torch.inf)]))
+    assert torch.equal(spoilt[:3], alone)
+    assert not spoilt[3:].isfinite().any()
+
+
+@needs_bf16
+def test_bf16_rounds_the_factors_and_the_result() -> None:
+    x, weight, bias = torch.randn(5, 64), torch.randn(20, 64), torch.randn(20)
+    expected = x.bfloat16().double() @ weight.bfloat16().double().T + bias.bfloat16().double()
+    torch.testing.assert_close(precision.FORMS["bf16"](weight, bias)(x).double(), expected, rtol=2**-8, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", precision.supported())
+def test_wide_outputs_come_in_pieces_and_make_the_whole(name: str) -> None:
+    layer, x = linear.linear(16, linear.PIECE + 40), torch.randn(3, 16)
+    layer.make_generation_fast_(precision=name)
+    with torch.no_grad():
+        pieces = list(linear.pieces_of(layer, x))
+        assert [piece.size(1) for piece in pieces] == [linear.PIECE, 40]
+        assert torch.equal(torch.cat(pieces, 1), layer(x))
+        exact = torch.nn.functional.linear(x, layer.weight, layer.bias)
+    torch.testing.assert_close(layer(x).detach(), exact.detach(), rtol=0, atol=0.05)
+
+
+def test_what_the_processor_lacks_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(precision, "supported", lambda: ("fp32", "bf16"))
+    with pytest.raises(OptionError, match=r"int8 needs a processor with avx512_vnni or .*; this one .* fp32, bf16$"):
+        linear.linear(8, 8).make_generation_fast_(precision="int8")
+
+
+def test_a_model_that_is_cast_already_has_its_precision() -> None:
+    with pytest.raises(OptionError, match=r"^a model in torch.bfloat16 on cpu cannot decode in int8: .*leave out"):
+        linear.linear(8, 8).bfloat16().make_generation_fast_(precision="int8")
