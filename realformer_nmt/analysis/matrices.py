@@ -11,6 +11,7 @@ from realformer_nmt.figures.drawing import Drawing, styled
 
 COLUMNS, SIZE, EDGE = 4, 1.5, 0.55  # inches: a picture, and what stands around all of them
 WORD, LETTER, LEAST = 0.13, 0.06, 0.9  # inches: a row or column of attention, a letter of a label, a picture's side
+MOST = 40  # inches of all pictures beside each other: 8,000 points of a PNG
 Matrix = Sequence[Sequence[float]]
 
 
@@ -38,7 +39,8 @@ def draw(title: str, pictures: Mapping[str, Matrix]) -> Drawing:
 def heads(title: str, attended: Attended) -> Drawing:
     """A picture for every head, a column a head, a row a layer, the first at the bottom; words stand at the edges."""
     layers, number = len(attended.layers), len(attended.layers[0])
-    tall, wide = (max(LEAST, WORD * len(words)) for words in (attended.queries, attended.keys))
+    tall = min(MOST / layers, max(LEAST, WORD * len(attended.queries)))
+    wide = min(MOST / number, max(LEAST, WORD * len(attended.keys)))
     left, below = (LETTER * max(map(len, words)) + EDGE for words in (attended.queries, attended.keys))
     width, height = left + number * (wide + 0.12), below + layers * (tall + 0.22) + EDGE
     margins = {"left": left / width, "right": 0.99, "bottom": below / height, "top": 1 - EDGE / height}
@@ -50,14 +52,17 @@ def heads(title: str, attended: Attended) -> Drawing:
             axes.set_title(f"layer {layer}, head {head}", fontsize=6, pad=2)
             axes.imshow(matrix.numpy(), cmap="Blues", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
             drawing.mark(axes, "head", f"layer {layer}, head {head}")
-            label(axes, attended, rows=head == 1, columns=layer == 1)
+            label(axes, attended, rows=head == 1, columns=layer == 1, size=(tall, wide))
     drawing.figure.suptitle(printable(title), fontsize=9.5, x=0.1 / width, ha="left")
     return drawing
 
 
-def label(axes: Axes, attended: Attended, rows: bool, columns: bool) -> None:
+def label(axes: Axes, attended: Attended, rows: bool, columns: bool, size: tuple[float, float]) -> None:
+    """As large as the rows and columns leave room for."""
     axes.grid(visible=False)
-    axes.tick_params(length=0, labelsize=6)
+    axes.tick_params(length=0)
+    for axis, side, words in zip("yx", size, (attended.queries, attended.keys), strict=True):
+        axes.tick_params(axis=axis, labelsize=min(6.0, 60 * side / len(words)))
     axes.set_yticks(range(len(attended.queries)) if rows else [], list(map(printable, attended.queries)) * rows)
     axes.set_xticks(range(len(attended.keys)) if columns else [], list(map(printable, attended.keys)) * columns)
     axes.tick_params(axis="x", rotation=90)

@@ -15,7 +15,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import preparation
 from realformer_nmt.model.model import TranslationModel
 
-BEAM = 4
+BEAM, LONGEST = 4, {"max_len_a": 1.5, "max_len_b": 10}  # a model that repeats itself ends there
 
 
 class Attended(NamedTuple):
@@ -45,7 +45,7 @@ def pieces(raw: str, data: Path) -> str:
 
 def translate(model: TranslationModel, source: Tensor, words: Dictionary) -> Tensor:
     """The best of a beam, its end included."""
-    generator = SequenceGenerator([model], words, beam_size=BEAM)
+    generator = SequenceGenerator([model], words, beam_size=BEAM, **LONGEST)
     sample = {"net_input": {"src_tokens": source.unsqueeze(0), "src_lengths": torch.tensor([len(source)])}}
     tokens: Tensor = generator.generate([model], sample)[0][0]["tokens"]
     return tokens

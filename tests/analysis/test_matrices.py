@@ -22,6 +22,14 @@ def test_a_picture_for_every_head_and_words_at_the_edges() -> None:
     assert texts.count("zwei") == 3  # of each column
 
 
+def test_long_sentences_and_deep_models_make_no_picture_without_end() -> None:
+    words = [f"w{number}" for number in range(150)]
+    drawing = matrices.heads("decoder attention", Attended(words, words, [torch.rand(8, 150, 150)] * 4))
+    width, height = drawing.figure.get_size_inches()
+    assert matrices.MOST < width < matrices.MOST + 4
+    assert height < matrices.MOST + 4
+
+
 def test_a_picture_for_every_matrix() -> None:
     marks, texts = read(matrices.draw("CKA", {f"m{n}": [[1.0, 0.5], [0.5, 1.0]] for n in range(5)}), "matrix")
     assert marks == [f"m{n}" for n in range(5)]

@@ -48,7 +48,7 @@ class Models:
         self.data = data
 
     def __call__(self, folder: Path) -> None:
-        layers = ("--encoder-layers", "2", "--decoder-layers", "2")
+        layers = ("--encoder-layers", "2", "--decoder-layers", "2", "--max-target-positions", "12")
         (folder / "run" / "checkpoints").mkdir(parents=True)
         saved.save(folder / "run" / "checkpoints" / "checkpoint_last.pt", saved.state(self.data, *layers))
         saved.save(folder / "pre.pt", saved.state(self.data, *layers, arch="pre_ln_tiny"))
