@@ -61,8 +61,8 @@ def label(axes: Axes, attended: Attended, rows: bool, columns: bool, size: tuple
     """As large as the rows and columns leave room for."""
     axes.grid(visible=False)
     axes.tick_params(length=0)
-    for axis, side, words in zip("yx", size, (attended.queries, attended.keys), strict=True):
-        axes.tick_params(axis=axis, labelsize=min(6.0, 60 * side / len(words)))
+    tall, wide = (min(6.0, 60 * side / len(words)) for side, words in zip(size, attended[:2], strict=True))
+    axes.tick_params(axis="y", labelsize=tall)
     axes.set_yticks(range(len(attended.queries)) if rows else [], list(map(printable, attended.queries)) * rows)
     axes.set_xticks(range(len(attended.keys)) if columns else [], list(map(printable, attended.keys)) * columns)
-    axes.tick_params(axis="x", rotation=90)
+    axes.tick_params(axis="x", rotation=90, labelsize=wide)
