@@ -30,6 +30,7 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
     "bpe": ("subword_nmt", "sentencepiece", "fastbpe", "characters", "bytes"),
     "tokenizer": ("moses", "nltk", "space"),
 }
+LATER = ("decoding_precision",)  # options of models that older checkpoints do not have
 CHOSEN_AS = {"model": ("_name", "arch"), **{group: ("_name", group) for group in KNOWN if group != "model"}}
 
 
@@ -70,6 +71,13 @@ def registry(group: str) -> Mapping[str, type]:
 
 def is_of_plug_in(kind: type) -> bool:
     return kind.__module__.split(".")[0] != "fairseq"
+
+
+def added_later(kind: type) -> Fields:
+    """What a checkpoint of before lacks, with its default: --model-overrides changes no more than it finds."""
+    dataclass = getattr(kind, "__dataclass", None)
+    fields = () if dataclass is None else dataclasses.fields(dataclass)
+    return {field.name: field.default for field in fields if field.name in LATER}
 
 
 def declared(kind: type) -> frozenset[str]:

@@ -17,6 +17,7 @@ from realformer_nmt.checkpoints.allowed_kinds import (
     CHOSEN_AS,
     Fields,
     SettingsError,
+    added_later,
     declared,
     demand_known,
     files_to_give,
@@ -80,7 +81,7 @@ def choice(group: str, given: Any) -> Any:
     values = fields_of(given, group)
     name = named(group, values)
     kind = demand_known(group, name)
-    own = take(group, values, declared(kind))
+    own = {**added_later(kind), **take(group, values, declared(kind))}
     if is_of_plug_in(kind):
         rest = (values.keys() & declared(kind)) - {*TEXTS, *CHOSEN_AS[group], "dataset_impl"}
         own |= {field: plain(values[field], f"the {group}'s {field}") for field in sorted(rest)}

@@ -43,6 +43,10 @@ def options(state: dict[str, Any]) -> dict[str, Any]:
     return table(table(state.get("cfg")).get("model")) or table(state.get("args"))
 
 
+def of_this_package(state: dict[str, Any]) -> bool:
+    return PARTS.keys() <= options(state).keys()
+
+
 def choices(state: dict[str, Any]) -> dict[str, Any]:
     given = options(state)
     return {name: given[name] for name in CHOICES if name in given}

@@ -87,7 +87,10 @@ def run(args: argparse.Namespace) -> int:
     for path in args.checkpoints:
         if not path.is_file():
             raise UserError(f"{path}: no such file; give checkpoints that fairseq-train or average has saved")
-        demand_same_languages(path, corpus)
+        state = layout.without_weights(path)
+        demand_same_languages(path, state, corpus)
+        if args.precision != EXACT and not layout.of_this_package(state):
+            raise UserError(f"{path} is no model of this package and decodes in {EXACT} alone: leave out --precision")
     generated = translate_subset(args, corpus) if args.input is None else translate_text(args, corpus)
     files = write(generated, corpus, args.output)
     content = {**describe(args, corpus, made), "lines": len(generated.hypotheses), "seconds": time.monotonic() - start}
@@ -123,9 +126,9 @@ def asked(args: argparse.Namespace) -> Stage:
     return Stage(args.output / RECORD, settings, inputs)
 
 
-def demand_same_languages(path: Path, corpus: Preparation) -> None:
+def demand_same_languages(path: Path, state: dict[str, Any], corpus: Preparation) -> None:
     """A model of another pair would translate without a word where the dictionary is joined."""
-    trained = (layout.without_weights(path).get("task_state") or {}).get("languages")
+    trained = (state.get("task_state") or {}).get("languages")
     if trained and trained != [corpus.source, corpus.target]:
         pair = f"{corpus.data} is from {corpus.source} to {corpus.target}"
         raise UserError(f"{path} translates from {' to '.join(trained)}, and {pair}: give the data of its pair")

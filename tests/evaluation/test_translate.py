@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import saved
 import torch
 from program import REPOSITORY, realformer_nmt
 from tiny_run import Training
@@ -220,3 +221,13 @@ def test_a_precision_is_noted_and_nearly_the_exact_one(
     record = json.loads((tmp_path / "out" / translate.RECORD).read_text())
     assert record["decoding"]["precision"] == precision
     assert record["made_from"]["settings"]["precision"] == precision
+
+
+def test_a_model_of_fairseqs_own_has_no_other_precision(toy_corpus: Path, tmp_path: Path) -> None:
+    sizes = ("--encoder-embed-dim", "8", "--decoder-embed-dim", "8")
+    path = saved.save(tmp_path / "stock.pt", saved.state(toy_corpus, *sizes, arch="transformer"))
+    parser = argparse.ArgumentParser()
+    translate.add_arguments(parser)
+    words = ["--data", toy_corpus, "--subwords", "none", "--output", tmp_path / "out", "--precision", "bf16"]
+    with pytest.raises(UserError, match=r"stock.pt is no model of this package and decodes in fp32 alone"):
+        translate.run(parser.parse_args([str(word) for word in (path, *words)]))
