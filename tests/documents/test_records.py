@@ -25,3 +25,15 @@ def test_every_score_of_the_quickstart_is_that_of_its_cell(page: str) -> None:
     cells = json.loads((RESULTS / "quickstart" / "results.json").read_text())["cells"]
     scored = {(cell["family"], str(cell["depth"])): cell["scores"].get("bleu") for cell in cells}
     assert shown == {key: f"{found['score']:.1f}" if found else "failed" for key, found in scored.items()}
+
+
+def test_speed_and_cost_of_other_precisions_are_the_records() -> None:
+    page = (REPOSITORY / "docs" / "performance.md").read_text()
+    record = json.loads((RESULTS / "precisions.json").read_text())
+    section = page.partition("## Other precisions")[2].partition("\n## ")[0].replace("\N{MINUS SIGN}", "-")
+    speeds = [row["against stock"] for row in record["speed"]["rows"] if row["model"].startswith(("post", "real"))]
+    shown = re.findall(r"\d\.\d\d \(\d\.\d\d to \d\.\d\d\)", section)
+    assert sorted(shown) == sorted(speed for speed in speeds if speed in shown)
+    assert len(shown) == 16
+    costs = [f"{row['against fp32']:+.2f} (p {row['p']:.2f})" for row in record["bleu"] if row["p"] is not None]
+    assert sorted(re.findall(r"[+-]\d\.\d\d \(p \d\.\d\d\)", section)) == sorted(costs)
