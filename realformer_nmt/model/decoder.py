@@ -8,7 +8,7 @@ from fairseq.data import Dictionary
 from fairseq.models import FairseqIncrementalDecoder
 from torch import Tensor, nn
 
-from realformer_nmt.kernels.best import Best, best
+from realformer_nmt.kernels.best_words import Best, best
 from realformer_nmt.kernels.linear import linear, pieces_of
 from realformer_nmt.model.cache import Decoding
 from realformer_nmt.model.config import TranslationConfig

@@ -10,5 +10,7 @@ class DecodingModel(BaseFairseqModel):
 
     decoding_precision = "fp32"
 
-    def make_generation_fast_(self, **options: Any) -> None:
-        super().make_generation_fast_(**{"precision": self.decoding_precision, **options})
+    def make_generation_fast_(self, name: str | None = None, **options: Any) -> None:
+        """fairseq names a model within another, whose layers the outer one calls itself."""
+        if name is None:
+            super().make_generation_fast_(**{"precision": self.decoding_precision, **options})

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from realformer_nmt.kernels.best import BLOCK, best
+from realformer_nmt.kernels.best_words import BLOCK, best
 
 
 @pytest.mark.parametrize("words", [9, BLOCK, 7 * BLOCK + 5, 12 * BLOCK])
