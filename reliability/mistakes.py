@@ -1,7 +1,7 @@
 """Mistaken commands, a line each; its test runs them in the folder that tests/helpers/bad_files.py fills."""
 
 TRAIN = """data --arch realformer_tiny --optimizer adam --lr 0.001 --max-tokens 500 --max-update 1 --encoder-layers 1
-    --decoder-layers 1 --share-all-embeddings --save-dir made --no-save --disable-validation --cpu --num-workers 0"""
+    --decoder-layers 1 --share-all-embeddings --save-dir made --no-save --cpu --num-workers 0"""
 BASES = {  # a line's own words come after these, and win
     "fairseq-train": TRAIN,
     "fairseq-generate": "data --path good.pt --cpu --num-workers 0 --beam 1 --max-len-b 5",
@@ -97,7 +97,7 @@ FAIRSEQ = {
         --weight-decay -1
         --optimizer sgdd
         --optimizer sgd --momentum 2
-        --optimizer adafactor --lr 0.1
+        --optimizer adafactor --warmup-init
         --lr-scheduler lineer
         --lr-scheduler linear --warmup-updates -1
         --lr-scheduler linear --total-num-update -1
@@ -180,11 +180,10 @@ FAIRSEQ = {
         --source-lang ../src
         --train-subset trian
         --train-subset test,train
-        --valid-subset vaild --validate-interval 1
+        --valid-subset vaild
         --dataset-impl cached
         --dataset-impl fasta
         --dataset-impl huffman
-        --upsample-primary 0
         --upsample-primary -3
         --num-batch-buckets -1
         --eval-bleu --eval-bleu-args {
@@ -195,7 +194,6 @@ FAIRSEQ = {
         --eval-bleu --eval-bleu-detok-args x
         --scoring blue
         --bpe sentencpiece
-        --bpe sentencepiece --sentencepiece-model absent
         --tokenizer mosess
         --simul-type waitk
         --save-dir ok.en
@@ -352,7 +350,6 @@ FAIRSEQ = {
         --input latin1
         --input utf16
         --input binary
-        --buffer-size 0
         --buffer-size -1
         --max-tokens 5 --buffer-size 3 --batch-size 4
         --batch-size 0
@@ -392,7 +389,7 @@ FAIRSEQ = {
         --distributed-world-size 0
         absent
         otherwords
-        cut
+        cut --valid-subset train
         folder
     """,
     "fairseq-eval-lm": """
@@ -414,7 +411,6 @@ FAIRSEQ = {
         --workers 0
         --workers -3
         --workers x
-        --nwordssrc 0
         --nwordssrc x
         --srcdict absent
         --srcdict binarywords/dict.src.txt
@@ -608,7 +604,6 @@ OURS = {
         -- --arch nothing
         -- --dropout 2
         -- --lr nan
-        -- --max-update 0
         -- --max-epoch -1
         -- --update-freq 0
         -- --max-tokens 0

@@ -23,13 +23,17 @@ def check_languages() -> None:
     def setup_task(cfg: Any, **kwargs: Any) -> Any:
         held: Any = OmegaConf.to_container(cfg) if isinstance(cfg, DictConfig) else vars(cfg)
         demand_plain(held)
-        for name in ("source_lang", "target_lang"):
-            if (language := getattr(cfg, name, None)) is not None:
-                try:
-                    demand_language(language)
-                except ValueError as error:
-                    raise UserError(f"--{name.replace('_', '-')}: {error}") from error
-        return original(cfg, **kwargs)
+        given = {name: held[name] for name in ("source_lang", "target_lang") if held.get(name) is not None}
+        for name, language in given.items():
+            try:
+                demand_language(language)
+            except ValueError as error:
+                raise UserError(f"--{name.replace('_', '-')}: {error}") from error
+        task = original(cfg, **kwargs)
+        for name, language in given.items():
+            if (found := getattr(task.cfg, name, language)) != language:  # one alone is passed over
+                raise UserError(f"--{name.replace('_', '-')} {language}: the data-bin has {found} there; give its own")
+        return task
 
     tasks.setup_task = setup_task
     data_utils.infer_language_pair = lambda path: pair_in(Path(path))

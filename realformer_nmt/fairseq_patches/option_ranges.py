@@ -14,7 +14,9 @@ from fairseq import options
 from fairseq.trainer import Trainer
 from omegaconf import DictConfig, OmegaConf
 
+from realformer_nmt.checkpoints.allowed_kinds import SettingsError, demand_known
 from realformer_nmt.common.errors import OptionError
+from realformer_nmt.fairseq_patches import nested_options
 from realformer_nmt.fairseq_patches.literal_options import evaluate
 
 
@@ -84,6 +86,10 @@ NAMES = {
 }
 RANGES = {name: allowed for allowed, names in NAMES.items() for name in names.split()}
 DROPPING = ("dropout", "layerdrop")
+READERS: Mapping[str, Callable[[str], Any]] = {  # of options that are written as tables or lists
+    "adam_betas": evaluate,
+    **{name: functools.partial(nested_options.read, name) for name in nested_options.NESTED},
+}
 
 
 def range_of(name: str, value: float) -> Range:
@@ -99,6 +105,19 @@ def check(held: DictConfig | argparse.Namespace) -> None:
             check_path(name, value)
         else:
             check_number(name, value)
+    if isinstance(held, argparse.Namespace):
+        check_together(held)
+
+
+def check_together(held: argparse.Namespace) -> None:
+    """What fairseq's decoding commands leave out without a word."""
+    if (nbest := getattr(held, "nbest", 1)) > (beam := getattr(held, "beam", nbest)):
+        raise OptionError(f"--nbest {nbest} of --beam {beam} is not possible: pass a beam of {nbest} or more")
+    if getattr(held, "num_shards", 1) > 1 and hasattr(held, "nbest"):
+        raise OptionError(
+            f"--num-shards {held.num_shards}: this fairseq translates everything in every shard; "
+            "pass --distributed-world-size and --distributed-rank in its place, with a GPU a shard, or split the text"
+        )
 
 
 def check_number(name: str, value: float) -> None:
@@ -110,6 +129,8 @@ def check_number(name: str, value: float) -> None:
 def check_path(name: str, value: str) -> None:
     """fairseq cuts `data` and `path` at colons, for several shards and models."""
     flag = {"data": "the data-bin"}.get(name, f"--{name.replace('_', '-')}")
+    if name.endswith("dir") and holds(Path.is_file, value):
+        raise OptionError(f"{flag} {value} is a file: give a folder")
     for path in {value, *value.split(os.pathsep)} if name != "input" else ():
         if holds(Path.is_fifo, path):
             raise OptionError(f"{flag} {path} is a pipe, which can be read only once: give a file")
@@ -135,8 +156,9 @@ def given(held: Any, name: str = "") -> Iterator[tuple[str, int | float | str]]:
         held = vars(held)
     if isinstance(held, Mapping):
         for key, value in held.items():
-            betas = key == "adam_betas" and isinstance(value, str)
-            yield from given(evaluate(value) if betas else value, str(key))
+            if isinstance(value, str) and key in READERS:
+                value = READERS[key](value)
+            yield from given(value, str(key))
     elif isinstance(held, list | tuple):
         for value in held:
             yield from given(value, name)
@@ -145,7 +167,12 @@ def given(held: Any, name: str = "") -> Iterator[tuple[str, int | float | str]]:
 
 
 def check_training(cfg: DictConfig) -> None:
-    """That it can be done here, and that it ends."""
+    """That it can be done here, that it ends, and that its checkpoints can be read again."""
+    for group, flag in {"task": "--task", "criterion": "--criterion", "model": "--arch"}.items():
+        try:
+            demand_known(group, cfg[group]._name)
+        except SettingsError as error:
+            raise OptionError(f"{flag}: this training's checkpoints could not be read again: {error}") from error
     if cfg.common.cpu or not torch.cuda.is_available():
         for name in ("memory_efficient_fp16", "fp16"):
             if cfg.common.get(name):

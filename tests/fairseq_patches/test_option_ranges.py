@@ -100,3 +100,21 @@ def test_a_pipe_and_a_colon_are_refused(tmp_path: Path) -> None:
             option_ranges.check(argparse.Namespace(**{name: str(colon)}))
     two_shards = f"{tmp_path}:{tmp_path}"
     option_ranges.check(argparse.Namespace(data=two_shards, path=two_shards, input=str(pipe), save_dir=str(colon)))
+
+
+def test_what_decoding_would_leave_out_is_refused(tmp_path: Path) -> None:
+    for given, message in (
+        ({"nbest": 3, "beam": 2}, "--nbest 3 of --beam 2 is not possible: pass a beam of 3 or more"),
+        ({"nbest": 1, "beam": 2, "num_shards": 2}, "translates everything in every shard"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            option_ranges.check(argparse.Namespace(**given))
+    option_ranges.check(argparse.Namespace(nbest=2, beam=2, num_shards=1))
+    (tmp_path / "file").touch()
+    with pytest.raises(OptionError, match=r"--tensorboard-logdir .*file is a file: give a folder"):
+        option_ranges.check(argparse.Namespace(tensorboard_logdir=str(tmp_path / "file")))
+
+
+def test_a_training_whose_checkpoints_nobody_could_read_is_refused() -> None:
+    with pytest.raises(OptionError, match=r"^--task: .* could not be read again: asks for the task 'translation_lev'"):
+        option_ranges.check_training(configured("--cpu", "--max-epoch", 3, "--task", "translation_lev"))
