@@ -21,7 +21,8 @@ def refused() -> dict[str, int]:
 
 def passed(file: str) -> int:
     """Each case of a table is a test: of what must be said, and of the status."""
-    command = [sys.executable, "-m", "pytest", "-o", "addopts=", "-q", file]
+    unhurried = ("-o", "timeout=7200")  # one fixture runs hundreds of commands
+    command = [sys.executable, "-m", "pytest", "-o", "addopts=", *unhurried, "-q", file]
     environment = {**os.environ, "EVERY_MISTAKE": "1"}  # one of each kind otherwise
     done = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=False)
     told = done.stdout.strip().splitlines()[-1]
