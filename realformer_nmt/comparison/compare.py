@@ -11,6 +11,8 @@ EXAMPLES = """examples:
   realformer-nmt compare grid.toml --folder runs --plan
   realformer-nmt compare grid.toml --folder runs --launcher slurm
   realformer-nmt compare grid.toml --folder runs --report
+  realformer-nmt compare grid.toml --folder runs --only pre_ln --only admin --add-seeds 2
+  realformer-nmt compare grid.toml --folder runs --merge runs-of-another-machine
 """
 
 
@@ -32,6 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--plan", action="store_true", help="show cells, parameters, cost and commands; run nothing")
     what.add_argument("--status", action="store_true", help="show how far each cell is; works at any time")
     what.add_argument("--report", action="store_true", help="write the report of what is done; works at any time")
+    what.add_argument(
+        "--merge", type=Path, nargs="+", metavar="FOLDER", help="take over finished cells, made elsewhere by this grid"
+    )
+    parser.add_argument(
+        "--only", action="append", metavar="FAMILY", help="run this family alone (repeatable); the report is of all"
+    )
+    parser.add_argument("--add-seeds", type=int, default=0, metavar="N", help="N seeds beyond the grid's")
     parser.add_argument("--anew", action="store_true", help="make again what no longer fits the grid")
     parser.add_argument(
         "--launcher",
@@ -50,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """How far the cells are is said without fairseq, which takes seconds to start."""
-    cells = status.noted(args.grid, args.folder) if args.status else None
+    cells = status.noted(args.grid, args.folder) if args.status and not (args.only or args.add_seeds) else None
     if cells is None:
         return run_in_fairseq("compare", "realformer_nmt.comparison.execution", args)
     print(status.table(cells))

@@ -10,12 +10,13 @@ import torch
 from rich.console import Console
 
 from realformer_nmt.command import main
+from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison import grid as grids
-from realformer_nmt.comparison import plan, results, status
+from realformer_nmt.comparison import merging, plan, results, status
 from realformer_nmt.comparison.cell import Cell
 from realformer_nmt.comparison.cells import cells
 from realformer_nmt.comparison.corpus import Corpus, find
@@ -31,31 +32,46 @@ from realformer_nmt.protocols.command import layers
 
 
 def run(args: argparse.Namespace) -> int:
-    grid = grids.load(args.grid)
+    grid = grids.load(args.grid).with_seeds(args.add_seeds)
     corpus = find(grid, args.prepared, args.archives, args.folder)
     present = torch.cuda.device_count() if args.launcher == "here" else 1  # a node's are not seen from here
     gpus = present if args.gpus is None else args.gpus
     if not 0 <= gpus <= present or (args.jobs is not None and args.jobs < 1):
         raise UserError(f"--gpus {gpus} --jobs {args.jobs}: allowed are 0 to {present} GPUs, 1 job or more")
     found = cells(grid, corpus, args.folder, min(1, gpus))
+    chosen = only(grid, found, args.only)
     if args.plan:
-        return show_plan(corpus, found, args.tflops)
+        return show_plan(corpus, chosen, args.tflops)
     if args.status:
-        print(status.table(found, {cell.name: differences(cell) for cell in found}))
+        print(status.table(chosen, {cell.name: differences(cell) for cell in chosen}))
         return 0
     if not args.report:
         with alone(args.folder / ".lock", "compares in"):
             demand_data(grid, corpus)
-            unfit = demand_fit(found, args.anew)
-            plan.demand_states(found)
-            for cell in unfit:
-                renew(cell)
-            launch(args, grid, found, gpus)
+            if args.merge:
+                merging.merge(chosen, [only(grid, cells(grid, corpus, f, min(1, gpus)), args.only) for f in args.merge])
+            else:
+                make(args, grid, chosen, gpus)
     write(grid, corpus, found, args.folder)
-    errors = [cell.name for cell in found if Note(cell).state == "error"]
+    errors = [cell.name for cell in chosen if Note(cell).state == "error"]
     if errors and not args.report:
         raise UserError(f"{', '.join(errors)}: see `--status`; the same command tries again")
     return 0
+
+
+def only(grid: Grid, found: Sequence[Cell], families: Sequence[str] | None) -> list[Cell]:
+    for family in families or ():
+        if family not in grid.families:
+            raise UserError(unknown("--only", family, grid.families))
+    return [cell for cell in found if not families or cell.family in families]
+
+
+def make(args: argparse.Namespace, grid: Grid, found: Sequence[Cell], gpus: int) -> None:
+    unfit = demand_fit(found, args.anew)
+    plan.demand_states(found)
+    for cell in unfit:
+        renew(cell)
+    launch(args, grid, found, gpus)
 
 
 def demand_data(grid: Grid, corpus: Corpus) -> None:

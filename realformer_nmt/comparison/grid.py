@@ -5,7 +5,7 @@ Paths in it are relative to its folder.
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -125,6 +125,13 @@ class Grid:
 
     def cells(self) -> Iterator[tuple[str, str, int]]:
         return itertools.product(self.families, self.layers, self.seeds)
+
+    def with_seeds(self, number: int) -> "Grid":
+        """So many more, counted on from the largest."""
+        if number < 0:
+            raise UserError(f"--add-seeds {number}: allowed is a whole number, 1 or more")
+        first = max(self.seeds) + 1
+        return replace(self, seeds=(*self.seeds, *range(first, first + number)))
 
     def options(self, table: str, cell: tuple[str, str, int]) -> dict[str, Any]:
         """[train] or [budget] with the overrides for a cell, the last one first in force."""

@@ -155,3 +155,29 @@ def test_a_title_is_the_grids_own_or_none(tmp_path: Path) -> None:
     assert load(write(tmp_path, 'title = "Deep and narrow"\n' + PLAIN)).title == "Deep and narrow"
     with pytest.raises(UserError, match="title"):
         load(write(tmp_path, "title = 5\n" + PLAIN))
+
+
+def planned(folder: Path, capsys: pytest.CaptureFixture[str], *options: str) -> list[str]:
+    text = PLAIN + "seeds = [1, 4]\ncorpus = 'multi30k_en_de'\nprotocol = 'small'"
+    call = ["compare", str(write(folder, text)), "--folder", str(folder / "runs"), "--plan", "--gpus", "0"]
+    assert main([*call, *options]) == 0
+    return [line[2:] for line in capsys.readouterr().out.splitlines() if line.startswith("# ") and " " not in line[2:]]
+
+
+def test_more_seeds_follow_the_grids_largest_and_keep_its_cells(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grids, more = planned(tmp_path, capsys), planned(tmp_path, capsys, "--add-seeds", "2")
+    assert set(grids) < set(more)
+    assert {name.rpartition("-")[2] for name in set(more) - set(grids)} == {"s5", "s6"}
+    assert len(more) == 2 * len(grids)
+
+
+def test_one_family_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert {name.partition("-")[0] for name in planned(tmp_path, capsys, "--only", "admin")} == {"admin"}
+    with pytest.raises(AssertionError):
+        planned(tmp_path, capsys, "--only", "admn")
+    assert "--only admn is not one of post_ln, admin; did you mean admin?" in capsys.readouterr().err
+    with pytest.raises(AssertionError):
+        planned(tmp_path, capsys, "--add-seeds", "-1")
+    assert "--add-seeds -1: allowed is" in capsys.readouterr().err

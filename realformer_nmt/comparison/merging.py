@@ -1,0 +1,87 @@
+"""`compare --merge`: finished cells of other folders, which other machines made by the same grid, beside those here.
+
+Everything is checked before anything is copied.
+"""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from realformer_nmt.common.atomic_files import writing
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.comparison import scored
+from realformer_nmt.comparison.cell import Cell
+from realformer_nmt.comparison.note import Note
+from realformer_nmt.comparison.standing import differences
+
+NOTHING = "nothing was merged"
+
+
+def merge(ours: Sequence[Cell], others: Sequence[Sequence[Cell]]) -> None:
+    """`others` are the same cells, in the same order, in each other folder."""
+    wanted = [(mine, cell) for mine, *theirs in zip(ours, *others, strict=True) if (cell := new(mine, theirs))]
+    if not wanted:
+        raise UserError(f"no cell of the grid is finished in those folders and not here: {NOTHING}")
+    for mine, cell in wanted:
+        copy(cell.folder, mine.folder)
+        print(f"{mine.name}: {Note(mine).state}, of {cell.folder}")
+
+
+def new(mine: Cell, theirs: Sequence[Cell]) -> Cell | None:
+    """The one to be copied, where it is finished elsewhere and not here."""
+    finished = [cell for cell in (mine, *theirs) if Note(cell).final]
+    for cell in finished:
+        if told := differences(cell):
+            raise UserError(f"{cell.folder} is not what the grid asks for: {'; '.join(told)}; {NOTHING}")
+    for other in finished[1:]:
+        if records(other) != records(finished[0]):
+            raise UserError(
+                f"{finished[0].folder} and {other.folder} are two trainings of one cell: keep one of them, and move "
+                f"the other away; {NOTHING}"
+            )
+    if not finished or finished[0] is mine:
+        return None
+    if mine.folder.exists():
+        raise UserError(
+            f"{mine.folder} has begun and is not finished, and {finished[0].folder} is: remove the first; {NOTHING}"
+        )
+    demand_reference(finished[0], mine)
+    return finished[0]
+
+
+def records(cell: Cell) -> list[str | None]:
+    """Two copies of a training have the same; of two trainings at least the times differ."""
+    files = (cell.note, *(stage.record for stage in cell.stages))
+    return [sha256(file) if file.is_file() else None for file in files]
+
+
+def demand_reference(cell: Cell, mine: Cell) -> None:
+    """run.json names it relative to itself."""
+    reference = scored.read(cell.scores).get("files", {}).get("reference")
+    if reference is None:
+        return
+    file = mine.folder / reference["path"]
+    if not file.resolve().is_file() or sha256(file.resolve()) != reference["sha256"]:
+        raise UserError(
+            f"{cell.scores} was scored with {reference['path']}, seen from its folder; seen from {mine.folder} that is "
+            f"not there, or another file: put the prepared corpus there; {NOTHING}"
+        )
+
+
+def copy(folder: Path, to: Path) -> None:
+    """Whole or not at all; without checkpoints, which nobody needs of a finished cell."""
+    part = to.with_name(f".{to.name}.part")
+    with writing(to):
+        shutil.rmtree(part, ignore_errors=True)
+        shutil.copytree(folder, part, ignore=left_out)
+        part.rename(to)
+
+
+def left_out(folder: str, names: list[str]) -> set[str]:
+    kept = Path(folder).name == "checkpoints"
+    return {
+        name
+        for name in names
+        if name.startswith((".", "before-")) or Path(folder, name).is_symlink() or (kept and name.endswith(".pt"))
+    }

@@ -1,0 +1,105 @@
+"""Cells of two folders in one report, and what is refused: another grid's, two trainings of one cell."""
+
+import json
+import shutil
+from pathlib import Path
+
+import comparisons
+import pytest
+from comparisons import DIVERGED, DONE, STUCK
+from fixture_types import Once
+from test_compare import compare
+
+from realformer_nmt.cli import main
+from realformer_nmt.common import sealed
+
+HALVES = {"here": (DONE[0], STUCK), "there": (DONE[0], DONE[1], DIVERGED)}
+
+
+@pytest.fixture(scope="module")
+def root(once: Once, toy_corpus: Path) -> Path:
+    return once("compared", lambda folder: compare(folder, toy_corpus))
+
+
+@pytest.fixture
+def halves(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Beside the folder they come from, for run.json names the reference relative to itself."""
+    found = {}
+    for half, names in HALVES.items():
+        found[half] = root / tmp_path_factory.mktemp(half).name
+        for name in names:
+            shutil.copytree(root / "runs/cells" / name, found[half] / "cells" / name)
+    return found
+
+
+def merge(root: Path, halves: dict[str, Path], grid: str = "grid.toml", *options: str) -> int:
+    folders = [str(halves[half]) for half in ("here", "there")]
+    words = ["compare", str(root / grid), "--folder", folders[0], "--merge", folders[1], "--gpus", "0", *options]
+    return main(words)
+
+
+def test_two_halves_make_the_table_of_the_whole(root: Path, halves: dict[str, Path]) -> None:
+    whole = comparisons.results(root / "runs")
+    assert merge(root, halves) == 0
+    merged = comparisons.results(halves["here"])
+    assert merged["complete"]
+    for part in ("rows", "further", "examples", "overrides"):
+        assert merged[part] == whole[part]
+    cell = halves["here"] / "cells" / DONE[1]
+    assert not list(cell.rglob("checkpoint*.pt"))
+    assert sorted(path.name for path in (halves["here"] / "cells").iterdir()) == sorted({*DONE, STUCK, DIVERGED})
+
+
+def test_only_some_families_are_merged(root: Path, halves: dict[str, Path]) -> None:
+    assert merge(root, halves, "grid.toml", "--only", "realformer") == 0
+    assert not (halves["here"] / "cells" / DONE[1]).exists()
+    assert (halves["here"] / "cells" / DIVERGED).is_dir()
+
+
+def refused(root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str], grid: str = "grid.toml") -> str:
+    before = sorted(path.name for path in (halves["here"] / "cells").iterdir())
+    assert merge(root, halves, grid) == 1
+    assert sorted(path.name for path in (halves["here"] / "cells").iterdir()) == before
+    return capsys.readouterr().err
+
+
+def test_two_trainings_of_one_cell_are_refused(
+    root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    note = halves["there"] / "cells" / DONE[0] / "cell.json"
+    content = json.loads(note.read_text())
+    del content["seal"]
+    content["sessions"][0]["started"] = "2026-01-01T00:00:00+00:00"
+    sealed.write(note, content)
+    told = refused(root, halves, capsys)
+    assert "are two trainings of one cell" in told
+    assert all(str(halves[half] / "cells" / DONE[0]) in told for half in HALVES)
+
+
+def test_cells_of_another_grid_are_refused(
+    root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (root / "dropout.toml").write_text((root / "grid.toml").read_text().replace("\ndropout = 0.0", "\ndropout = 0.4"))
+    assert "train: dropout was 0.0, is now 0.4" in refused(root, halves, capsys, "dropout.toml")
+
+
+def test_what_has_begun_here_is_not_written_over(
+    root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (halves["here"] / "cells" / DONE[1]).mkdir()
+    assert f"{DONE[1]} has begun and is not finished" in refused(root, halves, capsys)
+
+
+def test_a_reference_that_is_not_there_is_named(
+    root: Path, halves: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(halves["here"], tmp_path / "deeper/here")
+    told = refused(root, {**halves, "here": tmp_path / "deeper/here"}, capsys)
+    assert "test.tgt, seen from its folder" in told
+
+
+def test_a_folder_without_finished_cells_is_refused(
+    root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(halves["there"])
+    assert "no cell of the grid is finished in those folders" in refused(root, halves, capsys)
