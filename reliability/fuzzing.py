@@ -4,151 +4,45 @@ python -m reliability.fuzzing [SECONDS]
 """
 
 import contextlib
-import hashlib
 import io
 import json
 import sys
 import tempfile
 import time
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
 from fairseq import checkpoint_utils
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from realformer_nmt.checkpoints import layout
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.json_records import SEAL, seal
 from realformer_nmt.comparison import grid, results, scored, summary, unlike
 from realformer_nmt.comparison.report import made
 from realformer_nmt.corpora import extract, manifest, preparation, segments
 from realformer_nmt.data_bins import index as index_of_fairseq
-from realformer_nmt.data_bins.index import HEADER
 from realformer_nmt.evaluation import significance
 from realformer_nmt.protocols import protocol
-
-Given = st.SearchStrategy[bytes]
-SGM = b'<srcset setid="a">\n<doc docid="b">\n<seg id="1"> Q&amp;A \xc3\xa4 </seg>\n<seg id="2">two</seg>\n</doc>\n'
-TAGS = b"<url>http://a</url>\n<title>One</title>\nTwo\n<description>Three</description>\n"
-GRID = b"""families = ["admin", "post_ln"]\nlayers = ["6", "60-12"]\nseeds = [1]\nbaseline = "admin"
-[train]\nlr = 0.001\n[budget]\nepochs = 3\n[[override]]\nfamily = "admin"\ntrain = {lr = 1.0}\n"""
-PROTOCOL = b'base = "small"\nbeam = 4\n[train]\nlr = 0.001\n[layers.18.train]\nlr = 0.002\n'
-MANIFEST = manifest.FOLDER / "wmt14_en_de.toml"
-LENGTHS = {"min": 1, "max": 250, "ratio": 9, "counted": "before_bpe", "validation": False}
-FLAGS = ("normalise_punctuation", "remove_nonprinting", "normalise_test", "aggressive_hyphens", "lowercase")
-PREPARED: dict[str, Any] = {
-    **{"corpus": "own files", "source": "en", "target": "de", "subwords": "sentencepiece"},
-    "settings": {
-        "tokenised": False,
-        "protocol": {**dict.fromkeys(FLAGS, False), "bpe": 30, "joined_dictionary": True, "lengths": LENGTHS},
-    },
-}
-TEXT = b"one\n"
-RUN: dict[str, Any] = {
-    **{"corpus": "own files", "subset": "test", "lines": 1, "parameters": 9, "commit": None, "published": []},
-    "scores": {"bleu": {"score": 1.5, "interval": None, "metric": "BLEU", "signature": "a"}},
-    "validation": {"nll_loss": 2.5},
-    **{"decoding": {"beam": 4}, "models": [{"shortcuts": []}], "translation": {"prepared": None}},
-    "files": {
-        name: {"path": "text", "sha256": hashlib.sha256(TEXT).hexdigest()} for name in ("hypotheses", "reference")
-    },
-}
-
-
-def mutated(whole: bytes) -> Given:
-    """A few cuts, repetitions and insertions away from what is right."""
-    place = st.integers(0, len(whole))
-    insertion = st.binary(max_size=9) | st.sampled_from(
-        (b"\0", b"\n", b'"', b"[", b"]", b"{", b"=", b"<seg", b"\xff\xfe")
-    )
-
-    def edit(edits: list[tuple[int, int, bytes, bool]]) -> bytes:
-        content = whole
-        for start, end, inserted, again in edits:
-            first, last = sorted((start, end)) if again else (start, start)
-            content = content[:first] + inserted + content[last if len(inserted) % 2 else first :]
-        return content
-
-    return st.lists(st.tuples(place, place, insertion, st.booleans()), max_size=4).map(edit)
-
-
-def json_like(like: dict[str, Any]) -> Given:
-    """A record with other values at places of it, and any JSON at all."""
-    plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9)
-    anything = st.recursive(
-        plain, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=5), inner), max_leaves=9
-    )
-    places = [path for path in _places(like) if path]
-    changes = st.lists(st.tuples(st.sampled_from(places), anything), max_size=3)
-    records = changes.map(lambda found: json.dumps(_changed(like, found)).encode())
-    return records | anything.map(lambda value: json.dumps(value).encode()) | mutated(json.dumps(like).encode())
-
-
-def resealed(content: bytes) -> bytes:
-    """As its writer would have sealed it, so that a reader looks at what is behind the seal."""
-    try:
-        found = json.loads(content)
-    except (ValueError, RecursionError):
-        return content
-    if not isinstance(found, dict):
-        return content
-    found.pop(SEAL, None)
-    return json.dumps({**found, SEAL: seal(found)}).encode()
-
-
-def _places(value: Any) -> list[tuple[str, ...]]:
-    inner = value.items() if isinstance(value, dict) else ()
-    return [(), *((key, *path) for key, found in inner for path in _places(found))]
-
-
-def _changed(like: dict[str, Any], changes: list[tuple[tuple[str, ...], Any]]) -> Any:
-    copy = json.loads(json.dumps(like))
-    for (*above, last), value in changes:
-        table = copy
-        for key in above:
-            table = table[key] if isinstance(table, dict) and key in table else {}
-        if isinstance(table, dict):
-            table[last] = value
-    return copy
-
-
-def saved(**options: Any) -> bytes:
-    stream = io.BytesIO()
-    state = {"cfg": {"model": {"_name": "admin"}}, "model": {"w": torch.ones(3)}, "args": None, "extra_state": {}}
-    torch.save(state, stream, **options)
-    return stream.getvalue()
-
-
-def pickled(whole: bytes) -> Given:
-    """The checkpoint's pickle is changed within an archive that is whole."""
-    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    (name,) = (name for name in members if name.endswith("data.pkl"))
-
-    def pack(content: bytes) -> bytes:
-        stream = io.BytesIO()
-        with zipfile.ZipFile(stream, "w") as archive:
-            for member, held in {**members, name: content}.items():
-                archive.writestr(member, held)
-        return stream.getvalue()
-
-    return mutated(members[name]).map(pack)
-
-
-def index_of(sizes: tuple[int, ...]) -> bytes:
-    numbers = b"".join(size.to_bytes(4, "little") for size in sizes) + bytes(8 * len(sizes))
-    return HEADER.pack(b"MMIDIDX\x00\x00", 1, 8, len(sizes)) + numbers
-
-
-def packed() -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a", b"one\n" * 50)
-    return stream.getvalue()
+from reliability.fuzzed_inputs import (
+    GRID,
+    MANIFEST,
+    PREPARED,
+    PROTOCOL,
+    RUN,
+    SGM,
+    TAGS,
+    TEXT,
+    Given,
+    index_of,
+    json_like,
+    mutated,
+    packed,
+    pickled,
+    resealed,
+    saved,
+)
 
 
 def load_by_fairseq(path: Path) -> None:
