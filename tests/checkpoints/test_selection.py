@@ -1,0 +1,83 @@
+"""Which checkpoints of a folder are averaged."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from snapshots import CFG, save
+
+from realformer_nmt.checkpoints.average import add_arguments, select
+from realformer_nmt.checkpoints.selection import EPOCH, UPDATE, best, last
+from realformer_nmt.common.errors import UserError
+
+
+def test_the_last_and_the_best_are_found_by_number_not_by_name(tmp_path: Path) -> None:
+    names = ["checkpoint9.pt", "checkpoint10.pt", "checkpoint2.pt", "checkpoint_best.pt"]
+    names += ["checkpoint_1_900.pt", "checkpoint_2_1000.pt", "checkpoint10.pt.part"]
+    for name in names:
+        (tmp_path / name).touch()
+    assert [path.name for path in last(tmp_path, 2, EPOCH)] == ["checkpoint9.pt", "checkpoint10.pt"]
+    assert [path.name for path in last(tmp_path, 2, EPOCH, until=9)] == ["checkpoint2.pt", "checkpoint9.pt"]
+    assert [path.name for path in last(tmp_path, 1, UPDATE)] == ["checkpoint_2_1000.pt"]
+    with pytest.raises(UserError, match=r"asked for 4 epoch checkpoints, found 3 in .*: checkpoint2\.pt"):
+        last(tmp_path, 4, EPOCH)
+    scores = ["9.5000", "10.2511", "10.2519", "2.0000"]  # to three decimals, then a random digit
+    for maximise, chosen in [(True, ["10.2511", "10.2519"]), (False, ["2.0000", "9.5000"])]:
+        cfg = {**CFG, "checkpoint": {"maximize_best_checkpoint_metric": maximise}}
+        for score in scores:
+            save(tmp_path / f"checkpoint.best_bleu_{score}.pt", {"w": torch.ones(1)}, cfg=cfg)
+        found = best(tmp_path, 2)
+        assert sorted(path.name for path in found) == [f"checkpoint.best_bleu_{score}.pt" for score in chosen]
+    save(tmp_path / "checkpoint.best_loss_1.0000.pt", {"w": torch.ones(1)})
+    with pytest.raises(UserError, match="the best by bleu and by loss: name the files"):
+        best(tmp_path, 2)
+
+
+@pytest.mark.parametrize(
+    ("update", "in_epoch", "epochs", "updates"),
+    [  # two epochs of 100 updates, a checkpoint every 50; where checkpoint_last.pt stands
+        (230, 30, ["checkpoint2.pt", "checkpoint_last.pt"], ["checkpoint_2_150.pt", "checkpoint_last.pt"]),
+        (200, 0, ["checkpoint1.pt", "checkpoint2.pt"], ["checkpoint_2_150.pt", "checkpoint_last.pt"]),
+        (150, 50, ["checkpoint1.pt", "checkpoint2.pt"], ["checkpoint_1_50.pt", "checkpoint_2_150.pt"]),
+    ],
+)
+def test_where_the_training_stands_counts_once(
+    tmp_path: Path, update: int, in_epoch: int, epochs: list[str], updates: list[str]
+) -> None:
+    def stands(epoch: int, inside: int) -> dict[str, Any]:
+        return {"extra_state": {"train_iterator": {"epoch": epoch, "iterations_in_epoch": inside}}}
+
+    model = {"w": torch.ones(1)}
+    for epoch in (1, 2):
+        save(tmp_path / f"checkpoint{epoch}.pt", model, 100 * epoch, **stands(epoch + 1, 0))
+        inside = 100 * epoch - 50
+        save(tmp_path / f"checkpoint_{epoch}_{inside}.pt", model, inside, **stands(epoch, 50))
+    save(tmp_path / "checkpoint_last.pt", model, update, **stands(update // 100 + 1, in_epoch))
+    assert [path.name for path in last(tmp_path, 2, EPOCH)] == epochs
+    assert [path.name for path in last(tmp_path, 2, UPDATE)] == updates
+    assert [path.name for path in last(tmp_path, 1, EPOCH, until=1)] == ["checkpoint1.pt"]
+    assert [path.name for path in last(tmp_path, 1, UPDATE, until=100)] == ["checkpoint_1_50.pt"]
+    with pytest.raises(UserError, match="asked for 4 epoch checkpoints"):
+        last(tmp_path, 4, EPOCH)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{}"], "choose from it with --last N"),
+        (["{}", "{}", "--last", "1"], "take one folder"),
+        (["{}/a.pt", "{}/a.pt"], "is given twice"),
+        (["{}/a.pt", "--until", "3"], "--until goes with --last"),
+        (["{}", "--best", "1", "--until", "3"], "--until goes with --last"),
+        (["{}", "--last", "0"], "0 checkpoints cannot be averaged"),
+        (["{}/absent", "--last", "1"], "is not a folder"),
+    ],
+)
+def test_a_selection_that_means_nothing_is_refused(tmp_path: Path, arguments: list[str], message: str) -> None:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    given = [argument.format(tmp_path) for argument in arguments]
+    with pytest.raises(UserError, match=message):
+        select(parser.parse_args([*given, "--output", "x.pt"]))
