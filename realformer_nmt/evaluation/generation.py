@@ -1,20 +1,20 @@
-"""fairseq-generate in a process of its own, and what it answers: every sentence, in the order of the source."""
+"""fairseq-generate in processes of its own, and what it answers: every sentence, in the order of the source."""
 
+import contextlib
 import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from fairseq_cli import generate as generate_command
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation import heldout
+from realformer_nmt.evaluation.jobs import fill
 from realformer_nmt.fairseq_patches import error_line
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -26,6 +26,7 @@ import fairseq
 from realformer_nmt.evaluation import generation
 generation.main()
 """
+SCORES = "validation.json"
 LINE = re.compile(r"([STH])-(\d+)\t(.*)")
 
 
@@ -37,26 +38,36 @@ class Generated(NamedTuple):
 
 
 def generate(
-    data: Path, subset: str, number: int, arguments: Sequence[str], validating: Sequence[str] = ()
+    data: Path,
+    subset: str,
+    number: int,
+    arguments: Sequence[str],
+    folder: Path,
+    validating: Sequence[str] = (),
+    jobs: int = 1,
 ) -> Generated:
     """All `number` sentences; anything else is an error. With arguments of fairseq-validate, its scores too: in the
-    same process, since starting one takes seconds."""
-    with tempfile.TemporaryDirectory() as folder:
-        required = ("--required-batch-size-multiple", "1", "--results-path", folder)
-        words = [str(data), "--gen-subset", subset, "--user-dir", str(PACKAGE), *arguments, *required]
-        scores = Path(folder, "validation.json")
-        words += ["--", str(scores), *validating] if validating else []
-        _run([sys.executable, "-c", PROGRAM, str(PACKAGE.parent), *words])
-        generated = parse(Path(folder, f"generate-{subset}.txt"), number)
-        return generated._replace(validation=json.loads(scores.read_text()) if validating else None)
+    first job's process, since starting one takes seconds. Each of N jobs takes every N-th batch, so that batches are
+    those of one job, and what became of them is in its folder within `folder`."""
+    file = f"generate-{subset}.txt"
+
+    def command(job: int, filled: Path) -> list[str]:
+        words = [str(data), "--gen-subset", subset, "--user-dir", str(PACKAGE), *arguments]
+        words += ["--required-batch-size-multiple", "1", "--results-path", str(filled), "--num-workers", "0"]
+        words += ["--distributed-world-size", str(jobs), "--distributed-rank", str(job)]
+        words += ["--", str(filled / SCORES), *validating] if validating and not job else []
+        return [sys.executable, "-c", PROGRAM, str(PACKAGE.parent), *words]
+
+    folders = fill(command, jobs, folder, number, file)
+    generated = parse([share / file for share in folders], number)
+    return generated._replace(validation=json.loads((folders[0] / SCORES).read_text()) if validating else None)
 
 
-def parse(path: Path, number: int) -> Generated:
+def parse(paths: Iterable[Path], number: int) -> Generated:
     found: dict[str, dict[int, str]] = {"S": {}, "T": {}, "H": {}}
-    with path.open(encoding="utf-8", newline="\n") as lines:
-        for line in lines:
-            match = LINE.fullmatch(line.removesuffix("\n"))
-            if match:
+    for path in paths:
+        with path.open(encoding="utf-8", newline="\n") as lines:
+            for match in filter(None, (LINE.fullmatch(line.removesuffix("\n")) for line in lines)):
                 kind, place, text = match.groups()
                 found[kind][int(place)] = text.partition("\t")[2] if kind == "H" else text
     missing = sorted(set(range(number)) - set(found["H"]))
@@ -69,26 +80,6 @@ def parse(path: Path, number: int) -> Generated:
     return Generated(sources, targets or None, hypotheses)
 
 
-def _run(command: Sequence[str]) -> None:
-    """Its progress is shown where someone watches; its last line is the error if it fails."""
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(command, env=environment, stdin=-1, stdout=subprocess.DEVNULL, stderr=-1) as process:  # pipes
-        told = _pass_on(process.stderr)
-    if process.returncode:
-        lines = told.decode(errors="replace").strip().splitlines() or ["it said nothing"]
-        raise UserError(f"fairseq-generate ended with status {process.returncode}: {lines[-1]}")
-
-
-def _pass_on(stream: IO[bytes] | None) -> bytes:
-    told = b""
-    while stream and (piece := os.read(stream.fileno(), 1 << 16)):
-        told = (told + piece)[-(1 << 16) :]
-        if sys.stderr.isatty():
-            sys.stderr.write(piece.decode(errors="replace"))
-            sys.stderr.flush()
-    return told
-
-
 def main() -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     error_line.shorten("fairseq-generate")
@@ -96,7 +87,8 @@ def main() -> None:
         cut = sys.argv.index("--")
         sys.argv, (scores, *words) = sys.argv[:cut], sys.argv[cut + 1 :]
         heldout.main(scores, words)
-    generate_command.cli_main()
+    with contextlib.suppress(ZeroDivisionError):  # fairseq's speed of a job that no batch was left for; parse counts
+        generate_command.cli_main()
 
 
 def _end_with_parent() -> None:

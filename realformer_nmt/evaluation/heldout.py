@@ -27,7 +27,7 @@ def arguments(args: argparse.Namespace, data: Path) -> list[str]:
         raise UserError("--validate is for one model: give one checkpoint, or leave the option out")
     (path,) = args.checkpoints
     words = [str(data), "--path", str(path), "--valid-subset", SUBSET, "--user-dir", str(PACKAGE), *batches(args, path)]
-    words += ["--required-batch-size-multiple", "1", "--distributed-world-size", "1"]
+    words += ["--required-batch-size-multiple", "1", "--distributed-world-size", "1", "--num-workers", "0"]
     return words + (["--cpu"] if args.cpu else [])
 
 

@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from realformer_nmt.checkpoints import layout
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import HELP, Stage
@@ -18,6 +20,7 @@ from realformer_nmt.corpora.preparation import Preparation
 from realformer_nmt.data_bins import databin
 from realformer_nmt.evaluation import heldout
 from realformer_nmt.evaluation.generation import Generated, generate
+from realformer_nmt.evaluation.jobs import shares
 from realformer_nmt.evaluation.streams import streaming
 
 HYPOTHESES, TOKENISED, REFERENCE, RECORD = "hypotheses.txt", "hypotheses.tok", "reference.tok", "translation.json"
@@ -28,6 +31,7 @@ SMALLEST: dict[str, float] = {
     "max_len_b": 0,
     "max_tokens": 1,
     "batch_size": 1,
+    "jobs": 1,
 }
 PRECISIONS = ("fp32", "bf16", "int8")  # of kernels/precision.py, which imports torch
 EXACT = "fp32"  # which records do not name
@@ -73,6 +77,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of products with weights on a CPU; bf16 and int8 are faster where the processor has them (default: fp32)",
     )
     group.add_argument("--cpu", action="store_true", help="use the CPU even if there is a GPU")
+    group.add_argument(
+        "--jobs",
+        type=int,
+        default=1,
+        metavar="N",
+        help="processes on a CPU, each with its share of the cores (default: 1)",
+    )
 
 
 @streaming(HYPOTHESES)
@@ -84,22 +95,18 @@ def run(args: argparse.Namespace) -> int:
         return 0
     start = time.monotonic()
     made = stage.begin()
-    for path in args.checkpoints:
-        if not path.is_file():
-            raise UserError(f"{path}: no such file; give checkpoints that fairseq-train or average has saved")
-        state = layout.without_weights(path)
-        demand_same_languages(path, state, corpus)
-        if args.precision != EXACT and not layout.of_this_package(state):
-            raise UserError(f"{path} is no model of this package and decodes in {EXACT} alone: leave out --precision")
-    generated = translate_subset(args, corpus) if args.input is None else translate_text(args, corpus)
-    files = write(generated, corpus, args.output)
-    content = {**describe(args, corpus, made), "lines": len(generated.hypotheses), "seconds": time.monotonic() - start}
-    if generated.validation:
-        content["validation"] = {"subset": heldout.SUBSET, **generated.validation}
-        print(f"validation: {heldout.describe(content['validation'])}")
-    outputs = [args.output / name for name in files]
-    stage.write(made, {**content, "files": files, "versions": versions()}, outputs)
-    print(f"{args.output / HYPOTHESES}: {len(generated.hypotheses)} lines in {content['seconds']:.1f} s")
+    demand_models(args, corpus)
+    with shares(args.output, made, args.jobs, args.anew) as folder:
+        generated = (translate_subset if args.input is None else translate_text)(args, corpus, folder)
+        files = write(generated, corpus, args.output)
+        lines, seconds = len(generated.hypotheses), time.monotonic() - start
+        content = {**describe(args, corpus, made), "lines": lines, "seconds": seconds}
+        if generated.validation:
+            content["validation"] = {"subset": heldout.SUBSET, **generated.validation}
+            print(f"validation: {heldout.describe(content['validation'])}")
+        outputs = [args.output / name for name in files]
+        stage.write(made, {**content, "files": files, "versions": versions()}, outputs)
+    print(f"{args.output / HYPOTHESES}: {lines} lines in {seconds:.1f} s")
     return 0
 
 
@@ -109,6 +116,10 @@ def demand_possible(args: argparse.Namespace) -> None:
         if value is not None and not least <= value < math.inf:
             allowed = "a finite number" if least == -math.inf else f"{least} or more"
             raise UserError(f"--{name.replace('_', '-')} {value}: allowed is {allowed}")
+    if args.jobs > 1 and not args.cpu and torch.cuda.is_available():
+        raise UserError(
+            f"--jobs {args.jobs} share the cores of a CPU, and here a GPU decodes: pass --cpu too, or one job"
+        )
 
 
 def asked(args: argparse.Namespace) -> Stage:
@@ -126,6 +137,16 @@ def asked(args: argparse.Namespace) -> Stage:
     return Stage(args.output / RECORD, settings, inputs)
 
 
+def demand_models(args: argparse.Namespace, corpus: Preparation) -> None:
+    for path in args.checkpoints:
+        if not path.is_file():
+            raise UserError(f"{path}: no such file; give checkpoints that fairseq-train or average has saved")
+        state = layout.without_weights(path)
+        demand_same_languages(path, state, corpus)
+        if args.precision != EXACT and not layout.of_this_package(state):
+            raise UserError(f"{path} is no model of this package and decodes in {EXACT} alone: leave out --precision")
+
+
 def demand_same_languages(path: Path, state: dict[str, Any], corpus: Preparation) -> None:
     """A model of another pair would translate without a word where the dictionary is joined."""
     trained = (state.get("task_state") or {}).get("languages")
@@ -134,22 +155,22 @@ def demand_same_languages(path: Path, state: dict[str, Any], corpus: Preparation
         raise UserError(f"{path} translates from {' to '.join(trained)}, and {pair}: give the data of its pair")
 
 
-def translate_subset(args: argparse.Namespace, corpus: Preparation) -> Generated:
+def translate_subset(args: argparse.Namespace, corpus: Preparation, folder: Path) -> Generated:
     number = databin.count(corpus.data, args.subset, corpus.source, corpus.target)
     validating = heldout.arguments(args, corpus.data) if args.validate else ()
-    return generate(corpus.data, args.subset, number, arguments(args, corpus), validating)
+    return generate(corpus.data, args.subset, number, arguments(args, corpus), folder, validating, args.jobs)
 
 
-def translate_text(args: argparse.Namespace, corpus: Preparation) -> Generated:
+def translate_text(args: argparse.Namespace, corpus: Preparation, folder: Path) -> Generated:
     """Through a data-bin that lives as long as this call; fairseq-interactive would split lines at more than \\n."""
     if args.validate:
         raise UserError("--validate goes with a subset of the data-bin, not with --input")
     pieces = corpus.pieces("".join(f"{line}\n" for line in read_lines(args.input)).encode())
     if not any(pieces):
         return Generated(pieces, None, pieces)
-    with tempfile.TemporaryDirectory() as folder:
-        databin.binarise(pieces, corpus.data, "input", corpus.source, corpus.target, Path(folder))
-        return generate(Path(folder), "input", len(pieces), arguments(args, corpus))
+    with tempfile.TemporaryDirectory() as data:
+        databin.binarise(pieces, corpus.data, "input", corpus.source, corpus.target, Path(data))
+        return generate(Path(data), "input", len(pieces), arguments(args, corpus), folder, jobs=args.jobs)
 
 
 def arguments(args: argparse.Namespace, corpus: Preparation) -> list[str]:

@@ -178,6 +178,7 @@ def test_a_failure_leaves_no_record_and_names_the_file(toy_corpus: Path, tmp_pat
         (["--subwords", "moses_bpe"], "say how, with --hyphens aggressive or plain"),
         (["--data", "."], "holds no binarised pair of languages"),
         (["--prepared", "."], "prepare.json says the same as --data"),
+        (["--jobs", "0"], "--jobs 0: allowed is 1 or more"),
     ],
 )
 def test_what_cannot_be_translated_is_refused(
@@ -194,7 +195,7 @@ def test_fairseq_generate_does_not_outlive_a_killed_command(run: Path, toy_corpu
     command = [sys.executable, "-m", "realformer_nmt.cli", "translate", run / "checkpoint5.pt", *flags]
     environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}
     with subprocess.Popen([*map(str, command), "--output", str(tmp_path / "out")], env=environment) as parent:
-        while not any("H-" in path.read_text() for path in tmp_path.glob("*/generate-train.txt")):
+        while not any("H-" in path.read_text() for path in tmp_path.glob("**/generate-train.txt")):
             assert parent.poll() is None
             time.sleep(0.05)
         (child,) = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
@@ -204,6 +205,25 @@ def test_fairseq_generate_does_not_outlive_a_killed_command(run: Path, toy_corpu
         assert time.monotonic() < deadline
         time.sleep(0.05)
     assert not (tmp_path / "out" / translate.RECORD).exists()
+
+
+def test_a_translation_of_one_job_is_that_of_any_number(run: Path, tmp_path: Path, toy_corpus: Path) -> None:
+    """Jobs are no setting that a record compares."""
+    parser = argparse.ArgumentParser()
+    translate.add_arguments(parser)
+    fixed = [run / "checkpoint5.pt", "--data", toy_corpus, "--subwords", "none", "--output", tmp_path]
+    one, two = (translate.asked(parser.parse_args([*map(str, fixed), "--jobs", number])) for number in "12")
+    assert (one.settings, one.inputs) == (two.settings, two.inputs)
+
+
+def test_jobs_do_not_share_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    parser = argparse.ArgumentParser()
+    translate.add_arguments(parser)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    words = ["a.pt", "--output", "out", "--jobs", "2"]
+    translate.demand_possible(parser.parse_args([*words, "--cpu"]))
+    with pytest.raises(UserError, match="--jobs 2 share the cores of a CPU"):
+        translate.demand_possible(parser.parse_args(words))
 
 
 def test_the_precisions_on_offer_are_those_there_are() -> None:
