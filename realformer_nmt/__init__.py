@@ -5,6 +5,13 @@ import logging
 import multiprocessing
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from os import PathLike
+    from typing import Any
+
+    from realformer_nmt.serving.translator import Translator
 
 __version__ = "0.2.0"
 
@@ -30,6 +37,13 @@ def _fairseq_imports() -> bool:
     except (Exception, SystemExit):
         return False
     return True
+
+
+def load(*models: "str | PathLike[str]", **options: "Any") -> "Translator":
+    """A trained model that translates raw text: serving/translator.py says how."""
+    translator = importlib.import_module("realformer_nmt.serving.translator")  # brings torch and fairseq
+    loaded: Translator = translator.load(*models, **options)
+    return loaded
 
 
 _demand_a_folder()

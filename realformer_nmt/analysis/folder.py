@@ -9,9 +9,8 @@ from realformer_nmt.analysis.heads import UNIT, Chain, Heads
 from realformer_nmt.analysis.lines import Line
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.analysis.watching import CHAINS
-from realformer_nmt.checkpoints import layout
+from realformer_nmt.checkpoints import run
 from realformer_nmt.common.atomic_files import completed
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Stage
 from realformer_nmt.common.versions import versions
 from realformer_nmt.data_bins import databin
@@ -22,7 +21,7 @@ RECORD = "analysis.json"
 
 def fill(args: argparse.Namespace) -> int:
     paths = subject.named_once(args.models)
-    data = args.data or trained_on(next(iter(paths.values())))
+    data = args.data or run.trained_on(next(iter(paths.values())))
     stage = asked(args, paths, data)
     if stage.finished(args.anew):
         return 0
@@ -47,14 +46,6 @@ def fill(args: argparse.Namespace) -> int:
     stage.write(made, {"models": records, "figures": [file.name for file in files], "versions": versions()}, files)
     print(f"{args.output / RECORD}: {len(records)} models, {len(files)} figures")
     return 0
-
-
-def trained_on(path: Path) -> Path:
-    data = layout.setting(layout.without_weights(path), "task", "data")
-    if not isinstance(data, str) or not Path(data).is_dir():
-        told = f"was trained on {data}, which is not there" if isinstance(data, str) else "does not name its data"
-        raise UserError(f"{path} {told}: pass --data DATA-BIN")
-    return Path(data)
 
 
 def asked(args: argparse.Namespace, paths: Mapping[str, Path], data: Path) -> Stage:

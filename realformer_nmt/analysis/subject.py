@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from realformer_nmt.checkpoints import inspection, layout, selection
+from realformer_nmt.checkpoints import inspection, layout, run, selection
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import named
 from realformer_nmt.model.model import TranslationModel
-
-IN_A_RUN = ("average.pt", "checkpoints/checkpoint_last.pt", "checkpoint_last.pt")  # the first that is there
 
 
 class Subject(NamedTuple):
@@ -26,19 +24,9 @@ class Subject(NamedTuple):
         return {**where, "arch": arch, **chosen, "updates": self.updates}
 
 
-def checkpoint(given: Path) -> Path:
-    """Of a run's folder its average, or else its last state."""
-    if not given.is_dir():
-        return given
-    found = next((given / name for name in IN_A_RUN if (given / name).is_file()), None)
-    if found is None:
-        raise UserError(f"{given} holds no model: there is none of {', '.join(IN_A_RUN)}; train first, or name a file")
-    return found
-
-
 def named_once(given: Sequence[Path]) -> dict[str, Path]:
     """What is given, by its name in tables and figures."""
-    return dict(zip(names(given), selection.named([checkpoint(path) for path in given]), strict=True))
+    return dict(zip(names(given), selection.named([run.checkpoint(path) for path in given]), strict=True))
 
 
 def names(given: Sequence[Path]) -> list[str]:

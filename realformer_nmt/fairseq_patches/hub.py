@@ -44,7 +44,8 @@ def unpack_within_a_folder() -> None:
 
 def ask_for_the_files_of_a_bpe() -> None:
     """A checkpoint's settings name the files, and addresses, of its BPE, which were then opened and fetched. Only its
-    name is taken from there (checkpoint_settings.py); the caller gives the file, or it stands in the model's folder."""
+    name is taken from there (checkpoints/configuration.py); the caller gives the file, or it stands in the model's
+    folder."""
     original = hub_utils.from_pretrained
 
     @functools.wraps(original)

@@ -1,0 +1,27 @@
+"""The model of a run: its checkpoint, and the data that it was trained on."""
+
+from pathlib import Path
+
+from realformer_nmt.checkpoints import layout
+from realformer_nmt.common.errors import UserError
+
+IN_A_RUN = ("average.pt", "checkpoints/checkpoint_last.pt", "checkpoint_last.pt")  # the first that is there
+
+
+def checkpoint(given: Path) -> Path:
+    """Of a run's folder its average, or else its last state."""
+    if not given.is_dir():
+        return given
+    found = next((given / name for name in IN_A_RUN if (given / name).is_file()), None)
+    if found is None:
+        raise UserError(f"{given} holds no model: there is none of {', '.join(IN_A_RUN)}; train first, or name a file")
+    return found
+
+
+def trained_on(path: Path) -> Path:
+    """The data-bin that a checkpoint names."""
+    data = layout.setting(layout.without_weights(path), "task", "data")
+    if not isinstance(data, str) or not Path(data).is_dir():
+        told = f"was trained on {data}, which is not there" if isinstance(data, str) else "does not name its data"
+        raise UserError(f"{path} {told}: pass --data DATA-BIN, in Python data=")
+    return Path(data)

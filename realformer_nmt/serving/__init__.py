@@ -1,0 +1,1 @@
+"""A trained model handed on: as an object of Python."""

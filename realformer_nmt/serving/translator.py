@@ -1,0 +1,209 @@
+"""A trained model as an object of Python: raw text in, raw text out."""
+
+import itertools
+import math
+import threading
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from fairseq import checkpoint_utils, utils
+from fairseq.data import LanguagePairDataset
+from omegaconf import open_dict
+from torch import Tensor
+
+from realformer_nmt import plugin
+from realformer_nmt.checkpoints import layout, run
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.corpora import preparation
+from realformer_nmt.corpora.preparation import Preparation
+from realformer_nmt.evaluation.translate import EXACT, demand_same_languages
+
+AHEAD = 2000  # texts that are read before the first of them is answered
+
+
+class Hypothesis(NamedTuple):
+    text: str  # as a reader sees it
+    score: float  # log2 of its probability a token, as fairseq-generate prints it
+    source: list[str]  # pieces that the model has read
+    pieces: list[str]  # and written
+    alignment: list[tuple[int, int]]  # places in `source` and in `pieces`, where alignments are asked for
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How the best are searched for: fairseq-generate's options, with its defaults."""
+
+    beam: int = 5
+    nbest: int = 1
+    lenpen: float = 1.0  # below 1: shorter, above 1: longer
+    max_len_a: float = 0.0  # at most a * source length + b tokens
+    max_len_b: int = 200
+    max_tokens: int = 12_000  # of a batch, padding included
+    precision: str = EXACT  # of the products with weights: fp32, and on a CPU bf16 or int8
+    alignments: bool = False
+
+    def __post_init__(self) -> None:
+        least = {"beam": 1, "nbest": 1, "lenpen": -math.inf, "max_len_a": 0, "max_len_b": 0, "max_tokens": 1}
+        for name, value in least.items():
+            if not value <= getattr(self, name) < math.inf:
+                raise UserError(f"{name}={getattr(self, name)}: allowed is a finite number, {value} or more")
+        if self.nbest > self.beam:
+            raise UserError(f"nbest={self.nbest} of beam={self.beam}: give a beam of {self.nbest} or more")
+
+
+class Loaded(NamedTuple):
+    models: list[Any]
+    task: Any
+    limit: int  # tokens of a source, its end included
+
+
+class Translator:
+    """One model, or several as an ensemble. Threads may share it."""
+
+    def __init__(self, checkpoints: Sequence[Path], corpus: Preparation, device: torch.device) -> None:
+        self.checkpoints, self.corpus, self.device = checkpoints, corpus, device
+        self._loaded: dict[tuple[str, bool], Loaded] = {}
+        self._loading = threading.Lock()
+
+    def translate(self, texts: Iterable[str], **decoding: Any) -> list[str]:
+        """The best translation of each text; the options are those of Decoding."""
+        return [hypotheses[0].text for hypotheses in self.stream(texts, **decoding)]
+
+    def stream(self, texts: Iterable[str], **decoding: Any) -> Iterator[list[Hypothesis]]:
+        """Of each text, in order, `nbest` hypotheses, the best first. The texts may be without end."""
+        asked = Decoding(**decoding)
+        loaded = self._load(asked)
+        rest = iter(texts)
+        while ahead := list(itertools.islice(rest, AHEAD)):
+            yield from self._answers(loaded, ahead, asked)
+
+    def _load(self, asked: Decoding) -> Loaded:
+        """Once for each way in which the layers are laid out."""
+        key = (asked.precision, asked.alignments)
+        with self._loading:
+            if key not in self._loaded:
+                self._loaded[key] = load_models(self.checkpoints, self.corpus, self.device, asked)
+            return self._loaded[key]
+
+    def _answers(self, loaded: Loaded, texts: Sequence[str], asked: Decoding) -> list[list[Hypothesis]]:
+        for text in texts:
+            if not isinstance(text, str) or "\n" in text:
+                raise UserError(f"{text!r:.80} is no line of text: give a string without line breaks for each sentence")
+        read = self.corpus.pieces("".join(f"{text}\n" for text in texts).encode())
+        full = [place for place, pieces in enumerate(read) if pieces]
+        answers = [[Hypothesis("", 0.0, [], [], [])] for _ in texts]
+        found = self._search(loaded, [read[place] for place in full], asked)
+        for place, hypotheses in zip(full, found, strict=True):
+            answers[place] = hypotheses
+        return answers
+
+    def _search(self, loaded: Loaded, read: Sequence[str], asked: Decoding) -> list[list[Hypothesis]]:
+        source = loaded.task.source_dictionary
+        tokens = [source.encode_line(pieces, add_if_not_exist=False).long() for pieces in read]
+        for pieces, sentence in zip(read, tokens, strict=True):
+            if len(sentence) > loaded.limit:
+                raise UserError(
+                    f"a text of {len(sentence)} tokens, {pieces[:60]!r}, is longer than the model's "
+                    f"{loaded.limit}: split it into sentences"
+                )
+        generator = loaded.task.build_generator(loaded.models, options_of(asked))
+        found: list[list[dict[str, Any]]] = [[] for _ in tokens]
+        for batch in batches(tokens, loaded.task, asked.max_tokens):
+            sample = utils.apply_to_sample(lambda tensor: tensor.to(self.device), batch)
+            answers = loaded.task.inference_step(generator, loaded.models, sample)
+            for place, beams in zip(batch["id"].tolist(), answers, strict=True):
+                found[place] = beams[: asked.nbest]
+        return self._hypotheses(loaded, tokens, found)
+
+    def _hypotheses(
+        self, loaded: Loaded, tokens: list[Tensor], found: list[list[dict[str, Any]]]
+    ) -> list[list[Hypothesis]]:
+        source, target = loaded.task.source_dictionary, loaded.task.target_dictionary
+        written = [[target.string(beam["tokens"].cpu()).split() for beam in beams] for beams in found]
+        texts = iter(self.corpus.surface([" ".join(pieces) for beams in written for pieces in beams]).raw)
+        return [
+            [
+                Hypothesis(
+                    next(texts),
+                    float(beam["score"]) / math.log(2),
+                    [source[number] for number in sentence[:-1].tolist()],
+                    pieces,
+                    [(int(place), int(other)) for place, other in beam.get("alignment", ())],
+                )
+                for beam, pieces in zip(beams, written_of, strict=True)
+            ]
+            for sentence, beams, written_of in zip(tokens, found, written, strict=True)
+        ]
+
+
+def load(
+    *models: str | PathLike[str],
+    prepared: str | PathLike[str] | None = None,
+    data: str | PathLike[str] | None = None,
+    subwords: str | None = None,
+    subwords_folder: str | PathLike[str] | None = None,
+    hyphens: str | None = None,
+    cpu: bool = False,
+) -> Translator:
+    """Of a run's folder or a checkpoint, of several an ensemble. How text becomes pieces is read from the folder
+    `prepared` by `realformer-nmt prepare` (default: the one that the model was trained on), or told by the others."""
+    if not models:
+        raise UserError("load() needs a run's folder or a checkpoint")
+    plugin.register()
+    checkpoints = [run.checkpoint(Path(model)) for model in models]
+    if prepared is None and data is None:
+        prepared = trained_in(checkpoints[0])
+    paths = {"prepared": prepared, "data": data, "subwords_folder": subwords_folder}
+    given = {name: None if path is None else Path(path) for name, path in paths.items()}
+    corpus = preparation.read_arguments(Namespace(**given, subwords=subwords, hyphens=hyphens))
+    for path in checkpoints:
+        demand_same_languages(path, layout.without_weights(path), corpus)
+    return Translator(checkpoints, corpus, torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu"))
+
+
+def trained_in(path: Path) -> Path:
+    folder = run.trained_on(path).parent
+    if not (folder / "prepare.json").is_file():
+        raise UserError(f"{path} was trained on a data-bin that `prepare` has not made: give data=, and subwords=")
+    return folder
+
+
+def load_models(checkpoints: Sequence[Path], corpus: Preparation, device: torch.device, asked: Decoding) -> Loaded:
+    overrides = {"data": str(corpus.data), "source_lang": corpus.source, "target_lang": corpus.target}
+    if asked.precision != EXACT:
+        for path in checkpoints:
+            if not layout.of_this_package(layout.without_weights(path)):
+                raise UserError(f"{path} is no model of this package and decodes in {EXACT} alone")
+        overrides["decoding_precision"] = asked.precision
+    models, cfg, task = checkpoint_utils.load_model_ensemble_and_task([str(path) for path in checkpoints], overrides)
+    with open_dict(cfg):
+        cfg.generation.print_alignment = "hard" if asked.alignments else None
+    for model in models:
+        model.to(device).prepare_for_inference_(cfg)
+    return Loaded(models, task, min(model.max_positions()[0] for model in models))
+
+
+def options_of(asked: Decoding) -> Namespace:
+    names = ("beam", "nbest", "lenpen", "max_len_a", "max_len_b")
+    alignment = {"print_alignment": "hard"} if asked.alignments else {}
+    return Namespace(**{name: getattr(asked, name) for name in names}, **alignment)
+
+
+def batches(tokens: list[Tensor], task: Any, most: int) -> Iterator[dict[str, Any]]:
+    """Texts of similar length together, as fairseq-generate has them."""
+    text = LanguagePairDataset(
+        tokens,
+        [len(sentence) for sentence in tokens],
+        task.source_dictionary,
+        tgt_dict=task.target_dictionary,
+        left_pad_source=task.cfg.left_pad_source,
+        shuffle=False,
+    )
+    divide: Callable[..., Any] = text.batch_by_size
+    for places in divide(text.ordered_indices(), max_tokens=most) if tokens else ():
+        yield text.collater([text[place] for place in places])

@@ -1,0 +1,129 @@
+"""The object of Python against fairseq-generate on the same text: hypotheses, scores, alignments."""
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import commands
+import pytest
+from tiny_run import Training
+
+import realformer_nmt
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.kernels.precision import supported
+from realformer_nmt.serving import translator
+from realformer_nmt.serving.translator import Translator
+
+LINE = re.compile(r"([HA])-(\d+)\t(.*)")
+
+
+@pytest.fixture(scope="module")
+def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
+    return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
+
+
+@pytest.fixture(scope="module")
+def texts(toy_corpus: Path) -> list[str]:
+    return (toy_corpus.parent / "test.src").read_text().splitlines()
+
+
+@pytest.fixture(scope="module")
+def model(run: Path, toy_corpus: Path) -> Translator:
+    return realformer_nmt.load(run / "checkpoint5.pt", data=toy_corpus, subwords="none", cpu=True)
+
+
+def generated(data: Path, user_dir: Path, paths: list[Path], *flags: str) -> dict[str, list[list[str]]]:
+    """By the kind of line, each sentence's."""
+    task = [data, "--user-dir", user_dir, "--path", ":".join(map(str, paths)), "--cpu", "--beam", "3", "--nbest", "2"]
+    done = commands.run(commands.fairseq("generate", *task, "--num-workers", "0", *flags))
+    assert done.returncode == 0, done.stderr
+    found: dict[str, list[list[str]]] = {kind: [[] for _ in range(61)] for kind in "HA"}
+    for match in map(LINE.fullmatch, done.stdout.splitlines()):
+        if match:
+            found[match[1]][int(match[2])].append(match[3])
+    return found
+
+
+def demand_equal(found: list[list[translator.Hypothesis]], lines: list[list[str]]) -> None:
+    for hypotheses, expected in zip(found, lines, strict=True):
+        assert [hypothesis.text for hypothesis in hypotheses] == [line.split("\t")[1] for line in expected]
+        scores = [float(line.split("\t")[0]) for line in expected]
+        assert [hypothesis.score for hypothesis in hypotheses] == pytest.approx(scores, abs=1e-4)
+
+
+def test_hypotheses_scores_and_alignments_are_fairseqs(
+    model: Translator, run: Path, texts: list[str], toy_corpus: Path, user_dir: Path
+) -> None:
+    lines = generated(toy_corpus, user_dir, [run / "checkpoint5.pt"], "--print-alignment")
+    found = list(model.stream(texts, beam=3, nbest=2, alignments=True))
+    demand_equal(found, lines["H"])
+    for hypotheses, expected in zip(found, lines["A"], strict=True):
+        pairs = [" ".join(f"{one}-{other}" for one, other in hypothesis.alignment) for hypothesis in hypotheses]
+        assert pairs == expected
+    assert found[0][0].source == texts[0].split()
+    assert model.translate(texts, beam=3) == [hypotheses[0].text for hypotheses in found]
+
+
+@pytest.mark.parametrize("precision", supported())
+def test_an_ensemble_in_every_precision(
+    precision: str, run: Path, texts: list[str], toy_corpus: Path, user_dir: Path
+) -> None:
+    paths = [run / "checkpoint4.pt", run / "checkpoint5.pt"]
+    overrides = f"{{'decoding_precision': '{precision}'}}"
+    lines = generated(toy_corpus, user_dir, paths, "--model-overrides", overrides)["H"]
+    model = realformer_nmt.load(*paths, data=toy_corpus, subwords="none", cpu=True)
+    demand_equal(list(model.stream(texts, beam=3, nbest=2, precision=precision)), lines)
+
+
+def test_threads_get_what_one_gets(model: Translator, texts: list[str]) -> None:
+    alone = model.translate(texts)
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(model.translate, [texts] * 4)) == [alone] * 4
+        each = threads.map(lambda text: model.translate([text])[0], texts)
+        assert sum(one == other for one, other in zip(each, alone, strict=True)) == len(texts)
+
+
+def test_what_has_no_end_is_answered_as_it_comes(
+    model: Translator, texts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(translator, "AHEAD", 4)
+    read = 0
+
+    def endless() -> Iterator[str]:
+        nonlocal read
+        for text in itertools.cycle([*texts[:2], ""]):
+            read += 1
+            yield text
+
+    answers = [hypotheses[0] for hypotheses in itertools.islice(model.stream(endless()), 6)]
+    assert read == 8
+    assert answers[:3] == answers[3:]
+    assert (answers[2].text, answers[2].pieces) == ("", [])
+    assert model.translate([]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("a b\nc d", {}, "is no line of text"),
+        ("a " * 1100, {}, "a text of 1101 tokens, 'a a a .*is longer than the model's 1024: split it"),
+        ("a", {"nbest": 3, "beam": 2}, "nbest=3 of beam=2: give a beam of 3 or more"),
+        ("a", {"lenpen": math.nan}, "lenpen=nan: allowed is a finite number"),
+    ],
+)
+def test_what_cannot_be_translated_is_refused(
+    model: Translator, text: str, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UserError, match=message):
+        model.translate([text], **options)
+
+
+def test_where_there_is_no_model_or_no_preparation_it_says_so(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="holds no model"):
+        realformer_nmt.load(tmp_path)
+    with pytest.raises(UserError, match="a data-bin that `prepare` has not made: give data=, and subwords="):
+        realformer_nmt.load(run / "checkpoint5.pt")
