@@ -50,6 +50,7 @@ setup(
         *ENGINE_IMPORTS,
     ],
     extras_require={
+        "bench": ["ctranslate2>=4.8"],  # another engine, to be raced
         "completion": ["shtab>=1.7"],
         "dev": [
             "filelock>=3.12",

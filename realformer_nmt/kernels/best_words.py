@@ -3,11 +3,12 @@
 The largest k of a row are in the k blocks whose maxima are largest: one pass for the maxima, and few numbers to sort.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 BLOCK = 64  # words
 CACHED = 2**18  # numbers that are still in the cache when they are read a second time
@@ -20,43 +21,63 @@ class Best(NamedTuple):
     total: Tensor  # log sum exp over all words: rows x 1
 
 
+class Piece(NamedTuple):
+    start: int  # its first word
+    blocks: Tensor  # rows x blocks x BLOCK: logits, without the words in front
+    maxima: Tensor  # rows x blocks
+    total: Tensor  # log sum exp over its words: rows x 1
+
+
 def best(pieces: Iterable[Tensor], first: int, number: int) -> Best:
     """Of logits, rows x words each, the vocabulary in order. They are overwritten."""
-    start, front, values, words, totals = 0, [], [], [], []
+    front, found, words = [], [], 0
     for logits in pieces:
-        totals.append(log_of_sum(logits))
-        own = max(0, first - start)
+        own = max(0, first - words)
         front.append(logits[:, :own].clone())
-        logits[:, :own] = -torch.inf
-        largest, places = largest_of(logits, min(number, logits.size(1)))
-        values.append(largest)
-        words.append(places + start)
-        start += logits.size(1)
-    largest, places = torch.cat(values, 1).topk(number)
+        found.append(_piece(logits, words, own))
+        words += logits.size(1)
     return Best(
-        torch.cat(front, 1), largest, torch.cat(words, 1).gather(1, places), torch.cat(totals, 1).logsumexp(1, True)
+        torch.cat(front, 1),
+        *largest_of(found, number),
+        torch.cat([piece.total for piece in found], 1).logsumexp(1, True),
     )
 
 
-def largest_of(logits: Tensor, number: int) -> tuple[Tensor, Tensor]:
-    """Of each row the largest, and where they stand: rows x number each."""
-    blocks = logits.size(1) // BLOCK
-    if blocks <= number:
-        return logits.topk(number)
-    end = blocks * BLOCK
-    whole, rest = logits[:, :end].unflatten(1, (blocks, BLOCK)), logits[:, end:]
-    chosen = whole.amax(2).topk(number).indices.unsqueeze(2)  # rows x number x 1
-    words = torch.cat([(chosen * BLOCK + torch.arange(BLOCK, device=logits.device)).flatten(1), _places(rest, end)], 1)
-    candidates = torch.cat([whole.gather(1, chosen.expand(-1, -1, BLOCK)).flatten(1), rest], 1)
-    values, places = candidates.topk(number)
-    return values, words.gather(1, places)
+def largest_of(pieces: Sequence[Piece], number: int) -> tuple[Tensor, Tensor]:
+    """Of each row the largest, in order, and which words they are: rows x number each."""
+    maxima = torch.cat([piece.maxima for piece in pieces], 1)
+    chosen = maxima.topk(min(number, maxima.size(1))).indices  # blocks: rows x k
+    candidates, before = maxima.new_empty(()), 0
+    for piece in pieces:
+        blocks = piece.maxima.size(1)
+        place = (chosen - before).clamp_(0, blocks - 1).unsqueeze(2).expand(-1, -1, BLOCK)
+        values = piece.blocks.gather(1, place)  # rows x k x BLOCK; of other pieces' blocks anything
+        candidates = torch.where((chosen >= before).unsqueeze(2), values, candidates)
+        before += blocks
+    values, places = candidates.flatten(1).topk(number)
+    return values, _starts(pieces, maxima.device)[chosen.gather(1, places // BLOCK)] + places % BLOCK
 
 
-def log_of_sum(logits: Tensor) -> Tensor:
-    """log sum exp of each row, rows x 1, a few rows at a time: torch passes over them several times."""
+def _piece(logits: Tensor, start: int, own: int) -> Piece:
+    """The first `own` words are in the sum alone."""
+    missing = -logits.size(1) % BLOCK
+    blocks = (pad(logits, (0, missing), value=-torch.inf) if missing else logits).unflatten(1, (-1, BLOCK))
+    maxima = blocks.amax(2)
+    total = log_of_sum(logits, maxima.amax(1, keepdim=True))
+    if own:
+        blocks.flatten(1)[:, :own] = -torch.inf
+        changed = -(-own // BLOCK)
+        maxima[:, :changed] = blocks[:, :changed].amax(2)
+    return Piece(start, blocks, maxima, total)
+
+
+def log_of_sum(logits: Tensor, largest: Tensor) -> Tensor:
+    """log sum exp of each row, rows x 1, a few rows at a time: it takes several passes over them."""
     rows = max(1, CACHED // logits.size(1))
-    return torch.cat([some.logsumexp(1, keepdim=True) for some in logits.split(rows)])
+    parts = zip(logits.split(rows), largest.split(rows), strict=True)
+    return torch.cat([(some - most).exp_().sum(1, keepdim=True) for some, most in parts]).log_().add_(largest)
 
 
-def _places(logits: Tensor, start: int) -> Tensor:
-    return torch.arange(start, start + logits.size(1), device=logits.device).expand(logits.shape)
+def _starts(pieces: Sequence[Piece], device: torch.device) -> Tensor:
+    """The first word of each block."""
+    return torch.cat([piece.start + torch.arange(piece.maxima.size(1), device=device) * BLOCK for piece in pieces])

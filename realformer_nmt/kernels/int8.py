@@ -1,38 +1,89 @@
-"""Products in eight bits, by oneDNN."""
+"""Products in eight bits: of many rows by oneDNN, of few by fbgemm, which starts sooner."""
+
+import functools
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from realformer_nmt.kernels.processor import instructions
+
 LARGEST = 127  # symmetric: -127 to 127
+FEW = 32  # rows up to which fbgemm is the faster,
+WIDE = 2**22  # and weights from which on it is not: to read them takes longest
 
 
 class Int8:
     """y = s t (round(x / s) round(W / t)^T) + b, where s is max|x| / 127 of each row of x, t that of each row of W.
 
     A row's result depends on that row alone: a sentence is translated alike in every batch, and a row that is NaN or
-    infinite spoils no other."""
+    infinite spoils no other. (By another library, what lies between two numbers may be rounded to the other one.)
+
+    W is kept in one library's form: fbgemm's as long as few rows come, oneDNN's for good from the first time that many
+    do."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
-        scale = _scale(weight)  # outputs x 1
+        scale = weight.abs().amax(1, True).clamp_(min=torch.finfo(torch.float32).tiny) / LARGEST  # outputs x 1
         self.scale, self.zero = scale.flatten(), torch.zeros(len(weight), dtype=torch.long)
-        self.weight = torch.ops.onednn.qlinear_prepack(_round(weight, scale), None)
-        self.bias = bias
+        self.weight: Any = (weight / scale).round_().to(torch.int8)
+        self.bias, self.small = bias, weight.numel() < WIDE
+        self.few: bool | None = None  # whether it is fbgemm's; unknown before rows come
 
     def __call__(self, x: Tensor) -> Tensor:
+        if self.few is None or (self.few and x.numel() > FEW * x.size(-1)):
+            self._lay_out(x.numel() // x.size(-1))
+        return self._by_fbgemm(x) if self.few else self._by_onednn(x)
+
+    def _by_onednn(self, x: Tensor) -> Tensor:
         rows = x.flatten(0, -2)  # N x inputs
-        scale = _scale(rows)
+        largest = torch.maximum(rows.amax(-1, True), rows.amin(-1, True).neg_())  # two passes that only read
         whole = torch.ops.onednn.qlinear_pointwise.default(
-            _round(rows, scale), 1.0, 0, self.weight, self.scale, self.zero, None, 1.0, 0, torch.float32, "none", [], ""
+            (rows * (LARGEST / largest)).round_().to(torch.int8),
+            *(1 / LARGEST, 0, self.weight, self.scale, self.zero, None, 1.0, 0, torch.float32, "none", [], ""),
         )
-        y = whole.mul_(scale) if self.bias is None else torch.addcmul(self.bias, whole, scale)
-        return y.view(*x.shape[:-1], -1)  # ... x outputs
+        return self._scaled(whole, largest).view(*x.shape[:-1], -1)  # ... x outputs
+
+    def _by_fbgemm(self, x: Tensor) -> Tensor:
+        """With as few operations as can be, since each takes longer than what it computes."""
+        largest = x.abs().amax(-1, True)
+        return self._scaled(_product_of_few()(x / largest, 1 / LARGEST, LARGEST + 1, self.weight), largest)
+
+    def _scaled(self, whole: Tensor, largest: Tensor) -> Tensor:
+        return whole.mul_(largest) if self.bias is None else torch.addcmul(self.bias, whole, largest)
+
+    def _lay_out(self, rows: int) -> None:
+        whole = torch.ops.quantized.linear_unpack(self.weight)[0].int_repr() if self.few else self.weight
+        self.few = self.few is None and self.small and rows <= FEW and _fbgemm_leads()
+        self.weight = self._packed(whole) if self.few else torch.ops.onednn.qlinear_prepack(whole, None)
+
+    def _packed(self, whole: Tensor) -> Any:
+        with warnings.catch_warnings(), _engine("fbgemm"):
+            warnings.simplefilter("ignore")  # torch announces another library for it
+            quantised = torch._make_per_channel_quantized_tensor(whole, self.scale.double(), self.zero, 0)
+            return torch.ops.quantized.linear_prepack(quantised, None)
 
 
-def _scale(rows: Tensor) -> Tensor:
-    """Two passes that only read: |x| would be written."""
-    largest = torch.maximum(rows.amax(-1, keepdim=True), rows.amin(-1, keepdim=True).neg_())
-    return largest.clamp_(min=torch.finfo(torch.float32).tiny).div_(LARGEST)
+@functools.cache
+def _fbgemm_leads() -> bool:
+    """Elsewhere its sums overflow in sixteen bits."""
+    here = "fbgemm" in torch.backends.quantized.supported_engines and "avx512_vnni" in instructions()
+    return here and hasattr(torch, "_make_per_channel_quantized_tensor")
 
 
-def _round(rows: Tensor, scale: Tensor) -> Tensor:
-    return (rows / scale).round_().to(torch.int8)
+@functools.cache
+def _product_of_few() -> Callable[..., Tensor]:
+    """Without what torch asks in Python of every argument."""
+    return torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32.default._op
+
+
+@contextmanager
+def _engine(name: str) -> Iterator[None]:
+    before = torch.backends.quantized.engine
+    torch.backends.quantized.engine = name
+    try:
+        yield
+    finally:
+        torch.backends.quantized.engine = before

@@ -1,14 +1,15 @@
 """Linear layers that multiply faster when a CPU decodes: a few rows at a time, always the same weights."""
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.common.errors import OptionError
+from realformer_nmt.common.errors import OptionError, UserError
 from realformer_nmt.kernels.matmul import product
-from realformer_nmt.kernels.precision import FORMS, demand_supported
+from realformer_nmt.kernels.precision import EXACT, FORMS, demand_supported
 
 PIECE = 8192  # outputs: what a batch's beams have of them stays in the cache of a processor
 
@@ -17,7 +18,12 @@ def linear(inputs: int, outputs: int, bias: bool = True) -> nn.Linear:
     """A layer of torch's very class, which quantize_dynamic asks for, with the products of `Products`."""
     layer = nn.Linear(inputs, outputs, bias)
     products = Products(layer)
-    vars(layer).update(forward=products.multiply, make_generation_fast_=products.lay_out, pieces=products.pieces)
+    vars(layer).update(
+        forward=products.multiply,
+        make_generation_fast_=products.lay_out,
+        pieces=products.pieces,
+        release=products.release,
+    )
     return layer
 
 
@@ -27,44 +33,91 @@ def pieces_of(layer: nn.Linear, x: Tensor) -> Iterator[Tensor]:
     return pieces(x)
 
 
-class Products:
-    """x W^T + b of a layer; for decoding with W in another form, as the product of few rows wants it."""
+RELEASED = "the model's weights are rounded for decoding, and those in fp32 given up: load its checkpoint again"
 
-    def __init__(self, layer: nn.Linear) -> None:
-        self.layer = layer
+
+class Products:
+    """x W^T + b of a layer; for decoding with W in another form, as the product of few rows wants it. Of several
+    layers of the same input their outputs side by side."""
+
+    def __init__(self, *layers: nn.Linear) -> None:
+        self.layers = layers
         self.forms: Sequence[Callable[[Tensor], Tensor]] = ()  # of PIECE outputs each
-        self.state: tuple[int, ...] = ()  # of the weights that they were made from
+        self.state: list[tuple[int, ...]] = []  # of the weights and biases that they were made from
+        self.released = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.layer,)  # forms are of this machine
+        if self.released:
+            raise UserError(RELEASED)
+        return type(self), self.layers  # forms are of this machine
 
-    def lay_out(self, precision: str = "fp32", **_kwargs: Any) -> None:
-        weight, bias = self.layer.weight, self.layer.bias
-        if weight.device.type != "cpu" or weight.dtype != torch.float32:
-            if precision != "fp32":
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Products":
+        copied = type(self)(*copy.deepcopy(self.layers, memo))
+        if self.released:  # nobody writes into forms
+            copied.forms, copied.released = self.forms, True
+        return copied
+
+    def lay_out(self, precision: str = EXACT, **_kwargs: Any) -> None:
+        weights = [layer.weight for layer in self.layers]
+        kinds = {(weight.dtype, weight.device.type) for weight in weights}
+        if kinds != {(torch.float32, "cpu")}:
+            if precision != EXACT:
+                dtype, device = kinds.pop()
                 raise OptionError(
-                    f"a model in {weight.dtype} on {weight.device.type} cannot decode in {precision}: that is for a "
+                    f"a model in {dtype} on {device} cannot decode in {precision}: that is for a "
                     "model in fp32 on a CPU; leave out --fp16 and --bf16 and give --cpu, or leave the precision out"
                 )
             return
         if torch.backends.mkldnn.is_available():
             demand_supported(precision)
-            weight.__class__ = Watched
-            biases: Sequence[Tensor | None] = [None] * len(weight) if bias is None else bias.detach().split(PIECE)
-            parts = zip(weight.detach().split(PIECE), biases, strict=False)
-            self.forms, self.state = [FORMS[precision](*part) for part in parts], _state(weight)
+            for parameter in _parameters(self.layers):
+                parameter.__class__ = Watched
+            weight = torch.cat([weight.detach() for weight in weights])
+            given = [layer.bias.detach() for layer in self.layers if layer.bias is not None]
+            biases: Sequence[Tensor | None] = torch.cat(given).split(PIECE) if given else [None] * len(weight)
+            parts = zip(weight.split(PIECE), biases, strict=False)
+            self.forms, self.state = [FORMS[precision](*part) for part in parts], _states(self.layers)
+
+    def release(self) -> None:
+        """Give the weights up where another form is used in any case."""
+        if self.forms:
+            self.released = True
+            for layer in self.layers:
+                layer.register_parameter("weight", None)
+
+    def laid_out(self) -> bool:
+        if self.released:
+            return True
+        known = bool(self.forms) and not torch.is_grad_enabled()
+        return known and self.state == _states(self.layers)
 
     def multiply(self, x: Tensor) -> Tensor:
+        if len(self.forms) == 1 and self.laid_out():
+            return self.forms[0](x)
         pieces = list(self.pieces(x))
         return pieces[0] if len(pieces) == 1 else torch.cat(pieces, -1)
 
     def pieces(self, x: Tensor) -> Iterator[Tensor]:
-        weight = self.layer.weight
-        if not self.forms or torch.is_grad_enabled() or self.state != _state(weight):
-            yield product(x, weight, self.layer.bias)
-        else:
+        if self.laid_out():
             for form in self.forms:
                 yield form(x)
+        else:
+            for layer in self.layers:
+                yield product(x, layer.weight, layer.bias)
+
+
+class Joint(Products):
+    """Of several layers of the same sizes and input, one product where a CPU decodes. They give up their own."""
+
+    def lay_out(self, precision: str = EXACT, **_kwargs: Any) -> None:
+        for layer in self.layers:
+            vars(layer).pop("make_generation_fast_", None)
+        super().lay_out(precision)
+
+    def outputs(self, x: Tensor) -> Sequence[Tensor]:
+        if self.laid_out():
+            return self.multiply(x).chunk(len(self.layers), -1)
+        return [layer(x) for layer in self.layers]
 
 
 class Watched(nn.Parameter):
@@ -83,6 +136,10 @@ class Watched(nn.Parameter):
         vars(torch._C.TensorBase)["data"].__set__(self, value)
 
 
-def _state(weight: Tensor) -> tuple[int, ...]:
+def _states(layers: Sequence[nn.Linear]) -> list[tuple[int, ...]]:
     """Weights that were written to, moved or cast since have another version or address."""
-    return weight._version, weight.data_ptr(), getattr(weight, "asked", 0)
+    return [(each._version, each.data_ptr(), getattr(each, "asked", 0)) for each in _parameters(layers)]
+
+
+def _parameters(layers: Sequence[nn.Linear]) -> list[nn.Parameter]:
+    return [each for layer in layers for each in layer._parameters.values() if each is not None]

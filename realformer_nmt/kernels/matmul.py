@@ -1,12 +1,12 @@
 """The products of linear layers, on the CPU by whichever of torch's two libraries is the faster there."""
 
-import functools
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+
+from realformer_nmt.kernels.processor import instructions
 
 LARGE = 2**16  # weights from which on oneDNN's dearer calls pay
 
@@ -23,12 +23,9 @@ def onednn_leads(device: torch.device) -> bool:
     return device.type == "cpu" and not torch.is_autocast_enabled("cpu") and not _mkl_is_at_home()
 
 
-@functools.cache
 def _mkl_is_at_home() -> bool:
     """torch's products in fp32 are MKL's, which keeps its best code for Intel's processors."""
-    processors = Path("/proc/cpuinfo")
-    intel = processors.exists() and "GenuineIntel" in processors.read_text("utf-8")
-    return intel or not torch.backends.mkldnn.is_available()
+    return "GenuineIntel" in instructions() or not torch.backends.mkldnn.is_available()
 
 
 class Product(torch.autograd.Function):

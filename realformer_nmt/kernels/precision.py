@@ -1,8 +1,6 @@
 """The precisions in which a CPU decodes: in which form each keeps weights, and which processor has them."""
 
-import functools
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
@@ -10,6 +8,7 @@ from torch import Tensor, nn
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.kernels.int8 import Int8
 from realformer_nmt.kernels.matmul import by_onednn, onednn_leads
+from realformer_nmt.kernels.processor import instructions
 
 WIDE = 2**22  # weights from which on oneDNN's blocks are better than a transposed matrix where it does not lead
 # One of these: without them bf16 is emulated and slower than fp32, and eight bits overflow in sixteen
@@ -17,6 +16,9 @@ INSTRUCTIONS = {
     "bf16": ("avx512_bf16", "amx_bf16", "avx10_1"),
     "int8": ("avx512_vnni", "avx_vnni", "amx_int8", "avx10_1"),
 }
+
+
+EXACT = "fp32"
 
 
 class Fp32:
@@ -44,7 +46,7 @@ class Bf16:
 
 
 FORMS: dict[str, Callable[[Tensor, Tensor | None], Callable[[Tensor], Tensor]]] = {
-    "fp32": Fp32,
+    EXACT: Fp32,
     "bf16": Bf16,
     "int8": Int8,
 }
@@ -59,11 +61,8 @@ def demand_supported(precision: str) -> None:
         )
 
 
-@functools.cache
 def supported() -> tuple[str, ...]:
-    processors = Path("/proc/cpuinfo")
-    flags = set(processors.read_text("utf-8").split()) if processors.exists() else set()
-    return tuple(name for name in FORMS if name not in INSTRUCTIONS or flags.intersection(INSTRUCTIONS[name]))
+    return tuple(name for name in FORMS if name not in INSTRUCTIONS or instructions().intersection(INSTRUCTIONS[name]))
 
 
 def _transposed(weight: Tensor) -> Tensor:

@@ -1,13 +1,14 @@
 """Multi-head attention around a score rule: projections, mask, softmax, decoding cache."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from realformer_nmt.kernels.dropout import Dropout
-from realformer_nmt.kernels.linear import linear
+from realformer_nmt.kernels.linear import Joint, linear
 from realformer_nmt.model.cache import CrossCache, KeysValues, SelfCache
 from realformer_nmt.model.carry import Carried, Carry
 from realformer_nmt.model.scaling import Gains
@@ -50,8 +51,7 @@ class Attention(nn.Module, ABC):
     ) -> Attended:
         """mask is True where a query may not look, and broadcasts to B x H x T x S. Without `weights`, where the scores
         are plain ones of this layer alone, torch's own kernel does it all."""
-        query = self._heads(self.q_proj(x)) if self.score_source.queries else None
-        seen, carried = self._remember(memory, carried, cache)
+        query, seen, carried = self._look(x, memory, carried, cache)
         if not weights and query is not None and self._fits_one_kernel(x, cache):
             heads = seen.attend(query, mask, self.dropout_module.p if self.dropout_module.applies else 0.0)
             return Attended(self._join(heads), carried, None)
@@ -71,38 +71,64 @@ class Attention(nn.Module, ABC):
         return self.out_proj(heads.transpose(1, 2).flatten(2))  # B x T x C
 
     @abstractmethod
-    def _remember(self, memory: Tensor, carried: Carried, cache: Any) -> tuple[KeysValues, Carried]: ...
+    def _look(
+        self, x: Tensor, memory: Tensor, carried: Carried, cache: Any
+    ) -> tuple[Tensor | None, KeysValues, Carried]:
+        """The queries, where there are any, and what they look at."""
 
-    def _project(self, memory: Tensor, carried: Carried) -> tuple[KeysValues, Carried]:
-        value, carried = self.carry.values(self._heads(self.v_proj(memory)), carried, self.depth)
-        keys = (self._heads(self.k_proj(memory)),) if self.score_source.keys else ()
+    def _keys_values(self, projected: Sequence[Tensor], carried: Carried) -> tuple[KeysValues, Carried]:
+        """Of values, and of keys where there are any."""
+        value, *keys = map(self._heads, projected)
+        value, carried = self.carry.values(value, carried, self.depth)
         return KeysValues((value, *keys)), carried
 
     def _heads(self, x: Tensor) -> Tensor:
-        return x.unflatten(-1, (self.score_source.heads, -1)).transpose(1, 2)  # B x H x T x D
+        return x.view(*x.shape[:-1], self.score_source.heads, -1).transpose(1, 2)  # B x H x T x D
 
 
 class SelfAttention(Attention):
     """Keys and values are of the sequence itself; the cache holds those of the positions before."""
 
-    def _remember(self, memory: Tensor, carried: Carried, cache: SelfCache | None) -> tuple[KeysValues, Carried]:
-        new, carried = self._project(memory, carried)
-        return (new if cache is None else cache.extend(new)), carried
+    joint: Joint | None = None  # where it decodes
+
+    def make_generation_fast_(self, **options: Any) -> None:
+        projections = self._projections()
+        if all(isinstance(projection, nn.Linear) for projection in projections):
+            self.joint = Joint(*projections)
+            self.joint.lay_out(**options)
+
+    def release(self) -> None:
+        if self.joint is not None:
+            self.joint.release()
+
+    def _projections(self) -> list[nn.Linear]:
+        """Of values, keys and queries."""
+        keys = [self.k_proj] if self.score_source.keys else []
+        return [self.v_proj, *keys, *([self.q_proj] if self.score_source.queries else [])]
+
+    def _look(
+        self, x: Tensor, _memory: Tensor, carried: Carried, cache: SelfCache | None
+    ) -> tuple[Tensor | None, KeysValues, Carried]:
+        projected = [layer(x) for layer in self._projections()] if self.joint is None else self.joint.outputs(x)
+        query = self._heads(projected[-1]) if self.score_source.queries else None
+        new, carried = self._keys_values(projected[:-1] if query is not None else projected, carried)
+        return query, (new if cache is None else cache.extend(new)), carried
 
 
 class CrossAttention(Attention):
     """Keys and values are of the other sequence, which does not grow: the cache holds them from the first step."""
 
-    def _remember(self, memory: Tensor, carried: Carried, cache: CrossCache | None) -> tuple[KeysValues, Carried]:
-        if cache is None:
-            return self._project(memory, carried)
-        if cache.held is None:
-            projected, carried = self._project(memory, carried)
-            value, *keys = projected.parts
-            cache.held = KeysValues(
-                (value.contiguous(), *(key.mT.contiguous().mT for key in keys))
-            )  # or each step copies
-        return cache.held, carried
+    def _look(
+        self, x: Tensor, memory: Tensor, carried: Carried, cache: CrossCache | None
+    ) -> tuple[Tensor, KeysValues, Carried]:
+        query = self._heads(self.q_proj(x))
+        if cache is not None and cache.held is not None:
+            return query, cache.held, carried
+        seen, carried = self._keys_values([self.v_proj(memory), self.k_proj(memory)], carried)
+        if cache is not None:
+            value, key = seen.parts
+            seen = cache.held = KeysValues((value.contiguous(), key.mT.contiguous().mT))  # or each step copies
+        return query, seen, carried
 
 
 def xavier_linear(inputs: int, outputs: int, gain: float) -> nn.Linear:

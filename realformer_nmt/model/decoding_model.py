@@ -4,13 +4,28 @@ from typing import Any
 
 from fairseq.models import BaseFairseqModel
 
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.kernels.linear import RELEASED
+from realformer_nmt.kernels.precision import EXACT
+from realformer_nmt.kernels.release import release
+
 
 class DecodingModel(BaseFairseqModel):
     """Its layers multiply in the precision that it was built with."""
 
-    decoding_precision = "fp32"
+    decoding_precision = EXACT
+    _released = False
 
     def make_generation_fast_(self, name: str | None = None, **options: Any) -> None:
         """fairseq names a model within another, whose layers the outer one calls itself."""
         if name is None:
-            super().make_generation_fast_(**{"precision": self.decoding_precision, **options})
+            options = {"precision": self.decoding_precision, **options}
+            super().make_generation_fast_(**options)
+            if options["precision"] != EXACT:
+                release(self)
+                self._released = True
+
+    def state_dict(self, *args: Any, **options: Any) -> Any:
+        if self._released:
+            raise UserError(RELEASED)
+        return super().state_dict(*args, **options)

@@ -69,6 +69,19 @@ def test_weights_changed_after_they_were_laid_out_count(way: str) -> None:
     torch.testing.assert_close(changed, afresh(SOURCE, None, PREVIOUS)[0])
 
 
+@pytest.mark.usefixtures("processor")
+def test_a_bias_changed_after_it_was_laid_out_counts() -> None:
+    layers, x = [linear.linear(64, 7) for _ in range(3)], torch.randn(2, 64)
+    joint = linear.Joint(*layers)
+    joint.lay_out()
+    with torch.no_grad():
+        before = joint.outputs(x)
+        layers[1].bias.data += 1
+        changes = [one - other for one, other in zip(joint.outputs(x), before, strict=True)]
+    for change, expected in zip(changes, (0.0, 1.0, 0.0), strict=True):
+        torch.testing.assert_close(change, torch.full((2, 7), expected), rtol=0, atol=1e-5)
+
+
 @pytest.mark.parametrize("prepared", [True, False])
 def test_a_copied_layer_has_weights_of_its_own(prepared: bool) -> None:
     layer, x = linear.linear(64, 7), torch.randn(3, 64)

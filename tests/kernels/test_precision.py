@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.kernels import linear, precision
+from realformer_nmt.kernels import int8, linear, precision
 
 
 def eight_bits(x: Tensor, weight: Tensor) -> NDArray[np.float64]:
@@ -23,11 +23,13 @@ needs_bf16 = pytest.mark.skipif("bf16" not in precision.supported(), reason="the
 
 
 @needs_int8
-@pytest.mark.parametrize("rows", [1, 4, 40])
-def test_int8_is_the_product_of_rounded_rows(rows: int) -> None:
+@pytest.mark.parametrize("library", ["fbgemm", "onednn"])
+@pytest.mark.parametrize("rows", [1, 4, int8.FEW + 8])
+def test_int8_is_the_product_of_rounded_rows(rows: int, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(int8, "_fbgemm_leads", lambda: library == "fbgemm")
     chance = torch.Generator().manual_seed(rows)
     x, weight, bias = (torch.randn(*shape, generator=chance) for shape in ((rows, 96), (33, 96), (33,)))
-    found = precision.FORMS["int8"](weight, bias)(x * 10)
+    found = precision.FORMS["int8"](weight, bias)((x * 10)[None])[0]
     np.testing.assert_allclose(found, eight_bits(x * 10, weight) + bias.numpy(), rtol=1e-5, atol=2e-4)
 
 
@@ -41,6 +43,25 @@ def test_a_row_in_int8_depends_on_no_other() -> None:
         spoilt = layer(torch.cat([x, torch.full((1, 64), torch.nan), torch.full((1, 64), torch.inf)]))
     assert torch.equal(spoilt[:3], alone)
     assert not spoilt[3:].isfinite().any()
+
+
+@needs_int8
+def test_it_changes_its_library_when_many_rows_come() -> None:
+    weight, x = torch.randn(33, 96), torch.randn(int8.FEW + 8, 96)
+    product = precision.FORMS["int8"](weight, None)
+    alone = torch.cat([product(row[None]) for row in x])
+    together = product(x)
+    again = torch.cat([product(row[None]) for row in x])
+    torch.testing.assert_close(again, together, rtol=1e-5, atol=1e-5)
+    unit = (x.abs().amax(1, True) / 127) * weight.abs().amax()  # what a number that is rounded the other way changes
+    assert ((together - alone).abs() <= unit + 1e-4).all()
+
+
+@needs_int8
+@pytest.mark.parametrize("rows", [2, int8.FEW + 8])
+def test_a_row_of_zeros_gives_the_bias(rows: int) -> None:
+    product = precision.FORMS["int8"](torch.randn(9, 32), torch.arange(9.0))
+    assert torch.equal(product(torch.zeros(rows, 32)), torch.arange(9.0).expand(rows, 9))
 
 
 @needs_bf16

@@ -14,14 +14,30 @@ from tiny import PAD, PREVIOUS, SOURCE, build, combination, profiled
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from realformer_nmt.kernels.precision import supported
 from realformer_nmt.model.cache import Decoding
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.training.fused_loss import ProjectedNLL
 
-FREE = {"view", "_unsafe_view", "transpose", "t", "unsqueeze", "squeeze", "expand", "detach", "slice", "select"}
+FREE = {
+    "view",
+    "_unsafe_view",
+    "transpose",
+    "t",
+    "unsqueeze",
+    "squeeze",
+    "expand",
+    "detach",
+    "slice",
+    "select",
+    "split",
+}
 # Operations that do work, in a training step's forward pass: one more layer of encoder and of decoder
 BUDGET = {"post_ln": 75, "realformer": 98}
-DECODING_BUDGET = {"post_ln": 32, "realformer": 39}  # the same for one more decoder layer in a step of beam search
+DECODING_BUDGET = {  # the same for one more decoder layer in a step of beam search: six products
+    "fp32": {"post_ln": 30, "realformer": 37},
+    "int8": {"post_ln": 54, "realformer": 61},
+}
 
 
 class Counting(TorchDispatchMode):
@@ -81,11 +97,12 @@ def test_operations_a_layer_stay_within_the_budget(family: str) -> None:
     assert work(family, 3) - work(family, 2) <= BUDGET[family]
 
 
-@pytest.mark.parametrize("family", DECODING_BUDGET)
-def test_operations_of_a_decoding_step_stay_within_the_budget(family: str) -> None:
+@pytest.mark.parametrize("precision", [name for name in DECODING_BUDGET if name in supported()])
+@pytest.mark.parametrize("family", ["post_ln", "realformer"])
+def test_operations_of_a_decoding_step_stay_within_the_budget(family: str, precision: str) -> None:
     def step(layers: int) -> int:
         model, state = profiled(build(**FAMILIES[family], decoder_layers=layers)).eval(), {}
-        model.make_generation_fast_()
+        model.make_generation_fast_(precision=precision)
         with torch.no_grad():
             encoder_out = model.encoder.reorder_encoder_out(model.encoder(SOURCE), torch.arange(6) // 2)
             run = partial(model.decoder, encoder_out=encoder_out, incremental_state=state)
@@ -93,7 +110,7 @@ def test_operations_of_a_decoding_step_stay_within_the_budget(family: str) -> No
             names = operations(lambda: run(PREVIOUS[:, :2].repeat_interleave(2, 0)))
         return sum(number for name, number in names.items() if name not in FREE)
 
-    assert step(3) - step(2) <= DECODING_BUDGET[family]
+    assert step(3) - step(2) <= DECODING_BUDGET[precision][family]
 
 
 @pytest.mark.parametrize("carry", ["sum", "mean"])

@@ -1,0 +1,70 @@
+"""A model that is rounded for decoding gives its weights in fp32 up: it translates on, and cannot be saved."""
+
+import copy
+import pickle
+
+import pytest
+import torch
+from tiny import PAD, SOURCE, build, dictionary
+from torch import Tensor
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.fairseq_patches.shortlist import ShortlistGenerator
+from realformer_nmt.kernels.precision import supported
+from realformer_nmt.model.model import TranslationModel
+
+SAYS = r"^the model's weights are rounded for decoding, and those in fp32 given up: load its checkpoint again$"
+needs_int8 = pytest.mark.skipif("int8" not in supported(), reason="the processor has no products in int8")
+
+
+def rounded() -> TranslationModel:
+    model = build().eval()
+    model.make_generation_fast_(precision="int8", need_attn=False)
+    return model
+
+
+def translations(model: TranslationModel) -> list[list[int]]:
+    sample = {"net_input": {"src_tokens": SOURCE, "src_lengths": SOURCE.ne(PAD).sum(1)}}
+    found = ShortlistGenerator([model], dictionary(), beam_size=2, max_len_b=6).generate([model], sample)
+    return [beam["tokens"].tolist() for beams in found for beam in beams]
+
+
+@needs_int8
+def test_no_matrix_is_left_in_fp32() -> None:
+    kept = {name: weight for name, weight in rounded().named_parameters() if weight.dim() > 1}
+    assert {name.rpartition(".")[0].rpartition(".")[2] for name in kept} == {"embed_tokens"}
+    assert {weight.dtype for weight in kept.values()} == {torch.float16}
+
+
+@needs_int8
+def test_embeddings_are_those_in_fp16() -> None:
+    exact, words = build().eval(), torch.tensor([[4, 7, PAD]])
+    model = copy.deepcopy(exact)
+    model.make_generation_fast_(precision="int8")
+    found: Tensor = model.encoder.embed_tokens(words)
+    assert torch.equal(found, exact.encoder.embed_tokens(words).half().float())
+    assert found.dtype == torch.float32
+
+
+@needs_int8
+def test_a_copy_translates_as_the_model_does() -> None:
+    model = rounded()
+    expected = translations(model)
+    other = copy.deepcopy(model)
+    del model
+    assert translations(other) == expected
+
+
+@needs_int8
+def test_what_is_given_up_is_not_saved() -> None:
+    model = rounded()
+    for save in (pickle.dumps, TranslationModel.state_dict, lambda model: model.load_state_dict({})):
+        with pytest.raises(UserError, match=SAYS):
+            save(model)
+
+
+def test_exact_weights_stay() -> None:
+    model = build().eval()
+    before = {name: weight.clone() for name, weight in model.state_dict().items()}
+    model.make_generation_fast_()
+    assert all(torch.equal(weight, before[name]) for name, weight in model.state_dict().items())
