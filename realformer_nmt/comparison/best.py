@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from realformer_nmt.comparison.cell import Cell
+from realformer_nmt.comparison.groups import group
 from realformer_nmt.comparison.summary import largest_p
 from realformer_nmt.evaluation.metric_table import METRICS
 from realformer_nmt.evaluation.significance import ALPHA, holm
@@ -34,9 +35,5 @@ def ranked(rows: Sequence[Record], metric: str) -> list[Record]:
     return sorted(rows, key=lambda row: row["scores"][metric]["mean"], reverse=METRICS[metric].higher_is_better)
 
 
-def group(row: Record) -> tuple[str, str]:
-    return row["family"], row["depth"]
-
-
 def members(row: Record, cells: Sequence[Cell]) -> list[Cell]:
-    return [cell for cell in cells if (cell.family, cell.layers) == group(row)]
+    return [cell for cell in cells if cell.name in row["cells"]]

@@ -1,11 +1,15 @@
 """A cell of the grid: one training, where it lies, its stages from there to its scores, and when it has failed."""
 
 import hashlib
-from dataclasses import dataclass
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from realformer_nmt.common import safe_names, sealed
+from realformer_nmt.comparison import axes
+from realformer_nmt.comparison.axes import Point
 from realformer_nmt.protocols.run_files import CHECKPOINTS
 
 
@@ -28,6 +32,15 @@ class Stage:
     record: Path  # of what it was made from
 
 
+class Named(NamedTuple):
+    """What a grid calls a cell."""
+
+    family: str
+    layers: str
+    seed: int
+    point: Point = ()
+
+
 @dataclass(frozen=True)
 class Place:
     """Of a cell."""
@@ -36,6 +49,7 @@ class Place:
     layers: str
     seed: int
     folder: Path
+    point: Point = field(default=(), kw_only=True)
 
     @property
     def name(self) -> str:
@@ -70,8 +84,18 @@ class Cell(Place):
         return of_subset(self.folder, "run", self.subset, ".json")
 
 
-def place(folder: Path, family: str, layers: str, seed: int) -> Place:
-    return Place(family, layers, seed, folder / "cells" / safe_names.plain(f"{family}-{layers}-s{seed}"))
+def named(
+    families: Sequence[str], layers: Sequence[str], seeds: Sequence[int], along: Mapping[str, Sequence[float]]
+) -> Iterator[Named]:
+    """The product of all, the seeds of one training beside each other."""
+    points = [tuple(zip(along, values, strict=True)) for values in itertools.product(*along.values())]
+    for family, depth, point, seed in itertools.product(families, layers, points, seeds):
+        yield Named(family, depth, seed, point)
+
+
+def place(folder: Path, cell: Named) -> Place:
+    name = "-".join(filter(None, (cell.family, cell.layers, axes.named(cell.point), f"s{cell.seed}")))
+    return Place(cell.family, cell.layers, cell.seed, folder / "cells" / safe_names.plain(name), point=cell.point)
 
 
 def of_subset(folder: Path, name: str, subset: str, ending: str = "") -> Path:

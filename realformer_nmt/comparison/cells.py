@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from realformer_nmt.comparison.cell import Cell, Stage, digest, of_subset, place
+from realformer_nmt.comparison.cell import Cell, Named, Stage, digest, of_subset, place
 from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.grid import Grid
 from realformer_nmt.protocols.command import flags
@@ -19,15 +19,16 @@ def cells(grid: Grid, corpus: Corpus, folder: Path, gpus: int) -> list[Cell]:
     return [_cell(grid, corpus, folder, gpus, named, asked) for named in grid.cells()]
 
 
-def _cell(grid: Grid, corpus: Corpus, folder: Path, gpus: int, named: tuple[str, str, int], asked: str) -> Cell:
-    own = place(folder, *named).folder
+def _cell(grid: Grid, corpus: Corpus, folder: Path, gpus: int, named: Named, asked: str) -> Cell:
+    own = place(folder, named).folder
     stages = _stages(grid, corpus, own, gpus, named)
     subset = grid.subsets[0]
-    return Cell(*named, own, corpus.data, corpus.pair(), stages, grid.failure, grid.retries, subset, asked)
+    data, languages, said = corpus.data, corpus.pair(), (grid.failure, grid.retries, subset, asked)
+    return Cell(named.family, named.layers, named.seed, own, data, languages, stages, *said, point=named.point)
 
 
-def _stages(grid: Grid, corpus: Corpus, folder: Path, gpus: int, named: tuple[str, str, int]) -> tuple[Stage, ...]:
-    family, layers, seed = named
+def _stages(grid: Grid, corpus: Corpus, folder: Path, gpus: int, named: Named) -> tuple[Stage, ...]:
+    family, layers, seed, _ = named
     protocol = str(grid.path(grid.protocol)) if grid.protocol.endswith(".toml") else grid.protocol
     settings = load(protocol, corpus.name, layers)
     budget = grid.options("budget", named)

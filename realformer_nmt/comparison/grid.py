@@ -3,7 +3,6 @@
 Paths in it are relative to its folder.
 """
 
-import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +11,8 @@ from typing import Any, Literal
 from realformer_nmt.common import safe_names
 from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.comparison.cell import USUAL, Failure
+from realformer_nmt.comparison import axes
+from realformer_nmt.comparison.cell import USUAL, Failure, Named, named
 from realformer_nmt.corpora.manifest import ManifestError, build_table, merge, read_toml
 from realformer_nmt.evaluation import metric_table
 from realformer_nmt.protocols import command
@@ -24,21 +24,23 @@ PRECISIONS = ("fp16", "bf16", "fp32")
 
 @dataclass(frozen=True)
 class Override:
-    """What differs for the cells that it names: all that agree with each of the three that is given."""
+    """What differs for the cells that it names: all that agree with each of the four that is given."""
 
     family: str | None = None
     layers: str | None = None
     seed: int | None = None
+    axes: dict | None = None  # values
     train: dict | None = None
     budget: dict | None = None
 
-    def meets(self, family: str, layers: str, seed: int) -> bool:
-        named = ((self.family, family), (self.layers, layers), (self.seed, seed))
-        return all(wanted in (None, given) for wanted, given in named)
+    def meets(self, cell: Named) -> bool:
+        pairs = ((self.family, cell.family), (self.layers, cell.layers), (self.seed, cell.seed))
+        return all(wanted in (None, given) for wanted, given in pairs) and (self.axes or {}).items() <= set(cell.point)
 
     def __str__(self) -> str:
         """resi_dual 18 (epochs 4)"""
         cells = [self.family, self.layers, None if self.seed is None else f"seed {self.seed}"]
+        cells += [f"{name} {value}" for name, value in (self.axes or {}).items()]
         changes = [f"{name} {value}" for table in (self.train, self.budget) for name, value in (table or {}).items()]
         return f"{' '.join(filter(None, cells)) or 'all'} ({', '.join(changes)})"
 
@@ -72,6 +74,8 @@ class Grid:
     budget: dict | None = None
     slurm: dict | None = None  # parameters of submitit
     failure: Failure = USUAL
+    axes: dict | None = None  # the values on each, beside families, layers and seeds
+    tune: tuple[str, ...] = ()  # axes whose value is chosen for each family on the validation data
     override: tuple[Override, ...] = ()
     baseline: str | None = None  # a family
     metric: str = "bleu"
@@ -87,6 +91,7 @@ class Grid:
             twice = [str(value) for value in dict.fromkeys(values) if values.count(value) > 1]
             if twice:
                 raise ValueError(f"{name}: {twice[0]} is named twice; name each once")
+        self._demand_axes()
         self._demand_known()
         if sum(origin is not None for origin in (self.corpus, self.prepared, self.data)) > 1:
             raise ValueError("corpus, prepared and data each say what is translated: give one of them")
@@ -105,10 +110,8 @@ class Grid:
             except UserError as error:
                 raise ValueError(str(error).removeprefix("--")) from error
         for rule in self.override:
-            if not any(rule.meets(*cell) for cell in self.cells()):
-                raise ValueError(
-                    f"an override for {rule.family} {rule.layers} {rule.seed} matches no cell of this grid"
-                )
+            if not any(map(rule.meets, self.cells())):
+                raise ValueError(f"an override for {rule} matches no cell of this grid")
         if self.baseline is not None and self.baseline not in self.families:
             raise ValueError(unknown("baseline", self.baseline, self.families))
         if self.metric not in metric_table.scored():
@@ -123,8 +126,19 @@ class Grid:
         for flags in (self.train, *(rule.train for rule in self.override)):
             demand_harmless(flags or {})
 
-    def cells(self) -> Iterator[tuple[str, str, int]]:
-        return itertools.product(self.families, self.layers, self.seeds)
+    def _demand_axes(self) -> None:
+        along = self.axes or {}
+        axes.demand(along)
+        for table, given in (("train", self.train), ("budget", self.budget)):
+            axes.demand_free(along, table, given or {})
+            for rule in self.override:
+                axes.demand_free(along, table, getattr(rule, table) or {})
+        for name in self.tune:
+            if name not in along:
+                raise ValueError(f"tune: {name} is no axis of this grid; its axes are {', '.join(along) or 'none'}")
+
+    def cells(self) -> Iterator[Named]:
+        return named(self.families, self.layers, self.seeds, self.axes or {})
 
     def with_seeds(self, number: int) -> "Grid":
         """So many more, counted on from the largest."""
@@ -133,11 +147,11 @@ class Grid:
         first = max(self.seeds) + 1
         return replace(self, seeds=(*self.seeds, *range(first, first + number)))
 
-    def options(self, table: str, cell: tuple[str, str, int]) -> dict[str, Any]:
-        """[train] or [budget] with the overrides for a cell, the last one first in force."""
-        found = dict(getattr(self, table) or {})
+    def options(self, table: str, cell: Named) -> dict[str, Any]:
+        """[train] or [budget] with the axes and the overrides for a cell, the last one first in force."""
+        found = {**(getattr(self, table) or {}), **axes.options(table, cell.point)}
         for rule in self.override:
-            if rule.meets(*cell):
+            if rule.meets(cell):
                 found = merge(found, getattr(rule, table) or {})
         return found
 

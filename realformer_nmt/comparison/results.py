@@ -10,7 +10,7 @@ from typing import Any
 from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.versions import commit, versions
-from realformer_nmt.comparison import best, scored, summary, unlike
+from realformer_nmt.comparison import axes, best, scored, summary, tuning, unlike
 from realformer_nmt.comparison.cell import Cell, read
 from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.curves import Curves
@@ -50,12 +50,14 @@ def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[
         "languages": list(corpus.pair()),
         "metric": grid.metric,
         "baseline": baseline(grid),
-        "overrides": unlike.settings(described),
+        "axes": list(grid.axes or {}),
+        "overrides": unlike.settings(described, grid.axes or {}),
         "versions_apart": unlike.versions(described),
         "test": test,
         "published": first.get("published", []),
         "cells": described,
         **{**table, "metrics": [*table["metrics"], metric_table.described(metric_table.LOSS)]},
+        "tuned": tuned(grid, cells, table["rows"]),
         "further": [further(grid, cells, described, subset) for subset in grid.subsets[1:]],
         "examples": examples(cells, runs),
     }
@@ -77,6 +79,13 @@ def scored_on(grid: Grid, cells: Sequence[Cell], described: Sequence[Record], ru
     }
 
 
+def tuned(grid: Grid, cells: Sequence[Cell], rows: Sequence[Record]) -> Record | None:
+    """Each family with the values that suit it."""
+    if not grid.tune:
+        return None
+    return {"axes": list(grid.tune), "rows": tuning.rows(rows, cells, grid.metric, baseline(grid), grid.tune)}
+
+
 def further(grid: Grid, cells: Sequence[Cell], described: Sequence[Record], subset: str) -> Record:
     """The same trainings on another test set."""
     on = [replace(cell, subset=subset) for cell in cells]
@@ -92,7 +101,7 @@ def baseline(grid: Grid) -> str:
 def describe(cell: Cell) -> Record:
     note, run, train = Note(cell), scored.read(cell.scores), read(cell.folder / "train.json")
     average = read(cell.folder / "average.pt.json")
-    curves = Curves(cell.folder)
+    curves, made = Curves(cell.folder), settings(train, average, run)
     sessions = note.content["sessions"]
     return {
         "name": cell.name,
@@ -100,6 +109,7 @@ def describe(cell: Cell) -> Record:
         "layers": list(layers(cell.layers)),
         "depth": cell.layers,
         "seed": cell.seed,
+        "axes": axes.measured(cell.point, made),
         "state": note.state,
         "evidence": note.content["evidence"],
         "scores": scores(run),
@@ -112,7 +122,7 @@ def describe(cell: Cell) -> Record:
         "device": train.get("device"),
         "host": note.content.get("machine", {}).get("host"),
         "commands": commands(cell),
-        "settings": settings(train, average, run),
+        "settings": made,
         "versions": made_with(train, run),
         "differences": differences(cell),
         "fairseq_train": pasted(train["command"]) if "command" in train else None,

@@ -1,6 +1,5 @@
 """How far the cells of a grid are, by their own notes: at once, for what takes long to import is not needed."""
 
-import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -8,7 +7,7 @@ from tabulate import tabulate
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.comparison.cell import Place, digest, place, read
+from realformer_nmt.comparison.cell import Place, digest, named, place, read
 from realformer_nmt.comparison.curves import Curves
 from realformer_nmt.comparison.note import Note
 from realformer_nmt.corpora.manifest import read_toml
@@ -19,8 +18,8 @@ def noted(grid: Path, folder: Path) -> list[Place] | None:
     """The cells, where some have begun and all by the grid as it is now; else the stages have to be compared."""
     try:
         table, written = read_toml(grid, ""), grid.read_text(encoding="utf-8")
-        named = itertools.product(table["families"], table["layers"], table.get("seeds", [1]))
-        found = [place(folder, *cell) for cell in named]
+        names = named(table["families"], table["layers"], table.get("seeds", [1]), table.get("axes", {}))
+        found = [place(folder, cell) for cell in names]
         asked = digest(written, grid.parent, table.get("protocol", "realformer"))
         begun = [Note(cell).content for cell in found if cell.note.is_file()]
     except (UserError, OSError, ValueError, KeyError, TypeError, AttributeError):

@@ -1,4 +1,4 @@
-"""The table family x depth: means and deviations over seeds, differences to the baseline, and whether they are real.
+"""The table family x depth x axes: means and deviations over seeds, differences to the baseline, and if they are real.
 
 The test of a difference asks whether it would hold on other sentences; every seed of a family is tested against the
 same seed of the baseline, and the largest p of them is reported: the difference is there at every seed or it is not
@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from realformer_nmt.comparison.cell import Cell
+from realformer_nmt.comparison.groups import Group, group
 from realformer_nmt.comparison.note import Note
 from realformer_nmt.evaluation import significance
 from realformer_nmt.evaluation.metric_table import METRICS
@@ -17,30 +18,34 @@ from realformer_nmt.evaluation.metric_table import METRICS
 TEST, SAMPLES, SEED = "ar", 10_000, 12345
 RAW = "bleu"  # is tested where the metric drawn is one of tokenised text
 Record = dict[str, Any]
-Group = tuple[str, str]  # family, depth
 
 
 def rows(described: Sequence[Record], cells: Sequence[Cell], metric: str, baseline: str) -> list[Record]:
     """`described` is of results.json's cells, in the order of the cells."""
     groups: dict[Group, list[int]] = {}
-    for place, cell in enumerate(cells):
-        groups.setdefault((cell.family, cell.layers), []).append(place)
-    made = {group: row([described[place] for place in places]) for group, places in groups.items()}
+    for number, record in enumerate(described):
+        groups.setdefault(group(record), []).append(number)
+    made = {own: row([described[number] for number in numbers]) for own, numbers in groups.items()}
     p_values = {
-        group: p
-        for (family, depth), group in ((group, group) for group in groups)
-        if family != baseline and (baseline, depth) in groups
-        for p in [largest_p([cells[n] for n in groups[group]], [cells[n] for n in groups[baseline, depth]], metric)]
+        (family, place): p
+        for family, place in groups
+        if family != baseline and (baseline, place) in groups
+        for ours, theirs in [[[cells[n] for n in groups[one, place]] for one in (family, baseline)]]
+        for p in [largest_p(ours, theirs, metric)]
         if p is not None
     }
     adjusted = dict(zip(p_values, significance.holm(list(p_values.values())), strict=True))
-    for (family, depth), found in made.items():
-        against = made.get((baseline, depth)) if family != baseline else None
-        p = p_values.get((family, depth))
-        found["delta"] = differences(found, against) if against else None
-        found["p"], found["p_holm"] = p, adjusted.get((family, depth))
-        found["p_is_bound"] = p is not None and p <= 1 / (SAMPLES + 1) + 1e-12
+    for (family, place), found in made.items():
+        against = made.get((baseline, place)) if family != baseline else None
+        judged(found, against, p_values.get((family, place)), adjusted.get((family, place)))
     return list(made.values())
+
+
+def judged(found: Record, against: Record | None, p: float | None, adjusted: float | None) -> None:
+    """Adds the difference to a row, and whether it is real."""
+    found["delta"] = differences(found, against) if against else None
+    found["p"], found["p_holm"] = p, adjusted
+    found["p_is_bound"] = p is not None and p <= 1 / (SAMPLES + 1) + 1e-12
 
 
 def tested(metric: str) -> str:
@@ -52,6 +57,8 @@ def row(members: Sequence[Record]) -> Record:
     names = dict.fromkeys(name for member in done for name in member["scores"])
     return {
         **{name: members[0][name] for name in ("family", "layers", "depth")},
+        "axes": members[0].get("axes", {}),
+        "cells": [member["name"] for member in members],
         "seeds": len(done),
         "failed": sum(member["state"] in ("stuck", "diverged") for member in members),
         "states": [member["state"] for member in members],

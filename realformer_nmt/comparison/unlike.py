@@ -1,10 +1,11 @@
-"""In what cells of one table differ beyond their family, depth and seed; by their own records, never by the grid."""
+"""In what cells of one table differ beyond family, depth, axes and seed; by their own records, never by the grid."""
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from realformer_nmt.comparison.axes import AXES
 from realformer_nmt.model.parts import PARTS
 
 Record = Mapping[str, Any]  # a cell of results.json
@@ -14,22 +15,21 @@ OF_CELL = ("encoder_layers", "decoder_layers", "seed")
 PACKAGES = ("realformer_nmt", "commit", "torch", "fairseq", "fairseq-fixed")
 
 
-def settings(cells: Sequence[Record]) -> list[str]:
-    """One line a setting and value that is not most cells'."""
+def settings(cells: Sequence[Record], along: Iterable[str] = ()) -> list[str]:
+    """One line a setting and value that is not most cells'; those of the axes stand in the table."""
+    expected = {*OF_CELL, *(setting for axis in along for setting in AXES[axis].recorded)}
     made = {cell["name"]: dict(flat(cell["settings"])) for cell in cells if cell["settings"]}
     names = dict.fromkeys(name for own in made.values() for name in own)
     told = []
     for name in names:
         last = name.rpartition(".")[2]
-        for group in groups(cells, last):
+        for group in groups(cells, last) if last not in expected else ():
             told += apart(name, {cell: made[cell][name] for cell in group if name in made.get(cell, {})})
     return told
 
 
 def groups(cells: Sequence[Record], name: str) -> Iterable[list[str]]:
     """Whose values are to agree: a family's choices within the family, all others everywhere."""
-    if name in OF_CELL:
-        return []
     if name not in OF_FAMILY:
         return [[cell["name"] for cell in cells]]
     families = dict.fromkeys(cell["family"] for cell in cells)

@@ -7,6 +7,7 @@ import pytest
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison.cell import Named
 from realformer_nmt.comparison.grid import DataBin, load
 from realformer_nmt.corpora.preparation import HYPHENS
 from realformer_nmt.corpora.surface import SURFACES
@@ -80,7 +81,7 @@ def test_a_grid_that_is_no_text_is_refused(tmp_path: Path) -> None:
 def test_cells_are_the_product_of_families_layers_and_seeds(tmp_path: Path) -> None:
     grid = load(write(tmp_path, PLAIN + "seeds = [1, 2]"))
     assert list(grid.cells()) == [
-        (family, layers, seed) for family in ("post_ln", "admin") for layers in ("6", "60-12") for seed in (1, 2)
+        (family, layers, seed, ()) for family in ("post_ln", "admin") for layers in ("6", "60-12") for seed in (1, 2)
     ]
 
 
@@ -102,11 +103,11 @@ def test_overrides_change_the_cells_that_they_name_and_the_last_one_counts(tmp_p
     epochs = 9
     """
     grid = load(write(tmp_path, PLAIN + text))
-    assert grid.options("train", ("post_ln", "60-12", 1)) == {"lr": 1, "dropout": 0.1}
-    assert grid.options("train", ("admin", "6", 1)) == {"lr": 2, "dropout": 0.1}
-    assert grid.options("train", ("admin", "60-12", 1)) == {"lr": 3, "dropout": 0.1}
-    assert grid.options("budget", ("admin", "60-12", 1)) == {"epochs": 9}
-    assert grid.options("budget", ("admin", "6", 1)) == {}
+    assert grid.options("train", Named("post_ln", "60-12", 1)) == {"lr": 1, "dropout": 0.1}
+    assert grid.options("train", Named("admin", "6", 1)) == {"lr": 2, "dropout": 0.1}
+    assert grid.options("train", Named("admin", "60-12", 1)) == {"lr": 3, "dropout": 0.1}
+    assert grid.options("budget", Named("admin", "60-12", 1)) == {"epochs": 9}
+    assert grid.options("budget", Named("admin", "6", 1)) == {}
     assert [str(rule) for rule in grid.override] == ["admin (lr 2)", "admin 60-12 (lr 3, epochs 9)"]
 
 

@@ -44,7 +44,7 @@ def make_cell(folder: Path, family: str, seed: int, state: str = "done") -> Cell
 def described(cell: Cell, state: str = "done", score: float | None = None) -> dict[str, Any]:
     scores = {} if score is None else {"bleu": {"score": score, "interval": 1.0}}
     figures = {"parameters": 10, "tokens_a_second": 100.0 * cell.seed, "hours": 1.0}
-    names = {"family": cell.family, "layers": [6, 6], "depth": "6", "seed": cell.seed}
+    names = {"name": cell.name, "family": cell.family, "layers": [6, 6], "depth": "6", "seed": cell.seed}
     return {**names, "state": state, "scores": scores, **figures}
 
 

@@ -59,6 +59,8 @@ def sample(
         "lines": 1000,
         "metric": "bleu",
         "baseline": "pre_ln",
+        "axes": [],
+        "tuned": None,
         "overrides": [],
         "versions_apart": [],
         "test": {
@@ -108,6 +110,7 @@ def make_cell(family: str, depth: str, layers: list[int], seed: int, state: str)
         "layers": layers,
         "depth": depth,
         "seed": seed,
+        "axes": {},
         "state": state,
         "evidence": None if done else "nll 5.97 bits after 300 updates; its data's unigram entropy is 5.90",
         "scores": scores,
@@ -180,18 +183,19 @@ def translated(example: dict[str, str], cells: list[dict[str, Any]]) -> dict[str
 
 
 def rows(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for cell in cells:
-        groups.setdefault((cell["family"], cell["depth"]), []).append(cell)
+        groups.setdefault((cell["family"], cell["depth"], *cell["axes"].values()), []).append(cell)
     return [row(group, groups) for group in groups.values()]
 
 
-def row(group: list[dict[str, Any]], groups: dict[tuple[str, str], list[dict[str, Any]]]) -> dict[str, Any]:
+def row(group: list[dict[str, Any]], groups: dict[tuple[Any, ...], list[dict[str, Any]]]) -> dict[str, Any]:
     first, scores = group[0], means(group)
-    beside = means(groups[("pre_ln", first["depth"])]) if first["family"] != "pre_ln" else {}
+    beside = means(groups[("pre_ln", first["depth"], *first["axes"].values())]) if first["family"] != "pre_ln" else {}
     delta = {name: scores[name]["mean"] - beside[name]["mean"] for name in scores if name in beside} or None
     return {
-        **{name: first[name] for name in ("family", "layers", "depth", "parameters", "tokens_a_second", "hours")},
+        **{name: first[name] for name in ("family", "layers", "depth", "axes")},
+        **{name: first[name] for name in ("parameters", "tokens_a_second", "hours")},
         "seeds": sum(cell["state"] == "done" for cell in group),
         "failed": sum(cell["state"] in ("stuck", "diverged") for cell in group),
         "states": [cell["state"] for cell in group],

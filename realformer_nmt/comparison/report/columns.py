@@ -1,9 +1,11 @@
-"""The columns of the table family x depth: each as a reader sees it, and as a spreadsheet takes it, unrounded."""
+"""The columns of the table: each as a reader sees it, and as a spreadsheet takes it, unrounded."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from realformer_nmt.comparison.axes import AXES, shown
+from realformer_nmt.comparison.groups import group
 from realformer_nmt.comparison.report.made import named, version
 from realformer_nmt.comparison.report.wording import (
     Record,
@@ -36,11 +38,13 @@ def columns(results: Record) -> list[Column]:
     return [
         family(results),
         Column("depth", itemgetter("depth"), {"depth": itemgetter("depth"), **layers()}, words=True),
+        *map(axis, results.get("axes", [])),
         score(results, drawn, quality),
         SEEDS,
         *compared(results, drawn),
         *(score(results, metric, measured) for metric in others),
         *COST,
+        *([chosen(results["tuned"]["rows"])] if results.get("tuned") else []),
         Column(None, figures={"version": lambda row: version(row, results)}),
     ]
 
@@ -52,6 +56,16 @@ def pane(results: Record, metric: Record) -> list[Column]:
 
 def family(results: Record) -> Column:
     return Column("family", lambda row: named(row, results), {"family": itemgetter("family")}, words=True)
+
+
+def chosen(rows: Sequence[Record]) -> Column:
+    """Whether its setting is the family's own, of those that were tried."""
+    own = [group(row) for row in rows if row["seeds"]]
+    return Column(None, figures={"chosen": lambda row: int(group(row) in own)})
+
+
+def axis(name: str) -> Column:
+    return Column(AXES[name].label, lambda row: shown(row["axes"][name]), {name: lambda row: row["axes"][name]})
 
 
 def layers() -> dict[str, Of]:

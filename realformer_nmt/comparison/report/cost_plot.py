@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from matplotlib.axes import Axes
 
+from realformer_nmt.comparison.groups import group
 from realformer_nmt.comparison.report.labels import Label, beside, room
-from realformer_nmt.comparison.report.wording import Record, deep, drawn_metric, families, printable
+from realformer_nmt.comparison.report.wording import Record, drawn_metric, families, placed, printable, short
 from realformer_nmt.figures.drawing import Drawing, Look, looks, plain, styled
 
 WIDTH, HEIGHT = 5.2, 2.9  # inches; a page scales it
@@ -57,7 +58,7 @@ def cost(results: Record) -> Drawing | None:
 
 
 def measured(results: Record, row: Record, metric: str) -> Point | None:
-    cells = [cell for cell in results["cells"] if (cell["family"], cell["depth"]) == (row["family"], row["depth"])]
+    cells = [cell for cell in results["cells"] if group(cell) == group(row)]
     done = [
         cell for cell in cells if cell["state"] == "done" and metric in cell["scores"] and cell["hours"] is not None
     ]
@@ -78,7 +79,7 @@ def draw(drawing: Drawing, axes: Axes, point: Point, look: Look, factor: float) 
     for xs, ys in bars:
         if xs[0] != xs[1] or ys[0] != ys[1]:
             (bar,) = axes.plot(xs, ys, color=look.colour, linewidth=1.1, alpha=0.8)
-            drawing.mark(bar, "cost-deviation", f"{point.row['family']}, {deep(point.row['depth'])}")
+            drawing.mark(bar, "cost-deviation", f"{point.row['family']}, {placed(point.row)}")
     (mark,) = axes.plot([x], [y], look.marker, color=look.colour)
-    drawing.mark(mark, "cost", f"{point.row['family']}, {deep(point.row['depth'])}: {y:.2f}")
-    return Label(x, y, f"{point.row['family']} {point.row['depth']}", look)
+    drawing.mark(mark, "cost", f"{point.row['family']}, {placed(point.row)}: {y:.2f}")
+    return Label(x, y, f"{point.row['family']} {short(point.row)}", look)

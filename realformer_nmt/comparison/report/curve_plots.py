@@ -1,20 +1,21 @@
-"""How the loss of every cell of a depth falls, all families in one plot: who learns, who is stuck, and how fast."""
+"""How the loss of every cell at a place falls, all families in one plot: who learns, who is stuck, and how fast."""
 
 import math
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
+from realformer_nmt.comparison.groups import place
 from realformer_nmt.comparison.report.labels import Label, beside, room
 from realformer_nmt.comparison.report.wording import (
     FAILED,
     Record,
     by_size,
-    deep,
-    depths,
     fallen,
     families,
     finite,
+    placed,
+    places,
     printable,
 )
 from realformer_nmt.figures.drawing import INK, Drawing, looks, styled
@@ -27,7 +28,7 @@ Curve = tuple[list[float], list[float]]  # updates, bits
 
 
 def training(results: Record) -> list[Drawing]:
-    """One a depth, all to one scale, with what a model loses that knows but how often each word is used."""
+    """One a place, all to one scale, with what a model loses that knows but how often each word is used."""
     return small_multiples(results, "train")
 
 
@@ -39,29 +40,28 @@ def validation(results: Record) -> list[Drawing]:
 def small_multiples(results: Record, part: str) -> list[Drawing]:
     curves = {cell["name"]: thinned(cell["curves"][part]) for cell in results["cells"]}
     drawn = [cell for cell in by_size(results["cells"]) if any(map(math.isfinite, curves[cell["name"]][1]))]
-    by_depth = {depth: [cell for cell in drawn if cell["depth"] == depth] for depth in depths(results)}
+    by_place = {at: [cell for cell in drawn if place(cell) == at] for at in places(results)}
     texts = [UNIGRAMS, *(named(row) for row in results["rows"])]
     limits = scale(drawn, curves)
-    return [draw(results, depth, own, curves, part, texts, limits) for depth, own in by_depth.items() if own]
+    return [draw(results, own, curves, part, texts, limits) for own in by_place.values() if own]
 
 
 def draw(
     results: Record,
-    depth: str,
     cells: Sequence[Record],
     curves: dict[str, Curve],
     part: str,
     texts: Sequence[str],
     limits: tuple[float, float],
 ) -> Drawing:
-    drawing = Drawing(f"{'training' if part == 'train' else 'validation'} loss, {deep(depth)}", WIDTH, HEIGHT, {})
+    drawing = Drawing(f"{'training' if part == 'train' else 'validation'} loss, {placed(cells[0])}", WIDTH, HEIGHT, {})
     axes: Axes = drawing.figure.subplots()
     axes.set(xlabel="update", ylabel="bits a target token", ylim=limits)
-    axes.set_title(printable(deep(depth)), fontsize=9.5, loc="left")
+    axes.set_title(printable(placed(cells[0])), fontsize=9.5, loc="left")
     for cell in cells:
         draw_curve(drawing, axes, results, cell, curves[cell["name"]])
     axes.set_xlim(0, max(curves[cell["name"]][0][-1] for cell in cells))
-    names = [*family_labels(results, depth, cells, curves), *unigrams(drawing, axes, cells)]
+    names = [*family_labels(results, cells, curves), *unigrams(drawing, axes, cells)]
     room(drawing, texts, len(names))
     beside(drawing, axes, names)
     return drawing
@@ -84,12 +84,12 @@ def draw_curve(drawing: Drawing, axes: Axes, results: Record, cell: Record, curv
     drawing.mark(line, "learning", f"{cell['name']}: {cell['state']}, {bits:.2f} bits at update {update:.0f}")
 
 
-def family_labels(results: Record, depth: str, cells: Sequence[Record], curves: dict[str, Curve]) -> list[Label]:
+def family_labels(results: Record, cells: Sequence[Record], curves: dict[str, Curve]) -> list[Label]:
     """One a family, at the middle of where its curves end."""
     found = []
     for row in results["rows"]:
         ends = [end(curves[cell["name"]]) for cell in cells if cell["family"] == row["family"]]
-        if row["depth"] == depth and ends:
+        if place(row) == place(cells[0]) and ends:
             height = sum(bits for _, bits in ends) / len(ends)
             look = looks(families(results))[row["family"]]
             found.append(Label(max(update for update, _ in ends), height, named(row), look))

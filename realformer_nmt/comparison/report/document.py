@@ -11,7 +11,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from realformer_nmt.common.atomic_files import completed
-from realformer_nmt.comparison.report import cell_plots, columns, curve_plots, made, plots, tables, wording
+from realformer_nmt.comparison.groups import group
+from realformer_nmt.comparison.report import axis_plots, cell_plots, columns, curve_plots, made, plots, tables, wording
 from realformer_nmt.comparison.report.cost_plot import cost
 from realformer_nmt.comparison.report.sentences import examples
 from realformer_nmt.comparison.report.tables import terminal_table as terminal_table
@@ -20,11 +21,11 @@ from realformer_nmt.evaluation.significance import ALPHA
 from realformer_nmt.figures.drawing import Drawing
 
 FILTERS = (
-    "deep",
     "fallen",
     "hours",
     "interval",
     "millions",
+    "placed",
     "spread",
     "whole",
 )
@@ -33,18 +34,24 @@ PAGE, STYLE = "report.html.jinja", "report.css.jinja"
 
 def write(results: Record, folder: Path) -> None:
     """Each file whole or not at all; a page of before stays until the new one is there."""
-    depth = plots.by_depth(results)
+    figures = drawings(results)
     files = {
         "table.md": tables.markdown(results),
         "table.csv": tables.spreadsheet(results),
         "table.tex": tables.latex(results),
         "report.html": page(results),
-        "bleu_by_depth.svg": depth.file_svg(),
+        **{f"bleu_by_{name}.svg": drawing.file_svg() for name, drawing in figures.items()},
     }
     encoded = {name: text.encode("utf-8", "replace") for name, text in files.items()}  # a lone surrogate is a ?
-    for name, content in {**encoded, "depth.png": depth.png()}.items():
+    pictures = {f"{name}.png": drawing.png() for name, drawing in figures.items()}
+    for name, content in {**encoded, **pictures}.items():
         with completed(folder / name) as stream:
             stream.write(content)
+
+
+def drawings(results: Record) -> dict[str, Drawing]:
+    """The main plots: against depth, or where the grid has axes, against each."""
+    return (results.get("axes") and axis_plots.against_axes(results)) or {"depth": plots.by_depth(results)}
 
 
 def page(results: Record) -> str:
@@ -76,7 +83,7 @@ def content(results: Record) -> dict[str, Any]:
         "best": best(results, drawn),
         "pane": columns.pane,
         "fallen": fallen(results),
-        "groups": [(depth, list(rows)) for depth, rows in groupby(by_size(results["rows"]), lambda row: row["depth"])],
+        "groups": [(at, list(rows)) for at, rows in groupby(by_size(results["rows"]), wording.placed)],
         "shared": made.shared(results["cells"]),
         "further": [further(table) for table in wording.test_sets(results)[1:]],
         "own": made.own,
@@ -86,7 +93,8 @@ def content(results: Record) -> dict[str, Any]:
         "alpha": ALPHA,
         "spent": sum(cell["hours"] or 0 for cell in results["cells"]),
         "period": period(results["cells"]),
-        "by_depth": plots.by_depth(results).page_svg("depth-"),
+        "main": [(drawing.label, drawing.page_svg(f"{name}-")) for name, drawing in drawings(results).items()],
+        "tuned": tuned(results),
         "training": svgs(curve_plots.training(results), "train"),
         "validation": svgs(curve_plots.validation(results), "valid"),
         "cost": costs.page_svg("cost-") if costs else None,
@@ -96,6 +104,11 @@ def content(results: Record) -> dict[str, Any]:
         ],
         "examples": examples(results),
     }
+
+
+def tuned(results: Record) -> Record | None:
+    found = wording.tuned(results)
+    return found and {**found, "columns": tables.shown(found), "rows": by_size(found["rows"])}
 
 
 def further(table: Record) -> tuple[str, list[columns.Column], list[Record]]:
@@ -120,7 +133,7 @@ def fallen(results: Record) -> list[tuple[Record, str]]:
 
 
 def failed(cell: Record, row: Record) -> bool:
-    return cell["state"] in wording.FAILED and (cell["family"], cell["depth"]) == (row["family"], row["depth"])
+    return cell["state"] in wording.FAILED and group(cell) == group(row)
 
 
 def period(cells: Iterable[Record]) -> tuple[str | None, str | None]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from realformer_nmt.comparison.groups import Group, group
 from realformer_nmt.comparison.report.wording import MARK, Record
 from realformer_nmt.comparison.unlike import PACKAGES, flat
 
@@ -35,11 +36,11 @@ def versions(results: Record) -> dict[str, str]:
     return {name: count.most_common(1)[0][0] for name, count in counted.items()} or dict(results["versions"])
 
 
-def apart(results: Record) -> set[tuple[str, str]]:
-    """Family and depth of the rows with a cell that other versions made."""
+def apart(results: Record) -> set[Group]:
+    """The rows with a cell that other versions made."""
     common = versions(results)
     return {
-        (cell["family"], cell["depth"])
+        group(cell)
         for cell in results["cells"]
         if any(cell["versions"].get(name, common.get(name)) != common.get(name) for name in PACKAGES)
     }
@@ -47,12 +48,11 @@ def apart(results: Record) -> set[tuple[str, str]]:
 
 def named(row: Record, results: Record) -> str:
     """The family, marked where other versions made it."""
-    return row["family"] + (f" {MARK}" if (row["family"], row["depth"]) in apart(results) else "")
+    return row["family"] + (f" {MARK}" if group(row) in apart(results) else "")
 
 
 def version(row: Record, results: Record) -> str:
     """Of all that the mark is about; of several, each."""
-    group = (row["family"], row["depth"])
-    of_row = [cell["versions"] for cell in results["cells"] if (cell["family"], cell["depth"]) == group]
+    of_row = [cell["versions"] for cell in results["cells"] if group(cell) == group(row)]
     told = (" ".join(f"{name} {made[name]}" for name in PACKAGES if name in made) for made in of_row)
     return "; ".join(dict.fromkeys(filter(None, told)))

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from realformer_nmt.comparison.report.wording import FAILED, Record
+from realformer_nmt.comparison.groups import group
+from realformer_nmt.comparison.report.wording import FAILED, Record, short
 
 SAME, OTHER, MISSING = "same", "other", "missing"
 
@@ -61,12 +62,8 @@ def named(names: list[str], everyone: list[str], cells: Mapping[str, Record]) ->
         alike = [other for other in everyone if group(cells[other]) == group(cell)]
         failed = f" ({cell['state']})" if cell["state"] in FAILED else ""
         seed = "" if set(alike) <= set(names) else f" seed {cell['seed']}"
-        families.setdefault(cell["family"], {})[f"{cell['depth']}{seed}{failed}"] = None
+        families.setdefault(cell["family"], {})[f"{short(cell)}{seed}{failed}"] = None
     return [f"{family} {', '.join(depths)}" for family, depths in families.items()]
-
-
-def group(cell: Record) -> tuple[str, str]:
-    return cell["family"], cell["depth"]
 
 
 def compared(reference: str, hypothesis: str) -> Iterator[Stretch]:

@@ -10,7 +10,17 @@ from tabulate import tabulate
 
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.report.columns import Column, columns
-from realformer_nmt.comparison.report.wording import MARK, Record, by_size, metrics, scored_on, test_sets, tested
+from realformer_nmt.comparison.report.wording import (
+    MARK,
+    Record,
+    by_size,
+    metrics,
+    placed,
+    scored_on,
+    test_sets,
+    tested,
+    tuned,
+)
 
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -46,7 +56,8 @@ def lines(results: Record) -> list[list[str]]:
 
 
 def terminal_table(results: Record) -> str:
-    return "\n\n".join(titled(table, "{}\n", plain(table)) for table in test_sets(results))
+    made = [titled(table, "{}\n", plain(table)) for table in test_sets(results)]
+    return "\n\n".join([*made, *(f"{own['title']}\n{plain(own)}" for own in [tuned(results)] if own)])
 
 
 def titled(table: Record, title: str, text: str) -> str:
@@ -70,6 +81,7 @@ def markdown(results: Record) -> str:
         for metric in metrics(results)
         if metric["signature"]
     ]
+    made += [f"{own['title']}:\n\n{markdown_table(own)}\n\n{own['told']}" for own in [tuned(results)] if own]
     return "\n\n".join([*made, markdown_escaped(tested(results)), "\n".join(signatures)]).strip() + "\n"
 
 
@@ -91,7 +103,7 @@ def latex_table(results: Record) -> str:
     """A tabular of booktabs, a rule between depths."""
     bodies = [
         "\n".join(latex_line(line(row, results)) for row in rows)
-        for _, rows in groupby(by_size(results["rows"]), key=lambda row: row["depth"])
+        for _, rows in groupby(by_size(results["rows"]), key=placed)
     ]
     return "\n".join(
         [

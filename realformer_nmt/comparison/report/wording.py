@@ -5,6 +5,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from realformer_nmt.common.terminal import printable as printable
+from realformer_nmt.comparison.axes import AXES
+from realformer_nmt.comparison.axes import shown as shown_on
+from realformer_nmt.comparison.groups import Place, place
 from realformer_nmt.evaluation.metric_table import described
 from realformer_nmt.evaluation.significance import shown, signed
 
@@ -16,12 +19,32 @@ FAILED = ("diverged", "stuck")  # the model's failures; an "error" is the machin
 
 
 def by_size(records: Iterable[Record]) -> list[Record]:
-    """Rows or cells, the shallow first; those of one depth as they stand."""
-    return sorted(records, key=lambda record: (sum(record["layers"]), record["layers"]))
+    """Rows or cells, the shallow first, then by the axes; those of one place as they stand."""
+    return sorted(records, key=lambda record: (sum(record["layers"]), record["layers"], [*point(record).values()]))
+
+
+def point(record: Record) -> dict[str, float]:
+    """Where it stands on the axes."""
+    return dict(place(record)[1])
 
 
 def deep(depth: str) -> str:
     return "1 layer" if depth == "1" else f"{depth} layers"
+
+
+def placed(record: Record) -> str:
+    """18 layers, lr 0.001: what its row is compared at."""
+    return ", ".join([deep(record["depth"]), *(f"{name} {shown_on(value)}" for name, value in point(record).items())])
+
+
+def short(record: Record) -> str:
+    """18, lr 0.001."""
+    return ", ".join([record["depth"], *(f"{name} {shown_on(value)}" for name, value in point(record).items())])
+
+
+def places(results: Record) -> dict[Place, str]:
+    """And how each reads, in order."""
+    return {place(row): placed(row) for row in by_size(results["rows"])}
 
 
 def depths(results: Record) -> dict[str, list[int]]:
@@ -128,13 +151,34 @@ def tested(results: Record) -> str:
     test = results["test"]
     label = next((found["label"] for found in results["metrics"] if found["name"] == test["metric"]), test["metric"])
     return (
-        f"Mean ± deviation over seeds. Differences are to {printable(results['baseline'])} of the same depth. "
+        f"Mean ± deviation over seeds. "
+        f"Differences are to {printable(results['baseline'])} of the same {alike(results)}. "
         f"p: {test['name']} of {label}, {test['samples']:,} samples, corrected for the number of tests "
         f"({test['correction']}); of several seeds the largest. It says whether the difference would hold on other "
         "sentences like these, the deviation whether it would hold after another training."
         + ("" if drawn_metric(results)["higher_is_better"] else f" Lower {drawn_metric(results)['label']} is better.")
         + "".join(f" {said}: {'; '.join(map(printable, told))}." for said, told in apart(results).items() if told)
     )
+
+
+def tuned(results: Record) -> Record | None:
+    """results.json with the rows alone that were chosen on the validation data, and what is said of them."""
+    if not results.get("tuned"):
+        return None
+    names, rows = [AXES[name].label for name in results["tuned"]["axes"]], results["tuned"]["rows"]
+    told = (
+        f"Of each family the {' and '.join(names)} with the lowest validation loss (mean over seeds). Differences on "
+        f"the test set are to {printable(results['baseline'])} with its own; p is corrected for all "
+        f"{sum(row['tried'] for row in rows)} settings that were tried."
+    )
+    title = f"Each family with its own {' and '.join(names)}"
+    return {**results, "rows": rows, "tuned": None, "title": title, "told": told}
+
+
+def alike(results: Record) -> str:
+    """What the two sides of a difference share."""
+    *others, last = ["depth", *(AXES[name].label for name in results.get("axes", []))]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def apart(results: Record) -> dict[str, list[str]]:
