@@ -10,7 +10,7 @@ from typing import Any
 from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.versions import commit, versions
-from realformer_nmt.comparison import axes, best, scored, summary, tuning, unlike
+from realformer_nmt.comparison import analyses, axes, best, scored, summary, tuning, unlike
 from realformer_nmt.comparison.cell import Cell, read
 from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.curves import Curves
@@ -60,6 +60,7 @@ def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[
         "tuned": tuned(grid, cells, table["rows"]),
         "further": [further(grid, cells, described, subset) for subset in grid.subsets[1:]],
         "examples": examples(cells, runs),
+        "analyses": analyses.gather(cells[0].folder.parents[1], cells),
     }
 
 

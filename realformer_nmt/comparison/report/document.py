@@ -39,7 +39,7 @@ def write(results: Record, folder: Path) -> None:
         "table.md": tables.markdown(results),
         "table.csv": tables.spreadsheet(results),
         "table.tex": tables.latex(results),
-        "report.html": page(results),
+        "report.html": page(results, folder),
         **{f"bleu_by_{name}.svg": drawing.file_svg() for name, drawing in figures.items()},
     }
     encoded = {name: text.encode("utf-8", "replace") for name, text in files.items()}  # a lone surrogate is a ?
@@ -54,7 +54,8 @@ def drawings(results: Record) -> dict[str, Drawing]:
     return (results.get("axes") and axis_plots.against_axes(results)) or {"depth": plots.by_depth(results)}
 
 
-def page(results: Record) -> str:
+def page(results: Record, folder: Path | None = None) -> str:
+    """Figures of analyses lie in the comparison's folder."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -66,7 +67,9 @@ def page(results: Record) -> str:
     environment.filters["moment"] = moment
     style = environment.get_template(STYLE).render(metrics=len(wording.metrics(results)))
     hashed = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return environment.get_template(PAGE).render(content(results), style=style, style_hash=hashed)
+    return environment.get_template(PAGE).render(
+        content(results), style=style, style_hash=hashed, analyses=analyses(results, folder)
+    )
 
 
 def content(results: Record) -> dict[str, Any]:
@@ -109,6 +112,19 @@ def content(results: Record) -> dict[str, Any]:
 def tuned(results: Record) -> Record | None:
     found = wording.tuned(results)
     return found and {**found, "columns": tables.shown(found), "rows": by_size(found["rows"])}
+
+
+def analyses(results: Record, folder: Path | None) -> list[tuple[Record, list[tuple[str, str]]]]:
+    """Each with its figures: pictures in which nothing runs, whoever made them."""
+    if folder is None:
+        return []
+    places = [(record, folder / record["folder"]) for record in results.get("analyses", [])]
+    return [(record, [embedded(place / name) for name in record["figures"]]) for record, place in places]
+
+
+def embedded(figure: Path) -> tuple[str, str]:
+    coded = base64.b64encode(figure.read_bytes()).decode()
+    return figure.stem.replace("_", " "), f"data:image/svg+xml;base64,{coded}"
 
 
 def further(table: Record) -> tuple[str, list[columns.Column], list[Record]]:
