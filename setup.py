@@ -30,7 +30,7 @@ setup(
     package_data={
         "realformer_nmt.comparison.report": ["report.*.jinja"],
         "realformer_nmt.corpora": ["manifests/*.toml"],
-        "realformer_nmt.corpora.invented": ["grammar.toml"],
+        "realformer_nmt.corpora.invented": ["*.toml"],
         "realformer_nmt.evaluation": ["published.csv"],
         "realformer_nmt.protocols": ["*.toml"],
     },

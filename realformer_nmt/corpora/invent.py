@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--valid", type=int, default=500, metavar="N", help="validation pairs (default: 500)")
     parser.add_argument("--test", type=int, default=500, metavar="N", help="test pairs (default: 500)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--hard", action="store_true", help="more words, longer sentences, more of what is rare")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -38,16 +39,16 @@ def run(args: argparse.Namespace) -> int:
             raise UserError(f"--{SPLITS[split]} {size}: allowed is 1 to {MOST:,}")
     if args.seed < 0:
         raise UserError(f"--seed {args.seed}: allowed is 0 or more")
-    made = iter(pairs(sum(sizes.values()), args.seed))
+    made = iter(pairs(sum(sizes.values()), args.seed, *(["hard"] if args.hard else [])))
     for split in reversed(SPLITS):  # so that the test set is the same whatever the size of the training set
         write(args.folder, split, [next(made) for _ in range(sizes[split])])
     print(f"{args.folder}: " + ", ".join(f"{size:,} pairs in {split}" for split, size in sizes.items()))
     return 0
 
 
-def pairs(number: int, seed: int) -> list[Pair]:
-    """As many, each with an English sentence of its own."""
-    composer = Composer(Chance(seed))
+def pairs(number: int, seed: int, *more: str) -> list[Pair]:
+    """As many, each with an English sentence of its own; `more` goes on with the grammar."""
+    composer = Composer(Chance(seed), *more)
     found: dict[str, str] = {}
     while len(found) < number:
         english, german = sentence(composer)

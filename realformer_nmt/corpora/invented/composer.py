@@ -26,8 +26,10 @@ ANY = (*DEFINITE, *["a"] * 8)
 class Composer:
     """Makes one random choice after the other; the same Chance gives the same sentences."""
 
-    def __init__(self, chance: Chance) -> None:
-        self.chance, self.grammar, self.table = chance, grammar(), grammar().table
+    def __init__(self, chance: Chance, *more: str) -> None:
+        """`more` as for `grammar`."""
+        self.chance, self.grammar = chance, grammar(*more)
+        self.table = self.grammar.table
 
     def happens(self, name: str) -> bool:
         return self.chance.happens(self.table["chances"][name])
@@ -51,7 +53,7 @@ class Composer:
         if kind == "person" and self.happens("foreign"):
             stem = self.stem()
             return Noun((f"{stem}ian", f"{stem}ians"), (f"{stem}ier", f"{stem}ier"), 0, "person")
-        noun = self.chance.frequent(grammar().nouns[kind])
+        noun = self.chance.frequent(self.grammar.nouns[kind])
         compounds = self.table["compounds"]
         if noun.english[0] in compounds["last"] and self.happens("compound"):
             english, german = self.chance.frequent(compounds["first"]).split()
@@ -67,7 +69,7 @@ class Composer:
         return self.chance.frequent(self.adjectives(kind))
 
     def adjectives(self, kind: str) -> Sequence[Adjective]:
-        known = grammar().adjectives
+        known = self.grammar.adjectives
         return known[kind if kind in known else "thing"]
 
     def noun_phrase(self, kind: str, determiners: Sequence[str] = ANY) -> NounPhrase:
@@ -115,7 +117,7 @@ class Composer:
     def clause(self, tense: str, subject: Phrase | None = None, what: Phrase | None = None) -> Clause:
         """With this subject and this object, where they are given."""
         subject = subject or self.subject()
-        verb = self.chance.frequent([verb for verb in grammar().verbs["words"] if _fits(verb, subject, what)])
+        verb = self.chance.frequent([verb for verb in self.grammar.verbs["words"] if _fits(verb, subject, what)])
         negated = self.happens("negation")
         determiners = DEFINITE if negated else ANY
         chosen = Clause(subject, verb, tense, time=self.time(tense), to=self.chance.happens(50))

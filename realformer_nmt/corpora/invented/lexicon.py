@@ -86,8 +86,11 @@ class Grammar:
 
 
 @functools.cache
-def grammar() -> Grammar:
-    table = tomllib.loads((Path(__file__).parent / "grammar.toml").read_text(encoding="utf-8"))
+def grammar(*more: str) -> Grammar:
+    """Of grammar.toml, and of files beside it that go on with it."""
+    table: dict[str, Any] = {}
+    for name in ("grammar", *more):
+        table = extended(table, tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8")))
     return Grammar(
         table,
         {kind: [noun(line, kind) for line in lines] for kind, lines in table["nouns"].items()},
@@ -95,6 +98,17 @@ def grammar() -> Grammar:
         {kind: [verb(row) for row in rows] for kind, rows in table["verbs"].items()},
         {name: Determiner(words(row.pop("english")), **row) for name, row in table["determiners"].items()},
     )
+
+
+def extended(table: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """Lists go on, tables are joined, all else is replaced."""
+    found = dict(table)
+    for name, value in more.items():
+        if isinstance(value, dict):
+            found[name] = extended(table.get(name, {}), value)
+        else:
+            found[name] = [*table.get(name, []), *value] if isinstance(value, list) else value
+    return found
 
 
 def words(text: str) -> tuple[str, ...]:

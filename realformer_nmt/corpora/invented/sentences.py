@@ -56,14 +56,26 @@ def coordinate(composer: Composer) -> Pair:
     return f"{first.english()} {english} {second.english()} .", f"{first.german()} {german} {second.german()} ."
 
 
-def saying(composer: Composer) -> Pair:
-    tense = composer.tense()
+def saying(composer: Composer, tense: str = "") -> Pair:
+    tense = tense or composer.tense()
     past = tense == "past" and composer.chance.happens(50)
     verb = composer.chance.frequent(composer.grammar.verbs["saying"])
     subject = composer.person(pronouns=SUBJECTS)
     main = Clause(subject, verb, "past" if past else "present", negated=composer.happens("negation"))
     said = composer.clause(tense)
     return f"{main.english()} that {said.english()} .", f"{main.german()} , dass {said.german_last()} ."
+
+
+def reason(composer: Composer) -> Pair:
+    """The doctor believes that the child slept because she closed the window: three clauses, two verbs at the end."""
+    tense = composer.chance.pick(("present", "past"))
+    english, german = saying(composer, tense)
+    conjunction, link = words(composer.chance.pick(composer.table["conjunctions"]["modal"]))
+    side = replace(composer.clause(tense), time=None)
+    return (
+        f"{english.removesuffix(' .')} {conjunction} {side.english()} .",
+        f"{german.removesuffix(' .')} , {link} {side.german_last()} .",
+    )
 
 
 def question(composer: Composer) -> Pair:
@@ -133,5 +145,5 @@ def price(composer: Composer) -> Pair:
 
 KINDS: dict[str, Kind] = {
     kind.__name__: kind
-    for kind in (statement, subordinate, coordinate, saying, question, trying, comparison, existence, price)
+    for kind in (statement, subordinate, coordinate, saying, reason, question, trying, comparison, existence, price)
 }
