@@ -1,4 +1,4 @@
-# make install | demo | docs | check | audit | constraints | licences | format | test | unit | bench | reliability | clean
+# make install | demo | demo-longer | docs | check | audit | constraints | licences | format | test | unit | bench | reliability | clean
 # on a machine with python3, make and a C++ compiler.
 #   VENV=.venv  PYTHON=python3  TORCH=torch==2.11.0  TORCH_INDEX=https://download.pytorch.org/whl/cpu
 # An environment keeps the PYTHON, TORCH and TORCH_INDEX it was made with; asking for others makes it anew.
@@ -21,7 +21,7 @@ PIP_HASHED := $(PIP_INSTALL) --require-hashes --no-deps
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
 
-.PHONY: install demo docs check audit constraints licences format test unit bench browser reliability clean anew
+.PHONY: install demo demo-longer docs check audit constraints licences format test unit bench browser reliability clean anew
 install: $(VENV)/installed
 
 $(VENV)/installed: Makefile constraints.txt setup.py pyproject.toml realformer_nmt/cli/engine.py $(ANEW)
@@ -42,6 +42,9 @@ anew:
 
 demo: install
 	PATH="$(abspath $(BIN)):$$PATH" recipes/quickstart/run.sh demo
+
+demo-longer: install
+	PATH="$(abspath $(BIN)):$$PATH" recipes/quickstart/longer.sh demo-longer
 
 # The documentation as a website in build/site, which needs no network; a broken link fails
 docs: $(WEBSITE)/installed

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from program import REPOSITORY
 
+from realformer_nmt.comparison.grid import load
+
 STAND_IN = """#!/bin/bash
 echo "$*" >> "$RECORD"
 if [ "$2" = venv ]; then
@@ -74,3 +76,13 @@ def test_make_unit_runs_folders_that_are_there(tmp_path: Path) -> None:
     folders = testing.removeprefix("-m pytest --numprocesses auto --dist worksteal ").split()
     assert len(folders) > 3
     assert all(list((REPOSITORY / folder).glob("test_*.py")) for folder in folders)
+
+
+def test_make_demo_longer_compares_three_budgets(tmp_path: Path) -> None:
+    *_, comparing = make("demo-longer", tmp_path)
+    command, grid, *options = comparing.split()
+    assert (command, grid) == ("compare", "recipes/quickstart/longer.toml")
+    assert options[:4] == ["--prepared", "demo-longer/data", "--folder", "demo-longer"]
+    cells = list(load(REPOSITORY / grid).cells())
+    assert {cell.layers for cell in cells} == {"18"}
+    assert len({cell.point for cell in cells}) == 3
