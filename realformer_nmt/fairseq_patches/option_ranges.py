@@ -116,7 +116,7 @@ def check_together(held: argparse.Namespace) -> None:
     if getattr(held, "num_shards", 1) > 1 and hasattr(held, "nbest"):
         raise OptionError(
             f"--num-shards {held.num_shards}: this fairseq translates everything in every shard; "
-            "pass --distributed-world-size and --distributed-rank in its place, with a GPU a shard, or split the text"
+            "pass --distributed-world-size and --distributed-rank in its place, or `realformer-nmt translate --jobs N`"
         )
 
 
