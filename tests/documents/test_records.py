@@ -37,3 +37,16 @@ def test_speed_and_cost_of_other_precisions_are_the_records() -> None:
     assert len(shown) == 16
     costs = [f"{row['against fp32']:+.2f} (p {row['p']:.2f})" for row in record["bleu"] if row["p"] is not None]
     assert sorted(re.findall(r"[+-]\d\.\d\d \(p \d\.\d\d\)", section)) == sorted(costs)
+
+
+def test_the_race_of_engines_is_the_records() -> None:
+    page = (REPOSITORY / "docs" / "performance.md").read_text()
+    section = page.partition("## Against another engine")[2].partition("\n## ")[0]
+    record = json.loads((RESULTS / "engines.json").read_text())
+    rows = re.findall(r"^\| (\w[\w, ]*?) \| (\d.*) \|$", section, re.MULTILINE)
+    shown = [ratio for _, ratios in rows for ratio in ratios.split(" | ")]
+    assert [name for name, _ in rows] == list(dict.fromkeys(row["engine"] for row in record["speed"]))
+    assert sorted(shown) == sorted(row["against stock"] for row in record["speed"])
+    memory = {row["engine"]: row["of stock's weights"] for row in record["memory"]}
+    assert f"{memory['post_ln, int8']:.2f} of stock's weights" in " ".join(section.split())
+    assert f"CTranslate2 {record['versions']['ctranslate2']}" in section
