@@ -3,6 +3,7 @@
 import functools
 
 from realformer_nmt.fairseq_patches import (
+    amp,
     architectures,
     batches,
     bf16,
@@ -39,6 +40,9 @@ def apply() -> None:
     literal_options.evaluate_plain_values_alone()
     bf16.train_in_bf16_without_tpu()
     bf16.decode_in_bf16()
+    bf16.resume_with_the_fp32_weights()
+    amp.autocast_on_a_cpu()
+    amp.end_where_no_scale_is_left()
     shortlist.search_a_shortlist()
     option_ranges.check_every_option()
     data_bin.check_languages()

@@ -1,4 +1,4 @@
-"""--bf16: in training without a TPU, and in decoding at all."""
+"""--bf16: in training without a TPU and when it is resumed, and in decoding at all."""
 
 import argparse
 import functools
@@ -7,6 +7,10 @@ import typing
 
 from fairseq import options
 from fairseq.models import BaseFairseqModel
+from fairseq.optim import FP16Optimizer
+from torch import Tensor
+
+MASTERS = "fp32_weights"
 
 
 def train_in_bf16_without_tpu() -> None:
@@ -38,3 +42,28 @@ def decode_in_bf16() -> None:
             self.bfloat16()
 
     BaseFairseqModel.prepare_for_inference_ = prepare
+
+
+def resume_with_the_fp32_weights() -> None:
+    """--bf16 and --fp16 update weights in fp32 that no checkpoint holds: a resumed run began with their rounding."""
+    save, load = FP16Optimizer.state_dict, FP16Optimizer.load_state_dict
+
+    @functools.wraps(save)
+    def state_dict(self: FP16Optimizer) -> dict[str, typing.Any]:
+        return {**save(self), MASTERS: [weights.data for weights in masters(self)]}
+
+    @functools.wraps(load)
+    def load_state_dict(
+        self: FP16Optimizer, state: dict[str, typing.Any], *args: typing.Any, **kwargs: typing.Any
+    ) -> None:
+        load(self, {name: value for name, value in state.items() if name != MASTERS}, *args, **kwargs)
+        for weights, saved in zip(masters(self), state.get(MASTERS, ()), strict=False):
+            weights.data.copy_(saved)
+
+    FP16Optimizer.state_dict, FP16Optimizer.load_state_dict = state_dict, load_state_dict
+
+
+def masters(optimizer: FP16Optimizer) -> list[Tensor]:
+    """One a weight, or one a device."""
+    kept = optimizer.fp32_params
+    return list(kept.values()) if isinstance(kept, dict) else kept

@@ -17,6 +17,8 @@ UNACTIONABLE = (  # category, start of the message
     (UserWarning, r"'pin_memory' argument is set as true but no accelerator is found"),
     (UserWarning, r"Support for mismatched key_padding_mask and attn_mask is deprecated"),
     (FutureWarning, r"`torch\.cuda\.amp\.\w+\(args\.\.\.\)` is deprecated"),
+    (UserWarning, r"CUDA is not available or torch_xla is imported\. Disabling autocast"),  # amp.py sees to the CPU
+    (UserWarning, r"torch\.cuda\.amp\.GradScaler is enabled, but CUDA is not available"),
     (FutureWarning, r"`broadcast_buffers` is deprecated"),
     (Warning, r"`torch\.jit\.script` is deprecated"),
 )

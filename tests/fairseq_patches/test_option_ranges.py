@@ -84,7 +84,7 @@ def test_a_training_needs_an_end_and_fp16_a_gpu() -> None:
             OptionError, match=f"^--(memory-efficient-)?{flag.rpartition('-')[2]} needs a GPU: .*--bf16"
         ):
             option_ranges.check_training(configured("--cpu", "--max-update", 3, flag))
-    for flag in ("--bf16", "--amp"):  # the second has nothing to do on a CPU, as stock has it
+    for flag in ("--bf16", "--amp"):
         option_ranges.check_training(configured("--cpu", "--max-update", 3, flag))
 
 

@@ -19,6 +19,14 @@ WHICH = ("stock", "mended")
 ANSWERS = {  # probe: mend, stock fairseq's answer, the mended one's
     "sentences_batched": ("keep_last_batch", 200, 203),
     "tpu_of_bf16": ("train_in_bf16_without_tpu", [True, True], [False, True]),
+    "product_under_amp_on_a_cpu": ("amp.autocast_on_a_cpu", "torch.float32", "torch.bfloat16"),
+    "warnings_of_amp_on_a_cpu": ("quieten_warnings", 2, 0),
+    "infinite_gradient_under_amp_on_a_cpu": (
+        "amp.end_where_no_scale_is_left",
+        "AttributeError",
+        "FloatingPointError",
+    ),
+    "fp32_weights_resumed": ("resume_with_the_fp32_weights", False, True),
     "lines_logged_in_three_epochs": ("log_each_line_once", [1, 2, 3], [1, 1, 1]),
     "root_logger_level": ("quieten_root_logger", 10, 20),
     "warnings_shown": ("quieten_warnings", ["FutureWarning", "UserWarning"], ["UserWarning"]),
@@ -80,10 +88,12 @@ def test_training_says_nothing_but_its_log(runs: dict[str, Run]) -> None:
 
 
 def test_stock_still_says_what_nobody_can_act_on(runs: dict[str, Run]) -> None:
-    not_always = {  # on many ranks only; not by torch 2.4; by 2.13 as a DeprecationWarning, which Python hides
+    not_always = {  # on many ranks only; not by torch 2.4; as a DeprecationWarning, which Python hides; by --amp
         r"`broadcast_buffers` is deprecated",
         r"'pin_memory' argument is set as true but no accelerator is found",
         r"`torch\.jit\.script` is deprecated",
+        r"CUDA is not available or torch_xla is imported\. Disabling autocast",
+        r"torch\.cuda\.amp\.GradScaler is enabled, but CUDA is not available",
     }
     unsaid = {message for _, message in quiet.UNACTIONABLE if not re.search(message, runs["stock"].said)}
     assert unsaid <= not_always, "quieten_warnings need not filter these any more"

@@ -7,6 +7,7 @@ import argparse
 import io
 import json
 import logging
+import math
 import os
 import sys
 import tempfile
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from fairseq import checkpoint_utils, options
+from fairseq import checkpoint_utils, optim, options
 from fairseq.criterions.cross_entropy import CrossEntropyCriterion
 from fairseq.data import data_utils
 from fairseq.dataclass.configs import EMAConfig
@@ -55,6 +56,68 @@ def tpu_of_bf16() -> list[bool]:
     """With --bf16 alone, and with --tpu beside it."""
     commands = (["data", "--arch", "transformer", "--bf16"], ["data", "--arch", "transformer", "--bf16", "--tpu"])
     return [options.parse_args_and_arch(options.get_training_parser(), command).tpu for command in commands]
+
+
+def product_under_amp_on_a_cpu() -> str:
+    """Its type, in a step of training."""
+    found = []
+
+    def criterion(model: torch.nn.Module, sample: torch.Tensor) -> tuple[torch.Tensor, int, dict[str, float]]:
+        output = model(sample)
+        found.append(str(output.dtype))
+        return output.float().sum(), 1, {}
+
+    model = ModelOfAWeight()
+    FairseqTask.train_step(None, torch.ones(2, 3), model, criterion, wrapped("--amp", model), 1)
+    return found[0]
+
+
+def warnings_of_amp_on_a_cpu() -> int:
+    """That there is no CUDA for the scale, and none for autocast."""
+    with warnings.catch_warnings(record=True) as shown:
+        product_under_amp_on_a_cpu()
+    return sum("CUDA is not available" in str(warning.message) for warning in shown)
+
+
+def infinite_gradient_under_amp_on_a_cpu() -> str:
+    model = ModelOfAWeight()
+    optimizer = wrapped("--amp", model)
+    model.weight.grad = torch.full_like(model.weight, math.inf)
+    try:
+        optimizer.clip_grad_norm(0.0)
+    except Exception as error:
+        return type(error).__name__
+    return "goes on"
+
+
+def fp32_weights_resumed() -> bool:
+    """Whether an optimiser that is made of the rounded weights and the state has those that were updated."""
+    before, after = (ModelOfAWeight().bfloat16() for _ in range(2))
+    optimizer = wrapped("--bf16", before)
+    before.weight.grad = torch.ones_like(before.weight)
+    optimizer._needs_sync = True
+    optimizer.step()
+    after.load_state_dict(before.state_dict())
+    resumed = wrapped("--bf16", after)
+    resumed.load_state_dict(optimizer.state_dict())
+    return torch.equal(resumed.fp32_params[0], optimizer.fp32_params[0])
+
+
+class ModelOfAWeight(torch.nn.Linear):
+    def __init__(self) -> None:
+        torch.manual_seed(1)
+        super().__init__(3, 2, bias=False)
+
+    def set_num_updates(self, _: int) -> None:
+        pass
+
+
+def wrapped(precision: str, model: torch.nn.Module) -> Any:
+    """fairseq's optimiser of a precision around Adam."""
+    given = ["data", "--arch", "transformer", "--optimizer", "adam", "--lr", "0.001", precision]
+    config = convert_namespace_to_omegaconf(options.parse_args_and_arch(options.get_training_parser(), given))
+    kind = optim.AMPOptimizer if precision == "--amp" else optim.FP16Optimizer
+    return kind.build_optimizer(config, list(model.parameters()))
 
 
 def lines_logged_in_three_epochs() -> list[int]:
@@ -231,6 +294,10 @@ def flag_in_average() -> bool:
 PROBES: tuple[Callable[[], Any], ...] = (
     sentences_batched,
     tpu_of_bf16,
+    product_under_amp_on_a_cpu,
+    warnings_of_amp_on_a_cpu,
+    infinite_gradient_under_amp_on_a_cpu,
+    fp32_weights_resumed,
     lines_logged_in_three_epochs,
     root_logger_level,
     warnings_shown,
