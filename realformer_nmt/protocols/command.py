@@ -11,12 +11,15 @@ from typing import Any
 from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.programs import program
+from realformer_nmt.kernels.precision import supported
 from realformer_nmt.model.config import MAX_LAYERS
 from realformer_nmt.model.presets import FAMILIES, PRESETS
 from realformer_nmt.protocols import run_files
 from realformer_nmt.protocols.batch import update_freq
 from realformer_nmt.protocols.protocol import Protocol
 
+AUTO = "auto"
+PRECISIONS = ("fp16", "bf16", "fp32", AUTO)
 TRAINER = "fairseq_cli.train"
 DETOKENISERS = {"sentencepiece": "space", "moses_bpe": "moses"}
 PIECES = {"sentencepiece": "sentencepiece", "moses_bpe": "@@ "}
@@ -110,10 +113,19 @@ def keeping(protocol: Protocol) -> list[str]:
     return ["--keep-last-epochs", str(protocol.average)]
 
 
+def precision_of(machines: Machines, asked: str | None) -> str:
+    """What is trained in; `auto` is the fastest that the device has, where fp32 is what a CPU does by itself."""
+    if asked and asked != AUTO:
+        return asked
+    if machines.gpus:
+        return "fp16"
+    return "bf16" if asked == AUTO and "bf16" in supported() else "fp32"
+
+
 def precision(machines: Machines, asked: str | None) -> list[str]:
-    chosen = asked or ("fp16" if machines.gpus else "fp32")
+    chosen = precision_of(machines, asked)
     if chosen == "fp16" and not machines.gpus:
-        raise UserError("--precision fp16 needs a GPU: allowed on a CPU is fp32 or bf16")
+        raise UserError("--precision fp16 needs a GPU: allowed on a CPU is fp32, bf16 or auto")
     return {"fp16": ["--fp16", "--fp16-scale-window", "256"], "bf16": ["--bf16"], "fp32": []}[chosen]
 
 

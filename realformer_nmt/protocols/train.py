@@ -54,7 +54,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_batch(parser)
     add_length(parser)
     parser.add_argument("--seed", type=int, metavar="N", help="default: the protocol's")
-    parser.add_argument("--precision", choices=("fp16", "bf16", "fp32"), help="default: fp16 on GPUs, fp32 on a CPU")
+    parser.add_argument(
+        "--precision",
+        choices=command.PRECISIONS,
+        help="default: fp16 on GPUs, fp32 on a CPU; auto: the same, but bf16 on a CPU that has the instructions",
+    )
     parser.add_argument(
         "--bf16", dest="precision", action="store_const", const="bf16", help="the same as --precision bf16"
     )
@@ -253,5 +257,5 @@ def summary(args: argparse.Namespace, protocol: Protocol, machines: Machines, le
         "gpus": machines.gpus * machines.nodes,
         "machines": machines.nodes,
         "device": torch.cuda.get_device_name(0) if machines.gpus else "CPU",
-        "precision": args.precision or ("fp16" if machines.gpus else "fp32"),
+        "precision": command.precision_of(machines, args.precision),
     }

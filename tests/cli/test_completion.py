@@ -8,7 +8,7 @@ import pytest
 WORDS = {
     "realformer-nmt tra": ["train", "translate"],
     "realformer-nmt compare --st": ["--status"],
-    "realformer-nmt train --precision ": ["fp16", "bf16", "fp32"],
+    "realformer-nmt train --precision ": ["fp16", "bf16", "fp32", "auto"],
 }
 ASKED = """
 source "$1"

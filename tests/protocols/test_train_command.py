@@ -10,6 +10,7 @@ from printed import dry_run, flags
 
 from realformer_nmt.cli import main
 from realformer_nmt.corpora import manifest
+from realformer_nmt.protocols.command import Machines, precision_of
 
 
 def given(tmp_path: Path, *options: object, data: Path | None = None) -> list[str]:
@@ -46,12 +47,22 @@ def test_one_gpu_needs_no_launcher(tmp_path: Path, capsys: Any) -> None:
         (["--gpus", 1, "--precision", "fp32"], None),
         (["--gpus", 0], None),
         (["--gpus", 0, "--bf16"], "bf16"),
+        (["--gpus", 1, "--precision", "auto"], "fp16"),
+        (["--gpus", 0, "--precision", "auto"], "bf16"),
     ],
 )
-def test_the_precision(tmp_path: Path, capsys: Any, options: list[object], expected: str | None) -> None:
+def test_the_precision(
+    tmp_path: Path, capsys: Any, monkeypatch: Any, options: list[object], expected: str | None
+) -> None:
+    monkeypatch.setattr("realformer_nmt.protocols.command.supported", lambda: ("fp32", "bf16"))
     found = flags(dry_run(capsys, *given(tmp_path, *options)))
     assert [name for name in ("fp16", "bf16") if name in found] == ([expected] if expected else [])
     assert ("cpu" in found) == (options[1] == 0)
+
+
+def test_a_cpu_that_would_emulate_bf16_trains_in_fp32_by_itself(monkeypatch: Any) -> None:
+    monkeypatch.setattr("realformer_nmt.protocols.command.supported", lambda: ("fp32", "int8"))
+    assert [precision_of(Machines(0), asked) for asked in ("auto", "bf16", None)] == ["fp32", "bf16", "fp32"]
 
 
 def test_flags_of_ones_own_go_before_the_protocols(tmp_path: Path, capsys: Any) -> None:
