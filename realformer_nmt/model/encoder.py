@@ -65,10 +65,11 @@ class Encoder(Side, FairseqEncoder):
 
     def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
         order, beams = sentences_of(encoder_out.orders.read(new_order), encoder_out.beams)
-        same, dimensions = unchanged(order, len(encoder_out["leading_padding"][0])), {"encoder_out": 1}
-        kept = torch.tensor(order, device=new_order.device)
+        if unchanged(order, len(encoder_out["leading_padding"][0])):
+            return EncoderOut(dict(encoder_out), encoder_out.orders, beams)
+        kept, dimensions = torch.tensor(order, device=new_order.device), {"encoder_out": 1}
         reordered = {
-            name: values if same else [value.index_select(dimensions.get(name, 0), kept) for value in values]
+            name: [value.index_select(dimensions.get(name, 0), kept) for value in values]
             for name, values in encoder_out.items()
         }
         return EncoderOut(reordered, encoder_out.orders, beams)

@@ -16,7 +16,8 @@ from realformer_nmt.common.errors import OptionError
 from realformer_nmt.kernels.matmul import product
 
 CACHE_CHUNK = 2**18  # logits that are fp32 at a time: on the CPU 1 MB, which stays in the cache,
-LAUNCH_CHUNK = 2**24  # elsewhere 64 MB, so that kernel launches do not count
+LAUNCH_CHUNK = 2**24  # logits that are there at a time, there 64 MB
+GPU_CHUNK = 2**26  # and elsewhere 256 MB, where 30 launches take longer than the products of 512 tokens (docs/gpus.md)
 
 
 class SmoothedNLL(torch.autograd.Function):
@@ -63,7 +64,7 @@ class ProjectedNLL(torch.autograd.Function):
         shares = _shares(smoothing, len(weight))
         d_features, d_weight = torch.empty_like(features), torch.empty_like(weight)  # N x C, V x C
         losses = features.new_zeros(2, dtype=_wide(features))
-        for rows in _chunks(len(features), len(weight), LAUNCH_CHUNK):
+        for rows in _chunks(len(features), len(weight), _logits_at_a_time(features)):
             logits = product(features[rows], weight)  # n x V
             losses += _replace_by_gradient(logits, target[rows], shares, padding)
             torch.mm(logits, weight, out=d_features[rows])
@@ -120,8 +121,12 @@ def _wide(values: Tensor) -> torch.dtype:
     return torch.promote_types(values.dtype, torch.float32)
 
 
+def _logits_at_a_time(values: Tensor) -> int:
+    return LAUNCH_CHUNK if values.device.type == "cpu" else GPU_CHUNK
+
+
 def _working_set(logits: Tensor) -> int:
-    return CACHE_CHUNK if logits.device.type == "cpu" else LAUNCH_CHUNK
+    return CACHE_CHUNK if logits.device.type == "cpu" else GPU_CHUNK
 
 
 def _chunks(tokens: int, classes: int, logits: int) -> list[slice]:
