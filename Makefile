@@ -1,4 +1,4 @@
-# make install | demo | demo-longer | docs | check | audit | constraints | licences | format | test | unit | bench | reliability | clean
+# make install | demo | demo-longer | docs | check | audit | constraints | licences | format | test | unit | bench | bench-gpu | reliability | clean
 # on a machine with python3, make and a C++ compiler.
 #   VENV=.venv  PYTHON=python3  TORCH=torch==2.11.0  TORCH_INDEX=https://download.pytorch.org/whl/cpu
 # An environment keeps the PYTHON, TORCH and TORCH_INDEX it was made with; asking for others makes it anew.
@@ -21,7 +21,7 @@ PIP_HASHED := $(PIP_INSTALL) --require-hashes --no-deps
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
 
-.PHONY: install demo demo-longer docs check audit constraints licences format test unit bench browser reliability clean anew
+.PHONY: install demo demo-longer docs check audit constraints licences format test unit bench bench-gpu browser reliability clean anew
 install: $(VENV)/installed
 
 $(VENV)/installed: Makefile constraints.txt setup.py pyproject.toml realformer_nmt/cli/engine.py $(ANEW)
@@ -91,6 +91,10 @@ unit: install
 # Beside stock fairseq; BENCH="--sizes 6-6 18-18 60-12 --families all --checkpointed" takes hours on a CPU
 bench: install
 	$(BIN)/python benchmarks/speed.py $(BENCH)
+
+# The counts of docs/gpus.md, measured on the GPU that is there; says so where there is none
+bench-gpu: install
+	$(BIN)/python benchmarks/gpu_measured.py $(BENCH)
 
 # kill -9, full disks, lost machines: about a quarter of an hour; as root, all of it
 reliability: install

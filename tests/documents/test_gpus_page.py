@@ -1,0 +1,42 @@
+"""docs/gpus.md against the record of benchmarks/gpu_on_paper.py."""
+
+import json
+import re
+from typing import Any
+
+from program import REPOSITORY
+
+PAGE = REPOSITORY / "docs" / "gpus.md"
+
+
+def numbers(row: dict[str, Any]) -> list[str]:
+    training, decoding = row["training"], row["decoding"]
+    return [
+        f"{training['flops'] / 1e12:.2f}",
+        " + ".join(f"{number:,}" for number in training["launches"].values()),
+        f"{training['waits']}",
+        f"{training['bytes'] / 1e9:.0f}",
+        f"{training['peak bytes'] / 1e9:.1f}",
+        *(f"{milliseconds:.0f}" for milliseconds in training["ms at the limits"].values()),
+        f"{training['ms of launches']:.0f}",
+        f"{decoding['launches']:,}",
+        *(f"{milliseconds:.2f}" for milliseconds in decoding["ms at the limits"].values()),
+        f"{decoding['ms of launches']:.1f}",
+    ]
+
+
+def test_every_number_of_the_tables_is_the_records() -> None:
+    record = json.loads((REPOSITORY / "docs" / "results" / "gpu_on_paper.json").read_text())
+    sections = re.split(r"^### (\d+L-\d+L)$", PAGE.read_text(), flags=re.MULTILINE)[1:]
+    shown = {}
+    for size, section in zip(sections[::2], sections[1::2], strict=True):
+        for model, rest in re.findall(r"^\| `(\w+)` \| (.+) \|$", section, re.MULTILINE):
+            shown[size, model] = rest.split(" | ")
+    assert shown == {(row["size"], row["model"]): numbers(row) for row in record["rows"]}
+    assert {model for _, model in shown} >= {"stock", "post_ln", "pre_ln"}
+
+
+def test_it_is_called_an_estimate() -> None:
+    record = json.loads((REPOSITORY / "docs" / "results" / "gpu_on_paper.json").read_text())
+    assert "estimate" in record["what"]
+    assert "estimate" in PAGE.read_text().partition("\n## ")[0]

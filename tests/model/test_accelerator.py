@@ -1,0 +1,30 @@
+"""On an accelerator no tensor of the CPU slips in, and no value is waited for: in training, the loss and the optimiser,
+and in decoding."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from program import REPOSITORY
+from torch.utils import backend_registration
+
+from realformer_nmt.model.presets import FAMILIES
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}
+pytestmark = pytest.mark.skipif(
+    not hasattr(backend_registration, "_setup_privateuseone_for_python_backend"),
+    reason="this torch has no devices without values but meta, which meets any other",
+)
+
+
+def test_every_family_trains_and_decodes_elsewhere_alone() -> None:
+    """In a process of its own, since a device is registered for good."""
+    command = [sys.executable, REPOSITORY / "tests/helpers/on_accelerator.py"]
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout.splitlines()[-1])
+    slipped, waited = found.pop("add_a_tensor_of_the_cpu"), found.pop("wait_for_a_value")
+    assert found == dict.fromkeys(FAMILIES, "well")
+    assert slipped.startswith("FakeTensorDeviceMismatchError")
+    assert waited.startswith("DataDependentOutputException")
