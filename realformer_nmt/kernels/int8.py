@@ -4,7 +4,7 @@ import functools
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -14,6 +14,11 @@ from realformer_nmt.kernels.processor import instructions
 LARGEST = 127  # symmetric: -127 to 127
 FEW = 32  # rows up to which fbgemm is the faster,
 WIDE = 2**22  # and weights from which on it is not: to read them takes longest
+
+
+class Form(NamedTuple):
+    few: bool | None  # whether it is fbgemm's; unknown before rows come
+    weight: Any
 
 
 class Int8:
@@ -28,36 +33,36 @@ class Int8:
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         scale = weight.abs().amax(1, True).clamp_(min=torch.finfo(torch.float32).tiny) / LARGEST  # outputs x 1
         self.scale, self.zero = scale.flatten(), torch.zeros(len(weight), dtype=torch.long)
-        self.weight: Any = (weight / scale).round_().to(torch.int8)
         self.bias, self.small = bias, weight.numel() < WIDE
-        self.few: bool | None = None  # whether it is fbgemm's; unknown before rows come
+        self.form = Form(None, (weight / scale).round_().to(torch.int8))
 
     def __call__(self, x: Tensor) -> Tensor:
-        if self.few is None or (self.few and x.numel() > FEW * x.size(-1)):
-            self._lay_out(x.numel() // x.size(-1))
-        return self._by_fbgemm(x) if self.few else self._by_onednn(x)
+        form = self.form  # one object: another thread may lay the weights out anew meanwhile
+        if form.few is None or (form.few and x.numel() > FEW * x.size(-1)):
+            self.form = form = self._laid_out(form, x.numel() // x.size(-1))
+        return self._by_fbgemm(x, form.weight) if form.few else self._by_onednn(x, form.weight)
 
-    def _by_onednn(self, x: Tensor) -> Tensor:
+    def _by_onednn(self, x: Tensor, weight: Any) -> Tensor:
         rows = x.flatten(0, -2)  # N x inputs
         largest = torch.maximum(rows.amax(-1, True), rows.amin(-1, True).neg_())  # two passes that only read
         whole = torch.ops.onednn.qlinear_pointwise.default(
             (rows * (LARGEST / largest)).round_().to(torch.int8),
-            *(1 / LARGEST, 0, self.weight, self.scale, self.zero, None, 1.0, 0, torch.float32, "none", [], ""),
+            *(1 / LARGEST, 0, weight, self.scale, self.zero, None, 1.0, 0, torch.float32, "none", [], ""),
         )
         return self._scaled(whole, largest).view(*x.shape[:-1], -1)  # ... x outputs
 
-    def _by_fbgemm(self, x: Tensor) -> Tensor:
+    def _by_fbgemm(self, x: Tensor, weight: Any) -> Tensor:
         """With as few operations as can be, since each takes longer than what it computes."""
         largest = x.abs().amax(-1, True)
-        return self._scaled(_product_of_few()(x / largest, 1 / LARGEST, LARGEST + 1, self.weight), largest)
+        return self._scaled(_product_of_few()(x / largest, 1 / LARGEST, LARGEST + 1, weight), largest)
 
     def _scaled(self, whole: Tensor, largest: Tensor) -> Tensor:
         return whole.mul_(largest) if self.bias is None else torch.addcmul(self.bias, whole, largest)
 
-    def _lay_out(self, rows: int) -> None:
-        whole = torch.ops.quantized.linear_unpack(self.weight)[0].int_repr() if self.few else self.weight
-        self.few = self.few is None and self.small and rows <= FEW and _fbgemm_leads()
-        self.weight = self._packed(whole) if self.few else torch.ops.onednn.qlinear_prepack(whole, None)
+    def _laid_out(self, form: Form, rows: int) -> Form:
+        whole = torch.ops.quantized.linear_unpack(form.weight)[0].int_repr() if form.few else form.weight
+        few = form.few is None and self.small and rows <= FEW and _fbgemm_leads()
+        return Form(few, self._packed(whole) if few else torch.ops.onednn.qlinear_prepack(whole, None))
 
     def _packed(self, whole: Tensor) -> Any:
         with warnings.catch_warnings(), _engine("fbgemm"):

@@ -87,7 +87,10 @@ class Translator:
         key = (asked.precision, asked.alignments)
         with self._loading:
             if key not in self._loaded:
-                self._loaded[key] = load_models(self.checkpoints, self.corpus, self.device, asked)
+                loaded = load_models(self.checkpoints, self.corpus, self.device, asked)
+                words = loaded.task.source_dictionary
+                self._search(loaded, [words[words.nspecial]], asked)  # lays weights out, as one thread alone may
+                self._loaded[key] = loaded
             return self._loaded[key]
 
     def _answers(self, loaded: Loaded, texts: Sequence[str], asked: Decoding) -> list[list[Hypothesis]]:

@@ -79,12 +79,16 @@ def test_an_ensemble_in_every_precision(
     demand_equal(list(model.stream(texts, beam=3, nbest=2, precision=precision)), lines)
 
 
-def test_threads_get_what_one_gets(model: Translator, texts: list[str]) -> None:
-    alone = model.translate(texts)
+@pytest.mark.parametrize("precision", supported())
+def test_threads_get_what_one_gets(precision: str, run: Path, texts: list[str], toy_corpus: Path) -> None:
+    """Single sentences and all of them at once, from a model that nobody has used."""
+    model, used = (
+        realformer_nmt.load(run / "checkpoint5.pt", data=toy_corpus, subwords="none", cpu=True) for _ in range(2)
+    )
+    alone = used.translate(texts, precision=precision)
     with ThreadPoolExecutor(4) as threads:
-        assert list(threads.map(model.translate, [texts] * 4)) == [alone] * 4
-        each = threads.map(lambda text: model.translate([text])[0], texts)
-        assert sum(one == other for one, other in zip(each, alone, strict=True)) == len(texts)
+        together = [threads.submit(model.translate, some, precision=precision) for some in ([texts[0]], texts) * 4]
+    assert [answer.result() for answer in together] == [alone[:1], alone] * 4
 
 
 def test_what_has_no_end_is_answered_as_it_comes(
