@@ -24,8 +24,8 @@ class Form(NamedTuple):
 class Int8:
     """y = s t (round(x / s) round(W / t)^T) + b, where s is max|x| / 127 of each row of x, t that of each row of W.
 
-    A row's result depends on that row alone: a sentence is translated alike in every batch, and a row that is NaN or
-    infinite spoils no other. (By another library, what lies between two numbers may be rounded to the other one.)
+    A row's result depends on that row alone, and a row that is NaN or infinite spoils no other. By the other library
+    what lies half-way between two numbers may be rounded to the other one.
 
     W is kept in one library's form: fbgemm's as long as few rows come, oneDNN's for good from the first time that many
     do."""
