@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from fairseq import options
+from fairseq import options, utils
 from fairseq.trainer import Trainer
 from omegaconf import DictConfig, OmegaConf
 
@@ -21,8 +21,9 @@ from realformer_nmt.fairseq_patches.literal_options import evaluate
 
 
 def check_every_option() -> None:
-    """Once the command line is read; fairseq-hydra-train, which has no such thing, has a trainer."""
-    parse, make_trainer = options.parse_args_and_arch, Trainer.__init__
+    """Once the command line is read. fairseq-hydra-train, which has no such thing, has a trainer; fairseq-preprocess,
+    which asks its parser itself, then imports the --user-dir that its options name."""
+    parse, make_trainer, import_module = options.parse_args_and_arch, Trainer.__init__, utils.import_user_module
 
     @functools.wraps(parse)
     def parse_args_and_arch(*args: Any, **kwargs: Any) -> Any:
@@ -36,7 +37,13 @@ def check_every_option() -> None:
         check_training(cfg)
         make_trainer(self, cfg, *args, **kwargs)
 
+    @functools.wraps(import_module)
+    def import_user_module(args: argparse.Namespace | DictConfig) -> None:
+        check(args)
+        import_module(args)
+
     options.parse_args_and_arch, Trainer.__init__ = parse_args_and_arch, checked_trainer
+    utils.import_user_module = import_user_module
 
 
 class Range(NamedTuple):
@@ -55,6 +62,7 @@ NUMBER = Range(0, LARGEST, "0 or more")
 AMOUNT = Range(0, HUGE, "0 or more")
 SWITCH = Range(-1, LARGEST, "-1, which turns it off, or more")
 WORKERS = Range(0, 1024, "0 to 1,024")
+PROCESSES = Range(1, 1024, "1 to 1,024")
 SEED = Range(0, 2**32 - 1, "0 to 4,294,967,295")
 INTEGER = Range(-LARGEST, LARGEST, "a whole number of 64 bits")
 FINITE = Range(-HUGE, HUGE, "a finite number")
@@ -66,21 +74,22 @@ NAMES = {
         save_interval checkpoint_shard_count beam nbest softmax_batch ema_update_freq
         max_source_positions max_target_positions lr_deacy_period force_anneal encoder_layers decoder_layers
         encoder_embed_dim decoder_embed_dim encoder_ffn_embed_dim decoder_ffn_embed_dim encoder_attention_heads
-        decoder_attention_heads score_length""",
+        decoder_attention_heads score_length padding_factor""",
     NUMBER: """empty_cache_freq data_buffer_size validate_interval_updates validate_after_updates
         max_valid_steps buffer_size curriculum shard_id max_epoch max_update save_interval_updates max_len_b min_len
         prefix_size no_repeat_ngram_size iter_decode_max_iter context_window ema_start_update ignore_prefix_size
         warmup_updates warmup_steps hold_steps decay_steps lr_patience num_batch_buckets amp_batch_retries device_id
-        iter_decode_with_beam""",
+        iter_decode_with_beam thresholdsrc thresholdtgt""",
     AMOUNT: """stop_time_hours clip_norm lr max_len_a adam_eps weight_decay end_learning_rate total_num_update min_lr
         max_lr lr_threshold init_lr_scale final_lr_scale iter_decode_eos_penalty diverse_beam_strength""",
     SWITCH: """heartbeat_timeout keep_interval_updates keep_interval_updates_pattern keep_last_epochs
         keep_best_checkpoints patience stop_min_lr warmup_init_lr sampling_topk diverse_beam_groups distributed_port
-        lr_period_updates diversity_rate upsample_primary""",
+        lr_period_updates diversity_rate upsample_primary nwordssrc nwordstgt""",
     FRACTION: "label_smoothing momentum adam_betas lr_decay",
     SHARE: "fp16_scale_tolerance ema_decay lr_shrink",
     POSITIVE: "min_loss_scale threshold_loss_scale temperature power t_mult",
-    WORKERS: "num_workers workers",
+    WORKERS: "num_workers",
+    PROCESSES: "workers",
     SEED: "seed fixed_validation_seed",
     Range(-1, 1, "-1, which turns it off, to 1"): "sampling_topp",
 }

@@ -3,6 +3,7 @@
 import argparse
 import dataclasses
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from fairseq.models import MODEL_DATACLASS_REGISTRY
 from fairseq.optim import OPTIMIZER_DATACLASS_REGISTRY
 from fairseq.optim.lr_scheduler import LR_SCHEDULER_DATACLASS_REGISTRY
 from fairseq.tasks import TASK_DATACLASS_REGISTRY
+from fairseq_cli import preprocess
 from fairseq_config import configured
 from omegaconf import OmegaConf
 
@@ -100,6 +102,17 @@ def test_a_pipe_and_a_colon_are_refused(tmp_path: Path) -> None:
             option_ranges.check(argparse.Namespace(**{name: str(colon)}))
     two_shards = f"{tmp_path}:{tmp_path}"
     option_ranges.check(argparse.Namespace(data=two_shards, path=two_shards, input=str(pipe), save_dir=str(colon)))
+
+
+@pytest.mark.parametrize("flags", ["--workers 100000", "--workers 0", "--padding-factor -3", "--nwordssrc -7"])
+def test_preprocessing_is_checked_before_it_makes_a_folder(
+    flags: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [*flags.split(), "-s", "en", "-t", "de", "--trainpref", "none", "--destdir", str(tmp_path / "data-bin")]
+    monkeypatch.setattr(sys, "argv", ["fairseq-preprocess", *words])
+    with pytest.raises(OptionError, match=f"^{flags} is not possible: pass "):
+        preprocess.cli_main()
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_decoding_would_leave_out_is_refused(tmp_path: Path) -> None:
