@@ -116,13 +116,13 @@ def run_in_fairseq(name: str, module: str, args: argparse.Namespace) -> int:
 
 
 def _refuse_pipes(args: argparse.Namespace) -> None:
-    """Which are read once, or waited for without end."""
+    """Which are read once, or waited for without end; and devices, which may have no end."""
     for name, value in vars(args).items():
         for path in _paths(value):
             if name != "input" and path.is_fifo():
                 raise UserError(f"{path} is a pipe, which can be read only once: write it to a file first")
-            if name == "output" and path.exists() and not (path.is_file() or path.is_dir()):
-                raise UserError(f"{path} is a device, which a file would replace: give the name of a file")
+            if name != "input" and (path.is_char_device() or path.is_block_device()):
+                raise UserError(f"{path} is a device: give the name of a file")
 
 
 def _paths(value: object) -> Iterator[Path]:

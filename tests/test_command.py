@@ -55,6 +55,14 @@ def test_wrong_usage_is_status_2_and_names_what_is_allowed(
     assert "usage: realformer-nmt" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/null"])
+def test_a_device_is_refused_wherever_a_file_is_wanted(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first has no end."""
+    for words in (("compare", path, "--folder", "made"), ("score", "made", "--output", "made", "--reference", path)):
+        assert cli.main(words) == 1
+        assert capsys.readouterr().err == f"realformer-nmt: {path} is a device: give the name of a file\n"
+
+
 def test_help_lists_every_subcommand_and_each_has_its_module(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         cli.main(["--help"])
