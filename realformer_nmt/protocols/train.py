@@ -4,6 +4,7 @@ import argparse
 import importlib.util
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -197,8 +198,7 @@ def find_machines(args: argparse.Namespace) -> Machines:
 
 def compose(args: argparse.Namespace, protocol: Protocol, machines: Machines, prepared: dict[str, Any]) -> list[str]:
     """fairseq-train's flags but for the end of the schedule."""
-    if "arch" in protocol.train or any(word in ("-a", "--arch") or word.startswith("--arch=") for word in args.flags):
-        raise UserError("--arch is the family before the `--`, and the size comes from --layers: give it there alone")
+    demand_name_alone(protocol, args.flags)
     length = {"max-epoch": protocol.epochs} if protocol.epochs else {"max-update": protocol.updates}
     return [
         *(str(args.data.absolute()), "--user-dir", command.USER_DIR, "--save-dir"),
@@ -215,6 +215,15 @@ def compose(args: argparse.Namespace, protocol: Protocol, machines: Machines, pr
         *command.logging(args.folder.absolute(), args.tensorboard, args.curves),
         *args.flags,
     ]
+
+
+def demand_name_alone(protocol: Protocol, flags: Sequence[str]) -> None:
+    """What stands in a run's name has no second place that overrides it."""
+    given = {f"--{name}" for name in protocol.train} | {word.partition("=")[0] for word in flags}
+    if "--arch" in given or any(word.startswith("-a") for word in flags):
+        raise UserError("--arch is the family before the `--`, and the size comes from --layers: give it there alone")
+    if found := sorted(given & {"--encoder-layers", "--decoder-layers"}):
+        raise UserError(f"{found[0]} is what --layers says, such as --layers 60-12: give it there alone")
 
 
 def ending(args: argparse.Namespace, words: list[str], machines: Machines, total: int | None = None) -> list[str]:
