@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from realformer_nmt.common import safe_names, sealed
-from realformer_nmt.comparison import axes
+from realformer_nmt.common import json_records, safe_names, sealed
+from realformer_nmt.common.provenance import MADE_FROM
+from realformer_nmt.comparison import axes, kinds
 from realformer_nmt.comparison.axes import Point
+from realformer_nmt.comparison.kinds import absent_or, count, finite, text
 from realformer_nmt.protocols.run_files import CHECKPOINTS
 
 
@@ -110,6 +112,22 @@ def digest(written: str, folder: Path, protocol: str) -> str:
     return hashlib.sha256(written.encode() + b"\0" + own).hexdigest()
 
 
+AGAIN = "--anew makes it again"
+OF_STAGE = {
+    **dict.fromkeys(("protocol", "device"), absent_or(text)),
+    **dict.fromkeys(("wall_clock_hours", "gpu_hours"), absent_or(finite)),
+    **{"updates": absent_or(count), "command": absent_or(kinds.list_of(text)), MADE_FROM: absent_or(kinds.table)},
+}
+SESSION = {"versions": absent_or(kinds.table_of(text))}
+
+
 def read(record: Path) -> dict[str, Any]:
-    """Nothing where there is none yet."""
-    return sealed.read(record, "--anew makes it again") if record.is_file() else {}
+    """train.json or that of an average; nothing where there is none yet."""
+    if not record.is_file():
+        return {}
+    found = sealed.read(record, AGAIN)
+    with json_records.expected(record, AGAIN):
+        kinds.demand(found, OF_STAGE)
+        kinds.demand(found.get(MADE_FROM, {}), {"settings": absent_or(kinds.table)}, f"{MADE_FROM}.")
+        kinds.demand_rows(found.get("sessions", []), SESSION, "sessions")
+    return found

@@ -4,16 +4,23 @@ from dataclasses import asdict
 from datetime import datetime, timezone
 from typing import Any
 
-from realformer_nmt.common import sealed
+from realformer_nmt.common import json_records, sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import held
 from realformer_nmt.common.versions import hardware
+from realformer_nmt.comparison import kinds
 from realformer_nmt.comparison.cell import Cell, Place
+from realformer_nmt.comparison.kinds import absent_or, finite, number, text
 
 MODEL_FAILED = ("stuck", "diverged")
 FINAL = ("done", *MODEL_FAILED)
 AGAIN = "--anew makes it again"
 WANTED = {"state": str, "sessions": list}
+OF_CELL = {
+    **{"evidence": absent_or(text), "unigram_entropy": absent_or(finite)},
+    "machine": absent_or(kinds.table_of(absent_or(kinds.either(text, number)))),
+}
+SESSION = dict.fromkeys(("started", "finished"), absent_or(text))
 ENDED = (*FINAL, "error")  # an error is tried again by the next command, not by this one
 
 
@@ -25,6 +32,9 @@ class Note:
         self.content = sealed.read(cell.note, AGAIN, WANTED) if exists else empty
         if self.content["state"] not in (*ENDED, "waiting", "running"):
             raise UserError(f"{cell.note} holds the unknown state {self.content['state']}; {AGAIN}")
+        with json_records.expected(cell.note, AGAIN):
+            kinds.demand(self.content, OF_CELL)
+            kinds.demand_rows(self.content["sessions"], SESSION, "sessions")
 
     @property
     def state(self) -> str:
