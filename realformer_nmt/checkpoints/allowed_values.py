@@ -44,7 +44,9 @@ def take(group: str, values: Fields, fields: frozenset[str]) -> Fields:
         value = values[name]
         if value is None or is_taken(name, value):
             found[name] = value
-        elif name in TEXTS and name != "data":
+        elif name == "data":
+            found[name] = None  # the caller's own takes its place, and only where it finds one
+        elif name in TEXTS:
             found[name] = words(group, name, value)
         elif name in TABLES or (group == "model" and name not in PATHS):
             found[name] = expression(name, plain(value, f"the {group}'s {name}"))

@@ -87,6 +87,16 @@ def test_a_stock_checkpoint_translates_and_validates(
     assert cfg.task.eval_bleu_remove_bpe == "@@ "
 
 
+@pytest.mark.parametrize("data", ["${oc.env:HOME}", "https://127.0.0.1:9/data", 5])
+def test_the_callers_data_take_the_place_of_a_path_that_is_not_taken(
+    stock: dict[str, Any], toy_corpus: Path, tmp_path: Path, data: object
+) -> None:
+    cfg = stock["cfg"]
+    path = saved.save(tmp_path / "stock.pt", {**stock, "cfg": {**cfg, "task": {**cfg["task"], "data": data}}})
+    _, _, task = checkpoint_utils.load_model_ensemble_and_task([str(path)], {"data": str(toy_corpus)})
+    assert task.cfg.data == str(toy_corpus)
+
+
 def test_each_word_that_is_not_known_is_named(stock: dict[str, Any]) -> None:
     cfg = stock["cfg"]
     changes: list[tuple[dict[str, Any], str]] = [
