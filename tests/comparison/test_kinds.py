@@ -31,7 +31,7 @@ ODD_TRAINS: list[dict[str, Any]] = [
 
 
 def test_what_the_package_writes_is_taken(tmp_path: Path) -> None:
-    place = cell.place(tmp_path, "admin", "6", 1)
+    place = cell.place(tmp_path, cell.Named("admin", "6", 1))
     assert Note(place).state == "waiting"
     assert cell.read(tmp_path / "train.json") == {}
     sealed.write(place.note, NOTE)
@@ -42,7 +42,7 @@ def test_what_the_package_writes_is_taken(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("odd", ODD_NOTES, ids=str)
 def test_a_note_of_another_kind_is_refused_by_name(tmp_path: Path, odd: dict[str, Any]) -> None:
-    place = cell.place(tmp_path, "admin", "6", 1)
+    place = cell.place(tmp_path, cell.Named("admin", "6", 1))
     sealed.write(place.note, {**NOTE, **odd})
     with pytest.raises(UserError, match=rf"cells/admin-6-s1/cell\.json is another kind .*{next(iter(odd))}"):
         Note(place)
