@@ -64,6 +64,7 @@ def reckon_with(path: Path) -> None:
     """By a report: what it says of a cell, and of several seeds."""
     run = scored.read(path)
     cell: dict[str, Any] = {
+        "name": "admin-6-s1",
         "family": "admin",
         "layers": [6, 6],
         "depth": "6",

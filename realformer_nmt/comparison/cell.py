@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,13 @@ class Failure:
     judged_after: int = 2000  # updates, or all of them if they are fewer
     margin: float = 0.5  # bits a token below the unigram entropy: as much as the first word and the last alone may give
     stop_early: bool = False
+
+    def __post_init__(self) -> None:
+        if self.judged_after < 1 or not 0 <= self.margin < math.inf:
+            raise ValueError(
+                f"failure: judged_after {self.judged_after}, margin {self.margin}: allowed are 1 update or more, and a "
+                "finite number of bits, 0 or more"
+            )
 
 
 USUAL = Failure()

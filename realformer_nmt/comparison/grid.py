@@ -16,10 +16,9 @@ from realformer_nmt.comparison.cell import USUAL, Failure, Named, named
 from realformer_nmt.corpora.manifest import ManifestError, build_table, merge, read_toml
 from realformer_nmt.evaluation import metric_table
 from realformer_nmt.protocols import command
-from realformer_nmt.protocols.file_flags import demand_harmless
+from realformer_nmt.protocols.file_flags import demand_harmless, demand_no_part
 
 BUDGET = ("epochs", "updates", "tokens-a-step", "max-tokens", "average", "precision")  # of `realformer-nmt train`
-PRECISIONS = ("fp16", "bf16", "fp32")
 
 
 @dataclass(frozen=True)
@@ -125,6 +124,7 @@ class Grid:
             demand_budget(budget or {})
         for flags in (self.train, *(rule.train for rule in self.override)):
             demand_harmless(flags or {})
+            demand_no_part(flags or {})
 
     def _demand_axes(self) -> None:
         along = self.axes or {}
@@ -166,8 +166,8 @@ def demand_budget(budget: Mapping[str, Any]) -> None:
     for name, value in budget.items():
         if name not in BUDGET:
             raise ValueError(unknown("budget", name, BUDGET))
-        if name == "precision" and value not in PRECISIONS:
-            raise ValueError(unknown("budget: precision", str(value), PRECISIONS))
+        if name == "precision" and value not in command.PRECISIONS:
+            raise ValueError(unknown("budget: precision", str(value), command.PRECISIONS))
         if name != "precision" and (type(value) is not int or value < 1):
             raise ValueError(f"budget: {name} {value}: allowed is a whole number, 1 or more")
 

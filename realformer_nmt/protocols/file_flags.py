@@ -17,8 +17,9 @@ SIZES = tuple(
     for side in ("encoder", "decoder")
     for name in ("embed-dim", "ffn-embed-dim", "layers", "attention-heads", "learned-pos", "layerdrop")
 )
+PART_FLAGS = tuple(part.replace("_", "-") for part in PARTS)
 MODEL = (
-    *(part.replace("_", "-") for part in PARTS),
+    *PART_FLAGS,
     *("score-length", "activation-fn"),
     *("dropout", "attention-dropout", "activation-dropout", "relu-dropout", "share-decoder-input-output-embed"),
     *("share-all-embeddings", "layernorm-embedding", "no-scale-embedding", "no-token-positional-embeddings"),
@@ -81,3 +82,12 @@ def demand_harmless(flags: Mapping[str, Any]) -> None:
                 raise ValueError(f"--{name} {word!r}: allowed is a number or a word, without paths, ${{...}} or flags")
         if name == "criterion" and value not in CRITERIA:
             raise ValueError(unknown("--criterion", str(value), CRITERIA))
+
+
+def demand_no_part(flags: Mapping[str, Any]) -> None:
+    """Reports call a model by its family, which says what its parts are."""
+    if parts := [name for name in PART_FLAGS if name in flags]:
+        raise ValueError(
+            f"--{parts[0]} is what a family's name stands for: name another family, or give your own a name "
+            "(docs/adding.md)"
+        )

@@ -8,7 +8,7 @@ from realformer_nmt.common import safe_names
 from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.manifest import ManifestError, build, build_table, constructed, merge, read_toml
-from realformer_nmt.protocols.file_flags import demand_harmless
+from realformer_nmt.protocols.file_flags import demand_harmless, demand_no_part
 
 FOLDER = Path(__file__).parent
 VARIANTS = ("corpora", "layers")  # tables of what differs
@@ -38,6 +38,7 @@ class Protocol:
         if (self.epochs is None) == (self.updates is None):
             raise ValueError("either epochs or updates says how long to train")
         demand_harmless(self.train)
+        demand_no_part(self.train)
 
     @property
     def tokens_a_step(self) -> int:

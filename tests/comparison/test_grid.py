@@ -14,6 +14,9 @@ from realformer_nmt.corpora.surface import SURFACES
 
 PLAIN = 'families = ["post_ln", "admin"]\nlayers = ["6", "60-12"]\n'
 REFUSED = {
+    "families = ['admin']\nlayers = ['6']\n[train]\nresidual-topology = 'dual'": "is what a family's name stands for",
+    "families = ['admin']\nlayers = ['6']\n[failure]\nmargin = nan": "margin nan: allowed are",
+    "families = ['admin']\nlayers = ['6']\n[failure]\njudged_after = -1": "judged_after -1, margin 0.5: allowed are",
     "families = []\nlayers = ['6']": "families: is empty",
     "families = ['admin']\nlayers = []": "layers: is empty",
     "families = ['admin']": "layers: is missing",
