@@ -22,6 +22,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import preparation
 from realformer_nmt.corpora.preparation import Preparation
 from realformer_nmt.evaluation.translate import EXACT, demand_same_languages
+from realformer_nmt.protocols.updates import quiet
 
 AHEAD = 2000  # texts that are read before the first of them is answered
 
@@ -183,7 +184,9 @@ def load_models(checkpoints: Sequence[Path], corpus: Preparation, device: torch.
             if not layout.of_this_package(layout.without_weights(path)):
                 raise UserError(f"{path} is no model of this package and decodes in {EXACT} alone")
         overrides["decoding_precision"] = asked.precision
-    models, cfg, task = checkpoint_utils.load_model_ensemble_and_task([str(path) for path in checkpoints], overrides)
+    with quiet():
+        loaded = checkpoint_utils.load_model_ensemble_and_task([str(path) for path in checkpoints], overrides)
+    models, cfg, task = loaded
     with open_dict(cfg):
         cfg.generation.print_alignment = "hard" if asked.alignments else None
     for model in models:
