@@ -38,7 +38,7 @@ def measure(cell: Path, prepared: Path, folder: Path, decoding: list[str], refer
             "precision": name,
             "bleu": round(found.score, 2),
             "interval": round(found.ci, 2),
-            "against fp32": round(found.score - results[0].score, 2),
+            "against fp32": round(found.score - results[0].score, 2) + 0.0,  # no minus before zero
             "p": None if found.p_value is None else round(found.p_value, 4),
             "same lines": same,
             "lines": len(lines),

@@ -120,7 +120,6 @@ FAIRSEQ = {
         --store-ema --ema-update-freq 0
         --fp16
         --memory-efficient-fp16
-        --amp
         --fp16 --bf16
         --tpu
         --distributed-world-size 0
@@ -417,7 +416,6 @@ FAIRSEQ = {
         --srcdict prosewords/dict.src.txt
         --srcdict data/dict.src.txt --tgtdict absent
         --srcdict data/dict.src.txt --joined-dictionary --tgtdict data/dict.tgt.txt
-        --only-source --joined-dictionary --target-lang en
         --destdir ok.en
         --destdir ok.en/x
         --destdir /proc/x
