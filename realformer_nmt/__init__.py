@@ -4,6 +4,7 @@ import importlib
 import logging
 import multiprocessing
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,8 @@ def load(*models: "str | PathLike[str]", **options: "Any") -> "Translator":
 _demand_a_folder()
 # fairseq's speech tasks ask for tensorboardX when they are imported; translation does not need it
 logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)
+# and from torch 2.14 on every import of fairseq says this
+warnings.filterwarnings("ignore", message=r"`torch\.jit\.script` is deprecated")
 if _in_fairseq() and _fairseq_imports():
     from realformer_nmt import plugin
 
