@@ -109,9 +109,9 @@ def fill(folder: Path) -> None:
 
 
 def lock(folder: Path) -> None:
-    """As the kernel does with a disk that fails; it waits until nothing is being written."""
-    while subprocess.run(["/bin/mount", "-o", "remount,ro", str(folder)], capture_output=True, check=False).returncode:
-        pass
+    """As the kernel does with a disk that fails, whatever is open for writing there: a training holds its lock."""
+    mount("--bind", str(folder), str(folder))
+    mount("-o", "remount,bind,ro", str(folder))
 
 
 def lose(folder: Path) -> None:
@@ -122,13 +122,13 @@ def put_back(folder: Path) -> None:
     if folder.with_name("lost").exists():
         folder.with_name("lost").rename(folder)
         return
-    subprocess.run(["/bin/mount", "-o", "remount,rw", str(folder.parent)], check=True)
+    subprocess.run(["/bin/umount", str(folder)], capture_output=True, check=False)  # where it was locked
     (folder.parent / "others").unlink(missing_ok=True)
 
 
 TROUBLES: dict[str, tuple[Callable[[Path], None], str]] = {
     "full disk": (lambda folder: fill(folder.parent), "No space left on device"),
-    "read-only disk": (lambda folder: lock(folder.parent), "Read-only file system"),
+    "read-only disk": (lock, "Read-only file system"),
     "vanished folder": (lose, "has vanished since the training began"),
 }
 UPDATES = 40
