@@ -14,7 +14,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.cell import Cell, read
 from realformer_nmt.comparison.note import Note
 from realformer_nmt.comparison.standing import standing
-from realformer_nmt.protocols import train, updates
+from realformer_nmt.protocols import composition, train, updates
 from realformer_nmt.protocols.command import pasted
 
 USED = 1 / 3  # of the rate of large matrix products, by a training of moderate width
@@ -40,7 +40,7 @@ def training(cell: Cell) -> argparse.Namespace:
 
 
 def fairseq_train(cell: Cell) -> list[str]:
-    return train.fairseq_train(training(cell))
+    return composition.fairseq_train(training(cell))
 
 
 def demand_states(cells: Sequence[Cell]) -> None:

@@ -2,10 +2,7 @@
 
 import argparse
 import importlib.util
-import shlex
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +10,13 @@ import torch
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Stage
-from realformer_nmt.corpora import manifest
-from realformer_nmt.corpora.preparation import read_report
 from realformer_nmt.fairseq_patches.option_ranges import check_training
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.model import read_options
 from realformer_nmt.model.presets import FAMILIES
-from realformer_nmt.protocols import command, origin, settings, states, updates
+from realformer_nmt.protocols import command, composition, origin, settings, states, updates
 from realformer_nmt.protocols.command import Machines
-from realformer_nmt.protocols.protocol import Protocol, load, shipped
+from realformer_nmt.protocols.protocol import Protocol, shipped
 from realformer_nmt.protocols.run_files import CURVES, RECORD
 from realformer_nmt.protocols.session import Training
 
@@ -95,18 +90,18 @@ def add_length(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if args.dry_run:
-        words = fairseq_train(args)
+        words = composition.fairseq_train(args)
         print(command.pasted(["mkdir", "-p", str(args.folder.absolute())]))  # fairseq makes no folder for its log
         print(command.pasted(words))
-        prepared = preparation(args)
-        announce(args, load_protocol(args, prepared), prepared)
+        prepared = composition.preparation(args)
+        announce(args, composition.load_protocol(args, prepared), prepared)
         return 0
     if args.tensorboard and not any(map(importlib.util.find_spec, WRITERS)):  # fairseq would go on without
         raise UserError("--tensorboard needs a package that is not installed: pip install tensorboard, or leave it out")
-    prepared = preparation(args)
-    protocol = load_protocol(args, prepared)
-    machines = find_machines(args)
-    words = compose(args, protocol, machines, prepared)
+    prepared = composition.preparation(args)
+    protocol = composition.load_protocol(args, prepared)
+    machines = composition.find_machines(args)
+    words = composition.compose(args, protocol, machines, prepared)
     cfg = updates.parse(words)
     validate(read_options(TranslationConfig, cfg.model))
     stage = of_options(args, cfg, machines)
@@ -123,7 +118,7 @@ def run(args: argparse.Namespace) -> int:
     states.demand(protocol, cfg, length)
     content = {**summary(args, protocol, machines, length), "words": words}
     training = Training(stage, content, machines, args.anew)
-    return training.run([*machines.launcher(), *words, *ending(args, words, machines, length.updates)])
+    return training.run([*machines.launcher(), *words, *composition.ending(args, words, machines, length.updates)])
 
 
 def announce(args: argparse.Namespace, protocol: Protocol, prepared: dict[str, Any]) -> None:
@@ -132,8 +127,8 @@ def announce(args: argparse.Namespace, protocol: Protocol, prepared: dict[str, A
 
 def asked(args: argparse.Namespace) -> Stage:
     """The same words of this version took the same effect: fairseq reads them only once."""
-    prepared, machines = preparation(args), find_machines(args)
-    words = compose(args, load_protocol(args, prepared), machines, prepared)
+    prepared, machines = composition.preparation(args), composition.find_machines(args)
+    words = composition.compose(args, composition.load_protocol(args, prepared), machines, prepared)
     known = settings.known(args.folder / RECORD, words)
     if known is None:
         return of_options(args, updates.parse(words), machines)
@@ -148,104 +143,10 @@ def of_options(args: argparse.Namespace, cfg: Any, machines: Machines) -> Stage:
 
 def demand_states(args: argparse.Namespace) -> None:
     """That what is to be averaged will be there, asked before anything is trained."""
-    prepared, machines = preparation(args), find_machines(args)
-    protocol = load_protocol(args, prepared)
-    cfg = updates.parse(compose(args, protocol, machines, prepared))
+    prepared, machines = composition.preparation(args), composition.find_machines(args)
+    protocol = composition.load_protocol(args, prepared)
+    cfg = updates.parse(composition.compose(args, protocol, machines, prepared))
     states.demand(protocol, cfg, updates.length(cfg, machines.ranks))
-
-
-def fairseq_train(args: argparse.Namespace) -> list[str]:
-    """The whole command."""
-    prepared = preparation(args)
-    machines = find_machines(args)
-    words = compose(args, load_protocol(args, prepared), machines, prepared)
-    return [*machines.launcher(), *words, *ending(args, words, machines)]
-
-
-def preparation(args: argparse.Namespace) -> dict[str, Any]:
-    """What `realformer-nmt prepare` noted beside the data-bin, or will note there as far as the options tell."""
-    note = args.data.absolute().parent / "prepare.json"
-    if not note.is_file():
-        known = args.subwords and args.corpus in manifest.shipped()
-        languages = {side: getattr(manifest.load(args.corpus), side) for side in ("source", "target")} if known else {}
-        return {"corpus": args.corpus or "", "subwords": args.subwords if known else None, **languages}
-    report = read_report(note)
-    prepared = {**vars(report), "corpus": args.corpus or Path(report.corpus).name.removesuffix(".toml")}
-    if args.subwords not in (None, report.subwords):
-        raise UserError(f"--subwords {args.subwords}, but {note} says {report.subwords}: leave the option out")
-    return prepared
-
-
-def load_protocol(args: argparse.Namespace, prepared: dict[str, Any]) -> Protocol:
-    protocol = load(args.protocol, prepared["corpus"], args.layers)
-    for name in ("epochs", "updates", "average", "max_tokens", "tokens_a_step"):
-        value = getattr(args, name)
-        if value is not None and value < 1:
-            raise UserError(f"--{name.replace('_', '-')} {value}: allowed is 1 or more")
-    if args.epochs or args.updates:
-        protocol = replace(protocol, epochs=args.epochs, updates=args.updates)
-    seed = {} if args.seed is None else {"seed": args.seed}
-    return replace(protocol, average=args.average or protocol.average, train={**protocol.train, **seed})
-
-
-def find_machines(args: argparse.Namespace) -> Machines:
-    gpus = torch.cuda.device_count() if args.gpus is None else args.gpus
-    if gpus < 0 or args.nodes < 1 or not 0 <= args.node_rank < args.nodes:
-        given = f"--gpus {gpus} --nodes {args.nodes} --node-rank {args.node_rank}"
-        raise UserError(f"{given}: allowed are 0 or more GPUs, 1 or more machines, ranks from 0 to their number less 1")
-    return Machines(gpus, args.nodes, args.node_rank, args.master)
-
-
-def compose(args: argparse.Namespace, protocol: Protocol, machines: Machines, prepared: dict[str, Any]) -> list[str]:
-    """fairseq-train's flags but for the end of the schedule."""
-    demand_name_alone(protocol, args.flags)
-    length = {"max-epoch": protocol.epochs} if protocol.epochs else {"max-update": protocol.updates}
-    return [
-        *(str(args.data.absolute()), "--user-dir", command.USER_DIR, "--save-dir"),
-        str(args.folder.absolute() / "checkpoints"),
-        *command.architecture(args.arch, args.layers),
-        *command.flags(protocol.train),
-        *command.step(protocol, machines, args.tokens_a_step, args.max_tokens),
-        *command.flags(length),
-        *("--update-epoch-batch-itr", "1"),  # without it a resumed run makes other batches
-        *command.keeping(protocol),
-        *command.validation(prepared),
-        *command.precision(machines, args.precision),
-        *command.distribution(machines),
-        *command.logging(args.folder.absolute(), args.tensorboard, args.curves),
-        *args.flags,
-    ]
-
-
-def demand_name_alone(protocol: Protocol, flags: Sequence[str]) -> None:
-    """What stands in a run's name has no second place that overrides it."""
-    given = {f"--{name}" for name in protocol.train} | {word.partition("=")[0] for word in flags}
-    if "--arch" in given or any(word.startswith("-a") for word in flags):
-        raise UserError("--arch is the family before the `--`, and the size comes from --layers: give it there alone")
-    if found := sorted(given & {"--encoder-layers", "--decoder-layers"}):
-        raise UserError(f"{found[0]} is what --layers says, such as --layers 60-12: give it there alone")
-
-
-def ending(args: argparse.Namespace, words: list[str], machines: Machines, total: int | None = None) -> list[str]:
-    """The last update of a linear schedule, as a command to be run where it cannot be counted yet."""
-    cfg = updates.parse(words)
-    if getattr(cfg.lr_scheduler, "_name", None) != "linear" or cfg.lr_scheduler.total_num_update:
-        return []
-    if total is None and args.data.is_dir():
-        total = updates.length(cfg, machines.ranks).updates
-    if total is None and cfg.optimization.max_update:
-        return []  # where the schedule ends without being told
-    if total is None:
-        counted = ["realformer-nmt", "updates", str(args.data.absolute())]
-        counted += ["--max-tokens", str(cfg.dataset.max_tokens), "--update-freq", str(cfg.optimization.update_freq[0])]
-        counted += ["--gpus", str(machines.ranks), "--epochs", str(cfg.optimization.max_epoch)]
-        return ["--total-num-update", command.Substitution(shlex.join(counted))]
-    if total <= cfg.lr_scheduler.warmup_updates:
-        raise UserError(
-            f"{total} updates end within the warm-up of {cfg.lr_scheduler.warmup_updates}: train longer, pass "
-            "a smaller --tokens-a-step, or a shorter warm-up: -- --warmup-updates N"
-        )
-    return ["--total-num-update", str(total)]
 
 
 def summary(args: argparse.Namespace, protocol: Protocol, machines: Machines, length: updates.Length) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import pytest
 
 from realformer_nmt.common.provenance import differences, made_from
 from realformer_nmt.data_bins import databin
-from realformer_nmt.protocols import command, settings, train, updates
+from realformer_nmt.protocols import command, composition, settings, train, updates
 from realformer_nmt.protocols.command import Machines
 
 BASE = ["--arch", "realformer", "--layers", "1", "--protocol", "small", "--gpus", "0", "--max-tokens", "500"]
@@ -18,8 +18,8 @@ def compute(data: Path, *options: str, ranks: int = 1, precision: str = "fp32") 
     parser = argparse.ArgumentParser()
     train.add_arguments(parser)
     args = parser.parse_args(["--data", str(data), "--folder", "run", *BASE, *options])
-    prepared = train.preparation(args)
-    words = train.compose(args, train.load_protocol(args, prepared), Machines(0), prepared)
+    prepared = composition.preparation(args)
+    words = composition.compose(args, composition.load_protocol(args, prepared), Machines(0), prepared)
     return settings.settings(updates.parse(words), ranks, precision)
 
 
@@ -77,8 +77,8 @@ def test_inputs_are_the_data_and_what_the_training_begins_from(toy_corpus: Path,
     args = parser.parse_args(
         ["--data", str(toy_corpus), "--folder", "run", *BASE, "--", "--finetune-from-model", str(first)]
     )
-    prepared = train.preparation(args)
-    cfg = updates.parse(train.compose(args, train.load_protocol(args, prepared), Machines(0), prepared))
+    prepared = composition.preparation(args)
+    cfg = updates.parse(composition.compose(args, composition.load_protocol(args, prepared), Machines(0), prepared))
     names = {path.name for path in toy_corpus.iterdir() if path.name.startswith(("train.", "valid.", "dict."))}
     assert set(settings.inputs(cfg)) == {*names, "first.pt"}
     assert len(names) == 10
