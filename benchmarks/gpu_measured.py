@@ -4,7 +4,6 @@ make bench-gpu                                  # every family at three sizes
 make bench-gpu BENCH="--sizes 6-6 --families post_ln realformer"
 """
 
-import argparse
 import json
 import logging
 import statistics
@@ -16,13 +15,12 @@ from typing import Any
 
 import torch
 from contestants import STOCK, Place, Sample, Shape, build, samples
-from gpu_on_paper import SIZES, TOKENS
+from gpu_on_paper import TOKENS, read_options
 from measuring import flops, seconds
 from steps import Training, decoder_step
 from torch.profiler import ProfilerActivity, profile
 
 from realformer_nmt.common.versions import versions
-from realformer_nmt.model.presets import FAMILIES
 
 Row = dict[str, Any]
 RECORD = Path("docs/results/gpu_measured.json")
@@ -111,7 +109,7 @@ def tried(make: Callable[[], list[Callable[[], object]]], place: Place) -> float
         for _ in range(3):
             run(parts)
         return milliseconds(lambda: run(parts), place)
-    except (RuntimeError, NotImplementedError) as error:
+    except RuntimeError as error:
         return str(error).partition("\n")[0]
 
 
@@ -121,11 +119,7 @@ def run(parts: list[Callable[[], object]]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", nargs="*", default=list(SIZES), help="layers of encoder and decoder")
-    parser.add_argument("--families", nargs="*", default=list(FAMILIES))
-    parser.add_argument("--json", type=Path, default=RECORD)
-    args = parser.parse_args()
+    args = read_options(__doc__, RECORD)
     if not torch.cuda.is_available():
         print(
             "bench-gpu: no GPU that torch can use here; benchmarks/gpu_on_paper.py counts without one", file=sys.stderr

@@ -124,12 +124,16 @@ def cells(row: Row) -> list[str]:
     ]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def read_options(description: str | None, record: Path) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", nargs="*", default=list(SIZES), help="layers of encoder and decoder")
     parser.add_argument("--families", nargs="*", default=list(FAMILIES))
-    parser.add_argument("--json", type=Path, default=RECORD)
-    args = parser.parse_args()
+    parser.add_argument("--json", type=Path, default=record)
+    return parser.parse_args()
+
+
+def main() -> None:
+    args = read_options(__doc__, RECORD)
     logging.disable(logging.INFO)
     found = []
     for row in rows(args.sizes, args.families):

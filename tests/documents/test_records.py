@@ -2,6 +2,7 @@
 
 import json
 import re
+import statistics
 
 import pytest
 from program import REPOSITORY
@@ -48,5 +49,19 @@ def test_the_race_of_engines_is_the_records() -> None:
     assert [name for name, _ in rows] == list(dict.fromkeys(row["engine"] for row in record["speed"]))
     assert sorted(shown) == sorted(row["against stock"] for row in record["speed"])
     memory = {row["engine"]: row["of stock's weights"] for row in record["memory"]}
-    assert f"{memory['post_ln, int8']:.2f} of stock's weights" in " ".join(section.split())
+    assert f"{memory['post_ln, int8']:.2f} of stock's weights" in " ".join(page.split())
     assert f"CTranslate2 {record['versions']['ctranslate2']}" in section
+    alone = [row for row in record["speed"] if (row["threads"], row["engine"]) == (1, "realformer, int8")]
+    ratios = {row["what"]: f"{float(row['against stock'].split()[0]):.1f} times" for row in alone}
+    told = f"{ratios['62 sentences together']} as fast in batches, {ratios['single sentences']} sentence by sentence"
+    assert told in (REPOSITORY / "README.md").read_text()
+
+
+def test_processes_side_by_side_are_the_records() -> None:
+    page = (REPOSITORY / "docs" / "performance.md").read_text()
+    record = json.loads((RESULTS / "jobs.json").read_text())
+    ratios = [one["wall"] / several["wall"] for one, several in record["rounds"]]
+    shown = f"{statistics.median(ratios):.2f} times as fast ({min(ratios):.2f} to {max(ratios):.2f})"
+    assert shown in page
+    assert f"{statistics.median(ratios):.1f} times as fast as one process" in (REPOSITORY / "README.md").read_text()
+    assert len({run["sha256"] for runs in record["rounds"] for run in runs}) == 1

@@ -83,6 +83,29 @@ def test_wide_outputs_come_in_pieces_and_make_the_whole(name: str) -> None:
     torch.testing.assert_close(layer(x).detach(), exact.detach(), rtol=0, atol=0.05)
 
 
+@pytest.mark.parametrize(
+    ("flags", "names"),
+    [
+        ("sse4_2 avx2 fma", {"fp32"}),  # Haswell
+        ("avx2 avx512f avx512_vnni", {"fp32", "int8"}),  # Cascade Lake
+        ("avx2 avx_vnni", {"fp32", "int8"}),  # Alder Lake
+        ("avx2 avx512f avx512_vnni avx512_bf16", {"fp32", "bf16", "int8"}),  # Zen 4
+        ("", {"fp32"}),
+    ],
+)
+def test_precisions_follow_from_the_processors_instructions(
+    flags: str, names: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(precision, "instructions", lambda: frozenset(flags.split()))
+    assert set(precision.supported()) == names
+
+
+def test_torch_finds_the_instructions_that_are_found_here() -> None:
+    """So that no test above is left out on a processor that could run it."""
+    assert ("int8" in precision.supported()) >= torch.cpu._is_vnni_supported()
+    assert ("bf16" in precision.supported()) >= torch.cpu._is_avx512_bf16_supported()
+
+
 def test_what_the_processor_lacks_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(precision, "supported", lambda: ("fp32", "bf16"))
     with pytest.raises(OptionError, match=r"int8 needs a processor with avx512_vnni or .*; this one .* fp32, bf16$"):

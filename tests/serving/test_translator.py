@@ -48,11 +48,14 @@ def generated(data: Path, user_dir: Path, paths: list[Path], *flags: str) -> dic
     return found
 
 
-def demand_equal(found: list[list[translator.Hypothesis]], lines: list[list[str]]) -> None:
-    for hypotheses, expected in zip(found, lines, strict=True):
-        assert [hypothesis.text for hypothesis in hypotheses] == [line.split("\t")[1] for line in expected]
-        scores = [float(line.split("\t")[0]) for line in expected]
-        assert [hypothesis.score for hypothesis in hypotheses] == pytest.approx(scores, abs=1e-4)
+def told(found: list[list[translator.Hypothesis]]) -> list[list[tuple[str, float]]]:
+    return [[(hypothesis.text, hypothesis.score) for hypothesis in hypotheses] for hypotheses in found]
+
+
+def expected(lines: list[list[str]]) -> list[list[tuple[str, Any]]]:
+    """Text and score of each hypothesis, as fairseq-generate prints them."""
+    parted = [[line.split("\t") for line in hypotheses] for hypotheses in lines]
+    return [[(text, pytest.approx(float(score), abs=1e-4)) for score, text in hypotheses] for hypotheses in parted]
 
 
 def test_hypotheses_scores_and_alignments_are_fairseqs(
@@ -60,10 +63,10 @@ def test_hypotheses_scores_and_alignments_are_fairseqs(
 ) -> None:
     lines = generated(toy_corpus, user_dir, [run / "checkpoint5.pt"], "--print-alignment")
     found = list(model.stream(texts, beam=3, nbest=2, alignments=True))
-    demand_equal(found, lines["H"])
-    for hypotheses, expected in zip(found, lines["A"], strict=True):
+    assert told(found) == expected(lines["H"])
+    for hypotheses, alignments in zip(found, lines["A"], strict=True):
         pairs = [" ".join(f"{one}-{other}" for one, other in hypothesis.alignment) for hypothesis in hypotheses]
-        assert pairs == expected
+        assert pairs == alignments
     assert found[0][0].source == texts[0].split()
     assert model.translate(texts, beam=3) == [hypotheses[0].text for hypotheses in found]
 
@@ -76,7 +79,7 @@ def test_an_ensemble_in_every_precision(
     overrides = f"{{'decoding_precision': '{precision}'}}"
     lines = generated(toy_corpus, user_dir, paths, "--model-overrides", overrides)["H"]
     model = realformer_nmt.load(*paths, data=toy_corpus, subwords="none", cpu=True)
-    demand_equal(list(model.stream(texts, beam=3, nbest=2, precision=precision)), lines)
+    assert told(list(model.stream(texts, beam=3, nbest=2, precision=precision))) == expected(lines)
 
 
 @pytest.mark.parametrize("precision", supported())
