@@ -89,3 +89,18 @@ def declared(kind: type) -> frozenset[str]:
     if hasattr(kind, "add_args"):
         kind.add_args(parser)
     return frozenset(action.dest for action in parser._actions)
+
+
+def kinds(kind: type) -> Mapping[str, type]:
+    """Of the fields of a class those whose default, or whose option, tells what may stand there."""
+    dataclass = getattr(kind, "__dataclass", None)
+    if dataclass is None:
+        return {}
+    found = {field.name: of_default(field.default) for field in dataclasses.fields(dataclass)}
+    return {name: kind for name, kind in found.items() if kind is not None}
+
+
+def of_default(default: Any) -> type | None:
+    if isinstance(default, str):
+        return None if "${" in default else str  # of another option
+    return type(default) if type(default) in (bool, int, float) else None

@@ -23,8 +23,15 @@ TEXTS: Mapping[str, str] = {  # pattern of each text that is taken
 }
 TABLES = ("langtoks", "langtoks_specs")
 LISTS = ("lang_pairs", "langs")
+ALLOWED: Mapping[type, tuple[tuple[type, ...], str]] = {  # by what is declared
+    bool: ((bool, int), "yes or no"),
+    int: ((int,), "a whole number"),
+    float: ((float, int), "a number"),
+    str: ((str,), "a text"),
+}
 PATHS = ("encoder_embed_path", "decoder_embed_path")  # of weights that the checkpoint brings itself
 NUMBERS = (bool, int, float)
+LARGEST = 1000  # number of decoding: a beam of a million would end nothing
 
 
 def is_taken(name: str, value: Any) -> bool:
@@ -74,8 +81,23 @@ def demand_numbers(group: str, name: str, written: str) -> None:
     except ValueError:
         given = None
     right = isinstance(given, dict) and "tokenizer" not in given
-    if not right or not all(type(value) in NUMBERS or re.fullmatch(LANGUAGE, str(value)) for value in given.values()):
-        raise SettingsError(f"has the {group}'s {name} {written[:80]!r}, and allowed are numbers")
+    if not right or not all(map(is_of_decoding, given.values())):
+        raise SettingsError(f"has the {group}'s {name} {written[:80]!r}, and allowed are numbers up to {LARGEST:,}")
+
+
+def is_of_decoding(value: Any) -> bool:
+    if type(value) in NUMBERS:
+        return bool(abs(value) <= LARGEST)  # no NaN
+    return isinstance(value, str) and re.fullmatch(LANGUAGE, value) is not None
+
+
+def demand_kinds(group: str, given: Fields, kinds: Mapping[str, type]) -> None:
+    """A number where a number is declared, a text where a text is; None may stand anywhere."""
+    for name in sorted(given.keys() & kinds):
+        value, kind = given[name], kinds[name]
+        allowed, words = ALLOWED[kind]
+        if value is not None and type(value) not in allowed:
+            raise SettingsError(f"has the {group}'s {name} {str(value)[:80]!r}, and allowed is {words}")
 
 
 def plain(value: Any, name: str, depth: int = 0) -> Any:

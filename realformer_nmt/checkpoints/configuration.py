@@ -22,15 +22,17 @@ from realformer_nmt.checkpoints.allowed_kinds import (
     demand_known,
     files_to_give,
     is_of_plug_in,
+    kinds,
     named,
 )
-from realformer_nmt.checkpoints.allowed_values import TEXTS, is_taken, plain, take
+from realformer_nmt.checkpoints.allowed_values import TEXTS, demand_kinds, is_taken, plain, take
 
 METERS = ("AverageMeter", "SumMeter", "TimeMeter", "StopwatchMeter")
 
 
 def take_settings(state: Mapping[str, Any]) -> dict[str, Any]:
     """The same checkpoint with no more than what is taken of its settings."""
+    demand_entries(state)
     taken = dict(state)
     if taken.get("args") is not None:
         taken["args"] = flat(fields_of(taken["args"], "args"))
@@ -38,6 +40,22 @@ def take_settings(state: Mapping[str, Any]) -> dict[str, Any]:
         taken["cfg"] = grouped(fields_of(taken["cfg"], "cfg"))
     demand_known_meters(taken.get("extra_state"))
     return taken
+
+
+ENTRIES = {"model": dict, "extra_state": dict, "task_state": dict, "optimizer_history": list}
+
+
+def demand_entries(state: Mapping[str, Any]) -> None:
+    """Of the kinds that fairseq writes and reckons with."""
+    for name, kind in ENTRIES.items():
+        if name in state and not isinstance(state[name], kind):
+            raise SettingsError(f"holds a {type(state[name]).__name__} as {name}, where fairseq has a {kind.__name__}")
+    for name in state.get("model", ()):
+        if not isinstance(name, str):
+            raise SettingsError(f"names a weight {str(name)[:80]!r}, which is no text")
+    for entry in state.get("optimizer_history", ()):
+        if not isinstance(entry, dict):
+            raise SettingsError(f"has {str(entry)[:80]!r} in its optimizer_history, where fairseq has a table")
 
 
 def fields_of(given: Any, name: str) -> Fields:
@@ -82,6 +100,7 @@ def choice(group: str, given: Any) -> Any:
     name = named(group, values)
     kind = demand_known(group, name)
     own = {**added_later(kind), **take(group, values, declared(kind))}
+    demand_kinds(group, own, kinds(kind))
     if is_of_plug_in(kind):
         rest = (values.keys() & declared(kind)) - {*TEXTS, *CHOSEN_AS[group], "dataset_impl"}
         own |= {field: plain(values[field], f"the {group}'s {field}") for field in sorted(rest)}

@@ -18,6 +18,11 @@ def checkpoint(given: Path) -> Path:
     return found
 
 
+def named(word: str) -> Path:
+    """By a word of a command line."""
+    return checkpoint(Path(word))
+
+
 def trained_on(path: Path) -> Path:
     """The data-bin that a checkpoint names."""
     data = layout.setting(layout.without_weights(path), "task", "data")

@@ -10,10 +10,11 @@ import torch
 from fairseq.data import Dictionary
 from tabulate import tabulate
 
+from realformer_nmt.checkpoints import average
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.cell import Cell, read
 from realformer_nmt.comparison.note import Note
-from realformer_nmt.comparison.standing import standing
+from realformer_nmt.comparison.standing import is_finished, standing
 from realformer_nmt.protocols import composition, train, updates
 from realformer_nmt.protocols.command import pasted
 
@@ -44,17 +45,28 @@ def fairseq_train(cell: Cell) -> list[str]:
 
 
 def demand_states(cells: Sequence[Cell]) -> None:
-    """That each training that is still to be done leaves what is to be averaged; of cells whose data are there."""
+    """That each training leaves what is to be averaged, or has left it; of cells whose data are there."""
     refused: dict[str, list[str]] = {}
     for cell in cells:
-        if not standing(cell.stages[0]).done:
-            try:
-                train.demand_states(training(cell))
-            except UserError as error:
-                refused.setdefault(str(error), []).append(cell.name)
+        try:
+            demand_states_of(cell)
+        except UserError as error:
+            refused.setdefault(str(error), []).append(cell.name)
     if refused:
         told = "; ".join(f"{', '.join(names)}: {error}" for error, names in refused.items())
         raise UserError(f"{told}; a grid says these options in [budget] and [train]")
+
+
+def demand_states_of(cell: Cell) -> None:
+    trained, averaged = cell.stages[:2]
+    if is_finished(cell, Note(cell)):
+        return
+    if not standing(trained).done:
+        train.demand_states(training(cell))
+    elif not standing(averaged).done:
+        parser = argparse.ArgumentParser()
+        average.add_arguments(parser)
+        average.select(parser.parse_args(averaged.words[1:]))
 
 
 def cost(cell: Cell, words: Sequence[str]) -> Cost:

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from realformer_nmt.checkpoints import layout
+from realformer_nmt.checkpoints import run as run_files
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import HELP, Stage
 from realformer_nmt.common.provenance import Record, named
@@ -48,7 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
     parser.add_argument(
-        "checkpoints", type=Path, nargs="+", metavar="CHECKPOINT", help="a checkpoint; several are used as an ensemble"
+        "checkpoints",
+        type=run_files.named,
+        nargs="+",
+        metavar="CHECKPOINT",
+        help="a checkpoint, or a run's folder; several are used as an ensemble",
     )
     preparation.add_arguments(parser)
     parser.add_argument("--subset", default="test", help="part of the data-bin to translate (default: test)")

@@ -2,10 +2,11 @@
 
 import itertools
 import math
+import re
 import threading
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from realformer_nmt.corpora.preparation import Preparation
 from realformer_nmt.evaluation.translate import EXACT, demand_same_languages
 from realformer_nmt.protocols.updates import quiet
 
+SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no file can hold
 AHEAD = 2000  # texts that are read before the first of them is answered
 
 
@@ -49,10 +51,16 @@ class Decoding:
     alignments: bool = False
 
     def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if type(value) not in ((float, int) if field.type is float else (field.type,)):
+                raise UserError(f"{field.name}={value!r}: give a value of the kind of its default, {field.default!r}")
         least = {"beam": 1, "nbest": 1, "lenpen": -math.inf, "max_len_a": 0, "max_len_b": 0, "max_tokens": 1}
         for name, value in least.items():
             if not value <= getattr(self, name) < math.inf:
                 raise UserError(f"{name}={getattr(self, name)}: allowed is a finite number, {value} or more")
+        if self.max_len_a + self.max_len_b < 1:
+            raise UserError(f"max_len_a={self.max_len_a}, max_len_b={self.max_len_b}: allowed is 1 token or more")
         if self.nbest > self.beam:
             raise UserError(f"nbest={self.nbest} of beam={self.beam}: give a beam of {self.nbest} or more")
 
@@ -77,6 +85,8 @@ class Translator:
 
     def stream(self, texts: Iterable[str], **decoding: Any) -> Iterator[list[Hypothesis]]:
         """Of each text, in order, `nbest` hypotheses, the best first. The texts may be without end."""
+        if isinstance(texts, str):
+            raise UserError(f"{texts!r:.80} is one text: give a list of them")
         asked = Decoding(**decoding)
         loaded = self._load(asked)
         rest = iter(texts)
@@ -96,8 +106,9 @@ class Translator:
 
     def _answers(self, loaded: Loaded, texts: Sequence[str], asked: Decoding) -> list[list[Hypothesis]]:
         for text in texts:
-            if not isinstance(text, str) or "\n" in text:
-                raise UserError(f"{text!r:.80} is no line of text: give a string without line breaks for each sentence")
+            if not isinstance(text, str) or "\n" in text or SURROGATE.search(text):
+                told = f"{text!r:.80} is no line of text"
+                raise UserError(f"{told}: give a string of whole characters, without line breaks, for each sentence")
         read = self.corpus.pieces("".join(f"{text}\n" for text in texts).encode())
         full = [place for place, pieces in enumerate(read) if pieces]
         answers = [[Hypothesis("", 0.0, [], [], [])] for _ in texts]
@@ -110,11 +121,10 @@ class Translator:
         source = loaded.task.source_dictionary
         tokens = [source.encode_line(pieces, add_if_not_exist=False).long() for pieces in read]
         for pieces, sentence in zip(read, tokens, strict=True):
-            if len(sentence) > loaded.limit:
-                raise UserError(
-                    f"a text of {len(sentence)} tokens, {pieces[:60]!r}, is longer than the model's "
-                    f"{loaded.limit}: split it into sentences"
-                )
+            for limit, whose in ((loaded.limit, "the model's"), (asked.max_tokens, "max_tokens,")):
+                if len(sentence) > limit:
+                    told = f"a text of {len(sentence)} tokens, {pieces[:60]!r}, is longer than {whose} {limit}"
+                    raise UserError(f"{told}: split it into sentences")
         generator = loaded.task.build_generator(loaded.models, options_of(asked))
         found: list[list[dict[str, Any]]] = [[] for _ in tokens]
         for batch in batches(tokens, loaded.task, asked.max_tokens):

@@ -157,6 +157,15 @@ def test_checkpoints_that_were_removed_to_save_room_are_no_difference(root: Path
     assert differences(found[DONE[0]]) == []
 
 
+def test_more_states_than_a_finished_training_has_kept_are_refused_before_anything_is_made_again(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, _ = asked(root, ("average = 1", "average = 90"))
+    assert main(["compare", str(file), "--folder", str(root / "runs"), "--gpus", "0", "--plan"]) == 1
+    told = capsys.readouterr().err
+    assert all(f"{name}: asked for 90 epoch checkpoints, found " in told for name in DONE)
+
+
 @pytest.mark.parametrize(
     ("change", "left"),
     [

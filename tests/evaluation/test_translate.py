@@ -85,6 +85,16 @@ def test_text_from_standard_input_and_packed(
     assert translated(run, toy_corpus, tmp_path, "--input", tmp_path / "text.gz") == of_1001[698:703]
 
 
+def test_a_runs_folder_is_its_model(tmp_path: Path) -> None:
+    parser = argparse.ArgumentParser()
+    translate.add_arguments(parser)
+    with pytest.raises(UserError, match="holds no model: there is none of "):
+        parser.parse_args([str(tmp_path), "--output", "out"])
+    for name in ("checkpoint_last.pt", "average.pt"):
+        (tmp_path / name).touch()
+        assert parser.parse_args([str(tmp_path), "--output", "out"]).checkpoints == [tmp_path / name]
+
+
 def test_a_packed_text_that_is_cut_off_is_refused(tmp_path: Path) -> None:
     whole = gzip.compress(b"a b c\n" * 1000)
     for name, content in {

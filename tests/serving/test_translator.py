@@ -117,6 +117,12 @@ def test_what_has_no_end_is_answered_as_it_comes(
     ("text", "options", "message"),
     [
         ("a b\nc d", {}, "is no line of text"),
+        ("a \ud800", {}, "is no line of text"),
+        ("a b c", {"max_tokens": 3}, "a text of 4 tokens, 'a b c', is longer than max_tokens, 3: split it"),
+        ("a", {"beam": 2.5}, "beam=2.5: give a value of the kind of its default, 5"),
+        ("a", {"beam": True}, "beam=True: give a value of the kind"),
+        ("a", {"precision": "int4"}, "int4 is not one of fp32, bf16, int8"),
+        ("a", {"max_len_b": 0}, "max_len_a=0.0, max_len_b=0: allowed is 1 token or more"),
         ("a " * 1100, {}, "a text of 1101 tokens, 'a a a .*is longer than the model's 1024: split it"),
         ("a", {"nbest": 3, "beam": 2}, "nbest=3 of beam=2: give a beam of 3 or more"),
         ("a", {"lenpen": math.nan}, "lenpen=nan: allowed is a finite number"),
@@ -127,6 +133,18 @@ def test_what_cannot_be_translated_is_refused(
 ) -> None:
     with pytest.raises(UserError, match=message):
         model.translate([text], **options)
+
+
+def test_one_text_is_no_list_of_texts(model: Translator) -> None:
+    with pytest.raises(UserError, match="'a b' is one text: give a list of them"):
+        model.translate("a b")
+
+
+@pytest.mark.parametrize("text", ["a \u2028 b", "a \r b", "a \x85 b", "a \x00 b", "\t"])
+def test_line_breaks_of_other_kinds_part_nothing(model: Translator, text: str) -> None:
+    """A file's lines, as everywhere here, end at \\n alone."""
+    assert len(model.translate(["a b", text, "b a"])) == 3
+    assert model.translate(["a b", text, "b a"])[2] == model.translate(["b a"])[0]
 
 
 def test_where_there_is_no_model_or_no_preparation_it_says_so(run: Path, tmp_path: Path) -> None:
