@@ -43,6 +43,7 @@ SUBCOMMANDS = (
         "score", "score a translation; show the published scores beside it", "realformer_nmt.evaluation.score", True
     ),
     Subcommand("significance", "test whether runs differ from a baseline", "realformer_nmt.evaluation.significance"),
+    Subcommand("export", "write a model as other programs read it", "realformer_nmt.exporting.export", True),
     Subcommand("analyse", "show what trained models do inside", "realformer_nmt.analysis.analyse", True),
     Subcommand("compare", "train and score a grid of models; write a report", "realformer_nmt.comparison.compare"),
     Subcommand(

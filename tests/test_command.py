@@ -124,7 +124,9 @@ def test_a_reader_that_left_is_no_traceback() -> None:
     assert "BrokenPipe" not in ended.stderr
 
 
-@pytest.mark.parametrize("words", [["--help"], ["--version"], ["archs", "--help"], ["no-such-command"]])
+@pytest.mark.parametrize(
+    "words", [["--help"], ["--version"], ["archs", "--help"], ["export", "--help"], ["no-such-command"]]
+)
 def test_what_needs_no_model_imports_none(words: list[str]) -> None:
     heavy = ("torch", "fairseq", "matplotlib", "numpy", "sacrebleu")
     program = (

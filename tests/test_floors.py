@@ -18,7 +18,7 @@ FLOORS = (  # from the ground up; what stands beside the rooms is a room of its 
     ("plugin", "corpora"),
     ("evaluation", "protocols"),
     ("analysis", "serving"),
-    ("comparison",),
+    ("comparison", "exporting"),
     ("cli",),
 )
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}

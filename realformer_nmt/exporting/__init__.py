@@ -1,0 +1,1 @@
+"""A trained model in the form that other programs read."""

@@ -1,0 +1,86 @@
+"""A model in the plain form: as fairseq's own `transformer` of the same options computes it."""
+
+import argparse
+from collections.abc import Collection, Mapping
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+import torch
+
+from realformer_nmt.checkpoints.average import tied
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.exporting.folding import Weights, fold
+from realformer_nmt.exporting.source import Source
+from realformer_nmt.model.config import SIDES, TranslationConfig
+from realformer_nmt.model.model import read_options
+from realformer_nmt.model.parts import PARTS
+from realformer_nmt.model.scaling import SCALINGS
+
+OURS = {
+    *PARTS,
+    "score_length",
+    "decoding_precision",
+    "checkpoint_activations",
+}  # options that stock lacks, or needs not
+TABLES = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "decoder.output_projection.weight")
+
+
+class Form(NamedTuple):
+    normalise_before: bool
+    scalings: Collection[str]  # that it can take in
+
+
+FORMS = {"post": Form(False, SCALINGS), "pre": Form(True, ("none",))}  # by topology
+
+
+class Plain(NamedTuple):
+    options: dict[str, Any]  # of fairseq's transformer
+    weights: Weights  # in fp32; what is shared is one tensor
+
+
+def of(source: Source) -> Plain:
+    chosen = read_options(TranslationConfig, argparse.Namespace(**source.options))
+    form = demand_form(source, chosen)
+    state = source.model.state_dict()
+    weights = {name: tensor.to(torch.float64, copy=True) for name, tensor in state.items() if "_shortcut." not in name}
+    for side in SIDES:
+        fold(side, getattr(source.model, side), weights)
+    single = rounded(weights, tied(state))
+    return Plain(stock_options(chosen, form, single), single)
+
+
+def demand_form(source: Source, chosen: TranslationConfig) -> Form:
+    form = FORMS.get(chosen.residual_topology, Form(False, ()))
+    allowed = {
+        "residual_topology": FORMS,
+        "residual_scaling": form.scalings,
+        "score_source": ("dot",),
+        "score_carry": ("none",),
+    }
+    for part, names in allowed.items():
+        if getattr(chosen, part) not in names:
+            raise UserError(
+                f"{source.path} has --{part.replace('_', '-')} {getattr(chosen, part)}, which fairseq's transformer "
+                f"has no place for, only for {' and '.join(names)}; `realformer-nmt translate` takes it as it is"
+            )
+    return form
+
+
+def rounded(weights: Weights, ties: Mapping[str, str]) -> Weights:
+    """Those that were shared are so still, where they are still the same."""
+    single = {name: weight.float() for name, weight in weights.items()}
+    return {name: single[ties[name]] if _equal(name, ties, single) else weight for name, weight in single.items()}
+
+
+def _equal(name: str, ties: Mapping[str, str], weights: Weights) -> bool:
+    return name in ties and torch.equal(weights[name], weights[ties[name]])
+
+
+def stock_options(chosen: TranslationConfig, form: Form, weights: Weights) -> dict[str, Any]:
+    options = {name: value for name, value in asdict(chosen).items() if name not in OURS and not name.startswith("_")}
+    for side in SIDES:
+        options[f"{side}_normalize_before"] = form.normalise_before
+        options[f"{side}_learned_pos"] = f"{side}.embed_positions.weight" in weights
+    source, target, output = (weights[name] for name in TABLES)
+    shared = output is target
+    return {**options, "share_decoder_input_output_embed": shared, "share_all_embeddings": shared and target is source}

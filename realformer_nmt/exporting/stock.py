@@ -1,0 +1,40 @@
+"""A checkpoint of fairseq's own `transformer`, which fairseq reads without this package."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from realformer_nmt.checkpoints.configuration import general
+from realformer_nmt.exporting import plain
+from realformer_nmt.exporting.source import Source
+
+FILE = "model.pt"
+ARCH = "transformer"
+
+
+def write(source: Source, folder: Path) -> None:
+    torch.save(checkpoint(source, plain.of(source)), folder / FILE)
+    source.copy_words(folder)
+
+
+def checkpoint(source: Source, form: plain.Plain) -> dict[str, Any]:
+    """Of tensors and plain values alone, for torch.load with weights_only. Its data is the folder that it lies in."""
+    languages = dict(zip(("source_lang", "target_lang"), source.corpus.languages, strict=True))
+    none = dict.fromkeys(("criterion", "optimizer", "lr_scheduler", "scoring", "bpe", "tokenizer"))
+    cfg = {
+        **general(),
+        **none,
+        "task": {"_name": "translation", "data": ".", **languages},
+        "model": {"_name": ARCH, "arch": ARCH, **form.options},
+    }
+    history = {"num_updates": source.updates, "criterion_name": "", "optimizer_name": "", "lr_scheduler_state": {}}
+    return {
+        "args": None,
+        "cfg": cfg,
+        "model": form.weights,
+        "optimizer_history": [history],
+        "task_state": {},
+        "extra_state": {"train_iterator": {"epoch": 1, "iterations_in_epoch": 0}, "val_loss": None, "metrics": {}},
+        "last_optimizer_state": None,
+    }

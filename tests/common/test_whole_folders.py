@@ -1,0 +1,88 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from program import REPOSITORY
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.whole_folders import completed_folder
+
+WRITE = """
+import sys
+from pathlib import Path
+from realformer_nmt.common.whole_folders import completed_folder
+with completed_folder(Path(sys.argv[1])) as folder:
+    (folder / "file").write_text(sys.argv[2])
+    print("written", flush=True)
+    input()
+"""
+
+
+def writer(folder: Path, text: str) -> "subprocess.Popen[str]":
+    """A process that has written a file and waits for a line before it ends."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITE, str(folder), text],
+        env={"PYTHONPATH": str(REPOSITORY)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "written\n"
+    return process
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_killed_writer_leaves_nothing_of_that_name_and_the_next_clears_up(tmp_path: Path) -> None:
+    killed = writer(tmp_path / "a", "cut")
+    killed.kill()
+    killed.communicate()
+    assert len(names(tmp_path)) == 1
+    assert not (tmp_path / "a").exists()
+    with completed_folder(tmp_path / "a") as folder:
+        (folder / "within").mkdir()
+        (folder / "within" / "file").write_text("whole")
+        assert not (tmp_path / "a").exists()
+    assert names(tmp_path) == ["a"]
+    assert (tmp_path / "a" / "within" / "file").read_text() == "whole"
+
+
+def test_two_writers_do_not_disturb_each_other_and_the_first_to_end_has_the_name(tmp_path: Path) -> None:
+    slow = writer(tmp_path / "a", "slow")
+    with completed_folder(tmp_path / "a") as folder:
+        (folder / "file").write_text("quick")
+    _, _ = slow.communicate("\n")
+    assert slow.returncode == 1
+    assert names(tmp_path) == ["a"]
+    assert (tmp_path / "a" / "file").read_text() == "quick"
+
+
+def fail(place: Path) -> None:
+    with completed_folder(place) as folder:
+        (folder / "file").touch()
+        raise ZeroDivisionError
+
+
+def test_an_error_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        fail(tmp_path / "a")
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("kind", ["folder", "file", "link"])
+def test_what_is_there_stays_as_it_is(kind: str, tmp_path: Path) -> None:
+    place = tmp_path / "a"
+    {"folder": place.mkdir, "file": place.touch, "link": lambda: place.symlink_to("nowhere")}[kind]()
+    with pytest.raises(UserError, match="a is there already: name another folder"), completed_folder(place):
+        pytest.fail("begun")
+    assert names(tmp_path) == ["a"]
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match=r"file/a: Not a directory|file/a: File exists"):
+        completed_folder(tmp_path / "file" / "a").__enter__()

@@ -1,0 +1,106 @@
+"""The command: what it refuses, what it leaves, and what its folder holds."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import exportable
+import malicious
+import pytest
+import saved
+import torch
+from program import realformer_nmt
+
+from realformer_nmt import command
+from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.exporting import export
+from realformer_nmt.exporting.export import TARGETS
+
+
+@pytest.fixture(scope="module")
+def checkpoint(once: Callable[[str, Callable[[Path], None]], Path], toy_corpus: Path) -> Path:
+    def build(folder: Path) -> None:
+        exportable.checkpoint(folder / "average.pt", toy_corpus, "admin_tiny")
+
+    return once("exported_admin", build) / "average.pt"
+
+
+def words(data: Path, output: Path, to: str = "fairseq") -> list[str]:
+    return ["--to", to, "--data", str(data), "--subwords", "none", "--output", str(output)]
+
+
+def test_of_a_runs_folder_it_takes_the_average_and_says_what_it_took(
+    checkpoint: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
+    made = tmp_path / "new" / "made"
+    done = realformer_nmt("export", checkpoint.parent, *words(toy_corpus, made))
+    assert done.stdout == f"{made}: {checkpoint} as {TARGETS['fairseq'].what}\n", done.stderr
+    assert sorted(file.name for file in made.iterdir()) == [
+        *("dict.src.txt", "dict.tgt.txt", "export.json", "model.pt"),
+    ]
+    inputs = json.loads((made / "export.json").read_text())["made_from"]["inputs"]
+    assert inputs["average.pt"]["sha256"] == sha256(checkpoint)
+    for name in ("dict.src.txt", "dict.tgt.txt"):
+        assert (made / name).read_bytes() == (toy_corpus / name).read_bytes()
+
+
+@pytest.mark.parametrize("to", TARGETS)
+@pytest.mark.parametrize("hide", [malicious.in_the_model, malicious.among_the_options, malicious.as_plain_pickle])
+def test_a_hostile_checkpoint_is_refused_and_nothing_is_left(
+    hide: malicious.Hide,
+    to: str,
+    checkpoint: Path,
+    toy_corpus: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    proof, bad = tmp_path / "proof", tmp_path / "bad.pt"
+    hide(torch.load(checkpoint, weights_only=False), bad, proof)  # our own
+    assert command.main(["export", str(bad), *words(toy_corpus, tmp_path / "made", to)]) == 1
+    assert re.match(rf"realformer-nmt: (refused to|cannot) load {bad}: [^\n]+\n$", capsys.readouterr().err)
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.pt"]
+
+
+@pytest.mark.parametrize("to", TARGETS)
+def test_a_folder_that_is_there_is_left_alone(
+    to: str, checkpoint: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine").write_text("mine")
+    assert command.main(["export", str(checkpoint), *words(toy_corpus, tmp_path, to)]) == 1
+    assert f"{tmp_path} is there already: name another folder" in capsys.readouterr().err
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+def test_a_model_of_another_dictionary_is_refused(
+    checkpoint: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = shutil.copytree(toy_corpus, tmp_path / "other")
+    with (other / "dict.tgt.txt").open("a") as file:
+        file.write("added 1\n")
+    assert command.main(["export", str(checkpoint), *words(other, tmp_path / "made")]) == 1
+    assert "has dictionaries of 16 and 16 entries" in capsys.readouterr().err
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_model_of_fairseqs_own_is_refused_by_its_name(
+    toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stock = saved.save(tmp_path / "stock.pt", saved.state(toy_corpus, arch="transformer"))
+    assert command.main(["export", str(stock), *words(toy_corpus, tmp_path / "made")]) == 1
+    assert "holds a model of arch transformer, which is not of this package" in capsys.readouterr().err
+
+
+def test_without_its_packages_a_target_says_what_to_install(
+    checkpoint: Path,
+    toy_corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lacking = TARGETS["fairseq"]._replace(packages=("json", "of_no_such_name"))
+    monkeypatch.setitem(export.TARGETS, "fairseq", lacking)
+    assert command.main(["export", str(checkpoint), *words(toy_corpus, tmp_path / "made")]) == 1
+    told = "--to fairseq needs of_no_such_name: pip install 'realformer-nmt[fairseq]'\n"
+    assert capsys.readouterr().err.endswith(told)

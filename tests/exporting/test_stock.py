@@ -1,0 +1,44 @@
+"""The exported checkpoint under fairseq's own commands, which know nothing of this package."""
+
+from pathlib import Path
+
+import commands
+import exportable
+import pytest
+import torch
+from program import realformer_nmt
+from reports import Hypothesis, parse
+
+CASES = {
+    "admin": ("admin_tiny", ()),
+    "admin_fixed": ("admin_tiny", ("--residual-scaling", "admin_fixed")),
+    "deepnorm": ("deepnorm_tiny", ("--decoder-learned-pos",)),
+    "pre_ln": ("pre_ln_tiny", ()),
+}
+
+
+def hypotheses(data: Path, checkpoint: Path, *flags: object) -> dict[int, list[Hypothesis]]:
+    options = ("--beam", 3, "--nbest", 2, "--max-len-b", 20, "--num-workers", 0, "--required-batch-size-multiple", 1)
+    done = commands.run(commands.fairseq("generate", data, "--path", checkpoint, "--cpu", *options, *flags))
+    assert done.returncode == 0, done.stderr
+    return parse(done.stdout).hypotheses
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_fairseq_generate_writes_the_same_without_the_plug_in(
+    case: str, tmp_path: Path, toy_corpus: Path, user_dir: Path
+) -> None:
+    arch, flags = CASES[case]
+    ours = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, arch, *flags)
+    words = ("--data", toy_corpus, "--subwords", "none", "--output", tmp_path / "plain")
+    done = realformer_nmt("export", ours, "--to", "fairseq", *words)
+    assert done.returncode == 0, done.stderr
+    exported = tmp_path / "plain" / "model.pt"
+    assert torch.load(exported, weights_only=True)["cfg"]["model"]["_name"] == "transformer"
+    expected = hypotheses(toy_corpus, ours, "--user-dir", user_dir)
+    found = hypotheses(toy_corpus, exported)
+    assert len(found) == 61
+    assert len({best[0].text for best in found.values()}) > 15
+    for number, both in expected.items():
+        assert [hypothesis.text for hypothesis in found[number]] == [hypothesis.text for hypothesis in both]
+        assert [one.score for one in found[number]] == pytest.approx([one.score for one in both], abs=1e-4)
