@@ -81,7 +81,8 @@ NAMES = {
         warmup_updates warmup_steps hold_steps decay_steps lr_patience num_batch_buckets amp_batch_retries device_id
         iter_decode_with_beam thresholdsrc thresholdtgt""",
     AMOUNT: """stop_time_hours clip_norm lr max_len_a adam_eps weight_decay end_learning_rate total_num_update min_lr
-        max_lr lr_threshold init_lr_scale final_lr_scale iter_decode_eos_penalty diverse_beam_strength""",
+        max_lr lr_threshold init_lr_scale final_lr_scale iter_decode_eos_penalty diverse_beam_strength
+        r_drop_alpha""",
     SWITCH: """heartbeat_timeout keep_interval_updates keep_interval_updates_pattern keep_last_epochs
         keep_best_checkpoints patience stop_min_lr warmup_init_lr sampling_topk diverse_beam_groups distributed_port
         lr_period_updates diversity_rate upsample_primary nwordssrc nwordstgt""",

@@ -34,8 +34,8 @@ class SmoothedNLL(torch.autograd.Function):
     def forward(ctx: Any, logits: Tensor, target: Tensor, smoothing: float, padding: int) -> tuple[Tensor, Tensor]:
         ctx.save_for_backward(logits, target)
         ctx.padding, ctx.shares = padding, _shares(smoothing, logits.size(1))
-        losses = logits.new_empty(2, len(logits), dtype=_wide(logits))  # loss and nll of N tokens
-        for rows in _chunks(len(logits), logits.size(1), _working_set(logits)):
+        losses = logits.new_empty(2, len(logits), dtype=wide(logits))  # loss and nll of N tokens
+        for rows in chunks(len(logits), logits.size(1), working_set(logits)):
             log_q = torch.log_softmax(logits[rows], -1, dtype=losses.dtype)  # n x V
             losses[:, rows] = _losses(log_q, target[rows], ctx.shares)
         losses.masked_fill_(target == padding, 0)
@@ -47,7 +47,7 @@ class SmoothedNLL(torch.autograd.Function):
         logits, target = ctx.saved_tensors
         d_losses = torch.stack([d_loss, d_nll]).masked_fill_(target == ctx.padding, 0).unsqueeze(-1)  # 2 x N x 1
         d_logits = torch.empty_like(logits)
-        for rows in _chunks(len(logits), logits.size(1), _working_set(logits)):
+        for rows in chunks(len(logits), logits.size(1), working_set(logits)):
             q = torch.softmax(logits[rows], -1, dtype=d_losses.dtype)  # n x V
             d_logits[rows] = _differentiate(q, target[rows], ctx.shares, d_losses[:, rows])
         return d_logits, None, None, None
@@ -63,8 +63,8 @@ class ProjectedNLL(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         shares = _shares(smoothing, len(weight))
         d_features, d_weight = torch.empty_like(features), torch.empty_like(weight)  # N x C, V x C
-        losses = features.new_zeros(2, dtype=_wide(features))
-        for rows in _chunks(len(features), len(weight), _logits_at_a_time(features)):
+        losses = features.new_zeros(2, dtype=wide(features))
+        for rows in chunks(len(features), len(weight), _logits_at_a_time(features)):
             logits = product(features[rows], weight)  # n x V
             losses += _replace_by_gradient(logits, target[rows], shares, padding)
             torch.mm(logits, weight, out=d_features[rows])
@@ -94,9 +94,9 @@ def _shares(smoothing: float, classes: int) -> Shares:
 
 def _replace_by_gradient(logits: Tensor, target: Tensor, shares: Shares, padding: int) -> Tensor:
     """The sums of loss and nll; logits become the gradient of the loss' sum."""
-    sums = logits.new_zeros(2, dtype=_wide(logits))
+    sums = logits.new_zeros(2, dtype=wide(logits))
     counts = (target != padding).to(sums.dtype)
-    for rows in _chunks(len(logits), logits.size(1), _working_set(logits)):
+    for rows in chunks(len(logits), logits.size(1), working_set(logits)):
         log_q = torch.log_softmax(logits[rows], -1, dtype=sums.dtype)  # n x V
         sums += _losses(log_q, target[rows], shares) @ counts[rows]
         d_losses = torch.stack([counts[rows], torch.zeros_like(counts[rows])]).unsqueeze(-1)
@@ -117,7 +117,7 @@ def _differentiate(q: Tensor, target: Tensor, shares: Shares, d_losses: Tensor) 
     return q.scatter_add_(1, target[:, None], -shares.peak * d_loss - d_nll)
 
 
-def _wide(values: Tensor) -> torch.dtype:
+def wide(values: Tensor) -> torch.dtype:
     return torch.promote_types(values.dtype, torch.float32)
 
 
@@ -125,11 +125,11 @@ def _logits_at_a_time(values: Tensor) -> int:
     return LAUNCH_CHUNK if values.device.type == "cpu" else GPU_CHUNK
 
 
-def _working_set(logits: Tensor) -> int:
+def working_set(logits: Tensor) -> int:
     return CACHE_CHUNK if logits.device.type == "cpu" else GPU_CHUNK
 
 
-def _chunks(tokens: int, classes: int, logits: int) -> list[slice]:
+def chunks(tokens: int, classes: int, logits: int) -> list[slice]:
     height = max(1, logits // classes)
     return [slice(start, start + height) for start in range(0, tokens, height)]
 

@@ -1,0 +1,115 @@
+"""--criterion label_smoothed_cross_entropy_r_drop: two passes with their own dropout that are to agree."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from fairseq import utils
+from fairseq.criterions import register_criterion
+from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterionConfig
+from fairseq.logging import metrics
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from realformer_nmt.training.fused_loss import (
+    FusedLabelSmoothedCrossEntropyCriterion,
+    chunks,
+    wide,
+    working_set,
+)
+
+
+class Disagreement(torch.autograd.Function):
+    """Sum over the tokens of (KL(p || q) + KL(q || p)) / 2, where p and q are the softmax of V logits y and z:
+
+    1/2 sum_i (p_i - q_i) d_i, d = log p - log q          d / d y_k = 1/2 (p_k (d_k - sum_i p_i d_i) + p_k - q_k)
+
+    Only the logits are kept; both directions work through them in chunks, in fp32 where they have 16 bits.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, first: Tensor, second: Tensor, counted: Tensor) -> Tensor:
+        ctx.save_for_backward(first, second, counted)  # N x V, N x V, N
+        total = first.new_zeros((), dtype=wide(first))
+        for rows in chunks(len(first), first.size(1), working_set(first)):
+            log_p, log_q = _log_softmax(first[rows]), _log_softmax(second[rows])  # n x V
+            total += _divergence(log_p.exp() - log_q.exp(), log_p - log_q) @ counted[rows].to(total.dtype)
+        return total / 2
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_total: Tensor) -> tuple[Tensor, Tensor, None]:
+        first, second, counted = ctx.saved_tensors
+        gradients = torch.empty_like(first), torch.empty_like(second)
+        for rows in chunks(len(first), first.size(1), working_set(first)):
+            log_p, log_q = _log_softmax(first[rows]), _log_softmax(second[rows])
+            weight = (counted[rows].to(log_p.dtype) * d_total / 2).unsqueeze(1)  # n x 1
+            p, q, apart = log_p.exp(), log_q.exp(), log_p - log_q
+            for gradient, own, sign in zip(gradients, (p, q), (1, -1), strict=True):
+                mean = _divergence(own, apart).unsqueeze(1)
+                gradient[rows] = weight * sign * (own * (apart - mean) + p - q)
+        return *gradients, None
+
+
+def _log_softmax(logits: Tensor) -> Tensor:
+    return torch.log_softmax(logits, -1, dtype=wide(logits))
+
+
+def _divergence(weights: Tensor, apart: Tensor) -> Tensor:
+    """sum_i w_i d_i of each row; a word that neither knows is 0 x (inf - inf)."""
+    return (weights * apart.nan_to_num(0.0)).sum(-1)
+
+
+@dataclass
+class RDropConfig(LabelSmoothedCrossEntropyCriterionConfig):
+    r_drop_alpha: float = field(
+        default=5.0, metadata={"help": "weight of the disagreement of the two passes; the paper takes 1 to 5"}
+    )
+
+
+@register_criterion("label_smoothed_cross_entropy_r_drop", dataclass=RDropConfig)
+class RDropCriterion(FusedLabelSmoothedCrossEntropyCriterion):
+    """nll(p) + nll(q) + alpha (KL(p || q) + KL(q || p)) / 2, smoothed as without it (Liang et al. 2021, arXiv
+    2106.14448, equations 2 to 4). Both passes are rows of one batch, as in its authors' code, so that each has a
+    dropout of its own. Held-out data get one pass, and the same loss as without R-Drop."""
+
+    def __init__(
+        self,
+        task: Any,
+        sentence_avg: bool,
+        label_smoothing: float,
+        r_drop_alpha: float,
+        ignore_prefix_size: int = 0,
+        report_accuracy: bool = False,
+    ) -> None:
+        super().__init__(task, sentence_avg, label_smoothing, ignore_prefix_size, report_accuracy)
+        self.alpha = r_drop_alpha
+
+    def forward(self, model: Any, sample: Any, reduce: bool = True) -> Any:
+        if not model.training:
+            return super().forward(model, sample, reduce)
+        net_input = {name: torch.cat([value, value]) for name, value in sample["net_input"].items()}
+        twice = {**sample, "net_input": net_input, "target": torch.cat([sample["target"], sample["target"]])}
+        output = model(**net_input)
+        smoothed, nll = self.compute_loss(model, output, twice, reduce)
+        logits, target = self.get_lprobs_and_target(model, output, twice)
+        disagreement = Disagreement.apply(*logits.chunk(2), target.chunk(2)[0] != self.padding_idx)
+        loss = smoothed + self.alpha * disagreement
+        size = sample["target"].size(0) if self.sentence_avg else sample["ntokens"]
+        log = {
+            "loss": loss.data,
+            "nll_loss": nll.data / 2,  # of a pass, so that perplexities can be compared
+            "disagreement": disagreement.data,
+            "ntokens": sample["ntokens"],
+            "nsentences": sample["target"].size(0),
+            "sample_size": size,
+        }
+        return loss, size, log
+
+    @classmethod
+    def reduce_metrics(cls, logging_outputs: list[dict[str, Any]]) -> None:
+        super().reduce_metrics(logging_outputs)
+        total, tokens = (
+            utils.item(sum(log.get(name, 0) for log in logging_outputs)) for name in ("disagreement", "ntokens")
+        )
+        metrics.log_scalar("disagreement", total / tokens, tokens, round=3)  # nats a token
