@@ -29,7 +29,7 @@ TASK = (
     *("left-pad-source", "left-pad-target", "upsample-primary", "truncate-source", "num-batch-buckets"),
     *("eval-bleu", "eval-tokenized-bleu", "eval-bleu-print-samples"),
 )
-LOSS = ("criterion", "label-smoothing", "report-accuracy", "ignore-prefix-size", "sentence-avg")
+LOSS = ("criterion", "label-smoothing", "report-accuracy", "ignore-prefix-size", "sentence-avg", "r-drop-alpha")
 OPTIMIZER = (
     *("optimizer", "lr", "adam-betas", "adam-eps", "weight-decay", "momentum", "use-old-adam", "fp16-adam-stats"),
     *("radam-untractable-momentum", "clip-norm", "update-freq", "stop-min-lr", "skip-remainder-batch"),
@@ -66,7 +66,7 @@ REST = (
 ALLOWED = frozenset(
     (*SIZES, *MODEL, *TASK, *LOSS, *OPTIMIZER, *SCHEDULE, *BATCHES, *VALIDATION, *CHECKPOINTS, *PRECISION, *REST)
 )
-CRITERIA = ("label_smoothed_cross_entropy", "label_smoothed_cross_entropy_fused", "cross_entropy")
+CRITERIA = ("cross_entropy", *(f"label_smoothed_cross_entropy{kind}" for kind in ("", "_fused", "_r_drop")))
 WORD = re.compile(r"[A-Za-z0-9_.]([A-Za-z0-9_.,+ ()\[\]-]*[A-Za-z0-9_.)\]])?|[(\[][0-9., e-]*[)\]]|-[0-9.][0-9.e-]*")
 
 
