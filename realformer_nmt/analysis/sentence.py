@@ -59,7 +59,15 @@ def study(model: TranslationModel, text: Text, line: str) -> Sentence:
     if len(source) > limit:
         raise UserError(f"--sentence has {len(source)} tokens, and the model room for {limit}: give a shorter one")
     target = translate(model, source.to(place), target_words).cpu()
-    batch = to(collate([0], [source], [target], target_words), place)
+    return attention(model, text.dictionaries, source, target)
+
+
+def attention(
+    model: TranslationModel, dictionaries: tuple[Dictionary, Dictionary], source: Tensor, target: Tensor
+) -> Sentence:
+    """While the model reads the one and writes the other, ends included."""
+    source_words, target_words = dictionaries
+    batch = to(collate([0], [source], [target], target_words), next(model.parameters()).device)
     layers: dict[str, list[Tensor]] = {chain: [] for chain in CHAINS}
     with torch.no_grad(), watching.attention(model, lambda chain, _layer, seen: layers[chain].append(seen[0].cpu())):
         model(batch.source, None, batch.previous, features_only=True)

@@ -88,43 +88,48 @@ class Translator:
         if isinstance(texts, str):
             raise UserError(f"{texts!r:.80} is one text: give a list of them")
         asked = Decoding(**decoding)
-        loaded = self._load(asked)
+        loaded = self.loaded(asked)
         rest = iter(texts)
         while ahead := list(itertools.islice(rest, AHEAD)):
             yield from self._answers(loaded, ahead, asked)
 
-    def _load(self, asked: Decoding) -> Loaded:
+    def loaded(self, asked: Decoding) -> Loaded:
         """Once for each way in which the layers are laid out."""
         key = (asked.precision, asked.alignments)
         with self._loading:
             if key not in self._loaded:
                 loaded = load_models(self.checkpoints, self.corpus, self.device, asked)
                 words = loaded.task.source_dictionary
-                self._search(loaded, [words[words.nspecial]], asked)  # lays weights out, as one thread alone may
+                word = torch.tensor([words.nspecial, words.eos()])
+                self._search(loaded, [word], Decoding())  # lays weights out, as one thread alone may
                 self._loaded[key] = loaded
             return self._loaded[key]
 
-    def _answers(self, loaded: Loaded, texts: Sequence[str], asked: Decoding) -> list[list[Hypothesis]]:
+    def read(self, loaded: Loaded, texts: Sequence[str], asked: Decoding) -> list[Tensor]:
+        """The tokens of each, its end included."""
         for text in texts:
             if not isinstance(text, str) or "\n" in text or SURROGATE.search(text):
                 told = f"{text!r:.80} is no line of text"
                 raise UserError(f"{told}: give a string of whole characters, without line breaks, for each sentence")
-        read = self.corpus.pieces("".join(f"{text}\n" for text in texts).encode())
-        full = [place for place, pieces in enumerate(read) if pieces]
+        words, tokens = loaded.task.source_dictionary, []
+        for pieces in self.corpus.pieces("".join(f"{text}\n" for text in texts).encode()):
+            tokens.append(words.encode_line(pieces, add_if_not_exist=False).long())
+            for limit, whose in ((loaded.limit, "the model's"), (asked.max_tokens, "max_tokens,")):
+                if len(tokens[-1]) > limit:
+                    told = f"a text of {len(tokens[-1])} tokens, {pieces[:60]!r}, is longer than {whose} {limit}"
+                    raise UserError(f"{told}: split it into sentences")
+        return tokens
+
+    def _answers(self, loaded: Loaded, texts: Sequence[str], asked: Decoding) -> list[list[Hypothesis]]:
+        tokens = self.read(loaded, texts, asked)
+        full = [place for place, sentence in enumerate(tokens) if len(sentence) > 1]
         answers = [[Hypothesis("", 0.0, [], [], [])] for _ in texts]
-        found = self._search(loaded, [read[place] for place in full], asked)
+        found = self._search(loaded, [tokens[place] for place in full], asked)
         for place, hypotheses in zip(full, found, strict=True):
             answers[place] = hypotheses
         return answers
 
-    def _search(self, loaded: Loaded, read: Sequence[str], asked: Decoding) -> list[list[Hypothesis]]:
-        source = loaded.task.source_dictionary
-        tokens = [source.encode_line(pieces, add_if_not_exist=False).long() for pieces in read]
-        for pieces, sentence in zip(read, tokens, strict=True):
-            for limit, whose in ((loaded.limit, "the model's"), (asked.max_tokens, "max_tokens,")):
-                if len(sentence) > limit:
-                    told = f"a text of {len(sentence)} tokens, {pieces[:60]!r}, is longer than {whose} {limit}"
-                    raise UserError(f"{told}: split it into sentences")
+    def _search(self, loaded: Loaded, tokens: list[Tensor], asked: Decoding) -> list[list[Hypothesis]]:
         generator = loaded.task.build_generator(loaded.models, options_of(asked))
         found: list[list[dict[str, Any]]] = [[] for _ in tokens]
         for batch in batches(tokens, loaded.task, asked.max_tokens):
