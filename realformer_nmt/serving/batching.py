@@ -1,0 +1,107 @@
+"""Texts of several requests are worked on together, by one thread.
+
+It takes what waits longest, and with it all that may share its batch. It never waits for more to come: while it works,
+the next batch gathers by itself.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Any, NamedTuple, Protocol
+
+from realformer_nmt.serving.refusals import busy
+
+TOGETHER = 128  # texts, unless one request has more
+
+
+class Work(Protocol):
+    """What is to be done with texts. Equal works share a batch, so they are hashable values."""
+
+    def answer(self, texts: Sequence[str]) -> Sequence[Any]:
+        """One for each text."""
+
+
+class Job(NamedTuple):
+    work: Work
+    texts: Sequence[str]
+    answers: Future[Sequence[Any]]
+
+
+class Batches:
+    def __init__(self, most_waiting: int, together: int = TOGETHER) -> None:
+        self.most_waiting, self.together = most_waiting, together
+        self._waiting: deque[Job] = deque()
+        self._ending = False
+        self._changed = threading.Condition()
+        self._thread = threading.Thread(target=self._run, name="batches", daemon=True)
+        self._thread.start()
+
+    def submit(self, work: Work, texts: Sequence[str]) -> Future[Sequence[Any]]:
+        """Whoever cancels it before its turn gives its place to another."""
+        with self._changed:
+            self._forget_cancelled()
+            if self._ending:
+                raise busy("the server is ending: ask again when it runs")
+            if len(self._waiting) >= self.most_waiting:
+                raise busy(f"{len(self._waiting)} requests wait, and no more are taken: ask again later")
+            job = Job(work, texts, Future())
+            self._waiting.append(job)
+            self._changed.notify()
+        return job.answers
+
+    def waiting(self) -> int:
+        with self._changed:
+            self._forget_cancelled()
+            return len(self._waiting)
+
+    def close(self) -> None:
+        """What waits is cancelled, what is worked on gets its answer."""
+        with self._changed:
+            self._ending = True
+            for job in self._waiting:
+                job.answers.cancel()
+            self._changed.notify()
+        self._thread.join()
+
+    def _forget_cancelled(self) -> None:
+        self._waiting = deque(job for job in self._waiting if not job.answers.cancelled())
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._ending)
+                if self._ending:
+                    return
+                taken = self._take()
+            if taken:
+                answer(taken)
+
+    def _take(self) -> list[Job]:
+        """The one that waits longest, and those of equal work for which there is room."""
+        taken: list[Job] = []
+        left: deque[Job] = deque()
+        texts = 0
+        for job in self._waiting:
+            if job.work != self._waiting[0].work or (taken and texts + len(job.texts) > self.together):
+                left.append(job)
+            elif job.answers.set_running_or_notify_cancel():
+                taken.append(job)
+                texts += len(job.texts)
+        self._waiting = left
+        return taken
+
+
+def answer(jobs: Sequence[Job]) -> None:
+    """What fails is done again in halves, until that which fails is alone."""
+    try:
+        answers = iter(jobs[0].work.answer([text for job in jobs for text in job.texts]))
+    except Exception as error:
+        if len(jobs) == 1:
+            jobs[0].answers.set_exception(error)
+            return
+        answer(jobs[: len(jobs) // 2])
+        answer(jobs[len(jobs) // 2 :])
+        return
+    for job in jobs:
+        job.answers.set_result([next(answers) for _ in job.texts])

@@ -1,0 +1,186 @@
+"""The HTTP interface: what is asked, and where the answer comes from."""
+
+import asyncio
+from collections.abc import Collection, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+import realformer_nmt
+from realformer_nmt.analysis.watching import CHAINS
+from realformer_nmt.common.choices import choose
+from realformer_nmt.common.errors import UserError, one_line
+from realformer_nmt.common.terminal import printable
+from realformer_nmt.serving import messages
+from realformer_nmt.serving.batching import Batches, Work
+from realformer_nmt.serving.guard import Guard
+from realformer_nmt.serving.limits import Limits
+from realformer_nmt.serving.refusals import RefusedError
+from realformer_nmt.serving.served import Served
+from realformer_nmt.serving.translator import Decoding
+from realformer_nmt.serving.works import Attend, Search
+
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": messages.Error, "description": description}
+    for status, description in {
+        408: "the request did not arrive in time",
+        413: "a body of too many bytes",
+        421: "another host is asked for",
+        422: "no such request can be answered",
+        503: "too many requests wait; ask again after Retry-After seconds",
+        504: "no answer in time",
+    }.items()
+}
+SHOWN = 3  # mistakes of a request that are named
+MOST_WEIGHTS = 250_000  # of an answer
+
+
+def interface(served: Mapping[str, Served], batches: Batches, limits: Limits, hosts: Collection[str]) -> Guard:
+    """Without FastAPI's own pages, which load from elsewhere."""
+    app = FastAPI(
+        title="realformer-nmt",
+        version=realformer_nmt.__version__,
+        docs_url=None,
+        redoc_url=None,
+        responses=REFUSALS,
+    )
+    add_refusals(app)
+    desk = Desk(served, batches, limits)
+    app.get("/health")(desk.health)
+    app.get("/models")(desk.models)
+    app.post("/translate")(desk.translate)
+    app.post("/attention")(desk.attention)
+    return Guard(app, limits, hosts)  # around errors, too
+
+
+class Desk:
+    def __init__(self, served: Mapping[str, Served], batches: Batches, limits: Limits) -> None:
+        self._served, self._batches, self._limits = served, batches, limits
+
+    async def health(self) -> messages.Health:
+        return messages.Health(status="ok", waiting=self._batches.waiting())
+
+    async def models(self) -> messages.Models:
+        """The models, and how much a request may ask for."""
+        return messages.Models(models=list(map(described, self._served.values())), limits=asdict(self._limits))
+
+    async def translate(self, asked: messages.Translate, request: Request) -> messages.Translations:
+        """Hypotheses for each text. Requests of the same model and options share batches."""
+        served = self._chosen(asked.model)
+        if len(asked.texts) > self._limits.most_texts:
+            raise UserError(f"{len(asked.texts)} texts: allowed are {self._limits.most_texts} in a request")
+        for text in asked.texts:
+            self._demand_short(text)
+        if asked.beam > self._limits.most_beam:
+            raise UserError(f"beam={asked.beam}: allowed is {self._limits.most_beam} or less")
+        decoding = Decoding(**asked.model_dump(exclude={"model", "texts"}), precision=served.precision)
+        found = await self._answers(Search(served.translator, decoding), asked.texts, request)
+        return messages.Translations(model=served.name, translations=[translation(each) for each in found])
+
+    async def attention(self, asked: messages.Attention, request: Request) -> messages.Weights:
+        """Of every head of a layer, while the model reads the text and writes the pieces."""
+        served = self._chosen(asked.model)
+        self._demand_short(asked.text)
+        choose("chain", asked.chain, CHAINS)
+        work = Attend(served.translator, Decoding(precision=served.precision), tuple(asked.pieces))
+        (found,) = await self._answers(work, [asked.text], request)
+        queries, keys, layers = found.chains[asked.chain]
+        if asked.layer > len(layers):
+            raise UserError(f"layer={asked.layer}: {served.name} has {len(layers)}")
+        weights = layers[asked.layer - 1]  # H x T x S
+        if weights.numel() > MOST_WEIGHTS:
+            raise UserError(f"{weights.numel()} weights: shown are {MOST_WEIGHTS} or less, give a shorter text")
+        rounded = [[[round(weight, 4) for weight in row] for row in head] for head in weights.tolist()]
+        return messages.Weights(
+            model=served.name,
+            chain=asked.chain,
+            layer=asked.layer,
+            layers=len(layers),
+            queries=queries,
+            keys=keys,
+            weights=rounded,
+        )
+
+    def _chosen(self, name: str | None) -> Served:
+        if name is None and len(self._served) > 1:
+            raise UserError(f"several models are served, say which: model is one of {', '.join(self._served)}")
+        return choose("model", printable(next(iter(self._served)) if name is None else name), self._served)
+
+    def _demand_short(self, text: str) -> None:
+        if len(text) > self._limits.most_characters:
+            raise UserError(
+                f"a text of {len(text)} characters: allowed are {self._limits.most_characters}, split it into sentences"
+            )
+
+    async def _answers(self, work: Work, texts: list[str], request: Request) -> Any:
+        """Given up when its time is over or the client has left: what has not begun then is not begun."""
+        answers: asyncio.Future[Any] = asyncio.wrap_future(self._batches.submit(work, texts))
+        leaving: asyncio.Future[Any] = asyncio.ensure_future(request.receive())  # after the body: the end
+        try:
+            seconds = self._limits.most_seconds
+            await asyncio.wait({answers, leaving}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if answers.done():
+                return answers.result()
+            if leaving.done():
+                raise RefusedError(408, "the client has left")
+            raise RefusedError(504, f"no answer within {seconds} seconds: send fewer texts, or ask again later")
+        finally:
+            leaving.cancel()
+            answers.cancel()
+
+
+def described(served: Served) -> messages.Model:
+    source, target = served.translator.corpus.languages
+    return messages.Model(
+        name=served.name,
+        family=served.family,
+        layers=served.layers,
+        source=source,
+        target=target,
+        precision=served.precision,
+    )
+
+
+def translation(found: list[Any]) -> messages.Translation:
+    hypotheses = [messages.Hypothesis(text=each.text, score=each.score, pieces=each.pieces) for each in found]
+    return messages.Translation(source=found[0].source, hypotheses=hypotheses)
+
+
+def add_refusals(app: FastAPI) -> None:
+    """Every refusal is one sentence in {"error": ...}."""
+
+    @app.exception_handler(RefusedError)
+    async def refused(_: Request, refusal: RefusedError) -> Response:
+        return refusal.response()
+
+    @app.exception_handler(UserError)
+    async def impossible(_: Request, error: UserError) -> Response:
+        return RefusedError(422, one_line(error)).response()
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> Response:
+        return RefusedError(422, mistakes(error)).response()
+
+    @app.exception_handler(HTTPException)
+    async def unknown(request: Request, error: HTTPException) -> Response:
+        """FastAPI's 400 is of JSON that is too deep, or has a number of too many digits."""
+        status = 422 if error.status_code == 400 else error.status_code
+        what = f"{request.method} {printable(request.url.path[:100])}: {error.detail}; /openapi.json says what there is"
+        return RefusedError(status, what, error.headers).response()
+
+    @app.exception_handler(Exception)
+    async def unforeseen(_: Request, error: Exception) -> Response:
+        return RefusedError(
+            500, f"{type(error).__name__}: nobody has foreseen this; the server's output says more"
+        ).response()
+
+
+def mistakes(error: RequestValidationError) -> str:
+    found = error.errors()
+    named = [f"{'.'.join(str(part)[:100] for part in each['loc'][1:]) or 'body'}: {each['msg']}" for each in found]
+    more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    return printable("; ".join(named[:SHOWN]) + more)

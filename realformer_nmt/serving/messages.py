@@ -1,0 +1,82 @@
+"""What requests and answers hold: their JSON, checked, and described by /openapi.json."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from realformer_nmt.serving.translator import Decoding
+
+LENGTH_PENALTY = Field(ge=-10, le=10, description="below 1: shorter, above 1: longer")
+
+
+class Asked(BaseModel):
+    """Of the kind that is said, a number no word; and nothing else."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    model: str | None = Field(None, max_length=1000, description="of /models; of several models it has to be said")
+
+
+class Translate(Asked):
+    texts: list[str] = Field(min_length=1, description="raw text, a sentence each, without line breaks")
+    beam: int = Field(Decoding.beam, ge=1, le=1000)
+    nbest: int = Field(Decoding.nbest, ge=1, le=1000, description="hypotheses of each text")
+    lenpen: Annotated[float, LENGTH_PENALTY] = Decoding.lenpen
+    max_len_a: float = Field(Decoding.max_len_a, ge=0, le=100, description="at most a * source length + b tokens")
+    max_len_b: int = Field(Decoding.max_len_b, ge=0, le=10_000)
+
+
+class Attention(Asked):
+    text: str
+    pieces: list[str] = Field(max_length=10_000, description="of its translation, as /translate gives them")
+    chain: str = Field(max_length=100, description="encoder, decoder or encoder-decoder")
+    layer: int = Field(ge=1, le=1000)
+
+
+class Hypothesis(BaseModel):
+    text: str
+    score: float = Field(description="log2 of its probability a token")
+    pieces: list[str] = Field(description="as the model has written it")
+
+
+class Translation(BaseModel):
+    source: list[str] = Field(description="pieces, as the model has read them")
+    hypotheses: list[Hypothesis] = Field(description="the best first")
+
+
+class Translations(BaseModel):
+    model: str
+    translations: list[Translation] = Field(description="one for each text, in their order")
+
+
+class Weights(BaseModel):
+    model: str
+    chain: str
+    layer: int
+    layers: int
+    queries: list[str] = Field(description="pieces that attend")
+    keys: list[str] = Field(description="pieces that they attend to")
+    weights: list[list[list[float]]] = Field(description="head x query x key; each query's add up to 1")
+
+
+class Model(BaseModel):
+    name: str
+    family: str
+    layers: tuple[int, int] | None = Field(description="of encoder and decoder")
+    source: str
+    target: str
+    precision: str
+
+
+class Models(BaseModel):
+    models: list[Model]
+    limits: dict[str, int]
+
+
+class Health(BaseModel):
+    status: str
+    waiting: int = Field(description="requests that wait for their turn")
+
+
+class Error(BaseModel):
+    error: str

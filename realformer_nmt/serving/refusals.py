@@ -1,0 +1,21 @@
+"""What the server does not do: a status, and one sentence that says what to do."""
+
+import json
+from collections.abc import Mapping
+
+from starlette.responses import Response
+
+
+class RefusedError(Exception):
+    def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status, self.message, self.headers = status, message, headers
+
+    def response(self) -> Response:
+        """Whatever stands in the message: half a surrogate too is written as ASCII."""
+        content = json.dumps({"error": self.message})
+        return Response(content, self.status, self.headers, media_type="application/json")
+
+
+def busy(message: str) -> RefusedError:
+    return RefusedError(503, message, {"Retry-After": "1"})

@@ -1,0 +1,115 @@
+"""What shares a batch, in which order, and what becomes of what fails, waits too long or comes too late."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, field
+
+import pytest
+
+from realformer_nmt.serving.batching import Batches
+from realformer_nmt.serving.refusals import RefusedError
+
+
+@dataclass(frozen=True)
+class Work:
+    """Doubles every text, once the gate is open; equal by its name."""
+
+    name: str
+    seen: list[tuple[str, ...]] = field(compare=False)
+    gate: threading.Event = field(compare=False)
+    begun: threading.Event = field(compare=False, default_factory=threading.Event)
+
+    def answer(self, texts: Sequence[str]) -> list[str]:
+        self.begun.set()
+        assert self.gate.wait(60)
+        self.seen.append(tuple(texts))
+        if "bad" in texts:
+            raise ValueError("bad")
+        return [text * 2 for text in texts]
+
+
+class Stage:
+    """Batches whose thread is held by a first job until `go`."""
+
+    def __init__(self, most_waiting: int, together: int) -> None:
+        self.batches = Batches(most_waiting, together)
+        self.seen: list[tuple[str, ...]] = []
+        self.gate = threading.Event()
+        first = self.work("first")
+        self.first = self.batches.submit(first, ["0"])
+        assert first.begun.wait(60)
+
+    def work(self, name: str) -> Work:
+        return Work(name, self.seen, self.gate)
+
+    def submit(self, name: str, *texts: str) -> "Future[Sequence[str]]":
+        return self.batches.submit(self.work(name), texts)
+
+    def go(self) -> None:
+        self.gate.set()
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    made = Stage(most_waiting=8, together=4)
+    yield made
+    made.go()
+    made.batches.close()
+
+
+def test_what_waits_shares_a_batch_and_each_gets_its_own(stage: Stage) -> None:
+    jobs = [stage.submit("a", "1"), stage.submit("a", "2", "3"), stage.submit("a", "4")]
+    stage.go()
+    assert [job.result() for job in jobs] == [["11"], ["22", "33"], ["44"]]
+    assert stage.seen == [("0",), ("1", "2", "3", "4")]
+
+
+def test_other_work_waits_for_its_own_turn_by_age(stage: Stage) -> None:
+    jobs = [stage.submit(name, text) for name, text in (("a", "1"), ("b", "2"), ("c", "3"), ("b", "4"), ("a", "5"))]
+    stage.go()
+    assert [job.result() for job in jobs] == [["11"], ["22"], ["33"], ["44"], ["55"]]
+    assert stage.seen[1:] == [("1", "5"), ("2", "4"), ("3",)]
+
+
+def test_a_batch_has_room_for_so_many_texts_and_for_any_single_request(stage: Stage) -> None:
+    jobs = [stage.submit("a", *texts) for texts in ("12345", "123", "12", "1")]
+    stage.go()
+    assert [len(job.result()) for job in jobs] == [5, 3, 2, 1]
+    assert [len(texts) for texts in stage.seen[1:]] == [5, 4, 2]
+
+
+def test_what_fails_fails_alone(stage: Stage) -> None:
+    jobs = [stage.submit("a", text) for text in ("1", "2", "bad", "3")]
+    stage.go()
+    assert [jobs[place].result() for place in (0, 1, 3)] == [["11"], ["22"], ["33"]]
+    with pytest.raises(ValueError, match="bad"):
+        jobs[2].result()
+    assert stage.submit("a", "4").result() == ["44"]
+
+
+def test_one_more_than_may_wait_is_refused_until_one_is_cancelled(stage: Stage) -> None:
+    jobs = [stage.submit("a", str(number)) for number in range(8)]
+    with pytest.raises(RefusedError, match="8 requests wait") as refused:
+        stage.submit("a", "late")
+    assert (refused.value.status, refused.value.headers) == (503, {"Retry-After": "1"})
+    assert stage.batches.waiting() == 8
+    assert jobs[3].cancel()
+    late = stage.submit("a", "late")
+    stage.go()
+    assert late.result() == ["latelate"]
+    assert "3" not in [text for texts in stage.seen for text in texts]
+
+
+def test_at_the_end_what_is_worked_on_is_answered_and_what_waits_is_not(stage: Stage) -> None:
+    waiting = stage.submit("a", "1")
+    ending = threading.Thread(target=stage.batches.close)
+    ending.start()
+    with pytest.raises(CancelledError):
+        waiting.result(60)
+    with pytest.raises(RefusedError, match="is ending"):
+        stage.submit("a", "2")
+    stage.go()
+    ending.join()
+    assert stage.first.result(0) == ["00"]
+    assert stage.seen == [("0",)]

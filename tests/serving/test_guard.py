@@ -1,0 +1,82 @@
+"""Who is answered, how much is read, and what a browser is told, over real HTTP without any model."""
+
+from collections.abc import Iterator
+
+import pytest
+from serving_client import Client, serving
+
+from realformer_nmt.serving.limits import Limits
+
+BODY = b'{"texts": ["' + b"a" * 5_000 + b'"]}'
+HEAD = "POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with serving({}, Limits(most_bytes=4_000, most_seconds=0.2)) as found:
+        yield found
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:"])
+def test_its_own_names_are_answered(client: Client, host: str) -> None:
+    assert client.get("/health", Host=host).status == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:80", "localhost.evil.example", "127.0.0.1.evil.example", "", "x" * 300, "[::1"],
+)
+def test_another_name_is_refused(client: Client, host: str) -> None:
+    """A page whose name was turned to 127.0.0.1 after the browser had loaded it asks under that name."""
+    for path in ("/health", "/models", "/openapi.json", "/nothing"):
+        found = client.get(path, Host=host)
+        assert found.status == 421
+        assert "127.0.0.1, localhost: pass --name" in found.json["error"]
+
+
+def test_a_body_of_too_many_bytes_is_refused_however_it_comes(client: Client) -> None:
+    for body in (BODY, iter([BODY[:3_000], BODY[3_000:]])):
+        found = client.post("/translate", body)
+        assert found.status == 413
+        assert found.json["error"] == "the request has more than 4000 bytes: send its texts in several"
+    assert client.post("/translate", BODY[:4_000]).status == 422  # no JSON, but read
+
+
+def test_a_body_without_end_ends(client: Client) -> None:
+    with client.begun(f"{HEAD}Content-Length: 999999999999\r\n\r\n".encode()) as connection:
+        connection.sendall(b"a" * 64_001)
+        answer = connection.makefile("rb").read()
+    assert answer.startswith(b"HTTP/1.1 413 ")
+    assert b"connection: close" in answer.lower()
+
+
+def test_a_body_that_does_not_come_ends_the_wait(client: Client) -> None:
+    with client.begun(f"{HEAD}Content-Length: 100\r\n\r\nhalf".encode()) as connection:
+        answer = connection.makefile("rb").read()  # to the end of the connection
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b"the request did not arrive within 0.2 seconds" in answer
+
+
+@pytest.mark.parametrize("path", ["/health", "/openapi.json", "/nothing"])
+def test_a_browser_is_told_to_take_nothing_from_elsewhere(client: Client, path: str) -> None:
+    headers = client.get(path).headers
+    policy = dict(rule.split(" ", 1) for rule in headers["content-security-policy"].split("; "))
+    own = ("script-src", "style-src", "connect-src")
+    nothing = ("default-src", "base-uri", "form-action", "frame-ancestors")
+    assert policy == {**dict.fromkeys(own, "'self'"), **dict.fromkeys(nothing, "'none'")}
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    assert "access-control-allow-origin" not in headers
+    assert "server" not in headers
+
+
+def test_what_is_no_http_harms_nobody(client: Client) -> None:
+    for sent in (
+        b"\0" * 1_000,
+        b"GET / HTTP/9\r\n\r\n",
+        b"GET /\xff HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"\r\n" * 100,
+    ):
+        with client.begun(sent):
+            pass
+    assert client.get("/health").status == 200

@@ -1,0 +1,273 @@
+"""The interface over real HTTP: its answers are the Translator's own, and whatever is asked, it never breaks."""
+
+import json
+import math
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from serving_client import Answer, Client, serving
+from tiny_run import Training
+
+import realformer_nmt
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.serving.batching import Job, answer
+from realformer_nmt.serving.limits import Limits
+from realformer_nmt.serving.served import Served
+from realformer_nmt.serving.translator import Decoding, Translator
+from realformer_nmt.serving.works import Search
+
+LIMITS = Limits(most_bytes=20_000, most_texts=61, most_characters=3_000, most_beam=5)
+TEXT = '{"texts": ["a"], '
+ODD = {
+    "NUL": "a\0b",
+    "carriage return": "a\r\nb".replace("\n", ""),
+    "line separator": "a\u2028b",
+    "next line": "a\x85b",
+    "byte order mark": "\ufeffa",
+    "right to left": "\u202ea",
+    "beyond the BMP": "\U0001f600",
+    "not a character": "\uffff\U0010ffff",
+    "spaces": " \t\x0b\x1c ",
+    "nothing": "",
+    "unit of the subwords": "\u2581 @@ a@@",
+    "special": "<s> </s> <unk> <pad> <<unk>> madeupword0000",
+}
+BROKEN = {
+    "no JSON": b"{",
+    "nothing": b"",
+    "no object": b"[]",
+    "no UTF-8": b'{"texts": ["\xff"]}',
+    "deep": b"[" * 10_000,
+    "deep within": b'{"texts": ' + b"[" * 9_000 + b"]" * 9_000 + b"}",
+    "half a surrogate": b'{"texts": ["\\ud800"]}',
+    "half a surrogate as a key": b'{"texts": ["a"], "\\udc00\\u001b[2J": 1}',
+    "half a surrogate as a model": b'{"texts": ["a"], "model": "\\ud800"}',
+    "a line break": b'{"texts": ["a\\nb"]}',
+    "no texts": b"{}",
+    "empty texts": b'{"texts": []}',
+    "one text": b'{"texts": "a"}',
+    "a number for a text": b'{"texts": [1]}',
+    "null for a text": b'{"texts": [null]}',
+    "an unknown option": (TEXT + '"max_tokens": 1}').encode(),
+    "another model": (TEXT + '"model": "post"}').encode(),
+    "beam 0": (TEXT + '"beam": 0}').encode(),
+    "beam 6": (TEXT + '"beam": 6}').encode(),
+    "beam as a word": (TEXT + '"beam": "4"}').encode(),
+    "beam as a fraction": (TEXT + '"beam": 1.5}').encode(),
+    "beam as a truth": (TEXT + '"beam": true}').encode(),
+    "a huge beam": (TEXT + '"beam": 1' + "0" * 4_000 + "}").encode(),
+    "a beam of too many digits": (TEXT + '"beam": 1' + "0" * 9_000 + "}").encode(),
+    "beam NaN": (TEXT + '"beam": NaN}').encode(),
+    "beam Infinity": (TEXT + '"beam": Infinity}').encode(),
+    "more nbest than beam": (TEXT + '"beam": 2, "nbest": 3}').encode(),
+    "lenpen NaN": (TEXT + '"lenpen": NaN}').encode(),
+    "lenpen Infinity": (TEXT + '"lenpen": -Infinity}').encode(),
+    "a huge lenpen": (TEXT + '"lenpen": 1e308}').encode(),
+    "a huge whole lenpen": (TEXT + '"lenpen": 1' + "0" * 400 + "}").encode(),
+    "lengths without end": (TEXT + '"max_len_a": 1e999}').encode(),
+    "a negative length": (TEXT + '"max_len_b": -1}').encode(),
+    "too many texts": json.dumps({"texts": ["a"] * 62}).encode(),
+    "too many characters": json.dumps({"texts": ["a" * 3_001]}).encode(),
+    "too many tokens": json.dumps({"texts": ["a " * 1_100]}).encode(),
+}
+
+
+@pytest.fixture(scope="module")
+def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
+    return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
+
+
+@pytest.fixture(scope="module")
+def texts(toy_corpus: Path) -> list[str]:
+    return (toy_corpus.parent / "test.src").read_text().splitlines()
+
+
+@pytest.fixture(scope="module")
+def model(run: Path, toy_corpus: Path) -> Translator:
+    return realformer_nmt.load(run / "checkpoint5.pt", data=toy_corpus, subwords="none", cpu=True)
+
+
+@pytest.fixture(scope="module")
+def served(model: Translator) -> dict[str, Served]:
+    return {"tiny": Served("tiny", model, "fp32", "realformer", (2, 2)).ready()}
+
+
+@pytest.fixture(scope="module")
+def client(served: dict[str, Served]) -> Iterator[Client]:
+    with serving(served, LIMITS) as found:
+        yield found
+
+
+def hypotheses(answer: Answer) -> list[list[tuple[str, float]]]:
+    assert answer.status == 200, answer.body
+    return [[(each["text"], each["score"]) for each in found["hypotheses"]] for found in answer.json["translations"]]
+
+
+def test_hypotheses_are_the_translators(client: Client, model: Translator, texts: list[str]) -> None:
+    found = client.post("/translate", {"texts": texts, "model": "tiny", "beam": 3, "nbest": 2, "max_len_b": 12})
+    own = list(model.stream(texts, beam=3, nbest=2, max_len_b=12))
+    assert hypotheses(found) == [[(each.text, each.score) for each in nbest] for nbest in own]
+    first = found.json["translations"][0]
+    assert (first["source"], first["hypotheses"][0]["pieces"]) == (texts[0].split(), own[0][0].pieces)
+
+
+def test_clients_at_once_get_each_their_own(client: Client, model: Translator, texts: list[str]) -> None:
+    with ThreadPoolExecutor(16) as threads:
+        found = list(threads.map(lambda text: client.post("/translate", {"texts": [text], "beam": 4}), texts))
+    assert [hypotheses(each)[0][0][0] for each in found] == model.translate(texts, beam=4)
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_characters_are_translated_as_in_python(client: Client, model: Translator, name: str) -> None:
+    found = client.post("/translate", {"texts": [ODD[name], "a b"]})
+    assert [each[0][0] for each in hypotheses(found)] == model.translate([ODD[name], "a b"])
+
+
+@pytest.mark.parametrize("path", ["/translate", "/attention"])
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_cannot_be_answered_is_refused_in_a_sentence(client: Client, name: str, path: str) -> None:
+    found = client.post(path, BROKEN[name])
+    assert found.status == 422
+    (key, said), *more = found.json.items()
+    assert (key, more) == ("error", [])
+    assert said.isprintable()
+    assert len(said) < 700
+    assert client.get("/health").json == {"status": "ok", "waiting": 0}
+
+
+def test_a_refusal_says_what_is_allowed(client: Client) -> None:
+    said = client.post("/translate", {"texts": ["a " * 1_100]}).json["error"]
+    assert "a text of 1101 tokens" in said
+    assert "longer than the model's 1024: split it" in said
+    said = client.post("/translate", {"texts": ["a"], "beam": 3, "nbest": 4}).json["error"]
+    assert said == "nbest=4 of beam=3: give a beam of 4 or more"
+    assert "did you mean tiny?" in client.post("/translate", {"texts": ["a"], "model": "tinny"}).json["error"]
+    assert client.post("/translate", {"texts": ["a"], "beam": "3"}).json["error"].startswith("beam: ")
+
+
+def test_a_text_that_is_too_long_fails_alone(model: Translator) -> None:
+    search = Search(model, Decoding())
+    jobs = [Job(search, texts, Future()) for texts in (["a b", "c"], ["a " * 1_100], ["d"])]
+    answer(jobs)
+    with pytest.raises(UserError, match="a text of 1101 tokens"):
+        jobs[1].answers.result(0)
+    others = [best.text for job in (jobs[0], jobs[2]) for (best,) in job.answers.result(0)]
+    assert others == model.translate(["a b", "c", "d"])
+
+
+def test_models_limits_and_health(client: Client) -> None:
+    found = client.get("/models").json
+    own = {"family": "realformer", "layers": [2, 2], "source": "src", "target": "tgt", "precision": "fp32"}
+    assert found["models"] == [{"name": "tiny", **own}]
+    assert found["limits"]["most_characters"] == 3_000
+    assert client.get("/health").json["status"] == "ok"
+
+
+def test_openapi_describes_what_there_is_and_no_page_of_fastapis_is_there(client: Client) -> None:
+    described = client.get("/openapi.json").json
+    assert {path: list(ways) for path, ways in described["paths"].items()} == {
+        "/health": ["get"],
+        "/models": ["get"],
+        "/translate": ["post"],
+        "/attention": ["post"],
+    }
+    answers = described["paths"]["/translate"]["post"]["responses"]
+    assert answers.keys() == {"200", "408", "413", "421", "422", "503", "504"}
+    assert answers["422"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Error"}
+    for path in ("/docs", "/redoc", "/nothing"):
+        found = client.get(path)
+        assert found.status == 404
+        assert found.json["error"].startswith(f"GET {path}: Not Found")
+    assert client.get("/translate").status == 405
+
+
+def test_a_body_that_is_no_json_by_its_type_is_refused(client: Client) -> None:
+    """What a page of another site may send without being asked first."""
+    text = {"Content-Type": "text/plain"}
+    assert client.ask("POST", "/translate", b'{"texts": ["a"]}', text).status == 422
+
+
+def test_of_several_models_one_has_to_be_named(served: dict[str, Served], model: Translator) -> None:
+    two = {name: served["tiny"]._replace(name=name) for name in ("one", "two")}
+    with serving(two) as client:
+        refused = client.post("/translate", {"texts": ["a"]})
+        assert (refused.status, "model is one of one, two" in refused.json["error"]) == (422, True)
+        found = client.post("/translate", {"texts": ["a"], "model": "two"})
+        assert (found.json["model"], hypotheses(found)[0][0][0]) == ("two", model.translate(["a"])[0])
+
+
+class Held:
+    """A translator that waits for its gate."""
+
+    def __init__(self, model: Translator) -> None:
+        self.corpus, self.gate, self.begun = model.corpus, threading.Event(), threading.Event()
+
+    def stream(self, texts: list[str], **_: Any) -> list[Any]:
+        self.begun.set()
+        assert self.gate.wait(60)
+        if texts == ["broken"]:
+            raise ZeroDivisionError(math.inf)
+        return [[realformer_nmt.serving.translator.Hypothesis(text, 0.0, [], [], [])] for text in texts]
+
+
+@pytest.fixture
+def held(model: Translator) -> Iterator[Held]:
+    made = Held(model)
+    yield made
+    made.gate.set()
+
+
+def test_who_finds_no_room_is_told_when_to_come_back(held: Held) -> None:
+    with (
+        serving({"held": Served("held", held, "fp32", "", None)}, Limits(most_waiting=1)) as client,
+        ThreadPoolExecutor(2) as threads,
+    ):
+        first = threads.submit(client.post, "/translate", {"texts": ["1"]})
+        assert held.begun.wait(60)
+        second = threads.submit(client.post, "/translate", {"texts": ["2"]})
+        while client.get("/health").json["waiting"] < 1:
+            pass
+        third = client.post("/translate", {"texts": ["3"]})
+        assert (third.status, third.headers["retry-after"]) == (503, "1")
+        assert third.json["error"] == "1 requests wait, and no more are taken: ask again later"
+        held.gate.set()
+        assert [hypotheses(each.result()) for each in (first, second)] == [[[("1", 0.0)]], [[("2", 0.0)]]]
+
+
+def test_what_takes_too_long_is_given_up_and_the_next_is_answered(held: Held) -> None:
+    with serving({"held": Served("held", held, "fp32", "", None)}, Limits(most_seconds=0.2)) as client:
+        for text in ("1", "2"):  # at work, and waiting
+            late = client.post("/translate", {"texts": [text]})
+            assert late.status == 504
+            assert late.json["error"].startswith("no answer within 0.2 seconds: send fewer texts")
+        assert client.get("/health").json["waiting"] == 0
+        held.gate.set()
+        assert hypotheses(client.post("/translate", {"texts": ["3"]})) == [[("3", 0.0)]]
+
+
+def test_who_leaves_gives_up_the_place(held: Held) -> None:
+    with serving({"held": Served("held", held, "fp32", "", None)}, Limits(most_waiting=1)) as client:
+        body = json.dumps({"texts": ["1"]})
+        head = "POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        request = f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
+        with client.begun(request):
+            assert held.begun.wait(60)
+            with client.begun(request):
+                while client.get("/health").json["waiting"] < 1:
+                    pass
+            while client.get("/health").json["waiting"] > 0:  # ends when the server has seen that it is gone
+                pass
+        held.gate.set()
+
+
+def test_an_error_that_nobody_has_foreseen_is_one_too(held: Held) -> None:
+    held.gate.set()
+    with serving({"held": Served("held", held, "fp32", "", None)}) as client:
+        found = client.post("/translate", {"texts": ["broken"]})
+        assert (found.status, found.json["error"].split(":")[0]) == (500, "ZeroDivisionError")
+        assert found.headers["x-content-type-options"] == "nosniff"
+        assert hypotheses(client.post("/translate", {"texts": ["3"]})) == [[("3", 0.0)]]

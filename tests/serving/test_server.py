@@ -1,0 +1,108 @@
+"""The server as a real process: what it says, and how it ends."""
+
+import json
+import re
+import signal
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import commands
+import processes
+import pytest
+from serving_client import Client
+from tiny_run import Training
+
+import realformer_nmt
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.serving import server
+
+Started = tuple["subprocess.Popen[str]", Client]
+MUCH = 100  # texts of a request
+
+
+@pytest.fixture(scope="module")
+def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
+    return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
+
+
+@pytest.fixture
+def start(run: Path, toy_corpus: Path, tmp_path: Path) -> Iterator[Callable[[], Started]]:
+    begun = []
+
+    def serve() -> Started:
+        model = [run / "checkpoint5.pt", "--data", toy_corpus, "--subwords", "none", "--cpu"]
+        words = ["serve", *map(str, model), "--port", "0", "--most-seconds", "300"]
+        begun.append(processes.start([*commands.OURS, *words], tmp_path))
+        line = begun[-1].stdout.readline()
+        address = re.fullmatch(r"checkpoint5: http://127\.0\.0\.1:(\d+)\n", line)
+        assert address, line + begun[-1].stdout.read()
+        return begun[-1], Client(int(address[1]))
+
+    yield serve
+    for process in begun:
+        process.kill()
+        process.communicate()
+
+
+def test_a_signal_ends_it_when_all_that_it_took_is_answered(
+    start: Callable[[], Started], run: Path, toy_corpus: Path
+) -> None:
+    process, client = start()
+    texts = (toy_corpus.parent / "train.src").read_text().splitlines()
+    requests = [texts[MUCH * number : MUCH * (number + 1)] for number in range(5)]
+    with ThreadPoolExecutor(len(requests)) as threads:
+        asked = [threads.submit(client.post, "/translate", {"texts": some, "beam": 8}) for some in requests]
+        while client.get("/health").json["waiting"] < len(requests) - 1:
+            assert not any(each.done() for each in asked)
+        process.send_signal(signal.SIGTERM)
+        answers = [each.result() for each in asked]
+    assert process.wait(60) == 0
+    assert process.stdout.read() == ""
+    model = realformer_nmt.load(run / "checkpoint5.pt", data=toy_corpus, subwords="none", cpu=True)
+    for some, answer in zip(requests, answers, strict=True):
+        assert answer.status == 200
+        assert [each["hypotheses"][0]["text"] for each in answer.json["translations"]] == model.translate(some, beam=8)
+    with pytest.raises(ConnectionRefusedError):
+        client.get("/health")
+
+
+def test_what_comes_half_is_refused_whole_and_a_second_signal_ends_it_at_once(start: Callable[[], Started]) -> None:
+    process, client = start()
+    body = json.dumps({"texts": ["a b c"] * MUCH, "beam": 16}).encode()
+    head = f"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
+    with client.begun(head.encode()) as half, client.begun(head.encode() + b"\r\n" + body[:50]) as begun:
+        assert client.get("/health").status == 200  # so those before are read
+        process.send_signal(signal.SIGINT)
+        assert half.recv(1) == b""
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == -signal.SIGTERM
+        assert received(begun) == b""
+
+
+def received(connection: socket.socket) -> bytes:
+    try:
+        return connection.recv(1)
+    except ConnectionResetError:
+        return b""
+
+
+def test_an_address_that_cannot_be_had_is_refused_before_a_model_is_loaded() -> None:
+    with server.bound("127.0.0.1", 0) as first:
+        first.listen()
+        port = first.getsockname()[1]
+        with pytest.raises(UserError, match=f"--port {port}: Address already in use; give another, --port 0"):
+            server.bound("127.0.0.1", port)
+    for host in ("no host", "x" * 300, "256.1.1.1"):
+        with pytest.raises(UserError, match=r"--host .*; give another"):
+            server.bound(host, 0)
+
+
+def test_an_address_of_ipv6_has_brackets() -> None:
+    with server.bound("127.0.0.1", 0) as listening:
+        port = listening.getsockname()[1]
+        assert server.address("127.0.0.1", listening) == f"http://127.0.0.1:{port}"
+        assert server.address("::1", listening) == f"http://[::1]:{port}"
