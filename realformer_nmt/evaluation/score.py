@@ -14,7 +14,7 @@ from realformer_nmt.common.provenance import named
 from realformer_nmt.common.text_lines import read_lines, sha256
 from realformer_nmt.common.versions import commit, versions
 from realformer_nmt.corpora.tokenise import tokeniser
-from realformer_nmt.evaluation import heldout, metric_table, metrics, model_record, published
+from realformer_nmt.evaluation import heldout, metric_table, metrics, model_record, published, raw_texts
 from realformer_nmt.evaluation.metrics import Score, Texts
 from realformer_nmt.evaluation.published import Figure
 from realformer_nmt.evaluation.translate import HYPOTHESES, RECORD, REFERENCE, TOKENISED
@@ -34,7 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "translation", type=Path, metavar="FOLDER", help="the folder that `realformer-nmt translate` has filled"
     )
     parser.add_argument("--output", type=Path, required=True, metavar="RUN.JSON")
-    parser.add_argument("--reference", type=Path, metavar="FILE", help="raw reference (default: the corpus's)")
+    reference = parser.add_mutually_exclusive_group()
+    reference.add_argument("--reference", type=Path, metavar="FILE", help="raw reference (default: the corpus's)")
+    reference.add_argument(
+        "--test-set", metavar="NAME", help="sacreBLEU's, whose source was translated (default: as `translate` noted)"
+    )
     parser.add_argument("--source", type=Path, metavar="FILE", help="raw source, for COMET (default: the corpus's)")
     parser.add_argument("--compound-split", action="store_true", help="end with an error if this score is not possible")
     parser.add_argument(
@@ -59,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     if stage.finished(args.anew):
         return 0
     training = sealed.read(args.training, TRAINER) if args.training else {}
-    files = {"hypotheses": args.translation / HYPOTHESES, "reference": raw(args.reference, translation, 1)}
+    files = {"hypotheses": args.translation / HYPOTHESES, "reference": raw_texts.reference(args, translation)}
     demand_unchanged(args.translation, translation)
     made = stage.begin()
     with metrics.seeded(args.seed):
@@ -90,9 +94,9 @@ def asked(args: argparse.Namespace) -> Stage:
     settings = {name: getattr(args, name) for name in names}
     inputs = {name: args.translation / name for name in (RECORD, *translation["files"])}
     inputs |= named(map(Path, translation["checkpoints"]))
-    inputs["reference"] = raw(args.reference, translation, 1)
+    inputs["reference"] = raw_texts.reference(args, translation)
     if args.comet:
-        inputs["source"] = raw(args.source, translation, 0)
+        inputs["source"] = raw_texts.source(args, translation)
     if args.training:
         inputs[args.training.name] = args.training
     return Stage(args.output, {**settings, "published": args.published or dataset(translation)}, inputs)
@@ -103,16 +107,6 @@ def models(translation: dict[str, Any]) -> list[dict[str, Any]]:
         raise UserError(f"{RECORD} is of an older version, which noted no hash of the checkpoint: translate again")
     pairs = zip(translation["checkpoints"], translation["checkpoint_sha256"], strict=True)
     return [model_record.describe(Path(path), digest) for path, digest in pairs]
-
-
-def raw(given: Path | None, translation: dict[str, Any], side: int) -> Path:
-    """The raw text of the source (0) or the target (1)."""
-    if given:
-        return given
-    option = ("--source", "--reference")[side]
-    if not translation["prepared"] or "subset" not in translation:
-        raise UserError(f"pass {option} FILE: the translation does not say which raw text belongs to it")
-    return Path(translation["prepared"], f"{translation['subset']}.raw.{translation['languages'][side]}")
 
 
 def demand_unchanged(folder: Path, translation: dict[str, Any]) -> None:
@@ -126,8 +120,9 @@ def score(
 ) -> dict[str, Score]:
     scores = metrics.scores(texts(args, translation, hypotheses, reference), args.bootstrap)
     if args.comet:
-        source = read_lines(raw(args.source, translation, 0))
-        scores["comet"] = metrics.comet(args.comet, source, hypotheses, reference)
+        scores["comet"] = metrics.comet(
+            args.comet, read_lines(raw_texts.source(args, translation)), hypotheses, reference
+        )
     return scores
 
 

@@ -19,7 +19,7 @@ from realformer_nmt.common.versions import versions
 from realformer_nmt.corpora import preparation
 from realformer_nmt.corpora.preparation import Preparation
 from realformer_nmt.data_bins import databin
-from realformer_nmt.evaluation import heldout
+from realformer_nmt.evaluation import heldout, test_sets
 from realformer_nmt.evaluation.generation import Generated, generate
 from realformer_nmt.evaluation.jobs import shares
 from realformer_nmt.evaluation.streams import streaming
@@ -57,9 +57,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     preparation.add_arguments(parser)
     parser.add_argument("--subset", default="test", help="part of the data-bin to translate (default: test)")
-    parser.add_argument(
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
         "--input", type=Path, metavar="FILE", help="translate this raw text instead; FILE.gz works too, - is stdin"
     )
+    instead.add_argument("--test-set", metavar="NAME", help="translate sacreBLEU's instead, such as wmt24")
     parser.add_argument(
         "--output", type=Path, required=True, metavar="FOLDER", help="folder to fill; - prints the hypotheses on stdout"
     )
@@ -102,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
     made = stage.begin()
     demand_models(args, corpus)
     with shares(args.output, made, args.jobs, args.anew) as folder:
-        generated = (translate_subset if args.input is None else translate_text)(args, corpus, folder)
+        generated = translate(args, corpus, folder)
         files = write(generated, corpus, args.output)
         lines, seconds = len(generated.hypotheses), time.monotonic() - start
         content = {**describe(args, corpus, made), "lines": lines, "seconds": seconds}
@@ -129,8 +131,9 @@ def demand_possible(args: argparse.Namespace) -> None:
 
 def asked(args: argparse.Namespace) -> Stage:
     corpus = preparation.read_arguments(args)
-    text = {"subset": args.subset} if args.input is None else {"subset": None}
-    of_text = {"input": args.input} if args.input is not None else databin.files(corpus.data, args.subset)
+    given = raw_text(args, corpus)
+    text = {"subset": None if given else args.subset} | ({"test_set": args.test_set} if args.test_set else {})
+    of_text = {"input": given} if given else databin.files(corpus.data, args.subset)
     if args.validate:
         of_text |= databin.files(corpus.data, heldout.SUBSET)
     model = sorted(path for path in corpus.folder.glob("*") if path.is_file()) if corpus.folder else []
@@ -140,6 +143,12 @@ def asked(args: argparse.Namespace) -> Stage:
     said = {name: value for name, value in corpus.describe().items() if name not in PLACES}
     settings = {**text, **decoding(args), "validate": args.validate, **said, "steps": str(corpus.steps)}
     return Stage(args.output / RECORD, settings, inputs)
+
+
+def raw_text(args: argparse.Namespace, corpus: Preparation) -> Path | None:
+    """What is translated in place of a subset."""
+    given: Path | None = args.input
+    return test_sets.find(args.test_set, corpus.languages).source if args.test_set else given
 
 
 def demand_models(args: argparse.Namespace, corpus: Preparation) -> None:
@@ -160,17 +169,22 @@ def demand_same_languages(path: Path, state: dict[str, Any], corpus: Preparation
         raise UserError(f"{path} translates from {' to '.join(trained)}, and {pair}: give the data of its pair")
 
 
+def translate(args: argparse.Namespace, corpus: Preparation, folder: Path) -> Generated:
+    text = raw_text(args, corpus)
+    return translate_text(args, corpus, folder, text) if text else translate_subset(args, corpus, folder)
+
+
 def translate_subset(args: argparse.Namespace, corpus: Preparation, folder: Path) -> Generated:
     number = databin.count(corpus.data, args.subset, corpus.source, corpus.target)
     validating = heldout.arguments(args, corpus.data) if args.validate else ()
     return generate(corpus.data, args.subset, number, arguments(args, corpus), folder, validating, args.jobs)
 
 
-def translate_text(args: argparse.Namespace, corpus: Preparation, folder: Path) -> Generated:
+def translate_text(args: argparse.Namespace, corpus: Preparation, folder: Path, text: Path) -> Generated:
     """Through a data-bin that lives as long as this call; fairseq-interactive would split lines at more than \\n."""
     if args.validate:
-        raise UserError("--validate goes with a subset of the data-bin, not with --input")
-    pieces = corpus.pieces("".join(f"{line}\n" for line in read_lines(args.input)).encode())
+        raise UserError("--validate goes with a subset of the data-bin, not with --input or --test-set")
+    pieces = corpus.pieces("".join(f"{line}\n" for line in read_lines(text)).encode())
     if not any(pieces):
         return Generated(pieces, None, pieces)
     with tempfile.TemporaryDirectory() as data:
@@ -212,7 +226,10 @@ def write(generated: Generated, corpus: Preparation, folder: Path) -> dict[str, 
 
 def describe(args: argparse.Namespace, corpus: Preparation, made: Record) -> dict[str, Any]:
     texts = corpus.texts.get(args.subset, [])
-    source = {"subset": args.subset, "texts": texts} if args.input is None else {"input": str(args.input.resolve())}
+    text = raw_text(args, corpus)
+    source = {"input": str(text.resolve())} if text else {"subset": args.subset, "texts": texts}
+    if args.test_set:
+        source["test_set"] = args.test_set
     described = {
         "checkpoints": [str(path.resolve()) for path in args.checkpoints],
         "checkpoint_sha256": [made["inputs"][name]["sha256"] for name in named(args.checkpoints)],

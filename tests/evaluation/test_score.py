@@ -23,7 +23,7 @@ from realformer_nmt.checkpoints import average as average_command
 from realformer_nmt.common import sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import read_lines, sha256
-from realformer_nmt.evaluation import metrics, score, translate
+from realformer_nmt.evaluation import metrics, raw_texts, score, translate
 from realformer_nmt.evaluation.metric_table import tokenised_bleu
 from realformer_nmt.evaluation.metrics import Texts, measure
 
@@ -135,7 +135,7 @@ def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"translation\.json: no such file; `realformer-nmt translate` writes it"):
         score.run(arguments(folder))
     with pytest.raises(UserError, match="pass --reference FILE"):
-        score.raw(None, {"prepared": None, "subset": "test"}, 1)
+        raw_texts.raw(None, {"prepared": None, "subset": "test"}, 1)
 
 
 def test_comet_is_never_left_out_silently(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

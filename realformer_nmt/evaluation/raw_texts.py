@@ -1,0 +1,43 @@
+"""The raw source and reference that belong to a translation."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.provenance import MADE_FROM
+from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.evaluation import test_sets
+from realformer_nmt.evaluation.test_sets import Files
+
+
+def reference(args: argparse.Namespace, translation: dict[str, Any]) -> Path:
+    found = of_test_set(args, translation)
+    return found.reference if found and not args.reference else raw(args.reference, translation, 1)
+
+
+def source(args: argparse.Namespace, translation: dict[str, Any]) -> Path:
+    found = of_test_set(args, translation)
+    return found.source if found and not args.source else raw(args.source, translation, 0)
+
+
+def of_test_set(args: argparse.Namespace, translation: dict[str, Any]) -> Files | None:
+    """sacreBLEU's, if that is what was translated."""
+    name = args.test_set or translation.get("test_set")
+    if name is None:
+        return None
+    found = test_sets.find(str(name), tuple(translation["languages"]))
+    translated = translation[MADE_FROM]["inputs"].get("input", {}).get("sha256")
+    if translated != sha256(found.source):
+        raise UserError(f"{args.translation} is no translation of {found.source}: `translate --test-set {name}` first")
+    return found
+
+
+def raw(given: Path | None, translation: dict[str, Any], side: int) -> Path:
+    """The raw text of the source (0) or the target (1)."""
+    if given:
+        return given
+    option = ("--source", "--reference")[side]
+    if not translation["prepared"] or "subset" not in translation:
+        raise UserError(f"pass {option} FILE: the translation does not say which raw text belongs to it")
+    return Path(translation["prepared"], f"{translation['subset']}.raw.{translation['languages'][side]}")
