@@ -2,20 +2,18 @@
 
 import functools
 import io
-import os
-import shutil
 from collections.abc import Callable, Iterator
 
+import browsers
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from sample_results import FAMILIES, Results, changed, empty, sample, unfinished
 from test_document import HOSTILE
 
 from realformer_nmt.comparison import unlike
 from realformer_nmt.comparison.report import document
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 PHONE, DESK = (390, 844), (1280, 900)
 LATEX = r"$\undefined{ \$ _ ^ # % ~ &amp; \input{x}"
 BAD = HOSTILE + LATEX
@@ -42,14 +40,8 @@ Opened = Callable[..., tuple[Page, list[str]]]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """$CHROMIUM, or what is on the path."""
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-    if not found:
-        pytest.fail("no browser: apt-get install chromium, or set CHROMIUM", pytrace=False)
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+    with browsers.started() as started:
         yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
