@@ -42,7 +42,7 @@ SUBCOMMANDS = (
     Subcommand(
         "score", "score a translation; show the published scores beside it", "realformer_nmt.evaluation.score", True
     ),
-    Subcommand("serve", "answer requests for translations over HTTP", "realformer_nmt.serving.serve"),
+    Subcommand("serve", "answer requests for translations, and show a page", "realformer_nmt.serving.serve"),
     Subcommand("significance", "test whether runs differ from a baseline", "realformer_nmt.evaluation.significance"),
     Subcommand("export", "write a model as other programs read it", "realformer_nmt.exporting.export", True),
     Subcommand("analyse", "show what trained models do inside", "realformer_nmt.analysis.analyse", True),

@@ -15,7 +15,7 @@ from realformer_nmt.analysis.watching import CHAINS
 from realformer_nmt.common.choices import choose
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.serving import messages
+from realformer_nmt.serving import messages, page_files
 from realformer_nmt.serving.batching import Batches, Work
 from realformer_nmt.serving.guard import Guard
 from realformer_nmt.serving.limits import Limits
@@ -54,6 +54,7 @@ def interface(served: Mapping[str, Served], batches: Batches, limits: Limits, ho
     app.get("/models")(desk.models)
     app.post("/translate")(desk.translate)
     app.post("/attention")(desk.attention)
+    page_files.add(app)
     return Guard(app, limits, hosts)  # around errors, too
 
 

@@ -1,4 +1,4 @@
-"""`realformer-nmt serve`: trained models behind HTTP."""
+"""`realformer-nmt serve`: trained models behind HTTP, and a page to try them."""
 
 import argparse
 import importlib.util
@@ -21,7 +21,7 @@ CORPUS = ("prepared", "data", "subwords", "subwords_folder", "hyphens")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Answers POST /translate, POST /attention, GET /models, GET /health and GET /openapi.json. "
+        "Answers POST /translate, POST /attention, GET /models, GET /health and GET /openapi.json, and shows a page. "
         "Several models are served side by side, each by the name of its folder. Ends when it gets SIGTERM or Ctrl+C, "
         "with what is in work answered."
     )

@@ -57,11 +57,11 @@ def test_a_body_that_does_not_come_ends_the_wait(client: Client) -> None:
     assert b"the request did not arrive within 0.2 seconds" in answer
 
 
-@pytest.mark.parametrize("path", ["/health", "/openapi.json", "/nothing"])
+@pytest.mark.parametrize("path", ["/", "/page.js", "/health", "/openapi.json", "/nothing"])
 def test_a_browser_is_told_to_take_nothing_from_elsewhere(client: Client, path: str) -> None:
     headers = client.get(path).headers
     policy = dict(rule.split(" ", 1) for rule in headers["content-security-policy"].split("; "))
-    own = ("script-src", "style-src", "connect-src")
+    own = ("script-src", "style-src", "img-src", "connect-src")
     nothing = ("default-src", "base-uri", "form-action", "frame-ancestors")
     assert policy == {**dict.fromkeys(own, "'self'"), **dict.fromkeys(nothing, "'none'")}
     assert headers["x-content-type-options"] == "nosniff"
