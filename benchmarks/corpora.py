@@ -161,7 +161,7 @@ def stages(texts: Texts, folder: Path, vocabulary_size: int, rounds: int) -> Ite
 def binary(folder: Path) -> int:
     shutil.rmtree(folder / "data-bin", ignore_errors=True)
     dictionary = folder / "sentencepiece-model" / DICTIONARY
-    lines = binarise(folder / "sentencepiece-pieces", LANGUAGES, folder / "data-bin", 1, dictionary, True)
+    lines = binarise(folder / "sentencepiece-pieces", LANGUAGES, folder / "data-bin", 1, [dictionary], True)
     return lines["train"]
 
 

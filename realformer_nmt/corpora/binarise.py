@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from realformer_nmt.common.child_processes import dying_with_us
@@ -16,9 +17,10 @@ from realformer_nmt.data_bins.index import HEADER
 
 
 def command(
-    texts: Path, languages: tuple[str, str], folder: Path, workers: int, dictionary: Path | None, joined: bool
+    texts: Path, languages: tuple[str, str], folder: Path, workers: int, dictionaries: Sequence[Path], joined: bool
 ) -> list[str]:
-    """Of the splits that have a line; `dictionary` is taken over, without it fairseq counts the training text."""
+    """Of the splits that have a line; `dictionaries`, of the source and of the target or one of both, are taken over,
+    without them fairseq counts the training text."""
     source, target = languages
     present = [name for name in splits(texts, source) if (texts / f"{name}.{source}").stat().st_size]
     prefixes = {name: str(texts / name) for name in present if not is_test(name)}
@@ -30,7 +32,7 @@ def command(
         *(["--testpref", tests] if tests else []),
         *("--destdir", str(folder), "--workers", str(workers)),
         *(["--joined-dictionary"] if joined else []),
-        *(["--srcdict", str(dictionary)] if dictionary else []),
+        *(word for pair in zip(("--srcdict", "--tgtdict"), map(str, dictionaries), strict=False) for word in pair),
     )
 
 
@@ -39,13 +41,13 @@ def binarise(
     languages: tuple[str, str],
     folder: Path,
     workers: int,
-    dictionary: Path | None,
+    dictionaries: Sequence[Path],
     joined: bool,
     tokens: int | None = None,
     quiet: bool = False,
 ) -> dict[str, int]:
     """The number of lines of each split in the data-bin; `tokens` are what the progress bar goes up to."""
-    words = command(texts, languages, folder, workers, dictionary, joined)
+    words = command(texts, languages, folder, workers, dictionaries, joined)
     environment = {"OMP_NUM_THREADS": "1", **os.environ}
     with tempfile.TemporaryFile() as output, progress("data-bin", tokens and 2 * tokens, quiet=quiet) as bar:
         process = subprocess.Popen(words, env=environment, stdout=output, stderr=output, **dying_with_us())

@@ -40,6 +40,7 @@ EXAMPLES = """examples:
   realformer-nmt prepare wmt14_en_de --folder data/wmt14_en_de --archives ~/downloads
   realformer-nmt prepare wmt14_en_de --folder data/papers --subwords moses_bpe
   realformer-nmt prepare --source en --target de --train a.en a.de --valid v.en v.de --test t.en t.de --folder data/own
+  realformer-nmt prepare --like data/wmt14_en_de --train a.en a.de --held-out 100 --folder data/more
 """
 MOST_WORKERS = 1024  # a typing error starts them all
 
@@ -94,16 +95,20 @@ def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> No
         return found
 
     def learn(out: Path) -> dict[str, Any]:
+        if job.like:
+            job.like.copy_subwords(out)
+            return {}
         train = [texts / f"train.{language}" for language in plan.languages]
         pairs = sum(part["kept"] for part in cleaned["parts"] if part["split"] == "train")
         method.learn(Texts(train[0], train[1], pairs, quiet), out, job.vocabulary, workers)
         return {}
 
     def binary(out: Path) -> dict[str, Any]:
-        dictionary = subwords / DICTIONARY if DICTIONARY in method.files else None
-        joined = dictionary is not None or plan.protocol.joined_dictionary
+        own = [subwords / DICTIONARY] if DICTIONARY in method.files else []
+        dictionaries = job.like.dictionaries() if job.like else own
+        joined = len(dictionaries) == 1 if dictionaries else plan.protocol.joined_dictionary
         tokens = sum(sum(split["tokens"]) + 2 * split["pairs"] for split in encoded["pieces"].values())
-        return {"lines": binarise(pieces, plan.languages, out, workers, dictionary, joined, tokens, quiet)}
+        return {"lines": binarise(pieces, plan.languages, out, workers, dictionaries, joined, tokens, quiet)}
 
     cleaned = stages.run("text", clean)
     if not keep:

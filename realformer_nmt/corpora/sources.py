@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.corpora import like
 from realformer_nmt.corpora.corpus import Corpus, HeldOut, Lengths, Member, TextProtocol
+from realformer_nmt.corpora.like import Like
 from realformer_nmt.corpora.manifest import load, shipped
 from realformer_nmt.corpora.subwords import METHODS
 from realformer_nmt.corpora.texts import SPLITS, Files, Plan
 from realformer_nmt.data_bins.languages import demand_language
 
 REPEATED = {"train": "may be repeated", "valid": "may be repeated", "test": "may be repeated: test, test1, test2 ..."}
+SUBWORDS = "sentencepiece"
 PIECES = 32_000  # of sentencepiece, unless the user says otherwise
 MOST_PIECES = 1_000_000  # beyond which learning does not end
 OWN = TextProtocol(  # for files that no manifest describes
@@ -37,6 +40,7 @@ class Job:
     corpus: Corpus | None = None
     archives: Path | None = None
     own: Mapping[str, tuple[Files, ...]] | None = None
+    like: Like | None = None
 
     def parts(self, members: Mapping[Member, Path]) -> Mapping[str, tuple[Files, ...]]:
         if self.corpus is None:
@@ -69,12 +73,13 @@ class Job:
 
     def inputs(self) -> dict[str, Path]:
         """Files of one's own, by the options that named them."""
-        return {
+        own = {
             f"--{split} {side}{f' {number}' if number > 1 else ''}": path
             for split, parts in (self.own or {}).items()
             for number, files in enumerate(parts, 1)
             for side, path in (("SOURCE", files.source), ("TARGET", files.target))
         }
+        return own | (self.like.inputs() if self.like else {})
 
 
 def describe(corpus: Corpus) -> dict[str, Any]:
@@ -102,9 +107,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         own.add_argument(
             f"--{split}", nargs=2, type=Path, action="append", metavar=("SOURCE", "TARGET"), help=REPEATED[split]
         )
+    own.add_argument(
+        "--like", type=Path, metavar="FOLDER", help="prepare them as FOLDER was, for a model that was trained on it"
+    )
     own.add_argument("--held-out", type=int, metavar="N", help="instead of --valid: take every N-th pair of --train")
     how = parser.add_argument_group("what is done to the text (default: as CORPUS says)")
-    how.add_argument("--subwords", choices=METHODS, default="sentencepiece", help="default: sentencepiece, on raw text")
+    how.add_argument("--subwords", choices=METHODS, help="default: sentencepiece, on raw text")
     how.add_argument(
         "--vocabulary", type=int, metavar="N", help="sentencepiece: pieces (default: 32000); moses_bpe: merges"
     )
@@ -124,6 +132,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def job(args: argparse.Namespace) -> Job:
+    if args.like is None:
+        return made(args)
+    found = like.read(args)
+    return replace(made(like.filled(args, found), found.report.settings.protocol), like=found)
+
+
+def made(args: argparse.Namespace, usual: TextProtocol = OWN) -> Job:
+    """`usual` is for files of one's own."""
+    subwords = args.subwords or SUBWORDS
     own = {split: getattr(args, split) or [] for split in SPLITS}
     named = [option for option in (*SPLITS, "source", "target", "held_out") if getattr(args, option) is not None]
     if args.corpus and named:
@@ -134,7 +151,7 @@ def job(args: argparse.Namespace) -> Job:
         _demand_own(args)
     corpus = load(args.corpus) if args.corpus else None
     try:
-        protocol = changed(corpus.protocol if corpus else OWN, args)
+        protocol = changed(corpus.protocol if corpus else usual, args)
         held_out = corpus.held_out if corpus else HeldOut(args.held_out, "before_cleaning") if args.held_out else None
     except ValueError as error:
         raise UserError(str(error)) from error
@@ -144,7 +161,7 @@ def job(args: argparse.Namespace) -> Job:
         protocol=protocol,
         held_out=held_out,
         invalid_utf8=args.invalid_utf8 or (corpus.invalid_utf8 if corpus else "refuse"),
-        tokenised=METHODS[args.subwords].tokenised,
+        tokenised=METHODS[subwords].tokenised,
         deduplicate=args.deduplicate,
     )
     if args.vocabulary is not None and not 1 <= args.vocabulary <= MOST_PIECES:
@@ -152,7 +169,7 @@ def job(args: argparse.Namespace) -> Job:
     size = args.vocabulary or (protocol.bpe if plan.tokenised else PIECES)
     own |= {f"test{number}" if number else "test": [pair] for number, pair in enumerate(own["test"])}
     files = {split: tuple(Files(str(one), one, two, "text") for one, two in pairs) for split, pairs in own.items()}
-    return Job(args.corpus or "own files", plan, args.subwords, size, corpus, args.archives, files)
+    return Job(args.corpus or "own files", plan, subwords, size, corpus, args.archives, files)
 
 
 def _demand_own(args: argparse.Namespace) -> None:

@@ -75,6 +75,7 @@ def compose(args: argparse.Namespace, protocol: Protocol, machines: Machines, pr
         *command.validation(prepared),
         *command.precision(machines, args.precision),
         *command.distribution(machines),
+        *(["--finetune-from-model", str(args.begin_with.absolute())] if args.begin_with else []),
         *command.logging(args.folder.absolute(), args.tensorboard, args.curves),
         *args.flags,
     ]

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from realformer_nmt.checkpoints.run import named
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Stage
 from realformer_nmt.fairseq_patches.option_ranges import check_training
@@ -40,6 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--arch", required=True, metavar="FAMILY", help=", ".join(FAMILIES))
     parser.add_argument("--layers", required=True, metavar="N|N-M", help="layers of encoder and decoder: 18, or 60-12")
+    parser.add_argument(
+        "--from",
+        dest="begin_with",
+        type=named,
+        metavar="RUN",
+        help="begin with the weights of this run's folder or checkpoint, trained on data like these (`prepare --like`)",
+    )
     parser.add_argument("--protocol", default="realformer", help=f"{', '.join(shipped())}, or your own FILE.toml")
     parser.add_argument(
         "--corpus", metavar="NAME", help="use the protocol's settings for it (default: as in prepare.json)"

@@ -25,7 +25,7 @@ def write(folder: Path, texts: dict[str, tuple[list[str], list[str]]]) -> None:
 def test_fairseq_reads_back_what_was_written(tmp_path: Path) -> None:
     write(tmp_path, TEXTS)
     out = tmp_path / "data-bin"
-    assert binarise(tmp_path, LANGUAGES, out, 1, None, True) == {"train": 3, "valid": 1}
+    assert binarise(tmp_path, LANGUAGES, out, 1, [], True) == {"train": 3, "valid": 1}
     dictionaries = [Dictionary.load(str(out / f"dict.{language}.txt")) for language in LANGUAGES]
     assert dictionaries[0].symbols == dictionaries[1].symbols
     assert len(dictionaries[0]) % 8 == 0
@@ -41,11 +41,11 @@ def test_a_line_that_fairseq_splits_is_noticed(tmp_path: Path) -> None:
     write(tmp_path, {**TEXTS, "valid": (["a\rb"], ["a"])})
     (tmp_path / "dictionary").write_text("\u2581a 1\nb 1\n", "utf-8")
     with pytest.raises(UserError, match=r"valid\.en has 1 lines, but fairseq binarised 2"):
-        binarise(tmp_path, LANGUAGES, tmp_path / "data-bin", 1, tmp_path / "dictionary", True)
+        binarise(tmp_path, LANGUAGES, tmp_path / "data-bin", 1, [tmp_path / "dictionary"], True)
 
 
 def test_a_failure_of_fairseq_is_told(tmp_path: Path) -> None:
     write(tmp_path, TEXTS)
     (tmp_path / "dictionary").write_text("a 1\na 1\n", "utf-8")
     with pytest.raises(UserError, match=r"(?s)status 1:.*Duplicate word found"):
-        binarise(tmp_path, LANGUAGES, tmp_path / "data-bin", 1, tmp_path / "dictionary", True)
+        binarise(tmp_path, LANGUAGES, tmp_path / "data-bin", 1, [tmp_path / "dictionary"], True)

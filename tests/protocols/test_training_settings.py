@@ -70,17 +70,19 @@ def test_a_step_is_the_same_on_more_devices(toy_corpus: Path) -> None:
     assert alone == compute(toy_corpus, "--", "--update-freq", "1", ranks=2)["tokens_a_step"] == [1000]
 
 
-def test_inputs_are_the_data_and_what_the_training_begins_from(toy_corpus: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [["--", "--finetune-from-model", "RUN/average.pt"], ["--from", "RUN"]])
+def test_inputs_are_the_data_and_what_the_training_begins_from(
+    toy_corpus: Path, tmp_path: Path, options: list[str]
+) -> None:
+    (tmp_path / "average.pt").touch()
     parser = argparse.ArgumentParser()
     train.add_arguments(parser)
-    first = tmp_path / "first.pt"
-    args = parser.parse_args(
-        ["--data", str(toy_corpus), "--folder", "run", *BASE, "--", "--finetune-from-model", str(first)]
-    )
+    words = [word.replace("RUN", str(tmp_path)) for word in options]
+    args = parser.parse_args(["--data", str(toy_corpus), "--folder", "run", *BASE, *words])
     prepared = composition.preparation(args)
     cfg = updates.parse(composition.compose(args, composition.load_protocol(args, prepared), Machines(0), prepared))
     names = {path.name for path in toy_corpus.iterdir() if path.name.startswith(("train.", "valid.", "dict."))}
-    assert set(settings.inputs(cfg)) == {*names, "first.pt"}
+    assert set(settings.inputs(cfg)) == {*names, "average.pt"}
     assert len(names) == 10
 
 
