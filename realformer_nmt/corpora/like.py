@@ -23,8 +23,9 @@ class Like(NamedTuple):
 
     def dictionaries(self) -> list[Path]:
         """One for both languages, where it is joined."""
-        found = [self.folder / "data-bin" / f"dict.{side}.txt" for side in (self.report.source, self.report.target)]
-        return found[:1] if filecmp.cmp(*found, shallow=False) else found
+        sides = (self.report.source, self.report.target)
+        source, target = (self.folder / "data-bin" / f"dict.{side}.txt" for side in sides)
+        return [source] if filecmp.cmp(source, target, shallow=False) else [source, target]
 
     def inputs(self) -> dict[str, Path]:
         files = [*self.subwords().values(), *self.dictionaries()]
