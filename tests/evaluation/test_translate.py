@@ -3,7 +3,6 @@
 import argparse
 import gzip
 import hashlib
-import io
 import json
 import os
 import re
@@ -25,7 +24,6 @@ from realformer_nmt.common.text_lines import read_lines, sha256
 from realformer_nmt.data_bins import databin
 from realformer_nmt.evaluation import translate
 from realformer_nmt.evaluation.metric_table import tokenised_bleu
-from realformer_nmt.evaluation.streams import streaming
 from realformer_nmt.kernels.precision import FORMS, supported
 
 ROUNDED = [name for name in supported() if name != translate.EXACT]
@@ -93,34 +91,6 @@ def test_a_runs_folder_is_its_model(tmp_path: Path) -> None:
     for name in ("checkpoint_last.pt", "average.pt"):
         (tmp_path / name).touch()
         assert parser.parse_args([str(tmp_path), "--output", "out"]).checkpoints == [tmp_path / name]
-
-
-def test_a_packed_text_that_is_cut_off_is_refused(tmp_path: Path) -> None:
-    whole = gzip.compress(b"a b c\n" * 1000)
-    for name, content in {
-        "cut": whole[:-9],
-        "text": b"a b c\n",
-        "flipped": whole[:30] + b"\xff\xff" + whole[32:],
-    }.items():
-        (tmp_path / f"{name}.gz").write_bytes(content)
-        with pytest.raises(UserError, match=rf"{name}\.gz: not a whole gzip file"):
-            read_lines(tmp_path / f"{name}.gz")
-
-
-def test_a_stream_is_kept_beside_its_record(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """So that the record can name what was translated."""
-    text = "Zwei Hunde\u2028rennen.\r\n".encode()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-    given: list[argparse.Namespace] = []
-
-    def run(args: argparse.Namespace) -> int:
-        given.append(args)
-        return 0
-
-    assert streaming("out")(run)(argparse.Namespace(input=Path("-"), output=tmp_path, beam=3)) == 0
-    (args,) = given
-    assert (args.input.parent, args.output, args.beam) == (tmp_path, tmp_path, 3)
-    assert args.input.read_bytes() == text
 
 
 @pytest.mark.parametrize("number", [1, 7, 8, 9])

@@ -1,0 +1,120 @@
+"""Probes of compat_probes.py that ask about precisions and moving averages."""
+
+import math
+import warnings
+from typing import Any
+
+import torch
+from fairseq import optim, options
+from fairseq.dataclass.configs import EMAConfig
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from fairseq.models.ema.ema import EMA
+from fairseq.tasks.fairseq_task import FairseqTask
+from torch import nn
+
+
+def tpu_of_bf16() -> list[bool]:
+    """With --bf16 alone, and with --tpu beside it."""
+    commands = (["data", "--arch", "transformer", "--bf16"], ["data", "--arch", "transformer", "--bf16", "--tpu"])
+    return [options.parse_args_and_arch(options.get_training_parser(), command).tpu for command in commands]
+
+
+def product_under_amp_on_a_cpu() -> str:
+    """Its type, in a step of training."""
+    found = []
+
+    def criterion(model: torch.nn.Module, sample: torch.Tensor) -> tuple[torch.Tensor, int, dict[str, float]]:
+        output = model(sample)
+        found.append(str(output.dtype))
+        return output.float().sum(), 1, {}
+
+    model = ModelOfAWeight()
+    FairseqTask.train_step(None, torch.ones(2, 3), model, criterion, wrapped("--amp", model), 1)
+    return found[0]
+
+
+def warnings_of_amp_on_a_cpu() -> int:
+    """That there is no CUDA for the scale, and none for autocast."""
+    with warnings.catch_warnings(record=True) as shown:
+        product_under_amp_on_a_cpu()
+    return sum("CUDA is not available" in str(warning.message) for warning in shown)
+
+
+def infinite_gradient_under_amp_on_a_cpu() -> str:
+    model = ModelOfAWeight()
+    optimizer = wrapped("--amp", model)
+    model.weight.grad = torch.full_like(model.weight, math.inf)
+    try:
+        optimizer.clip_grad_norm(0.0)
+    except Exception as error:
+        return type(error).__name__
+    return "goes on"
+
+
+def fp32_weights_resumed() -> bool:
+    """Whether an optimiser that is made of the rounded weights and the state has those that were updated."""
+    before, after = (ModelOfAWeight().bfloat16() for _ in range(2))
+    optimizer = wrapped("--bf16", before)
+    before.weight.grad = torch.ones_like(before.weight)
+    optimizer._needs_sync = True
+    optimizer.step()
+    after.load_state_dict(before.state_dict())
+    resumed = wrapped("--bf16", after)
+    resumed.load_state_dict(optimizer.state_dict())
+    return torch.equal(resumed.fp32_params[0], optimizer.fp32_params[0])
+
+
+class ModelOfAWeight(torch.nn.Linear):
+    def __init__(self) -> None:
+        torch.manual_seed(1)
+        super().__init__(3, 2, bias=False)
+
+    def set_num_updates(self, _: int) -> None:
+        pass
+
+
+def wrapped(precision: str, model: torch.nn.Module) -> Any:
+    """fairseq's optimiser of a precision around Adam."""
+    given = ["data", "--arch", "transformer", "--optimizer", "adam", "--lr", "0.001", precision]
+    config = convert_namespace_to_omegaconf(options.parse_args_and_arch(options.get_training_parser(), given))
+    kind = optim.AMPOptimizer if precision == "--amp" else optim.FP16Optimizer
+    return kind.build_optimizer(config, list(model.parameters()))
+
+
+class Tiny(nn.Module):
+    """Weights of one name and of two, a flag, and a buffer that the first forward pass writes."""
+
+    written_once = ("profile",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.one, self.tied = nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)
+        self.tied_again = self.tied
+        self.register_buffer("profile", torch.tensor(1.0))
+        nn.init.zeros_(self.one.weight)
+        nn.init.zeros_(self.tied.weight)
+
+
+def averaged(dtype: torch.dtype = torch.float32, in_fp32: bool = False) -> list[float]:
+    """0 before, 1 after, decay 1/2, and a profile of 1 that becomes 3: [one name, two names, profile]."""
+    model = Tiny().to(dtype)
+    average = EMA(model, EMAConfig(store_ema=True, ema_decay=0.5, ema_fp32=in_fp32))
+    nn.init.ones_(model.one.weight)
+    nn.init.ones_(model.tied.weight)
+    model.profile.fill_(3)
+    average.step(model, 1)
+    found = average.get_model()
+    return [found.one.weight.item(), found.tied_again.weight.item(), found.profile.item()]
+
+
+def averaged_in_half_precision() -> list[float]:
+    return averaged(torch.bfloat16, in_fp32=True)
+
+
+def flag_in_average() -> bool:
+    model = nn.Module()
+    model.register_buffer("written", torch.tensor(False))
+    average = EMA(model, EMAConfig(store_ema=True))
+    model.written.fill_(True)
+    average.step(model, 1)
+    return bool(average.get_model().written)
