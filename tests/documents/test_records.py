@@ -57,6 +57,18 @@ def test_the_race_of_engines_is_the_records() -> None:
     assert told in (REPOSITORY / "README.md").read_text()
 
 
+def test_a_server_under_load_is_the_records() -> None:
+    page = (REPOSITORY / "docs" / "serving.md").read_text()
+    record = json.loads((RESULTS / "serving.json").read_text())
+    names = ("clients", "requests", "lost", "requests a second", "p50 ms", "p99 ms", "server's processor ms a request")
+    rows = [" | ".join(f"{row[name]:,}" for name in names) for row in record["rows"]]
+    assert re.findall(r"^\| (\d.*) \|$", page.partition("## Under load")[2], re.MULTILINE) == rows
+    most = record["rows"][-1]
+    assert most["requests"] >= 10_000
+    assert all(row["as in Python"] == row["requests"] - row["lost"] for row in record["rows"])
+    assert f"beam {record['beam']}" in page
+
+
 def test_processes_side_by_side_are_the_records() -> None:
     page = (REPOSITORY / "docs" / "performance.md").read_text()
     record = json.loads((RESULTS / "jobs.json").read_text())
