@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 import realformer_nmt
 from realformer_nmt.analysis.watching import CHAINS
-from realformer_nmt.common.choices import choose
+from realformer_nmt.common.choices import choose, unknown
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.serving import messages, page_files
@@ -109,7 +109,10 @@ class Desk:
     def _chosen(self, name: str | None) -> Served:
         if name is None and len(self._served) > 1:
             raise UserError(f"several models are served, say which: model is one of {', '.join(self._served)}")
-        return choose("model", printable(next(iter(self._served)) if name is None else name), self._served)
+        key = next(iter(self._served), "") if name is None else name
+        if key not in self._served:
+            raise UserError(unknown("model", printable(key), self._served))
+        return self._served[key]
 
     def _demand_short(self, text: str) -> None:
         if len(text) > self._limits.most_characters:
@@ -167,7 +170,7 @@ def add_refusals(app: FastAPI) -> None:
         return RefusedError(422, mistakes(error)).response()
 
     @app.exception_handler(HTTPException)
-    async def unknown(request: Request, error: HTTPException) -> Response:
+    async def elsewhere(request: Request, error: HTTPException) -> Response:
         """FastAPI's 400 is of JSON that is too deep, or has a number of too many digits."""
         status = 422 if error.status_code == 400 else error.status_code
         what = f"{request.method} {printable(request.url.path[:100])}: {error.detail}; /openapi.json says what there is"

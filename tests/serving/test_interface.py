@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from serving_client import Answer, Client, serving
 from tiny_run import Training
 
@@ -76,6 +78,26 @@ BROKEN = {
 }
 
 
+LEAF = st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=20)
+JSON = st.recursive(LEAF, lambda part: st.lists(part, max_size=3) | st.dictionaries(st.text(), part, max_size=3))
+ODDEST = st.text(st.characters(), max_size=20)  # halves of surrogate pairs, too
+OPTIONS = dict.fromkeys(("beam", "nbest", "max_len_b"), st.integers(0, 6)) | dict.fromkeys(
+    ("max_len_a", "lenpen"), st.floats() | st.integers()
+)
+SEARCHES = st.fixed_dictionaries(
+    {"texts": st.lists(ODDEST, min_size=1, max_size=3)},
+    optional={name: kind | JSON for name, kind in OPTIONS.items()},
+)
+LOOKS = st.fixed_dictionaries(
+    {
+        "text": ODDEST,
+        "pieces": st.lists(ODDEST, max_size=5),
+        "chain": st.sampled_from(["encoder", "decoder", "encoder-decoder"]),
+        "layer": st.integers(1, 2) | JSON,
+    }
+)
+
+
 @pytest.fixture(scope="module")
 def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
     return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
@@ -137,6 +159,15 @@ def test_what_cannot_be_answered_is_refused_in_a_sentence(client: Client, name: 
     assert said.isprintable()
     assert len(said) < 700
     assert client.get("/health").json == {"status": "ok", "waiting": 0}
+
+
+@settings(max_examples=40, deadline=None)
+@given(search=SEARCHES, look=LOOKS)
+def test_nothing_that_is_json_breaks_it(client: Client, search: dict[str, Any], look: dict[str, Any]) -> None:
+    for path, asked in (("/translate", search), ("/attention", look)):
+        found = client.post(path, asked)
+        assert found.status in (200, 422)
+        assert (found.status == 422) == ("error" in found.json)
 
 
 def test_a_refusal_says_what_is_allowed(client: Client) -> None:
