@@ -56,9 +56,8 @@ class Guard:
         given = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
         name = PORT.sub("", given[0]).lower() if len(given) == 1 else ""
         if name not in self.hosts:
-            raise RefusedError(
-                421, f"this server is not {printable(name[:100])!r}, it is {', '.join(self.hosts)}: pass --name to it"
-            )
+            told = f"{printable(name[:100])!r} is none of this server's names, {', '.join(self.hosts)}"
+            raise RefusedError(421, f"{told}: ask for one of them, or start it with --name")
 
     async def _body(self, receive: Receive) -> bytes:
         parts: list[bytes] = []

@@ -166,8 +166,10 @@ def add_refusals(app: FastAPI) -> None:
         return RefusedError(422, one_line(error)).response()
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> Response:
-        return RefusedError(422, mistakes(error)).response()
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        is_json = request.headers.get("content-type", "").startswith("application/json")
+        told = mistakes(error) if is_json else "send JSON, with the header Content-Type: application/json"
+        return RefusedError(422, told).response()
 
     @app.exception_handler(HTTPException)
     async def elsewhere(request: Request, error: HTTPException) -> Response:

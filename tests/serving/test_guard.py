@@ -31,7 +31,7 @@ def test_another_name_is_refused(client: Client, host: str) -> None:
     for path in ("/health", "/models", "/openapi.json", "/nothing"):
         found = client.get(path, Host=host)
         assert found.status == 421
-        assert "127.0.0.1, localhost: pass --name" in found.json["error"]
+        assert "this server's names, 127.0.0.1, localhost: ask for one of them" in found.json["error"]
 
 
 def test_a_body_of_too_many_bytes_is_refused_however_it_comes(client: Client) -> None:

@@ -219,7 +219,8 @@ def test_openapi_describes_what_there_is_and_no_page_of_fastapis_is_there(client
 def test_a_body_that_is_no_json_by_its_type_is_refused(client: Client) -> None:
     """What a page of another site may send without being asked first."""
     text = {"Content-Type": "text/plain"}
-    assert client.ask("POST", "/translate", b'{"texts": ["a"]}', text).status == 422
+    found = client.ask("POST", "/translate", b'{"texts": ["a"]}', text)
+    assert (found.status, found.json["error"]) == (422, "send JSON, with the header Content-Type: application/json")
 
 
 def test_of_several_models_one_has_to_be_named(served: dict[str, Served], model: Translator) -> None:
