@@ -77,3 +77,14 @@ def test_processes_side_by_side_are_the_records() -> None:
     assert shown in page
     assert f"{statistics.median(ratios):.1f} times as fast as one process" in (REPOSITORY / "README.md").read_text()
     assert len({run["sha256"] for runs in record["rounds"] for run in runs}) == 1
+
+
+@pytest.mark.parametrize("recipe", ["fine_tuning"])
+def test_what_a_recipe_gained_is_its_records(recipe: str) -> None:
+    """Of each comparison the score, and that of its baseline, which is the score less the difference."""
+    files = sorted((RESULTS / recipe).glob("significance*.json"))
+    tests = [row for file in files for row in json.loads(file.read_text())["comparisons"]]
+    scores = {f"{score:.2f}" for row in tests for score in (row["score"], row["score"] - row["difference"])}
+    page = (REPOSITORY / "recipes" / recipe / "README.md").read_text()
+    table = re.findall(r"^\|.*\|$", page, re.MULTILINE)
+    assert set(re.findall(r"\d+\.\d\d", "".join(table))) == scores
