@@ -127,7 +127,8 @@ class CrossAttention(Attention):
         seen, carried = self._keys_values([self.v_proj(memory), self.k_proj(memory)], carried)
         if cache is not None:
             value, key = seen.parts
-            seen = cache.held = KeysValues((value.contiguous(), key.mT.contiguous().mT))  # or each step copies
+            across = key.transpose(-1, -2).contiguous().transpose(-1, -2)  # or each step copies
+            seen = cache.held = KeysValues((value.contiguous(), across))
         return query, seen, carried
 
 

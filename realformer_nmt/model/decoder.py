@@ -67,17 +67,28 @@ class Decoder(Side, FairseqIncrementalDecoder):
         if mask_padding and mask is not None:
             mask = mask | tokens.eq(self.padding_idx)[:, None, None]  # B x 1 x T x T
         masks = (mask, source_padding)
-        x = self.embed(tokens, positions)
-        stream = self.topology.enter(x.view(len(x) // beams, -1, x.size(-1)))  # in beam search B x beams x C
-        carried: BothCarried = ((), ())
         wanted = self.need_attn and not self.training  # the last layer's attention
+        x, attn = self.write(self.embed(tokens, positions), memory, masks, caches, beams, wanted)
+        if encoder_out is None or memory is None or attn is None:
+            return x, {"attn": [None]}
+        return x, {"attn": [self._in_source_order(attn, encoder_out).view(*x.shape[:2], -1)]}  # rows x T x S
+
+    def write(
+        self,
+        x: Tensor,
+        memory: Tensor | None,
+        masks: tuple[Tensor | None, Tensor | None],
+        caches: Sequence[Caches],
+        beams: int = 1,
+        wanted: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Embeddings through all layers: rows x T x C to the same, and the last layer's attention if it is wanted."""
+        stream = self.topology.enter(x.view(x.size(0) // beams, -1, x.size(-1)))  # in beam search B x beams x C
+        carried: BothCarried = ((), ())
         for layer, cache in zip(self.layers, caches, strict=True):
             weights = wanted and layer is self.layers[-1]
             stream, carried, attn = self.run(layer, stream, memory, masks, carried, cache, weights)
-        x = self.topology.leave(stream, self.layer_norm).view(x.shape)
-        if encoder_out is None or memory is None or not wanted:
-            return x, {"attn": [None]}
-        return x, {"attn": [self._in_source_order(attn, encoder_out).view(*x.shape[:2], -1)]}  # rows x T x S
+        return self.topology.leave(stream, self.layer_norm).view(x.shape), attn if wanted else None
 
     def output_layer(self, features: Tensor) -> Tensor:
         return self.output_projection(features)  # B x T x V

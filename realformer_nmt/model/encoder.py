@@ -50,18 +50,21 @@ class Encoder(Side, FairseqEncoder):
         leading = src_tokens.eq(self.padding_idx).cumprod(1).sum(1, keepdim=True)  # B x 1
         tokens = src_tokens.gather(1, rotation(leading, src_tokens.size(1)))
         padding = tokens.eq(self.padding_idx)
+        values = {
+            "encoder_out": [self.read(tokens, padding).transpose(0, 1)],  # S x B x C, fairseq's order
+            "encoder_padding_mask": [padding],  # B x S
+            "leading_padding": [leading],
+        }
+        return EncoderOut(values, OrderReader())
+
+    def read(self, tokens: Tensor, padding: Tensor) -> Tensor:
+        """Tokens whose padding is on the right: B x S to B x S x C."""
         x = self.embed(tokens, self.embed_positions(tokens) if self.embed_positions else None)
         stream = self.topology.enter(x.masked_fill(padding.unsqueeze(-1), 0))
         carried: Carried = ()
         for layer in self.layers:
             stream, carried = self.run(layer, stream, padding[:, None, None], carried)
-        x = self.topology.leave(stream, self.layer_norm)
-        values = {
-            "encoder_out": [x.transpose(0, 1)],  # S x B x C, fairseq's order
-            "encoder_padding_mask": [padding],  # B x S
-            "leading_padding": [leading],
-        }
-        return EncoderOut(values, OrderReader())
+        return self.topology.leave(stream, self.layer_norm)
 
     def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
         order, beams = sentences_of(encoder_out.orders.read(new_order), encoder_out.beams)

@@ -162,7 +162,7 @@ class DecoderLayer(Layer):
         stream, to_self = self.attend_to_self(topology, stream, masks[0], carried[0], caches[0])
         norm, place = self.encoder_attn_layer_norm, self.place(1)
         x = topology.read(stream, norm, place)
-        queries = x.view(len(memory), -1, x.size(-1))  # B x beams * T x C: the beams of a sentence share its memory
+        queries = x.view(memory.size(0), -1, x.size(-1))  # B x beams * T x C: the beams of a sentence share its memory
         to_source = self.encoder_attn(queries, memory, masks[1], carried[1], caches[1], weights)
         branch = self.dropout_module(to_source.output).view(x.shape)
         stream = topology.write(stream, branch, self.encoder_attn_shortcut, norm, place)
