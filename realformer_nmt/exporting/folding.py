@@ -58,4 +58,4 @@ def of_embeddings(side: str, stack: Side, weights: Weights) -> list[str]:
 
 def demand_invertible(name: str, w: Tensor) -> None:
     if not w.ne(0).all():
-        raise UserError(f"{name} has a weight of 0, which no plain shortcut can have")
+        raise UserError(f"{name} has a weight of 0, which no plain shortcut can have: --to onnx takes every model")

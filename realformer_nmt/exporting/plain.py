@@ -16,12 +16,7 @@ from realformer_nmt.model.model import read_options
 from realformer_nmt.model.parts import PARTS
 from realformer_nmt.model.scaling import SCALINGS
 
-OURS = {
-    *PARTS,
-    "score_length",
-    "decoding_precision",
-    "checkpoint_activations",
-}  # options that stock lacks, or needs not
+OURS = {*PARTS, "score_length", "decoding_precision", "checkpoint_activations"}  # that stock lacks, or needs not
 TABLES = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "decoder.output_projection.weight")
 
 
@@ -61,7 +56,7 @@ def demand_form(source: Source, chosen: TranslationConfig) -> Form:
         if getattr(chosen, part) not in names:
             raise UserError(
                 f"{source.path} has --{part.replace('_', '-')} {getattr(chosen, part)}, which fairseq's transformer "
-                f"has no place for, only for {' and '.join(names)}; `realformer-nmt translate` takes it as it is"
+                f"has no place for, only for {' and '.join(names)}; --to onnx takes every model"
             )
     return form
 

@@ -45,9 +45,9 @@ class Source(NamedTuple):
         for file in (*self.dictionaries, *self.subwords):
             shutil.copyfile(file, folder / file.name)
 
-    def record(self, target: str, folder: Path) -> None:
+    def record(self, settings: Mapping[str, str], folder: Path) -> None:
         inputs = {file.name: file for file in (self.path, *self.dictionaries, *self.subwords)}
-        sealed.write(folder / RECORD, {MADE_FROM: made_from({"to": target}, inputs)})
+        sealed.write(folder / RECORD, {MADE_FROM: made_from(settings, inputs)})
 
 
 def load(args: argparse.Namespace) -> Source:

@@ -13,7 +13,7 @@ FILE = "model.pt"
 ARCH = "transformer"
 
 
-def write(source: Source, folder: Path) -> None:
+def write(source: Source, folder: Path, _precision: str) -> None:
     torch.save(checkpoint(source, plain.of(source)), folder / FILE)
     source.copy_words(folder)
 

@@ -1,20 +1,26 @@
 """Models to export, which nobody trained: every weight is at random, biases and shortcuts too."""
 
+import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import commands
 import saved
 import tiny
 import torch
+from reports import parse
 from torch import Tensor
 
 from realformer_nmt.corpora.cleaning import Steps
 from realformer_nmt.corpora.preparation import Preparation
 from realformer_nmt.exporting.source import Source
 from realformer_nmt.model.parts import PARTS
+from realformer_nmt.serving import translator
 
 DEVIATION = 0.3
+LONGEST = 40  # hypothesis
 
 
 def source(parts: tuple[str, str, str, str], folder: Path, **options: Any) -> Source:
@@ -28,9 +34,43 @@ def source(parts: tuple[str, str, str, str], folder: Path, **options: Any) -> So
     return Source(folder / "model.pt", model, given, 7, corpus)
 
 
-def checkpoint(path: Path, data: Path, arch: str, *flags: str) -> Path:
+def checkpoint(path: Path, data: Path, arch: str, *flags: str, apart: float = 0.0) -> Path:
+    """As fairseq-train saves it. With words `apart` from padding and the like it writes words alone, and ends."""
     state = saved.state(data, *flags, arch=arch)
-    return saved.save(path, {**state, "model": at_random(state["model"])})
+    weights = at_random(state["model"])
+    last = [name for name in weights if re.fullmatch(r"decoder\.(layers\.\d\.final_)?layer_norm\.bias", name)][-1]
+    output = weights["decoder.output_projection.weight"]
+    direction = apart * output[tiny.EOS].sign()
+    output[: tiny.EOS] *= apart == 0
+    output[tiny.EOS :] += direction
+    weights[last] += direction
+    return saved.save(path, {**state, "model": weights})
+
+
+def greedy(path: Path, data: Path, texts: list[str]) -> list[list[str]]:
+    """The pieces that ours writes, LONGEST at most, if each is the most probable one."""
+    model = translator.load(path, data=data, subwords="none", cpu=True)
+    return [each[0].pieces for each in model.stream(texts, beam=1, max_len_b=LONGEST)]
+
+
+def several(path: Path, data: Path, user_dir: Path) -> list[dict[str, float]]:
+    """Of each sentence of the test set the three that beam search finds, with the log of their probability."""
+    options = ("--cpu", "--num-workers", 0, "--beam", 3, "--nbest", 3, "--min-len", 0, "--max-len-b", LONGEST)
+    words = commands.fairseq("generate", data, "--user-dir", user_dir, "--path", path, *options)
+    done = commands.run(words)
+    assert done.returncode == 0, done.stderr
+    found = parse(done.stdout).hypotheses
+    return [{each.text: whole(each.score * math.log(2), each.text) for each in found[at]} for at in sorted(found)]
+
+
+def whole(score: float, text: str) -> float:
+    """Of a score a token, the end being one."""
+    return score * (len(text.split()) + 1)
+
+
+def at_ends(found: Mapping[str, float]) -> bool:
+    """Whether all of them have ended by themselves: engines differ in how they end others."""
+    return max(len(text.split()) for text in found) < LONGEST
 
 
 def at_random(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -41,7 +81,7 @@ def at_random(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         if name.endswith("version"):
             made[weight.data_ptr()] = weight.clone()
         elif weight.data_ptr() not in made:
-            drawn = torch.empty(weight.shape).normal_(0, DEVIATION, generator=chance)
+            drawn: Tensor = torch.empty(weight.shape).normal_(0, DEVIATION, generator=chance)
             made[weight.data_ptr()] = drawn + 1.5 if name.endswith(("w0", "share", "norm.weight")) else drawn
             if name.endswith("embed_tokens.weight"):
                 drawn[tiny.PAD] = 0

@@ -1,0 +1,94 @@
+"""What exported models write under the engines that they are for, beside ours: BLEU, and how many hypotheses differ.
+
+pip install -e '.[ctranslate2,onnx]'
+python benchmarks/exports.py RUN... --prepared FOLDER    # the folders of runs, and of `realformer-nmt prepare`
+"""
+
+import argparse
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sacrebleu.metrics import BLEU
+from tabulate import tabulate
+
+from realformer_nmt import plugin
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.versions import processor, versions
+from realformer_nmt.corpora import preparation
+from realformer_nmt.exporting import onnx_decoding, source
+from realformer_nmt.exporting.export import TARGETS
+from realformer_nmt.serving import translator
+
+BEAM, LONGEST = 5, 200  # fairseq's defaults, as its length penalty of 1 is that of all engines
+Pieces = list[list[str]]
+Row = dict[str, Any]
+
+
+class Engine(NamedTuple):
+    package: str
+    translate: Callable[[Path, Pieces], Pieces]  # by an exported folder
+
+
+def by_ctranslate2(folder: Path, sentences: Pieces) -> Pieces:
+    import ctranslate2
+
+    engine = ctranslate2.Translator(str(folder), compute_type="default")  # as it is stored
+    found = engine.translate_batch(sentences, beam_size=BEAM, max_decoding_length=LONGEST)
+    return [result.hypotheses[0] for result in found]
+
+
+def by_onnxruntime(folder: Path, sentences: Pieces) -> Pieces:
+    model = onnx_decoding.Model(folder)
+    return [model.translate(pieces, BEAM, longest=LONGEST) for pieces in sentences]
+
+
+ENGINES = {"ctranslate2": Engine("ctranslate2", by_ctranslate2), "onnx": Engine("onnxruntime", by_onnxruntime)}
+
+
+def judge(path: Path, prepared: Path) -> Iterator[Row]:
+    corpus = preparation.read(prepared)
+    raw, reference = ((prepared / f"test.raw.{side}").read_text().splitlines() for side in corpus.languages)
+    args = argparse.Namespace(model=path, prepared=prepared, data=None, subwords=None, subwords_folder=None)
+    found = source.load(argparse.Namespace(**vars(args), hyphens=None))
+    model = translator.load(path, prepared=prepared, cpu=True)
+    ours = [each[0] for each in model.stream(raw, beam=BEAM, max_len_b=LONGEST)]
+    yield row(path, "this package", "fp32", [each.text for each in ours], ours, reference)
+    for name, engine in ENGINES.items():
+        for precision in TARGETS[name].precisions:
+            with tempfile.TemporaryDirectory() as folder:
+                try:
+                    import_module(TARGETS[name].module).write(found, Path(folder), precision)
+                except UserError:  # it has no place for this model
+                    continue
+                pieces = engine.translate(Path(folder), [each.source for each in ours])
+            texts = corpus.surface([" ".join(each) for each in pieces]).raw
+            yield row(path, name, precision, texts, ours, reference)
+
+
+def row(path: Path, engine: str, precision: str, texts: list[str], ours: list[Any], reference: list[str]) -> Row:
+    equal = sum(text == each.text for text, each in zip(texts, ours, strict=True))
+    score = BLEU().corpus_score(texts, [reference]).score
+    return {"model": path.name, "engine": engine, "precision": precision, "bleu": round(score, 2), "equal": equal}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path, nargs="+")
+    parser.add_argument("--prepared", type=Path, required=True)
+    parser.add_argument("--json", type=Path, default=Path("exports.json"))
+    args = parser.parse_args()
+    plugin.register()
+    packages = {engine.package: version(engine.package) for engine in ENGINES.values()}
+    rows = [each for run in args.runs for each in judge(run, args.prepared)]
+    made = {"versions": {**versions(), **packages}, "processor": processor(), "beam": BEAM, "rows": rows}
+    args.json.write_text(json.dumps(made, indent=1) + "\n")
+    print(tabulate(rows, headers="keys"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""A folder that transformers opens as MarianMTModel, and whose text its MarianTokenizer reads and writes.
+
+Marian computes positions by another formula than fairseq, and from another start. But it loads a table of them like any
+weight, so the file holds ours.
+"""
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.data_bins.datasets import dictionary
+from realformer_nmt.exporting import model_card, plain
+from realformer_nmt.exporting.source import Source
+from realformer_nmt.model.config import SIDES
+from realformer_nmt.model.stack import Side
+
+ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu_accurate": "gelu_new", "swish": "silu", "tanh": "tanh"}
+SPECIAL = {  # numbers that fairseq's dictionaries begin with; its decoder starts from the end symbol
+    **{"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2},
+    **{"decoder_start_token_id": 2, "forced_eos_token_id": 2},
+}
+LONGEST = 201  # tokens that fairseq writes unless it is told otherwise, the end among them
+
+
+def write(source: Source, folder: Path, _precision: str) -> None:
+    form = plain.of(source)
+    demand_marian(source, form.options)
+    weights = marian_weights(source, form)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    config = model_config(form.options, weights)
+    _write(folder / "config.json", config)
+    _write(folder / "generation_config.json", generation_config(config))
+    write_tokenizer(source, folder, config)
+    (folder / "README.md").write_text(model_card.of(source), encoding="utf-8")
+
+
+def demand_marian(source: Source, options: Mapping[str, Any]) -> None:
+    allowed = {
+        "encoder_normalize_before": (False,),
+        "layernorm_embedding": (False,),
+        "activation_fn": ACTIVATIONS,
+        "decoder_embed_dim": (options["encoder_embed_dim"],),
+    }
+    for name, values in allowed.items():
+        if options[name] not in values:
+            raise UserError(
+                f"{source.path} has {name} {options[name]}, and Marian's models have "
+                f"{' or '.join(map(str, values))}; --to onnx takes every model"
+            )
+
+
+def marian_weights(source: Source, form: plain.Plain) -> dict[str, Tensor]:
+    """By Marian's names, what is shared only once."""
+    tables = dict(zip(plain.TABLES, names_of_tables(form.options), strict=True))
+    limit = min(source.model.max_positions())
+    weights = {
+        tables.get(name, f"model.{name}"): weight.contiguous()
+        for name, weight in form.weights.items()
+        if not name.endswith((".version", ".embed_positions.weight"))
+    }
+    for side in SIDES:
+        table = form.weights.get(f"{side}.embed_positions.weight")
+        weights[f"model.{side}.embed_positions.weight"] = positions(getattr(source.model, side), table, limit)
+    words = form.weights[plain.TABLES[-1]].size(0)
+    return {**weights, "final_logits_bias": torch.zeros(1, words)}
+
+
+def names_of_tables(options: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Of the source's words, the target's and the output's."""
+    if options["share_all_embeddings"]:
+        return ("model.shared.weight",) * 3
+    target = "model.decoder.embed_tokens.weight"
+    output = target if options["share_decoder_input_output_embed"] else "lm_head.weight"
+    return "model.encoder.embed_tokens.weight", target, output
+
+
+def positions(side: Side, table: Tensor | None, limit: int) -> Tensor:
+    """Row i is that of the word at place i, counted from 0."""
+    if side.embed_positions is None:
+        return torch.zeros(limit, side.embed_tokens.embedding_dim)
+    rows = side.embed_positions.weights if table is None else table
+    first = side.padding_idx + 1
+    return rows[first : first + limit].clone()
+
+
+def model_config(options: Mapping[str, Any], weights: Mapping[str, Tensor]) -> dict[str, Any]:
+    source, target, _ = (weights[name] for name in names_of_tables(options))
+    sizes = ("layers", "attention_heads")
+    return {
+        "architectures": ["MarianMTModel"],
+        "model_type": "marian",
+        "d_model": options["encoder_embed_dim"],
+        **{f"{side}_{size}": options[f"{side}_{size}"] for side in SIDES for size in sizes},
+        **{f"{side}_ffn_dim": options[f"{side}_ffn_embed_dim"] for side in SIDES},
+        **{name: options[name] for name in ("dropout", "attention_dropout", "activation_dropout")},
+        "activation_function": ACTIVATIONS[options["activation_fn"]],
+        "scale_embedding": not options["no_scale_embedding"],
+        "vocab_size": len(source),
+        "decoder_vocab_size": len(target),
+        "max_position_embeddings": len(weights["model.encoder.embed_positions.weight"]),
+        "share_encoder_decoder_embeddings": options["share_all_embeddings"],
+        "tie_word_embeddings": options["share_decoder_input_output_embed"],
+        "is_encoder_decoder": True,
+        "use_cache": True,
+        "dtype": "float32",
+        **SPECIAL,
+    }
+
+
+def generation_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    """fairseq-generate's defaults: it, too, ends a search when it has as many hypotheses as beams."""
+    search = {"num_beams": 5, "early_stopping": True, "length_penalty": 1.0}
+    lengths = {"min_new_tokens": 1, "max_new_tokens": LONGEST}
+    return {**search, **lengths, "bad_words_ids": [[config["pad_token_id"]]], **SPECIAL}
+
+
+def write_tokenizer(source: Source, folder: Path, config: Mapping[str, Any]) -> None:
+    """Where text becomes pieces by sentencepiece; else the dictionaries alone."""
+    if source.corpus.subwords != "sentencepiece":
+        source.copy_words(folder)
+        return
+    for name in ("source.spm", "target.spm"):
+        shutil.copyfile(source.subwords[0], folder / name)
+    for name, file in zip(("vocab.json", "target_vocab.json"), source.dictionaries, strict=True):
+        _write(folder / name, dictionary(file).indices)
+    languages = dict(zip(("source_lang", "target_lang"), source.corpus.languages, strict=True))
+    tokens = {"unk_token": "<unk>", "eos_token": "</s>", "pad_token": "<pad>"}
+    settings = {"tokenizer_class": "MarianTokenizer", "model_max_length": config["max_position_embeddings"]}
+    settings |= {"separate_vocabs": True, "clean_up_tokenization_spaces": False}
+    _write(folder / "tokenizer_config.json", {**settings, **tokens, **languages})
+
+
+def _write(file: Path, content: Mapping[str, Any]) -> None:
+    file.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

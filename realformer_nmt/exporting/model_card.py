@@ -1,0 +1,127 @@
+"""README.md of a model that is handed on: what it is, what it was trained on, what it scored, and what it is not for.
+
+Scores come from run.json beside the checkpoint, if that has judged this very checkpoint.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from realformer_nmt.checkpoints.inspection import SIZES, arch_of
+from realformer_nmt.common import json_records, sealed
+from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.exporting.source import Source
+from realformer_nmt.model.parts import PARTS
+
+RECORD = "run.json"
+HINT = "`realformer-nmt score` writes it; move it away to export without scores"
+WANTED = {"models": list, "scores": dict}
+CARD = """---
+language: [{languages}]
+license: unknown
+library_name: transformers
+pipeline_tag: translation
+---
+
+# {source} to {target}
+
+{what}
+
+## Use
+
+```python
+from transformers import AutoTokenizer, MarianMTModel
+
+tokenizer, model = (each.from_pretrained("FOLDER") for each in (AutoTokenizer, MarianMTModel))
+batch = tokenizer(["A sentence."], return_tensors="pt", padding=True)
+print(tokenizer.batch_decode(model.generate(**batch), skip_special_tokens=True))
+```
+
+## Data
+
+{data}
+
+## Scores
+
+{scores}
+
+## Limits
+
+* It translates single sentences of at most {longest} pieces, without what stands around them.
+* Of other kinds of text than it was trained on, nothing is known. It can leave out, add or change what the source says.
+* {normalised}
+* Positions are a table in model.safetensors, which `save_pretrained` leaves out: copy this folder instead.
+
+## Licence
+
+None was told. That of the training data decides what may be done with the model: put it here, and in this file's head.
+"""
+
+
+def of(source: Source) -> str:
+    record = judged(source)
+    languages = [_safe(language) for language in source.corpus.languages]
+    return CARD.format(
+        languages=", ".join(languages),
+        source=languages[0],
+        target=languages[1],
+        what=described(source),
+        data=trained_on(source, record),
+        scores=scored(record),
+        longest=source.model.max_positions()[0],
+        normalised=normalised(source),
+    )
+
+
+def judged(source: Source) -> Mapping[str, Any]:
+    """The record of a test of this very checkpoint, or an empty one."""
+    file = source.path.parent / RECORD
+    if not file.is_file():
+        return {}
+    record = sealed.read(file, HINT, WANTED)
+    with json_records.expected(file, HINT):
+        return record if [model["sha256"] for model in record["models"]] == [sha256(source.path)] else {}
+
+
+def described(source: Source) -> str:
+    chosen = ", ".join(f"{name} {_safe(source.options.get(name))}" for name in (*PARTS, *SIZES))
+    parameters = sum(parameter.numel() for parameter in source.model.parameters())
+    arch = _safe(arch_of(dict(source.options)))
+    return f"`{arch}` ({chosen}), {parameters:,} parameters, {source.updates:,} updates; trained by realformer_nmt."
+
+
+def trained_on(source: Source, record: Mapping[str, Any]) -> str:
+    known = {
+        "corpus": source.corpus.corpus,
+        "subwords": source.corpus.subwords,
+        "protocol": record.get("protocol"),
+        "seed": record.get("training_seed"),
+        "averaged checkpoints": len(record.get("averaged") or []) or None,
+    }
+    return "\n".join(f"* {name}: {_safe(value)}" for name, value in known.items() if value is not None)
+
+
+def scored(record: Mapping[str, Any]) -> str:
+    if not record:
+        return "None on record."
+    lines = [
+        f"Of {_safe(record.get('corpus'))}, {_safe(record.get('subset'))}, {_safe(record.get('lines'))} lines:",
+        "",
+    ]
+    for each in record["scores"].values():
+        within = f" (95 %: plus or minus {each['interval']:.2f})" if each.get("interval") is not None else ""
+        lines.append(f"* {_safe(each['metric'])}: {each['score']:.2f}{within}, `{_safe(each['signature'])}`")
+    return "\n".join(lines)
+
+
+def normalised(source: Source) -> str:
+    steps = [name for name, done in vars(source.corpus.steps).items() if done is True]
+    if not steps:
+        return "Its training text was not normalised."
+    told = " and ".join(name.replace("_", " ") for name in steps)
+    return f"Its training text went through: {told}. The tokenizer here does not do that: do it before."
+
+
+def _safe(value: Any) -> str:
+    """No markup, from a record or a checkpoint that may be anybody's."""
+    return re.sub(r"[^\w .,:;|+=/%()-]", "?", str(value))

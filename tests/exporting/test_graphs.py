@@ -1,0 +1,53 @@
+"""The traced functions under onnxruntime, position by position, beside the model that they were traced of."""
+
+from pathlib import Path
+
+import exportable
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+from tiny import PAD
+
+from realformer_nmt.exporting.graphs import traceable
+from realformer_nmt.exporting.onnx_graphs import reading, save, writing
+from realformer_nmt.model.presets import FAMILIES
+
+SOURCE = torch.tensor([[7, 5, 2, 1, 1, 1, 1], [4, 5, 6, 7, 8, 4, 2], [9, 4, 4, 6, 2, 1, 1]])
+PREVIOUS = torch.tensor([[2, 5, 7, 8, 4], [2, 8, 7, 6, 6], [2, 6, 4, 9, 5]])
+OTHERS = {  # parts that no family has together, and options
+    "everything": ("dual", "admin_fixed", "random+dense+dot", "sum"),
+    "mean of tables": ("pre", "none", "factorised_random", "mean"),
+}
+
+
+def demand_equal(parts: tuple[str, str, str, str], folder: Path, **options: object) -> None:
+    """Of sizes other than it was traced with: batch, source, target, and nothing before the first position."""
+    model = exportable.source(parts, folder, **options).model
+    copied = traceable(model)
+    encoder = reading(copied)
+    save(encoder, folder / "encoder.onnx")
+    save(writing(copied, encoder), folder / "step.onnx")
+    read, step = (onnxruntime.InferenceSession(folder / f"{name}.onnx") for name in ("encoder", "step"))
+    padding, *seen = read.run(None, {"tokens": SOURCE.numpy()})
+    assert padding.tolist() == SOURCE.eq(PAD).tolist()
+    given = {"padding": padding, **dict(zip([out.name for out in read.get_outputs()][1:], seen, strict=True))}
+    own = {each.name: each.shape for each in step.get_inputs() if each.name.startswith("own_")}
+    state = {name: np.zeros((3, shape[1], 0, shape[3]), np.float32) for name, shape in own.items()}
+    expected = model(SOURCE, None, PREVIOUS)[0].log_softmax(-1).detach().numpy()
+    for place in range(PREVIOUS.size(1)):
+        found, *grown = step.run(None, {"token": PREVIOUS[:, place : place + 1].numpy(), **given, **state})
+        np.testing.assert_allclose(found, expected[:, place], atol=1e-4)
+        state = dict(zip(state, grown, strict=True))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_computes_what_it_did(family: str, tmp_path: Path) -> None:
+    topology, scaling, source, carry = (str(part) for part in FAMILIES[family].values())
+    demand_equal((topology, scaling, source, carry), tmp_path)
+
+
+@pytest.mark.parametrize("parts", OTHERS.values(), ids=OTHERS)
+def test_so_do_other_parts_and_options(parts: tuple[str, str, str, str], tmp_path: Path) -> None:
+    options = {"encoder_learned_pos": True, "layernorm_embedding": True, "activation_fn": "gelu"}
+    demand_equal(parts, tmp_path, **options, share_all_embeddings=True)

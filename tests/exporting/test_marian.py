@@ -1,0 +1,91 @@
+"""The exported folder under transformers itself."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import exportable
+import pytest
+import torch
+from tiny import PAD, PREVIOUS
+from torch.testing import assert_close
+from transformers import MarianMTModel
+
+from realformer_nmt import command
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.corpora.subwords import Texts, learn_sentencepiece
+from realformer_nmt.exporting import marian
+from realformer_nmt.model.scaling import SCALINGS
+from realformer_nmt.serving import translator
+
+SOURCE = torch.tensor([[7, 5, 2, 1, 1, 1], [4, 5, 6, 7, 8, 2], [9, 4, 4, 6, 2, 1]])
+OPTIONS: dict[str, dict[str, Any]] = {
+    "own tables": {"activation_fn": "gelu_accurate"},
+    "shared": {"share_all_embeddings": True, "encoder_layers": 3},
+    "output shared": {"share_decoder_input_output_embed": True, "no_scale_embedding": True},
+    "learned positions": {"encoder_learned_pos": True, "max_source_positions": 20, "decoder_attention_heads": 4},
+    "no positions": {"no_token_positional_embeddings": True, "decoder_ffn_embed_dim": 6},
+}
+OFFLINE = """
+import json, socket, sys
+def refuse(*_): raise OSError("no network here")
+socket.socket.connect = refuse
+from transformers import AutoTokenizer, MarianMTModel
+tokenizer, model = (each.from_pretrained(sys.argv[1]) for each in (AutoTokenizer, MarianMTModel))
+batch = tokenizer(json.load(sys.stdin), return_tensors="pt", padding=True)
+print(json.dumps(tokenizer.batch_decode(model.generate(**batch, num_beams=3), skip_special_tokens=True)))
+"""
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_every_model_that_folds_computes_what_it_did(scaling: str, options: dict[str, Any], tmp_path: Path) -> None:
+    source = exportable.source(("post", scaling, "dot", "none"), tmp_path, **options)
+    folder = tmp_path / "made"
+    folder.mkdir()
+    marian.write(source, folder, "fp32")
+    model = MarianMTModel.from_pretrained(folder)
+    words = PREVIOUS.ne(PAD)
+    found = model(input_ids=SOURCE, attention_mask=SOURCE.ne(PAD), decoder_input_ids=PREVIOUS).logits[words]
+    assert_close(found, source.model(SOURCE, None, PREVIOUS)[0][words], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"residual_topology": "pre"}, "has encoder_normalize_before True, and Marian's models have False"),
+        ({"layernorm_embedding": True}, "has layernorm_embedding True, and Marian's models have False"),
+        ({"activation_fn": "linear"}, "has activation_fn linear, and Marian's models have relu or gelu"),
+        ({"decoder_embed_dim": 4}, "has decoder_embed_dim 4, and Marian's models have 8; --to onnx takes every model"),
+    ],
+)
+def test_what_marian_has_no_place_for_is_refused(options: dict[str, Any], told: str, tmp_path: Path) -> None:
+    topology = options.pop("residual_topology", "post")
+    source = exportable.source((topology, "none", "dot", "none"), tmp_path, **options)
+    with pytest.raises(UserError, match=told):
+        marian.write(source, tmp_path, "fp32")
+
+
+def test_text_is_translated_as_by_ours_without_a_network(tmp_path: Path, toy_corpus: Path) -> None:
+    text = toy_corpus.parent
+    subwords, data = tmp_path / "subwords", tmp_path / "data-bin"
+    subwords.mkdir()
+    data.mkdir()
+    learn_sentencepiece(Texts(text / "valid.src", text / "valid.tgt", 203, True), subwords, 280, 1)
+    for language in ("src", "tgt"):
+        (data / f"dict.{language}.txt").write_bytes((subwords / "dictionary.txt").read_bytes())
+    (data / "train.src-tgt.src.idx").touch()  # its name tells the languages
+    ours = exportable.checkpoint(tmp_path / "ours.pt", data, "deepnorm_tiny", apart=0.4)
+    corpus = ("--data", str(data), "--subwords", "sentencepiece", "--subwords-folder", str(subwords))
+    folder = tmp_path / "made"
+    assert command.main(["export", str(ours), "--to", "huggingface", *corpus, "--output", str(folder)]) == 0
+    lines = (text / "test.src").read_text().splitlines()[:12]
+    words = [sys.executable, "-c", OFFLINE, str(folder)]
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(words, input=json.dumps(lines), env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    model = translator.load(ours, data=data, subwords="sentencepiece", subwords_folder=subwords, cpu=True)
+    assert json.loads(done.stdout) == model.translate(lines, beam=3)
