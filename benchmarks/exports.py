@@ -1,6 +1,6 @@
 """What exported models write under the engines that they are for, beside ours: BLEU, and how many hypotheses differ.
 
-pip install -e '.[ctranslate2,onnx]'
+pip install -e '.[ctranslate2,onnx,huggingface]'
 python benchmarks/exports.py RUN... --prepared FOLDER    # the folders of runs, and of `realformer-nmt prepare`
 """
 
@@ -25,6 +25,7 @@ from realformer_nmt.exporting.export import TARGETS
 from realformer_nmt.serving import translator
 
 BEAM, LONGEST = 5, 200  # fairseq's defaults, as its length penalty of 1 is that of all engines
+BATCH = 50  # sentences, where an engine does not make its own batches
 Pieces = list[list[str]]
 Row = dict[str, Any]
 
@@ -47,10 +48,27 @@ def by_onnxruntime(folder: Path, sentences: Pieces) -> Pieces:
     return [model.translate(pieces, BEAM, longest=LONGEST) for pieces in sentences]
 
 
-ENGINES = {"ctranslate2": Engine("ctranslate2", by_ctranslate2), "onnx": Engine("onnxruntime", by_onnxruntime)}
+def by_transformers(folder: Path, sentences: Pieces) -> Pieces:
+    from transformers import AutoTokenizer, MarianMTModel
+
+    words, model = (each.from_pretrained(folder) for each in (AutoTokenizer, MarianMTModel))
+    written = []
+    for at in range(0, len(sentences), BATCH):
+        ids = [words.convert_tokens_to_ids([*pieces, words.eos_token]) for pieces in sentences[at : at + BATCH]]
+        batch = words.pad({"input_ids": ids}, return_tensors="pt")
+        found = model.generate(**batch, num_beams=BEAM, max_new_tokens=LONGEST + 1)
+        written += [words.convert_ids_to_tokens(row, skip_special_tokens=True) for row in found]
+    return written
 
 
-def judge(path: Path, prepared: Path) -> Iterator[Row]:
+ENGINES = {
+    "ctranslate2": Engine("ctranslate2", by_ctranslate2),
+    "huggingface": Engine("transformers", by_transformers),
+    "onnx": Engine("onnxruntime", by_onnxruntime),
+}
+
+
+def judge(path: Path, prepared: Path, engines: list[str]) -> Iterator[Row]:
     corpus = preparation.read(prepared)
     raw, reference = ((prepared / f"test.raw.{side}").read_text().splitlines() for side in corpus.languages)
     args = argparse.Namespace(model=path, prepared=prepared, data=None, subwords=None, subwords_folder=None)
@@ -58,14 +76,14 @@ def judge(path: Path, prepared: Path) -> Iterator[Row]:
     model = translator.load(path, prepared=prepared, cpu=True)
     ours = [each[0] for each in model.stream(raw, beam=BEAM, max_len_b=LONGEST)]
     yield row(path, "this package", "fp32", [each.text for each in ours], ours, reference)
-    for name, engine in ENGINES.items():
+    for name in engines:
         for precision in TARGETS[name].precisions:
             with tempfile.TemporaryDirectory() as folder:
                 try:
                     import_module(TARGETS[name].module).write(found, Path(folder), precision)
                 except UserError:  # it has no place for this model
                     continue
-                pieces = engine.translate(Path(folder), [each.source for each in ours])
+                pieces = ENGINES[name].translate(Path(folder), [each.source for each in ours])
             texts = corpus.surface([" ".join(each) for each in pieces]).raw
             yield row(path, name, precision, texts, ours, reference)
 
@@ -76,15 +94,23 @@ def row(path: Path, engine: str, precision: str, texts: list[str], ours: list[An
     return {"model": path.name, "engine": engine, "precision": precision, "bleu": round(score, 2), "equal": equal}
 
 
+def key(row: Row) -> tuple[str, ...]:
+    """Rows of other models and engines stay in the record."""
+    return row["model"], row["engine"] if row["engine"] in ENGINES else "", row["precision"]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("--prepared", type=Path, required=True)
+    parser.add_argument("--engines", nargs="*", choices=ENGINES, default=[*ENGINES])
     parser.add_argument("--json", type=Path, default=Path("exports.json"))
     args = parser.parse_args()
     plugin.register()
     packages = {engine.package: version(engine.package) for engine in ENGINES.values()}
-    rows = [each for run in args.runs for each in judge(run, args.prepared)]
+    found = [each for run in args.runs for each in judge(run, args.prepared, args.engines)]
+    before = json.loads(args.json.read_text())["rows"] if args.json.is_file() else []
+    rows = sorted(({key(each): each for each in (*before, *found)}).values(), key=key)
     made = {"versions": {**versions(), **packages}, "processor": processor(), "beam": BEAM, "rows": rows}
     args.json.write_text(json.dumps(made, indent=1) + "\n")
     print(tabulate(rows, headers="keys"))

@@ -88,3 +88,11 @@ def test_what_a_recipe_gained_is_its_records(recipe: str) -> None:
     page = (REPOSITORY / "recipes" / recipe / "README.md").read_text()
     table = re.findall(r"^\|.*\|$", page, re.MULTILINE)
     assert set(re.findall(r"\d+\.\d\d", "".join(table))) == scores
+
+
+def test_what_exported_models_wrote_is_the_records() -> None:
+    page = (REPOSITORY / "docs" / "exporting.md").read_text()
+    shown = re.findall(r"^\| `([\w-]+)` \| ([\w ]+) \| (fp32|int8) \| ([\d.]+) \| (\d+) \|$", page, re.MULTILINE)
+    rows = json.loads((RESULTS / "exports.json").read_text())["rows"]
+    wanted = ("model", "engine", "precision", "bleu", "equal")
+    assert shown == [tuple(f"{row[name]:.2f}" if name == "bleu" else str(row[name]) for name in wanted) for row in rows]

@@ -1,0 +1,68 @@
+"""What the card says, and of which record."""
+
+from pathlib import Path
+from typing import Any
+
+import exportable
+import pytest
+import yaml
+
+from realformer_nmt.common import sealed
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.exporting import model_card
+from realformer_nmt.exporting.source import Source
+
+SIGNATURE = "nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
+SCORE = {"metric": "sacreBLEU", "score": 80.297, "signature": SIGNATURE, "interval": 2.763}
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Source:
+    made = exportable.source(("post", "admin", "dot", "none"), tmp_path)
+    made.path.write_bytes(b"weights")
+    return made
+
+
+def judge(source: Source, digest: str, **others: Any) -> None:
+    record = {"models": [{"sha256": digest}], "scores": {"bleu": SCORE}, "corpus": "own files", "subset": "test"}
+    sealed.write(source.path.parent / "run.json", {**record, "lines": 500, **others})
+
+
+def section(card: str, name: str) -> str:
+    return card.partition(f"## {name}\n\n")[2].partition("\n\n##")[0]
+
+
+def test_scores_are_those_of_this_checkpoint_with_their_signatures(source: Source) -> None:
+    judge(source, sha256(source.path), protocol="small", training_seed=3, averaged=["a.pt", "b.pt"])
+    card = model_card.of(source)
+    assert section(card, "Scores") == (
+        f"Of own files, test, 500 lines:\n\n* sacreBLEU: 80.30 (95 %: plus or minus 2.76), `{SIGNATURE}`"
+    )
+    assert section(card, "Data") == "* subwords: none\n* protocol: small\n* seed: 3\n* averaged checkpoints: 2"
+    head = yaml.safe_load(card.split("---\n")[1])
+    assert (head["language"], head["license"], head["pipeline_tag"]) == (["src", "tgt"], "unknown", "translation")
+    assert "at most 1024 pieces" in section(card, "Limits")
+
+
+def test_scores_of_another_checkpoint_are_not_its_own(source: Source) -> None:
+    assert section(model_card.of(source), "Scores") == "None on record."
+    judge(source, "0" * 64)
+    assert section(model_card.of(source), "Scores") == "None on record."
+
+
+def test_a_record_that_was_edited_is_refused(source: Source) -> None:
+    judge(source, sha256(source.path))
+    record = source.path.parent / "run.json"
+    record.write_text(record.read_text().replace("80.297", "99.9"))
+    with pytest.raises(UserError, match=r"run\.json was changed since it was written"):
+        model_card.of(source)
+
+
+def test_a_record_holds_no_markup(source: Source) -> None:
+    judge(source, sha256(source.path), corpus="<script>x</script>\n# [a](http://b)", protocol="`---`")
+    card = model_card.of(source)
+    assert "<script" not in card
+    assert "[a]" not in card
+    assert card.count("\n# ") == 1
+    assert "protocol: ?---?" in card
