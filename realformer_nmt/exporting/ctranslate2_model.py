@@ -11,6 +11,7 @@ from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.exporting import plain
 from realformer_nmt.exporting.source import Source
 from realformer_nmt.exporting.stock import ARCH
+from realformer_nmt.protocols.updates import quiet
 
 FORMS = {"fp32": None, "int8": "int8"}  # what CTranslate2 calls them
 
@@ -27,7 +28,8 @@ def write(source: Source, folder: Path, precision: str) -> None:
             unsafe_deserialization=True,  # of a file that was written the moment before, here
         )
         try:
-            converter.convert(str(made), quantization=FORMS[precision])
+            with quiet():
+                converter.convert(str(made), quantization=FORMS[precision])
         except ValueError as error:  # it lists what it has no place for
             raise UserError(f"{source.path}: CTranslate2 cannot take it: {one_line(error)}") from error
         for file in made.iterdir():

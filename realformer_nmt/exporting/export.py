@@ -87,4 +87,4 @@ def demand_packages(name: str, target: Target) -> None:
 
 def demand_precision(name: str, target: Target, given: str) -> None:
     if given not in target.precisions:
-        raise UserError(f"--precision {given}: --to {name} has {' and '.join(target.precisions)}")
+        raise UserError(f"--precision {given} is not one of --to {name}'s: {', '.join(target.precisions)}")

@@ -73,10 +73,13 @@ def test_its_beam_search_finds_the_same_with_the_same_probabilities(
     assert compared > 40
 
 
-def test_in_int8_it_is_smaller_and_nearly_the_same(tmp_path: Path, toy_corpus: Path) -> None:
+def test_in_int8_it_is_smaller_and_nearly_the_same(
+    tmp_path: Path, toy_corpus: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     ours = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "deepnorm_tiny", apart=0.2)
     folders = {name: exported(ours, toy_corpus, tmp_path / name, "--precision", name) for name in ("fp32", "int8")}
     sizes = {name: (folder / "model.bin").stat().st_size for name, folder in folders.items()}
+    assert caplog.messages == []  # nothing of how the converter sets itself up
     assert sizes["int8"] < 0.75 * sizes["fp32"]
     exact, rounded = (greedy(folder, texts(toy_corpus)) for folder in folders.values())
     assert sum(map(list.__eq__, exact, rounded)) > 30

@@ -104,3 +104,11 @@ def test_without_its_packages_a_target_says_what_to_install(
     assert command.main(["export", str(checkpoint), *words(toy_corpus, tmp_path / "made")]) == 1
     told = "--to fairseq needs of_no_such_name: pip install 'realformer-nmt[fairseq]'\n"
     assert capsys.readouterr().err.endswith(told)
+
+
+def test_a_precision_that_a_target_has_not_is_refused(
+    checkpoint: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = words(toy_corpus, tmp_path / "made", "huggingface")
+    assert command.main(["export", str(checkpoint), *output, "--precision", "int8"]) == 1
+    assert "--precision int8 is not one of --to huggingface's: fp32" in capsys.readouterr().err
