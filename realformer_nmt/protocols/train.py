@@ -1,7 +1,6 @@
 """`realformer-nmt train`: fairseq-train by a protocol, on the machine at hand, gone on with where it was killed."""
 
 import argparse
-import importlib.util
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,12 @@ from realformer_nmt.fairseq_patches.option_ranges import check_training
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.model import read_options
 from realformer_nmt.model.presets import FAMILIES
-from realformer_nmt.protocols import command, composition, origin, settings, states, updates
+from realformer_nmt.protocols import command, composition, origin, settings, states, trackers, updates
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import Protocol, shipped
 from realformer_nmt.protocols.run_files import CURVES, RECORD
 from realformer_nmt.protocols.session import Training
 
-WRITERS = ("tensorboard", "tensorboardX")
 EXAMPLES = """examples:
   realformer-nmt train --data data/data-bin --arch realformer --layers 18 --folder run
   realformer-nmt train --data data/data-bin --arch realformer --layers 60-12 --folder run --gpus 8 --dry-run
@@ -104,13 +102,12 @@ def run(args: argparse.Namespace) -> int:
         prepared = composition.preparation(args)
         announce(args, composition.load_protocol(args, prepared), prepared)
         return 0
-    if args.tensorboard and not any(map(importlib.util.find_spec, WRITERS)):  # fairseq would go on without
-        raise UserError("--tensorboard needs a package that is not installed: pip install tensorboard, or leave it out")
     prepared = composition.preparation(args)
     protocol = composition.load_protocol(args, prepared)
     machines = composition.find_machines(args)
     words = composition.compose(args, protocol, machines, prepared)
     cfg = updates.parse(words)
+    trackers.demand_installed(cfg)
     validate(read_options(TranslationConfig, cfg.model))
     stage = of_options(args, cfg, machines)
     if stage.finished(args.anew):

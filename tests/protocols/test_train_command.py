@@ -76,10 +76,21 @@ def test_tensorboard_and_the_checkpoints_to_keep(tmp_path: Path, capsys: Any) ->
     assert found["keep-last-epochs"] == 3
 
 
-def test_tensorboard_that_is_not_installed_is_told(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("realformer_nmt.protocols.train.WRITERS", ("no_such_package",))
-    assert main(["train", *map(str, given(tmp_path, "--tensorboard"))]) == 1
-    assert "--tensorboard needs a package that is not installed: pip install tensorboard" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--tensorboard"], "--tensorboard needs a package that is not installed: pip install tensorboard,"),
+        (["--", "--wandb-project", "x"], "--wandb-project needs a package that is not installed: pip install wandb,"),
+        (["--", "--aim-repo", "x"], "--aim-repo needs a package that is not installed: pip install aim,"),
+    ],
+)
+def test_a_tracker_that_is_not_installed_is_told(
+    options: list[str], told: str, toy_corpus: Path, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    assert main(["train", *map(str, given(tmp_path, *options, data=toy_corpus))]) == 1
+    assert told in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
 
 
 def test_the_end_of_the_schedule_is_counted_where_the_data_are(toy_corpus: Path, tmp_path: Path, capsys: Any) -> None:
