@@ -17,11 +17,11 @@ from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.serving import messages, page_files
 from realformer_nmt.serving.batching import Batches, Work
+from realformer_nmt.serving.decoding import Decoding
 from realformer_nmt.serving.guard import Guard
 from realformer_nmt.serving.limits import Limits
 from realformer_nmt.serving.refusals import RefusedError
 from realformer_nmt.serving.served import Served
-from realformer_nmt.serving.translator import Decoding
 from realformer_nmt.serving.works import Attend, Search
 
 REFUSALS: dict[int | str, dict[str, Any]] = {

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from realformer_nmt.serving.translator import Decoding
+from realformer_nmt.serving.decoding import Decoding
 
 LENGTH_PENALTY = Field(ge=-10, le=10, description="below 1: shorter, above 1: longer")
 

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from realformer_nmt.checkpoints import inspection, layout
 from realformer_nmt.model.presets import FAMILIES
-from realformer_nmt.serving.translator import Decoding, Translator, load
+from realformer_nmt.serving.decoding import Decoding
+from realformer_nmt.serving.translator import Translator, load
 
 
 class Served(NamedTuple):

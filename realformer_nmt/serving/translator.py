@@ -6,7 +6,6 @@ import re
 import threading
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,45 +23,10 @@ from realformer_nmt.corpora import preparation
 from realformer_nmt.corpora.preparation import Preparation
 from realformer_nmt.evaluation.translate import EXACT, demand_same_languages
 from realformer_nmt.protocols.updates import quiet
+from realformer_nmt.serving.decoding import Decoding, Hypothesis, options_of
 
 SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no file can hold
 AHEAD = 2000  # texts that are read before the first of them is answered
-
-
-class Hypothesis(NamedTuple):
-    text: str  # as a reader sees it
-    score: float  # log2 of its probability a token, as fairseq-generate prints it
-    source: list[str]  # pieces that the model has read
-    pieces: list[str]  # and written
-    alignment: list[tuple[int, int]]  # places in `source` and in `pieces`, where alignments are asked for
-
-
-@dataclass(frozen=True)
-class Decoding:
-    """How the best are searched for: fairseq-generate's options, with its defaults."""
-
-    beam: int = 5
-    nbest: int = 1
-    lenpen: float = 1.0  # below 1: shorter, above 1: longer
-    max_len_a: float = 0.0  # at most a * source length + b tokens
-    max_len_b: int = 200
-    max_tokens: int = 12_000  # of a batch, padding included
-    precision: str = EXACT  # of the products with weights: fp32, and on a CPU bf16 or int8
-    alignments: bool = False
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if type(value) not in ((float, int) if field.type is float else (field.type,)):
-                raise UserError(f"{field.name}={value!r}: give a value of the kind of its default, {field.default!r}")
-        least = {"beam": 1, "nbest": 1, "lenpen": -math.inf, "max_len_a": 0, "max_len_b": 0, "max_tokens": 1}
-        for name, value in least.items():
-            if not value <= getattr(self, name) < math.inf:
-                raise UserError(f"{name}={getattr(self, name)}: allowed is a finite number, {value} or more")
-        if self.max_len_a + self.max_len_b < 1:
-            raise UserError(f"max_len_a={self.max_len_a}, max_len_b={self.max_len_b}: allowed is 1 token or more")
-        if self.nbest > self.beam:
-            raise UserError(f"nbest={self.nbest} of beam={self.beam}: give a beam of {self.nbest} or more")
 
 
 class Loaded(NamedTuple):
@@ -207,12 +171,6 @@ def load_models(checkpoints: Sequence[Path], corpus: Preparation, device: torch.
     for model in models:
         model.to(device).prepare_for_inference_(cfg)
     return Loaded(models, task, min(model.max_positions()[0] for model in models))
-
-
-def options_of(asked: Decoding) -> Namespace:
-    names = ("beam", "nbest", "lenpen", "max_len_a", "max_len_b")
-    alignment = {"print_alignment": "hard"} if asked.alignments else {}
-    return Namespace(**{name: getattr(asked, name) for name in names}, **alignment)
 
 
 def batches(tokens: list[Tensor], task: Any, most: int) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,8 @@ from realformer_nmt.analysis import sentence
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.model.model import TranslationModel
-from realformer_nmt.serving.translator import Decoding, Hypothesis, Translator
+from realformer_nmt.serving.decoding import Decoding, Hypothesis
+from realformer_nmt.serving.translator import Translator
 
 
 @dataclass(frozen=True)

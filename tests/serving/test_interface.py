@@ -17,9 +17,10 @@ from tiny_run import Training
 import realformer_nmt
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.serving.batching import Job, answer
+from realformer_nmt.serving.decoding import Decoding
 from realformer_nmt.serving.limits import Limits
 from realformer_nmt.serving.served import Served
-from realformer_nmt.serving.translator import Decoding, Translator
+from realformer_nmt.serving.translator import Translator
 from realformer_nmt.serving.works import Search
 
 LIMITS = Limits(most_bytes=20_000, most_texts=61, most_characters=3_000, most_beam=5)
@@ -243,7 +244,7 @@ class Held:
         assert self.gate.wait(60)
         if texts == ["broken"]:
             raise ZeroDivisionError(math.inf)
-        return [[realformer_nmt.serving.translator.Hypothesis(text, 0.0, [], [], [])] for text in texts]
+        return [[realformer_nmt.serving.decoding.Hypothesis(text, 0.0, [], [], [])] for text in texts]
 
 
 @pytest.fixture

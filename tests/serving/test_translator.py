@@ -16,6 +16,7 @@ import realformer_nmt
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.kernels.precision import supported
 from realformer_nmt.serving import translator
+from realformer_nmt.serving.decoding import Hypothesis
 from realformer_nmt.serving.translator import Translator
 
 LINE = re.compile(r"([HA])-(\d+)\t(.*)")
@@ -48,7 +49,7 @@ def generated(data: Path, user_dir: Path, paths: list[Path], *flags: str) -> dic
     return found
 
 
-def told(found: list[list[translator.Hypothesis]]) -> list[list[tuple[str, float]]]:
+def told(found: list[list[Hypothesis]]) -> list[list[tuple[str, float]]]:
     return [[(hypothesis.text, hypothesis.score) for hypothesis in hypotheses] for hypotheses in found]
 
 
