@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,8 @@ def test_a_killed_run_leaves_no_process_and_keeps_what_is_whole(number: int, tmp
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     command = [sys.executable, "-c", PARENT, str(tmp_path)]
     kept = tmp_path / jobs.SHARES
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as parent:
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # ignored where the tests run in background
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, preexec_fn=heard) as parent:
         wait_for(
             lambda: (kept / "0").is_dir() and (kept / "pid").is_file() and (kept / "pid").read_text() != "", parent
         )
