@@ -83,7 +83,11 @@ class Stage:
         return made
 
     def made(self, before: Record | None) -> Record:
-        return made_from(self.settings, self.inputs, (before or {}).get(MADE_FROM))
+        """Of an input that is gone, what was known of it."""
+        known = (before or {}).get(MADE_FROM, {})
+        made = made_from(self.settings, self.inputs, known)
+        gone = {name: file for name, file in known.get("inputs", {}).items() if name in self.inputs}
+        return {**made, "inputs": {**gone, **made["inputs"]}}
 
     def write(
         self, made: Record, content: Mapping[str, Any], outputs: Iterable[Path] = (), finished: bool = True

@@ -19,7 +19,8 @@ from realformer_nmt.protocols.command import USER_DIR
 GROUPS = ("model", "task", "criterion", "optimizer", "lr_scheduler", "optimization", "dataset", "checkpoint", "common")
 MORE = ("ema", "bmuf", "scoring", "bpe", "tokenizer")
 OF_STEP = ("max_tokens", "batch_size", "update_freq", "max_tokens_valid", "batch_size_valid")
-OF_PLACE = ("data", "save_dir", "restore_file", "finetune_from_model", "user_dir", "plasma_path", "dataset_impl")
+BEGUN_BY = ("finetune_from_model", "restore_file", "continue_once")  # options that name a checkpoint to begin from
+OF_PLACE = ("data", "save_dir", *BEGUN_BY, "user_dir", "plasma_path", "dataset_impl")
 OF_LOG = ("aim_", "log_", "tensorboard_", "wandb_", "azureml_", "no_progress_bar", "eval_bleu_print_samples", "profile")
 OF_MACHINE = ("cpu", "tpu", "fp16", "bf16", "num_workers", "data_buffer_size", "empty_cache_freq", "all_gather_")
 OF_DECODING = ("decoding_precision",)
@@ -32,6 +33,7 @@ BEGINNINGS = ("--fi", "--res", "--con")  # --finetune-from-model, --restore-file
 def settings(cfg: Any, ranks: int, precision: str) -> dict[str, Any]:
     """By fairseq's names; one that several groups share stands there once, where they agree."""
     found: dict[str, Any] = {"precision": precision, "user_dir": own_code(cfg), **step(cfg, ranks)}
+    found |= {"begun_by": " ".join(begun)} if (begun := beginnings(cfg)) else {}  # its hash is among the inputs
     for group in (*GROUPS, *MORE):
         for name, value in plain(cfg.get(group)).items():
             add(found, group, name, value)
@@ -67,9 +69,14 @@ def own_code(cfg: Any) -> str | None:
 
 def inputs(cfg: Any) -> dict[str, Path]:
     """The data-bin's training and validation, its dictionaries, and a checkpoint that the training begins from."""
-    first = (cfg.checkpoint.finetune_from_model, cfg.checkpoint.restore_file)
     subsets = {"train_subset": cfg.dataset.train_subset, "valid_subset": cfg.dataset.valid_subset}
-    return {**files(cfg.task.data, subsets), **named(Path(path) for path in first if path not in (None, FIRST))}
+    return {**files(cfg.task.data, subsets), **named(beginnings(cfg).values())}
+
+
+def beginnings(cfg: Any) -> dict[str, Path]:
+    """By the options that name them, checkpoints that the training begins from, unless it goes on from its own."""
+    given = {name: cfg.checkpoint.get(name) for name in BEGUN_BY}
+    return {name: Path(path) for name, path in given.items() if path not in (None, FIRST)}
 
 
 def files(data: str, made: Mapping[str, Any]) -> dict[str, Path]:

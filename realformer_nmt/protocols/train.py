@@ -102,6 +102,7 @@ def run(args: argparse.Namespace) -> int:
         prepared = composition.preparation(args)
         announce(args, composition.load_protocol(args, prepared), prepared)
         return 0
+    demand_beginning(args)
     prepared = composition.preparation(args)
     protocol = composition.load_protocol(args, prepared)
     machines = composition.find_machines(args)
@@ -124,6 +125,11 @@ def run(args: argparse.Namespace) -> int:
     content = {**summary(args, protocol, machines, length), "words": words}
     training = Training(stage, content, machines, args.anew)
     return training.run([*machines.launcher(), *words, *composition.ending(args, words, machines, length.updates)])
+
+
+def demand_beginning(args: argparse.Namespace) -> None:
+    if args.begin_with and args.folder.resolve() in args.begin_with.resolve().parents:
+        raise UserError(f"--from {args.begin_with} lies in --folder {args.folder}: train on in a folder of its own")
 
 
 def announce(args: argparse.Namespace, protocol: Protocol, prepared: dict[str, Any]) -> None:

@@ -45,6 +45,13 @@ def test_inputs_that_were_removed_to_save_room_are_no_difference(folder: Path) -
     assert stage(folder).finished(anew=False)
 
 
+def test_what_was_known_of_a_removed_input_stays_on_record(folder: Path) -> None:
+    known = json.loads((folder / "average.json").read_text())["made_from"]["inputs"]
+    (folder / "one.pt").unlink()
+    again = stage(folder)
+    assert again.made(again.standing().record)["inputs"] == known
+
+
 def test_an_output_that_is_gone_is_to_be_made(folder: Path) -> None:
     (folder / "average.pt").unlink()
     assert not stage(folder).finished(anew=False)

@@ -172,6 +172,16 @@ def test_what_cannot_be_is_refused(tmp_path: Path, capsys: Any, options: list[ob
     assert error.count("\n") == 1
 
 
+def test_a_run_does_not_begin_from_itself(tmp_path: Path, capsys: Any, toy_corpus: Path) -> None:
+    model = tmp_path / "run" / "checkpoints" / "checkpoint_last.pt"
+    model.parent.mkdir(parents=True)
+    model.touch()
+    words = ["train", *given(tmp_path, "--gpus", 0, "--from", tmp_path / "run", "--anew", data=toy_corpus)]
+    assert main(words) == 1
+    assert f"--from {model} lies in --folder {tmp_path / 'run'}" in capsys.readouterr().err
+    assert model.exists()
+
+
 def test_a_length_within_the_warm_up_is_refused(tmp_path: Path, capsys: Any, toy_corpus: Path) -> None:
     assert main(["train", *given(tmp_path, "--gpus", "1", data=toy_corpus), "--dry-run"]) == 1
     assert "updates end within the warm-up of 8000: train longer" in capsys.readouterr().err

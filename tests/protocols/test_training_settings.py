@@ -70,7 +70,14 @@ def test_a_step_is_the_same_on_more_devices(toy_corpus: Path) -> None:
     assert alone == compute(toy_corpus, "--", "--update-freq", "1", ranks=2)["tokens_a_step"] == [1000]
 
 
-@pytest.mark.parametrize("options", [["--", "--finetune-from-model", "RUN/average.pt"], ["--from", "RUN"]])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--", "--finetune-from-model", "RUN/average.pt"],
+        ["--from", "RUN"],
+        ["--", "--continue-once", "RUN/average.pt"],
+    ],
+)
 def test_inputs_are_the_data_and_what_the_training_begins_from(
     toy_corpus: Path, tmp_path: Path, options: list[str]
 ) -> None:
@@ -84,6 +91,25 @@ def test_inputs_are_the_data_and_what_the_training_begins_from(
     names = {path.name for path in toy_corpus.iterdir() if path.name.startswith(("train.", "valid.", "dict."))}
     assert set(settings.inputs(cfg)) == {*names, "average.pt"}
     assert len(names) == 10
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--from", "MODEL"], "finetune_from_model"),
+        (["--", "--finetune-from-model", "MODEL"], "finetune_from_model"),
+        (["--", "--restore-file", "MODEL"], "restore_file"),
+        (["--", "--continue-once", "MODEL"], "continue_once"),
+    ],
+)
+def test_a_training_that_begins_from_a_checkpoint_is_not_one_from_the_start(
+    toy_corpus: Path, tmp_path: Path, options: list[str], told: str
+) -> None:
+    (tmp_path / "a.pt").touch()
+    words = [word.replace("MODEL", str(tmp_path / "a.pt")) for word in options]
+    assert changed(toy_corpus, *words) == [f"begun_by was nothing, is now {told}"]
+    begun, plain = (made_from(compute(toy_corpus, *more), {}) for more in (words, []))
+    assert differences(begun, plain) == [f"begun_by was {told}, is now nothing"]
 
 
 def test_parts_of_a_subset_are_its_files_too(tmp_path: Path) -> None:
