@@ -40,7 +40,8 @@ done
 [[ $folder ]] || missing+=(--folder DIR)
 [[ $layers || ${only:-$last} == prepare ]] || missing+=(--layers "N|N-M")
 [[ ! ${missing[*]} ]] || refuse "missing: ${missing[*]}"
-[[ $name != */* && $name != .* ]] || refuse "--name $name: allowed is the name of one folder, which starts with no dot"
+[[ $name != */* && $name != .* && $name != data ]] ||
+    refuse "--name $name: allowed is the name of one folder, which starts with no dot and is not data, the corpus's"
 [[ " $* " != *" --seed"* ]] || refuse "the seed is in the run's name: give --seed N before the --"
 data=$folder/data corpus_name=$(basename "$corpus" .toml)
 

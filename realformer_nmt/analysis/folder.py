@@ -32,7 +32,7 @@ def fill(args: argparse.Namespace) -> int:
     heads, records, sentences = {}, [], {}
     for name, path in paths.items():
         model = subject.load(name, path)
-        subject.demand_dictionary(model, data, (len(read.dictionaries[0]), len(read.dictionaries[1])))
+        subject.demand_dictionaries(model, data, *read.dictionaries)
         own = read.within(model.model.max_positions())
         model.model.to(study.device(args.cpu))
         heads[name] = study.attention(model, own, links)

@@ -1,12 +1,16 @@
 """The models that are analysed: of a run, or of a checkpoint."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
+
+from fairseq.data import Dictionary
 
 from realformer_nmt.checkpoints import inspection, layout, run, selection
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import named
+from realformer_nmt.fairseq_patches import trained_corpus
 from realformer_nmt.model.model import TranslationModel
 
 
@@ -16,6 +20,7 @@ class Subject(NamedTuple):
     model: TranslationModel  # in evaluation mode
     options: dict[str, Any]
     updates: int | None
+    words: Mapping[str, str] = MappingProxyType({})  # hashes of the dictionaries, where the checkpoint knows them
 
     def describe(self) -> dict[str, Any]:
         chosen = {name: self.options.get(name) for name in (*inspection.CHOICES, *inspection.SIZES)}
@@ -40,14 +45,22 @@ def load(name: str, path: Path) -> Subject:
     options = layout.options(state)
     inspection.demand_own(path, options)
     model = inspection.build(path, {**options, "checkpoint_activations": False}, state["model"]).eval()
-    return Subject(name, path, model, options, layout.updates(state))
+    words = trained_corpus.entry(state.get("task_state"), "dictionaries", dict)
+    return Subject(name, path, model, options, layout.updates(state), words)
 
 
-def demand_dictionary(subject: Subject, data: Path, sizes: tuple[int, int]) -> None:
-    """A model of another dictionary would read other words."""
+def demand_dictionaries(subject: Subject, data: Path, source: Dictionary, target: Dictionary) -> None:
+    """A model of other dictionaries would read other words."""
+    sizes = len(source), len(target)
     own = tuple(len(getattr(subject.model, side).embed_tokens.weight) for side in ("encoder", "decoder"))
     if own != sizes:
         raise UserError(
             f"{subject.path} has dictionaries of {own[0]} and {own[1]} entries, and {data} of {sizes[0]} and "
             f"{sizes[1]}: give the --data that it was trained on"
         )
+    for side, words in (("source", source), ("target", target)):
+        if subject.words.get(side, known := trained_corpus.hashed(words)) != known:
+            raise UserError(
+                f"{subject.path} was trained with another {side} dictionary than that of {data}: the words, or their "
+                "order, differ; give the --data that it was trained on"
+            )

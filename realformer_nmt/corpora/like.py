@@ -9,7 +9,7 @@ from typing import NamedTuple
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.preparation import Report, read_report
 from realformer_nmt.corpora.subwords import METHODS
-from realformer_nmt.data_bins.note import NAME, verify
+from realformer_nmt.data_bins.note import NAME, demand_prepared, verify
 
 SAID = ("corpus", "source", "target", "subwords", "vocabulary")  # what the folder says
 
@@ -43,10 +43,13 @@ def read(args: argparse.Namespace) -> Like:
             raise UserError(f"{option} {getattr(args, name)} and --like {args.like}: the folder says it; leave it out")
     report = read_report(args.like / NAME)
     verify(args.like, by_hash=False)
-    return Like(args.like, report)
+    like = Like(args.like, report)
+    for file in like.inputs().values():
+        demand_prepared(file)
+    return like
 
 
 def filled(args: argparse.Namespace, like: Like) -> argparse.Namespace:
     """The options with what the folder says."""
-    said = {"source": like.report.source, "target": like.report.target, "subwords": like.report.subwords}
+    said = {name: getattr(like.report, name) for name in SAID if name != "corpus"}
     return argparse.Namespace(**{**vars(args), **said})

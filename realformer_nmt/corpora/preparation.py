@@ -41,6 +41,7 @@ class Report:
     target: str
     subwords: str
     settings: Settings
+    vocabulary: int | None = None
     published: str | None = None
     parts: list | None = None  # tables with `part`, what a text was called, and `split`
 

@@ -23,6 +23,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.parallel import ordered
 from realformer_nmt.corpora.progress import shown, watched
 from realformer_nmt.corpora.segments import Block, blocks
+from realformer_nmt.data_bins.note import demand_prepared
 
 Encoder = Callable[[list[str]], list[str]]  # lines to lines of pieces, separated by spaces
 MODEL, DICTIONARY, CODES = "sentencepiece.model", "dictionary.txt", "bpe.codes"
@@ -81,6 +82,7 @@ def sample(texts: Texts, most: int) -> Iterator[str]:
 
 
 def sentencepiece_model(folder: Path) -> sentencepiece.SentencePieceProcessor:
+    demand_prepared(folder / MODEL)
     try:
         return sentencepiece.SentencePieceProcessor(model_proto=(folder / MODEL).read_bytes())
     except OSError as error:
@@ -122,6 +124,7 @@ class MosesBpe:
     """subword-nmt splits each word once."""
 
     def __init__(self, folder: Path) -> None:
+        demand_prepared(folder / CODES)
         with (folder / CODES).open(encoding="utf-8", newline="\n") as codes:
             self.bpe = BPE(codes)
         self.memory = {"": ""}

@@ -23,7 +23,7 @@ def source(args: argparse.Namespace, translation: dict[str, Any]) -> Path:
 
 def of_test_set(args: argparse.Namespace, translation: dict[str, Any]) -> Files | None:
     """sacreBLEU's, if that is what was translated."""
-    name = args.test_set or translation.get("test_set")
+    name = translation.get("test_set") if args.test_set is None else args.test_set
     if name is None:
         return None
     found = test_sets.find(str(name), tuple(translation["languages"]))

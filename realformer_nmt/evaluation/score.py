@@ -7,7 +7,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from realformer_nmt.common import sealed
+from realformer_nmt.common import json_records, sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import HELP, Stage
 from realformer_nmt.common.provenance import named
@@ -89,7 +89,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def asked(args: argparse.Namespace) -> Stage:
-    translation = sealed.read(args.translation / RECORD, WRITER, WANTED)
+    record = args.translation / RECORD
+    translation = sealed.read(record, WRITER, WANTED)
+    with json_records.expected(record, WRITER):
+        return asked_of(args, translation)
+
+
+def asked_of(args: argparse.Namespace, translation: dict[str, Any]) -> Stage:
     names = ("compound_split", "comet", "bootstrap", "seed")
     settings = {name: getattr(args, name) for name in names}
     inputs = {name: args.translation / name for name in (RECORD, *translation["files"])}

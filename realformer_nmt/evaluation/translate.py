@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -132,7 +133,7 @@ def demand_possible(args: argparse.Namespace) -> None:
 def asked(args: argparse.Namespace) -> Stage:
     corpus = preparation.read_arguments(args)
     given = raw_text(args, corpus)
-    text = {"subset": None if given else args.subset} | ({"test_set": args.test_set} if args.test_set else {})
+    text = {"subset": None if given else args.subset} | ({} if args.test_set is None else {"test_set": args.test_set})
     of_text = {"input": given} if given else databin.files(corpus.data, args.subset)
     if args.validate:
         of_text |= databin.files(corpus.data, heldout.SUBSET)
@@ -148,13 +149,15 @@ def asked(args: argparse.Namespace) -> Stage:
 def raw_text(args: argparse.Namespace, corpus: Preparation) -> Path | None:
     """What is translated in place of a subset."""
     given: Path | None = args.input
-    return test_sets.find(args.test_set, corpus.languages).source if args.test_set else given
+    return given if args.test_set is None else test_sets.find(args.test_set, corpus.languages).source
 
 
 def demand_models(args: argparse.Namespace, corpus: Preparation) -> None:
     for path in args.checkpoints:
         if not path.is_file():
             raise UserError(f"{path}: no such file; give checkpoints that fairseq-train or average has saved")
+        if os.pathsep in str(path):
+            raise UserError(f"{path} has a colon in its name, at which fairseq cuts it in two: give a link without one")
         state = layout.without_weights(path)
         demand_same_languages(path, state, corpus)
         if args.precision != EXACT and not layout.of_this_package(state):
@@ -228,7 +231,7 @@ def describe(args: argparse.Namespace, corpus: Preparation, made: Record) -> dic
     texts = corpus.texts.get(args.subset, [])
     text = raw_text(args, corpus)
     source = {"input": str(text.resolve())} if text else {"subset": args.subset, "texts": texts}
-    if args.test_set:
+    if args.test_set is not None:
         source["test_set"] = args.test_set
     described = {
         "checkpoints": [str(path.resolve()) for path in args.checkpoints],

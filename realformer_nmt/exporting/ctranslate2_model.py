@@ -1,6 +1,7 @@
 """A model of CTranslate2, made by its own converter for fairseq out of the plain form."""
 
 import argparse
+import os
 import tempfile
 from pathlib import Path
 
@@ -17,6 +18,9 @@ FORMS = {"fp32": None, "int8": "int8"}  # what CTranslate2 calls them
 
 
 def write(source: Source, folder: Path, precision: str) -> None:
+    if os.pathsep in str(folder):
+        made = folder.with_suffix("").with_suffix("")  # without .12345678.part
+        raise UserError(f"{made} has a colon in its path, at which fairseq cuts it in two: give another --output")
     source.copy_words(folder)
     with tempfile.TemporaryDirectory(dir=folder) as place:
         checkpoint, made = Path(place, "model.pt"), Path(place, "made")

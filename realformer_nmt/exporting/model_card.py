@@ -3,8 +3,10 @@
 Scores come from run.json beside the checkpoint, if that has judged this very checkpoint.
 """
 
+import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from realformer_nmt.checkpoints.inspection import SIZES, arch_of
@@ -17,7 +19,7 @@ RECORD = "run.json"
 HINT = "`realformer-nmt score` writes it; move it away to export without scores"
 WANTED = {"models": list, "scores": dict}
 CARD = """---
-language: [{languages}]
+language: {languages}
 license: unknown
 library_name: transformers
 pipeline_tag: translation
@@ -59,10 +61,15 @@ None was told. That of the training data decides what may be done with the model
 
 
 def of(source: Source) -> str:
-    record = judged(source)
+    file = source.path.parent / RECORD
+    with json_records.expected(file, HINT):
+        return filled(source, judged(source, file))
+
+
+def filled(source: Source, record: Mapping[str, Any]) -> str:
     languages = [_safe(language) for language in source.corpus.languages]
     return CARD.format(
-        languages=", ".join(languages),
+        languages=json.dumps(languages),  # in quotes: to YAML, no is false
         source=languages[0],
         target=languages[1],
         what=described(source),
@@ -73,14 +80,12 @@ def of(source: Source) -> str:
     )
 
 
-def judged(source: Source) -> Mapping[str, Any]:
+def judged(source: Source, file: Path) -> Mapping[str, Any]:
     """The record of a test of this very checkpoint, or an empty one."""
-    file = source.path.parent / RECORD
     if not file.is_file():
         return {}
     record = sealed.read(file, HINT, WANTED)
-    with json_records.expected(file, HINT):
-        return record if [model["sha256"] for model in record["models"]] == [sha256(source.path)] else {}
+    return record if [model["sha256"] for model in record["models"]] == [sha256(source.path)] else {}
 
 
 def described(source: Source) -> str:

@@ -41,7 +41,15 @@ def of(source: Source) -> Plain:
     for side in SIDES:
         fold(side, getattr(source.model, side), weights)
     single = rounded(weights, tied(state))
+    demand_finite(source, single)
     return Plain(stock_options(chosen, form, single), single)
+
+
+def demand_finite(source: Source, weights: Weights) -> None:
+    for name, weight in weights.items():
+        if not weight.isfinite().all():
+            told = f"{source.path}: {name} leaves fp32's range when shortcuts are folded into it"
+            raise UserError(f"{told}; --to onnx takes every model")
 
 
 def demand_form(source: Source, chosen: TranslationConfig) -> Form:

@@ -4,16 +4,19 @@ import argparse
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from realformer_nmt.analysis import subject
 from realformer_nmt.checkpoints import layout, run
 from realformer_nmt.common import sealed
 from realformer_nmt.common.choices import choose
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import MADE_FROM, made_from
+from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.corpora import preparation
 from realformer_nmt.corpora.preparation import HYPHENS, Preparation
-from realformer_nmt.corpora.subwords import METHODS
+from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, encoder
 from realformer_nmt.corpora.surface import SURFACES
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.evaluation.translate import demand_same_languages
@@ -29,25 +32,29 @@ class Source(NamedTuple):
     options: Mapping[str, Any]  # of the model
     updates: int
     corpus: Preparation
+    hashes: Mapping[str, str] = MappingProxyType({})  # of what was read, before it was
 
     @property
     def dictionaries(self) -> tuple[Path, Path]:
-        source, target = (self.corpus.data / f"dict.{language}.txt" for language in self.corpus.languages)
+        source, target = dictionaries(self.corpus)
         return source, target
 
     @property
     def subwords(self) -> list[Path]:
         """The files with which text becomes pieces."""
-        folder, method = self.corpus.folder, METHODS.get(self.corpus.subwords)
-        return [] if folder is None or method is None else [folder / name for name in method.files]
+        return subwords(self.corpus)
 
     def copy_words(self, folder: Path) -> None:
         for file in (*self.dictionaries, *self.subwords):
             shutil.copyfile(file, folder / file.name)
 
     def record(self, settings: Mapping[str, str], folder: Path) -> None:
-        inputs = {file.name: file for file in (self.path, *self.dictionaries, *self.subwords)}
-        sealed.write(folder / RECORD, {MADE_FROM: made_from(settings, inputs)})
+        files = inputs(self.path, self.corpus)
+        made = made_from(settings, files)
+        for name, before in self.hashes.items():
+            if made["inputs"].get(name, {}).get("sha256") != before:
+                raise UserError(f"{files[name]} was changed while it was read; run this again")
+        sealed.write(folder / RECORD, {MADE_FROM: made})
 
 
 def load(args: argparse.Namespace) -> Source:
@@ -59,8 +66,30 @@ def load(args: argparse.Namespace) -> Source:
             choose(f"--{flag}", getattr(args, flag), table)
     corpus = preparation.read_arguments(args)
     demand_same_languages(path, layout.without_weights(path), corpus)
+    hashes = {name: sha256(file) for name, file in inputs(path, corpus).items() if file.is_file()}
+    demand_subwords(corpus)
     found = subject.load(path.name, path)
-    source = Source(path, found.model, found.options, found.updates or 0, corpus)
-    words, others = (len(dictionary(file)) for file in source.dictionaries)
-    subject.demand_dictionary(found, corpus.data, (words, others))
+    source = Source(path, found.model, found.options, found.updates or 0, corpus, hashes)
+    subject.demand_dictionaries(found, corpus.data, *map(dictionary, source.dictionaries))
     return source
+
+
+def dictionaries(corpus: Preparation) -> list[Path]:
+    return [corpus.data / f"dict.{language}.txt" for language in corpus.languages]
+
+
+def subwords(corpus: Preparation) -> list[Path]:
+    folder, method = corpus.folder, METHODS.get(corpus.subwords)
+    return [] if folder is None or method is None else [folder / name for name in method.files]
+
+
+def inputs(path: Path, corpus: Preparation) -> dict[str, Path]:
+    return {file.name: file for file in (path, *dictionaries(corpus), *subwords(corpus))}
+
+
+def demand_subwords(corpus: Preparation) -> None:
+    """What is handed on is what it is called, and as it was prepared."""
+    if corpus.folder is not None and corpus.subwords in METHODS:
+        encoder(corpus.subwords, corpus.folder)
+        if DICTIONARY in METHODS[corpus.subwords].files:
+            dictionary(corpus.folder / DICTIONARY)

@@ -33,10 +33,10 @@ def remember_dictionaries() -> None:
 
 
 def fingerprints(task: Any) -> dict[str, str]:
-    return {side: _hashed(getattr(task, f"{side}_dictionary")) for side in ("source", "target")}
+    return {side: hashed(getattr(task, f"{side}_dictionary")) for side in ("source", "target")}
 
 
-def _hashed(words: Dictionary) -> str:
+def hashed(words: Dictionary) -> str:
     return hashlib.sha256("\n".join(words.symbols).encode(errors="surrogateescape")).hexdigest()
 
 

@@ -1,7 +1,9 @@
 """Other text prepared like a corpus: its pieces and numbers against the first one's own subwords and dictionaries."""
 
 import filecmp
+import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,8 @@ from fairseq.data import Dictionary, data_utils
 from sentencepiece import SentencePieceProcessor
 
 from realformer_nmt import cli
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.corpora import preparation
 
 LETTERS = "abcdefghij"
 
@@ -68,6 +72,35 @@ def test_what_the_folder_says_is_not_said_again(
 ) -> None:
     assert prepare(first / "none", "--like", first / "made", *options) == 1
     assert re.search(message, capsys.readouterr().err)
+
+
+def test_vocabulary_and_subwords_on_record_are_the_first_ones(first: Path) -> None:
+    assert prepare(first / "noted", "--like", first / "made", *write(first / "fourth", 40, 3)) == 0
+    one, other = (json.loads((first / name / "prepare.json").read_text()) for name in ("made", "noted"))
+    for name in ("source", "target", "subwords", "vocabulary"):
+        assert other[name] == one[name], name
+
+
+@pytest.mark.parametrize("place", ["data-bin/dict.de.txt", "subwords/sentencepiece.model", "subwords/bpe.codes"])
+def test_a_file_of_the_same_size_that_has_changed_is_not_taken_over(
+    place: str, first: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = shutil.copytree(first / "made", tmp_path / "changed")
+    if not (folder / place).exists():
+        pytest.skip("of the other subwords")
+    content = (folder / place).read_bytes()
+    (folder / place).write_bytes(content[:-9] + content[-9:].swapcase()[::-1])
+    assert prepare(tmp_path / "none", "--like", folder, *write(tmp_path / "text", 20, 1)) == 1
+    assert f"{folder / place} has changed" in capsys.readouterr().err
+
+
+def test_text_is_not_split_by_subwords_that_have_changed(first: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(first / "made", tmp_path / "changed")
+    file = next(file for file in (folder / "subwords").iterdir() if file.name != "dictionary.txt")
+    content = file.read_bytes()
+    file.write_bytes(content[:-9] + content[-9:].swapcase()[::-1])
+    with pytest.raises(UserError, match=f"{file} has changed"):
+        preparation.read(folder).pieces(b"abc\n")
 
 
 def test_a_dictionary_that_has_changed_is_not_taken_over(first: Path, capsys: pytest.CaptureFixture[str]) -> None:

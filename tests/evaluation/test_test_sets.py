@@ -72,6 +72,7 @@ def test_it_is_translated_and_scored_from_the_cache(
 @pytest.mark.parametrize(
     ("name", "message"),
     [
+        ("", "--test-set  is not one of "),
         ("wmt2014", "--test-set wmt2014 is not one of .*did you mean wmt"),
         ("wmt24", "--test-set wmt24 has no src-tgt; it has cs-uk, en-cs, "),
         ("toy", r"--test-set toy: sacreBLEU could not bring it \(.*refused.*\): bring the computer online, or copy"),

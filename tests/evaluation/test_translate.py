@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -167,6 +168,17 @@ def test_what_cannot_be_translated_is_refused(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match=message):
         translated(run, toy_corpus, tmp_path, *given)
+
+
+def test_a_model_of_an_ensemble_whose_name_fairseq_would_cut_is_refused(toy_corpus: Path, tmp_path: Path) -> None:
+    one = saved.save(tmp_path / "one.pt", saved.state(toy_corpus))
+    other = Path(shutil.copy(one, tmp_path / "a:b.pt"))
+    parser = argparse.ArgumentParser()
+    translate.add_arguments(parser)
+    words = [one, other, "--data", toy_corpus, "--subwords", "none", "--output", tmp_path / "out", *DECODING]
+    args = parser.parse_args([*map(str, words)])
+    with pytest.raises(UserError, match=r"a:b\.pt has a colon in its name, at which fairseq cuts it in two"):
+        translate.run(args)
 
 
 def test_fairseq_generate_does_not_outlive_a_killed_command(run: Path, toy_corpus: Path, tmp_path: Path) -> None:

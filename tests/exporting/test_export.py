@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import exportable
 import malicious
@@ -15,7 +16,7 @@ from program import realformer_nmt
 
 from realformer_nmt import command
 from realformer_nmt.common.text_lines import sha256
-from realformer_nmt.exporting import export
+from realformer_nmt.exporting import export, stock
 from realformer_nmt.exporting.export import TARGETS
 
 
@@ -82,6 +83,58 @@ def test_a_model_of_another_dictionary_is_refused(
     assert command.main(["export", str(checkpoint), *words(other, tmp_path / "made")]) == 1
     assert "has dictionaries of 16 and 16 entries" in capsys.readouterr().err
     assert not (tmp_path / "made").exists()
+
+
+def test_the_same_words_in_another_order_are_another_dictionary(
+    checkpoint: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = shutil.copytree(toy_corpus, tmp_path / "other")
+    lines = (other / "dict.tgt.txt").read_text().splitlines(keepends=True)
+    (other / "dict.tgt.txt").write_text("".join([*lines[1::-1], *lines[2:]]))
+    assert command.main(["export", str(checkpoint), *words(other, tmp_path / "made")]) == 1
+    assert f"{checkpoint} was trained with another target dictionary than that of {other}" in capsys.readouterr().err
+    assert not (tmp_path / "made").exists()
+
+
+def test_shortcuts_too_small_to_be_folded_are_refused(
+    checkpoint: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = torch.load(checkpoint, weights_only=False)  # our own
+    for name in [name for name in state["model"] if "_shortcut." in name]:
+        state["model"][name].fill_(0 if name.endswith("delta") else 1e-42)
+    bad = saved.save(tmp_path / "bad.pt", state)
+    assert command.main(["export", str(bad), *words(toy_corpus, tmp_path / "made")]) == 1
+    assert "leaves fp32's range when shortcuts are folded into it" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.pt"]
+
+
+def test_a_checkpoint_that_is_replaced_meanwhile_is_not_passed_off_as_what_was_exported(
+    checkpoint: Path,
+    toy_corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = Path(shutil.copy(checkpoint, tmp_path / "checkpoint_last.pt"))
+    write = stock.write
+
+    def written_while_a_training_goes_on(*given: Any) -> None:
+        path.write_bytes(b"the next epoch's")
+        write(*given)
+
+    monkeypatch.setattr(stock, "write", written_while_a_training_goes_on)
+    assert command.main(["export", str(path), *words(toy_corpus, tmp_path / "made")]) == 1
+    assert f"{path} was changed while it was read" in capsys.readouterr().err
+    assert [file.name for file in tmp_path.iterdir()] == ["checkpoint_last.pt"]
+
+
+def test_a_colon_at_which_the_converter_would_cut_is_refused(
+    checkpoint: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = tmp_path / "a:b"
+    assert command.main(["export", str(checkpoint), *words(toy_corpus, made, "ctranslate2")]) == 1
+    assert f"{made} has a colon in its path" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_model_of_fairseqs_own_is_refused_by_its_name(

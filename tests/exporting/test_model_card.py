@@ -1,5 +1,6 @@
 """What the card says, and of which record."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,27 @@ def test_scores_of_another_checkpoint_are_not_its_own(source: Source) -> None:
     assert section(model_card.of(source), "Scores") == "None on record."
     judge(source, "0" * 64)
     assert section(model_card.of(source), "Scores") == "None on record."
+
+
+def test_every_language_is_text_to_yaml(source: Source) -> None:
+    corpus = dataclasses.replace(source.corpus, source="no", target="1e3")
+    card = model_card.of(source._replace(corpus=corpus))
+    assert yaml.safe_load(card.split("---\n")[1])["language"] == ["no", "1e3"]
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"scores": {"bleu": {**SCORE, "score": "80.3"}}},
+        {"scores": {"bleu": {**SCORE, "interval": []}}},
+        {"scores": {"bleu": 80.3}},
+        {"averaged": 2},
+    ],
+)
+def test_a_record_of_other_kinds_is_refused_by_its_name(source: Source, others: dict[str, Any]) -> None:
+    judge(source, sha256(source.path), **others)
+    with pytest.raises(UserError, match=r"run\.json is another kind of file"):
+        model_card.of(source)
 
 
 def test_a_record_that_was_edited_is_refused(source: Source) -> None:

@@ -237,6 +237,7 @@ def test_stages_can_be_chosen(
         (["--layers", "3"], "missing: --folder DIR; --help"),
         (["--layers", "--folder", "x"], "--layers needs a value"),
         (["--layers", "3", "--folder", "x", "--name", "../y"], "--name ../y: allowed is the name of one folder"),
+        (["--layers", "3", "--folder", "x", "--name", "data"], "--name data: allowed is the name of one folder"),
         (["--layers", "3", "--folder", "x", "--", "--seed", "5"], "give --seed N before the --"),
         (["--colour", "red"], "unknown option --colour"),
         (["--folder"], "--folder needs a value"),
