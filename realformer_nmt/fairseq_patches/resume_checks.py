@@ -10,6 +10,7 @@ from fairseq.trainer import Trainer
 
 from realformer_nmt.checkpoints import integrity, reading
 from realformer_nmt.checkpoints.layout import CHOICES, options
+from realformer_nmt.common import foreign_errors
 from realformer_nmt.common.errors import UserError, declared
 from realformer_nmt.fairseq_patches import trained_corpus
 from realformer_nmt.fairseq_patches.checkpoint_files import choose_checkpoint
@@ -44,17 +45,22 @@ def go_on_from_a_whole_checkpoint_of_this_model() -> None:
 
 
 def name_the_checkpoint_that_does_not_fit() -> None:
-    """fairseq-generate, interactive and validate say that weights or a dictionary do not fit, and not whose."""
+    """fairseq-generate, interactive and validate say that something does not fit, and not whose."""
     original = checkpoint_utils.load_model_ensemble_and_task
 
     @functools.wraps(original)
     def load_model_ensemble_and_task(filenames: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             return original(filenames, *args, **kwargs)
-        except WeightsError as error:
-            raise UserError(f"{', '.join(map(str, filenames))} {error}") from error
-        except trained_corpus.OtherCorpusError as error:
-            raise UserError(f"{', '.join(map(str, filenames))}: {error}") from error
+        except Exception as error:
+            names = ", ".join(map(str, filenames))
+            if isinstance(error, WeightsError):
+                raise UserError(f"{names} {error}") from error
+            if isinstance(error, trained_corpus.OtherCorpusError):
+                raise UserError(f"{names}: {error}") from error
+            if foreign_errors.known(error) is None:
+                raise UserError(f"{names} became no model: {foreign_errors.unknown(error)}") from error
+            raise
 
     checkpoint_utils.load_model_ensemble_and_task = load_model_ensemble_and_task
 

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from argparse import Namespace
 from pathlib import Path
 
 import forks
@@ -56,6 +57,12 @@ MISTAKES = {  # command, flags, the last line
         "otherwords --path good.pt",
         r"with another source dictionary",
     ),
+    "generate, a stock model of half a layer": (
+        "generate",
+        "data --path half.pt",
+        r"half\.pt became no model: .*'float' object",
+    ),
+    "generate, no options": ("generate", "data --path bare.pt", r"bare\.pt became no model: .*Neither args nor cfg"),
     "generate, NaN": ("generate", "data --path nan.pt", r"nan\.pt holds NaN or infinity in decoder"),
     "generate, fewer": ("generate", "data --path fewer.pt", r"fewer\.pt holds the weights of another model: it lacks"),
     "interactive, another dictionary": (
@@ -112,6 +119,11 @@ def write(folder: Path, data: Path) -> None:
         "order": saved.state(folder / "order"),
         "gelu": saved.state(data, *tiny, "--activation-fn", "gelu", arch="transformer"),
         "cross": saved.state(data, *tiny, "--cross-self-attention", arch="transformer"),
+    }
+    options = {"arch": "transformer", "task": "translation", "criterion": "cross_entropy", "encoder_layers": 2.5}
+    states |= {
+        "half": {**good, "cfg": None, "args": Namespace(**options)},  # as older fairseq has them
+        "bare": {**good, "cfg": None},
     }
     for name, state in states.items():
         saved.save(folder / f"{name}.pt", state)
