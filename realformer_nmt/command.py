@@ -30,13 +30,15 @@ SUBCOMMANDS = (
     Subcommand("install-engine", "build and install the tested fairseq", "realformer_nmt.cli.engine"),
     Subcommand("user-dir", "print the folder to give to fairseq's --user-dir", "realformer_nmt.cli.user_dir"),
     Subcommand("archs", "list the architectures", "realformer_nmt.cli.archs", True),
-    Subcommand("inspect", "show what a checkpoint holds", "realformer_nmt.checkpoints.inspection", True),
+    Subcommand("inspect", "show what a checkpoint holds", "realformer_nmt.checkpoints.inspect", True),
     Subcommand("fetch", "download a corpus and extract its texts", "realformer_nmt.corpora.fetch"),
     Subcommand("invent", "write an English-German corpus made from a small grammar", "realformer_nmt.corpora.invent"),
     Subcommand("prepare", "make fairseq's data-bin from a corpus or your own files", "realformer_nmt.corpora.prepare"),
     Subcommand("protocol", "show how a paper trains, averages and decodes", "realformer_nmt.protocols.show"),
     Subcommand("train", "train with a paper's settings, on any number of GPUs", "realformer_nmt.protocols.train", True),
-    Subcommand("updates", "count the updates that a training will make", "realformer_nmt.protocols.updates", True),
+    Subcommand(
+        "updates", "count the updates that a training will make", "realformer_nmt.protocols.count_updates", True
+    ),
     Subcommand("average", "average the weights of checkpoints", "realformer_nmt.checkpoints.average", True),
     Subcommand("translate", "translate a test set or raw text", "realformer_nmt.evaluation.translate", True),
     Subcommand(

@@ -1,11 +1,9 @@
-"""`realformer-nmt inspect CHECKPOINT`: architecture, choices, parameters, and the weight of every shortcut."""
+"""What a checkpoint holds: architecture, choices, parameters, and the weight of every shortcut."""
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
-from tabulate import tabulate
 from torch import Tensor
 
 from realformer_nmt.checkpoints import layout
@@ -19,25 +17,6 @@ from realformer_nmt.model.weights import WeightsError
 
 CHOICES = next(iter(FAMILIES.values()))
 SIZES = ("encoder_layers", "decoder_layers", "encoder_embed_dim", "decoder_embed_dim")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Shows what a checkpoint of this package holds. Nothing in it is run."
-    parser.epilog = "example: realformer-nmt inspect run/checkpoints/checkpoint_last.pt"
-    parser.add_argument("checkpoint", type=Path, help="a checkpoint file (.pt) of fairseq-train")
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
-
-
-def run(args: argparse.Namespace) -> int:
-    found = inspect(args.checkpoint)
-    if args.json:
-        print(json.dumps(found, indent=2))
-        return 0
-    weights = found.pop("shortcuts")
-    print(tabulate(found.items(), tablefmt="plain", intfmt=","), end="\n\n")
-    headers = {"sublayer": "shortcut of", "mean": "mean w", "smallest": "smallest", "largest": "largest"}
-    print(tabulate(weights, headers=headers, floatfmt=".4f"))
-    return 0
 
 
 def inspect(path: Path) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from realformer_nmt.checkpoints import layout
 from realformer_nmt.common.errors import UserError
 
 IN_A_RUN = ("average.pt", "checkpoints/checkpoint_last.pt", "checkpoint_last.pt")  # the first that is there
@@ -25,6 +24,8 @@ def named(word: str) -> Path:
 
 def trained_on(path: Path) -> Path:
     """The data-bin that a checkpoint names."""
+    from realformer_nmt.checkpoints import layout  # here: who names a run does not wait for torch
+
     data = layout.setting(layout.without_weights(path), "task", "data")
     if not isinstance(data, str) or not Path(data).is_dir():
         told = f"was trained on {data}, which is not there" if isinstance(data, str) else "does not name its data"

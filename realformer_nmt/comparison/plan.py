@@ -10,12 +10,13 @@ import torch
 from fairseq.data import Dictionary
 from tabulate import tabulate
 
-from realformer_nmt.checkpoints import average
+from realformer_nmt.checkpoints import average, averaging
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.cell import Cell, read
 from realformer_nmt.comparison.note import Note
 from realformer_nmt.comparison.standing import is_finished, standing
 from realformer_nmt.protocols import composition, train, updates
+from realformer_nmt.protocols import training as trainings
 from realformer_nmt.protocols.command import pasted
 
 USED = 1 / 3  # of the rate of large matrix products, by a training of moderate width
@@ -62,11 +63,11 @@ def demand_states_of(cell: Cell) -> None:
     if is_finished(cell, Note(cell)):
         return
     if not standing(trained).done:
-        train.demand_states(training(cell))
+        trainings.demand_states(training(cell))
     elif not standing(averaged).done:
         parser = argparse.ArgumentParser()
         average.add_arguments(parser)
-        average.select(parser.parse_args(averaged.words[1:]))
+        averaging.select(parser.parse_args(averaged.words[1:]))
 
 
 def cost(cell: Cell, words: Sequence[str]) -> Cost:

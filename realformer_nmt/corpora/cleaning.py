@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import regex
-from sacremoses import MosesPunctNormalizer
 
 from realformer_nmt.corpora.corpus import Lengths
 from realformer_nmt.corpora.tokenise import tokeniser
@@ -28,6 +27,8 @@ Hyphens = Literal["aggressive", "plain"]  # tokens of their own or parts of word
 
 @functools.cache
 def punctuation_rules(language: str) -> tuple[Rule, ...]:
+    from sacremoses import MosesPunctNormalizer  # here: the commands' --help does not wait for it
+
     table = MosesPunctNormalizer(language, perl_parity=True).substitutions
     return tuple(rule(pattern.encode(), replacement.encode()) for pattern, replacement in table)
 

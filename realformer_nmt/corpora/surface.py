@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from sacremoses import MosesDetokenizer
-
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.subwords import MODEL, sentencepiece_model
 
@@ -25,6 +23,8 @@ def words(lines: Iterable[str]) -> Lines:
 
 
 def from_moses_bpe(lines: Lines, _: Path | None, language: str) -> Surface:
+    from sacremoses import MosesDetokenizer  # here: the commands' --help does not wait for it
+
     detokenise = MosesDetokenizer(language).detokenize
     tokenised = words(lines)
     return Surface(tokenised, [detokenise(line.split(), unescape=True) for line in tokenised])

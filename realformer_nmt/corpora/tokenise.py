@@ -9,8 +9,6 @@ after an abbreviation too (since its commit 9fc964d), sacremoses does not: that 
 import functools
 from collections.abc import Iterable
 
-from sacremoses import MosesTokenizer
-
 PLAIN = "A"  # a neighbour that neither changes nor is changed
 REMEMBERED = 200_000  # words; some 50 MB
 Case = tuple[str, str, str]  # what comes before ("" at the start of the line), the word, what comes after
@@ -18,6 +16,8 @@ Case = tuple[str, str, str]  # what comes before ("" at the start of the line), 
 
 class Tokeniser:
     def __init__(self, language: str, aggressive_hyphens: bool) -> None:
+        from sacremoses import MosesTokenizer  # here: the commands' --help does not wait for it
+
         self.moses = MosesTokenizer(language)
         self.aggressive = aggressive_hyphens
         self.lower, self.letters = frozenset(self.moses.IsLower), frozenset(self.moses.IsAlnum)

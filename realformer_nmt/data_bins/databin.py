@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
-from fairseq.data import indexed_dataset
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.datasets import dictionary
@@ -53,6 +52,8 @@ def sound(folder: Path, subset: str, pair: tuple[str, str], language: str) -> Pa
 
 def binarise(lines: Iterable[str], dictionaries: Path, subset: str, source: str, target: str, folder: Path) -> None:
     """A data-bin without targets, of lines of pieces, with the dictionaries of another."""
+    from fairseq.data import indexed_dataset  # here: the commands' --help does not wait for it
+
     for language in (source, target):
         demand_prepared(dictionaries / f"dict.{language}.txt")
         shutil.copyfile(dictionaries / f"dict.{language}.txt", folder / f"dict.{language}.txt")

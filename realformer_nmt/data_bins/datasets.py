@@ -8,14 +8,15 @@ import contextlib
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
-
-from fairseq.data import Dictionary
+from typing import TYPE_CHECKING, Any
 
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.data_bins.index import AGAIN, demand_sound, header
 from realformer_nmt.data_bins.languages import pair_of
 from realformer_nmt.data_bins.note import demand_prepared
+
+if TYPE_CHECKING:
+    from fairseq.data import Dictionary
 
 FORMAT = "mmap"
 OTHERS = ("", ".fasta")  # what fairseq looks for beside .idx and .bin
@@ -29,7 +30,9 @@ def demand_plain(held: Mapping[str, Any]) -> None:
             raise UserError(f"{held[name]}: ${{ stands for another value in fairseq's options; rename the folder")
 
 
-def dictionary(file: Path) -> Dictionary:
+def dictionary(file: Path) -> "Dictionary":
+    from fairseq.data import Dictionary  # here: the commands' --help does not wait for it
+
     with dictionary_file(file):
         return Dictionary.load(str(file))
 
@@ -50,7 +53,7 @@ def dictionary_file(file: Path) -> Iterator[None]:
         raise UserError(f"{file} is no dictionary of fairseq's: {one_line(error)}; {AGAIN}") from error
 
 
-def demand_whole(prefix: Path, impl: str, words: Dictionary | None) -> bool:
+def demand_whole(prefix: Path, impl: str, words: "Dictionary | None") -> bool:
     """Whether the dataset is there; a test set may have no target."""
     if not PREFIX.fullmatch(prefix.name):
         raise UserError(f"{prefix}: allowed in the name are letters, digits, _ and - between dots; rename the data")

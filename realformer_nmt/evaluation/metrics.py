@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-import torch
-
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation.metric_table import METRICS, Scorer, scored
 
@@ -100,6 +98,8 @@ def demand_whole_compounds(hyphens: str | None, hypotheses: Lines, reference: Li
 
 def comet(model: str, source: Lines, hypotheses: Lines, reference: Lines) -> Score:
     """Rei et al. 2022; needs the package unbabel-comet, which downloads the model."""
+    import torch  # here: no other metric waits for it
+
     package = comet_package()
     demand_same_length(source, reference)
     triples = [

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from realformer_nmt.checkpoints.average import tied
+from realformer_nmt.checkpoints.averaging import tied
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.exporting.folding import Weights, fold
 from realformer_nmt.exporting.source import Source

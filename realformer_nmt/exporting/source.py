@@ -19,7 +19,7 @@ from realformer_nmt.corpora.preparation import HYPHENS, Preparation
 from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, encoder
 from realformer_nmt.corpora.surface import SURFACES
 from realformer_nmt.data_bins.datasets import dictionary
-from realformer_nmt.evaluation.translate import demand_same_languages
+from realformer_nmt.evaluation.translation import demand_same_languages
 from realformer_nmt.model.model import TranslationModel
 from realformer_nmt.serving.translator import trained_in
 

@@ -3,15 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-from fairseq import models
-
-from realformer_nmt.model.parts import PARTS
+from realformer_nmt.model.part_names import PART_NAMES
 
 Preset = dict[str, str | int | float]
 
 
 def family(topology: str, scaling: str, source: str, carry: str) -> Preset:
-    return dict(zip(PARTS, (topology, scaling, source, carry), strict=True))
+    return dict(zip(PART_NAMES, (topology, scaling, source, carry), strict=True))
 
 
 FAMILIES: dict[str, Preset] = {
@@ -70,6 +68,8 @@ PRESETS: dict[str, Preset] = in_every_size(FAMILIES)
 
 def register(model: str, presets: dict[str, Preset], prefix: str = "") -> None:
     """Make every preset an --arch; what the user passes goes before what the preset says."""
+    from fairseq import models  # here: who reads the tables does not wait for it
+
     for arch, preset in presets.items():
         models.register_model_architecture(model, prefix + arch)(filler(preset))
 

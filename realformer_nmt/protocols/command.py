@@ -11,8 +11,6 @@ from typing import Any
 from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.programs import program
-from realformer_nmt.kernels.precision import supported
-from realformer_nmt.model.config import MAX_LAYERS
 from realformer_nmt.model.presets import FAMILIES, PRESETS
 from realformer_nmt.protocols import run_files
 from realformer_nmt.protocols.batch import update_freq
@@ -61,6 +59,8 @@ def layers(written: str) -> tuple[int, int]:
         raise UserError(f"--layers {written}: allowed is a number, such as 18, or encoder-decoder, such as 60-12")
     encoder, _, decoder = written.partition("-")
     found = int(encoder), int(decoder or encoder)
+    from realformer_nmt.model.config import MAX_LAYERS  # here: the commands' --help does not wait for torch
+
     if max(found) > MAX_LAYERS:
         raise UserError(f"--layers {written}: {max(found)} is more than {MAX_LAYERS}, the deepest ever trained")
     return found
@@ -119,6 +119,8 @@ def precision_of(machines: Machines, asked: str | None) -> str:
         return asked
     if machines.gpus:
         return "fp16"
+    from realformer_nmt.kernels.precision import supported  # here, for the same reason
+
     return "bf16" if asked == AUTO and "bf16" in supported() else "fp32"
 
 

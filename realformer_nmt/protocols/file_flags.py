@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from realformer_nmt.common.choices import unknown
-from realformer_nmt.model.parts import PARTS
+from realformer_nmt.model.part_names import PART_NAMES
 
 SIZES = tuple(
     f"{side}-{name}"
     for side in ("encoder", "decoder")
     for name in ("embed-dim", "ffn-embed-dim", "layers", "attention-heads", "learned-pos", "layerdrop")
 )
-PART_FLAGS = tuple(part.replace("_", "-") for part in PARTS)
+PART_FLAGS = tuple(part.replace("_", "-") for part in PART_NAMES)
 MODEL = (
     *PART_FLAGS,
     *("score-length", "activation-fn"),

@@ -4,7 +4,6 @@ fairseq sorts the pairs by length before it fills batches, and shuffles only pai
 every epoch has the same number of batches, so that the count is exact.
 """
 
-import argparse
 import contextlib
 import io
 import logging
@@ -22,8 +21,6 @@ from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.data_bins import databin
 from realformer_nmt.data_bins.datasets import demand_plain
 
-LARGEST = 2**31 - 1  # that fairseq counts to
-
 
 class Length(NamedTuple):
     batches: int  # an epoch, before they are dealt to the GPUs
@@ -31,28 +28,6 @@ class Length(NamedTuple):
     updates: int
     epochs: int  # whole ones
     rest: int  # updates after them
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Prints how many updates fairseq-train makes in so many epochs of a data-bin."
-    parser.epilog = "example: realformer-nmt updates data-bin --gpus 4 --max-tokens 8192 --update-freq 1 --epochs 50"
-    parser.add_argument("data", type=Path, help="the data-bin")
-    parser.add_argument("--gpus", type=int, default=1, metavar="N", help="GPUs of all machines together (default: 1)")
-    parser.add_argument("--max-tokens", type=int, required=True, metavar="N", help="tokens that one GPU takes at once")
-    parser.add_argument("--update-freq", type=int, default=1, metavar="N")
-    parser.add_argument("--epochs", type=int, required=True, metavar="N")
-
-
-def run(args: argparse.Namespace) -> int:
-    given = {"max-tokens": args.max_tokens, "update-freq": args.update_freq, "max-epoch": args.epochs}
-    for flag, value in {**given, "gpus": args.gpus}.items():
-        if value < 1:
-            raise UserError(f"--{flag} {value}: allowed is 1 or more")
-        if value > LARGEST:
-            raise UserError(f"--{flag} {value}: allowed is {LARGEST:,} at most")
-    words = [word for flag, value in given.items() for word in (f"--{flag}", str(value))]
-    print(length(parse([str(args.data), "--arch", "realformer", *words]), args.gpus).updates)
-    return 0
 
 
 def parse(words: Sequence[str]) -> Any:

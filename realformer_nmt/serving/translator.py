@@ -21,7 +21,8 @@ from realformer_nmt.checkpoints import layout, run
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import preparation
 from realformer_nmt.corpora.preparation import Preparation
-from realformer_nmt.evaluation.translate import EXACT, demand_same_languages
+from realformer_nmt.evaluation.translate import EXACT
+from realformer_nmt.evaluation.translation import demand_same_languages
 from realformer_nmt.protocols.updates import quiet
 from realformer_nmt.serving.decoding import Decoding, Hypothesis, options_of
 

@@ -22,8 +22,9 @@ from tiny_run import Training
 from torch import Tensor
 
 from realformer_nmt.checkpoints import layout
-from realformer_nmt.checkpoints.average import add_arguments, average
+from realformer_nmt.checkpoints.average import add_arguments
 from realformer_nmt.checkpoints.average import run as run_average
+from realformer_nmt.checkpoints.averaging import average
 from realformer_nmt.checkpoints.inspection import inspect
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.model.config import TranslationConfig
@@ -175,9 +176,9 @@ def test_memory_does_not_grow_with_the_number_of_checkpoints(tmp_path: Path) -> 
 def peak_memory(folder: Path, *numbers: int) -> list[int]:
     program = (
         "import resource, sys, pathlib\n"
-        "from realformer_nmt.checkpoints import average, selection\n"
+        "from realformer_nmt.checkpoints import averaging, selection\n"
         "for number in map(int, sys.argv[2:]):\n"
-        "    average.average(selection.last(pathlib.Path(sys.argv[1]), number, selection.EPOCH))\n"
+        "    averaging.average(selection.last(pathlib.Path(sys.argv[1]), number, selection.EPOCH))\n"
         "    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
     )
     command = [sys.executable, "-c", program, str(folder), *map(str, numbers)]

@@ -8,7 +8,8 @@ import pytest
 import torch
 from snapshots import CFG, save
 
-from realformer_nmt.checkpoints.average import add_arguments, select
+from realformer_nmt.checkpoints.average import add_arguments
+from realformer_nmt.checkpoints.averaging import select
 from realformer_nmt.checkpoints.selection import EPOCH, UPDATE, best, last
 from realformer_nmt.common.errors import UserError
 

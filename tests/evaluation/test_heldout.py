@@ -14,7 +14,7 @@ from fairseq import checkpoint_utils
 from tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.evaluation import translate
+from realformer_nmt.evaluation import translate, translation_files
 
 DECODING = ["--cpu", "--beam", "1", "--max-len-b", "10"]
 
@@ -29,7 +29,7 @@ def translated(data: Path, out: Path, *words: object) -> dict[str, Any]:
     translate.add_arguments(parser)
     fixed = ["--data", data, "--subwords", "none", "--output", out, *DECODING]
     assert translate.run(parser.parse_args([*map(str, words), *map(str, fixed)])) == 0
-    record: dict[str, Any] = json.loads((out / translate.RECORD).read_text())
+    record: dict[str, Any] = json.loads((out / translation_files.RECORD).read_text())
     return record
 
 

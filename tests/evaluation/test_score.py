@@ -23,7 +23,7 @@ from realformer_nmt.checkpoints import average as average_command
 from realformer_nmt.common import sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import read_lines, sha256
-from realformer_nmt.evaluation import metrics, raw_texts, score, translate
+from realformer_nmt.evaluation import metrics, raw_texts, score, scoring, translate
 from realformer_nmt.evaluation.metric_table import tokenised_bleu
 from realformer_nmt.evaluation.metrics import Texts, measure
 
@@ -70,7 +70,7 @@ def scored(folder: Path, *more: str) -> dict[str, metrics.Score]:
     translation = json.loads((folder / "translation.json").read_text())
     lines = [read_lines(folder / name) for name in ("hypotheses.txt", "reference.txt")]
     with metrics.seeded(args.seed):
-        return score.score(args, translation, *lines)
+        return scoring.score(args, translation, *lines)
 
 
 def test_the_raw_scores_are_those_of_the_sacrebleu_command(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def called(command: ModuleType, *words: object) -> int:
     ],
 )
 def test_the_heading_names_the_files_that_were_translated(changes: dict[str, Any], expected: str) -> None:
-    assert score.test_set(changes) == expected
+    assert scoring.test_set(changes) == expected
 
 
 def test_run_json_says_all_there_is_to_know(run: Path, toy_corpus: Path, tmp_path: Path) -> None:

@@ -54,14 +54,14 @@ def test_one_gpu_needs_no_launcher(tmp_path: Path, capsys: Any) -> None:
 def test_the_precision(
     tmp_path: Path, capsys: Any, monkeypatch: Any, options: list[object], expected: str | None
 ) -> None:
-    monkeypatch.setattr("realformer_nmt.protocols.command.supported", lambda: ("fp32", "bf16"))
+    monkeypatch.setattr("realformer_nmt.kernels.precision.supported", lambda: ("fp32", "bf16"))
     found = flags(dry_run(capsys, *given(tmp_path, *options)))
     assert [name for name in ("fp16", "bf16") if name in found] == ([expected] if expected else [])
     assert ("cpu" in found) == (options[1] == 0)
 
 
 def test_a_cpu_that_would_emulate_bf16_trains_in_fp32_by_itself(monkeypatch: Any) -> None:
-    monkeypatch.setattr("realformer_nmt.protocols.command.supported", lambda: ("fp32", "int8"))
+    monkeypatch.setattr("realformer_nmt.kernels.precision.supported", lambda: ("fp32", "int8"))
     assert [precision_of(Machines(0), asked) for asked in ("auto", "bf16", None)] == ["fp32", "bf16", "fp32"]
 
 

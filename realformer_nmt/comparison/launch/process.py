@@ -13,7 +13,9 @@ from pathlib import Path
 from realformer_nmt.command import main
 from realformer_nmt.common.child_processes import die_with_parent
 
-PRELOADED = ("realformer_nmt.protocols.train", "realformer_nmt.checkpoints.average", "realformer_nmt.evaluation.score")
+PRELOADED = tuple(
+    f"realformer_nmt.{name}" for name in ("protocols.training", "checkpoints.averaging", "evaluation.scoring")
+)
 PATIENCE = 30.0  # seconds that a stage has to end when it is asked to
 
 

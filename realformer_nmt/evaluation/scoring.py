@@ -1,0 +1,215 @@
+"""The scores of a translation, beside what is published, and all there is to know of how it came about."""
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from tabulate import tabulate
+
+from realformer_nmt.common import json_records, sealed
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.finished import Stage
+from realformer_nmt.common.provenance import named
+from realformer_nmt.common.text_lines import read_lines, sha256
+from realformer_nmt.common.versions import commit, versions
+from realformer_nmt.corpora.tokenise import tokeniser
+from realformer_nmt.evaluation import heldout, metric_table, metrics, model_record, published, raw_texts
+from realformer_nmt.evaluation.metrics import Score, Texts
+from realformer_nmt.evaluation.published import Figure
+from realformer_nmt.evaluation.translation_files import HYPOTHESES, RECORD, REFERENCE, TOKENISED
+
+PAPERS_METRIC, PAPERS_LINES = "tokenised BLEU newstest2014", 3003
+WRITER = "`realformer-nmt translate` writes it when it is done"
+TRAINER = "`realformer-nmt train` writes it"
+WANTED = {"files": dict, "lines": int, "languages": list, "subwords": str, "decoding": dict, "checkpoints": list}
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.bootstrap < 0:
+        raise UserError(f"--bootstrap {args.bootstrap}: allowed is 0 or more")
+    if args.comet:
+        metrics.comet_package()  # before anything else takes its time
+    translation = sealed.read(args.translation / RECORD, WRITER, WANTED)
+    stage = asked(args)
+    if stage.finished(args.anew):
+        return 0
+    training = sealed.read(args.training, TRAINER) if args.training else {}
+    files = {"hypotheses": args.translation / HYPOTHESES, "reference": raw_texts.reference(args, translation)}
+    demand_unchanged(args.translation, translation)
+    made = stage.begin()
+    with metrics.seeded(args.seed):
+        scores = score(args, translation, *(read_lines(path) for path in files.values()))
+    figures = beside(args.published or dataset(translation))
+    record = {
+        "corpus": translation["corpus"],
+        "subset": translation.get("subset"),
+        "lines": translation["lines"],
+        "scores": {name: found.record() for name, found in scores.items()},
+        "published": [{**figure._asdict(), "comparable_with": comparable(figure, translation)} for figure in figures],
+        "models": models(translation),
+        "training": training,
+        "translation": translation,
+        "files": {name: locate(path, args.output.parent) for name, path in files.items()},
+        "seed": args.seed,
+        "versions": versions(),
+        "commit": commit(),
+    }
+    stage.write(made, {**record, **summary(record)})
+    print(table(record, scores, figures))
+    return 0
+
+
+def asked(args: argparse.Namespace) -> Stage:
+    record = args.translation / RECORD
+    translation = sealed.read(record, WRITER, WANTED)
+    with json_records.expected(record, WRITER):
+        return asked_of(args, translation)
+
+
+def asked_of(args: argparse.Namespace, translation: dict[str, Any]) -> Stage:
+    names = ("compound_split", "comet", "bootstrap", "seed")
+    settings = {name: getattr(args, name) for name in names}
+    inputs = {name: args.translation / name for name in (RECORD, *translation["files"])}
+    inputs |= named(map(Path, translation["checkpoints"]))
+    inputs["reference"] = raw_texts.reference(args, translation)
+    if args.comet:
+        inputs["source"] = raw_texts.source(args, translation)
+    if args.training:
+        inputs[args.training.name] = args.training
+    return Stage(args.output, {**settings, "published": args.published or dataset(translation)}, inputs)
+
+
+def models(translation: dict[str, Any]) -> list[dict[str, Any]]:
+    if "checkpoint_sha256" not in translation:
+        raise UserError(f"{RECORD} is of an older version, which noted no hash of the checkpoint: translate again")
+    pairs = zip(translation["checkpoints"], translation["checkpoint_sha256"], strict=True)
+    return [model_record.describe(Path(path), digest) for path, digest in pairs]
+
+
+def demand_unchanged(folder: Path, translation: dict[str, Any]) -> None:
+    for name, recorded in translation["files"].items():
+        if not (folder / name).is_file() or sha256(folder / name) != recorded:
+            raise UserError(f"{folder / name} is not what {RECORD} describes: translate again")
+
+
+def score(
+    args: argparse.Namespace, translation: dict[str, Any], hypotheses: list[str], reference: list[str]
+) -> dict[str, Score]:
+    scores = metrics.scores(texts(args, translation, hypotheses, reference), args.bootstrap)
+    if args.comet:
+        scores["comet"] = metrics.comet(
+            args.comet, read_lines(raw_texts.source(args, translation)), hypotheses, reference
+        )
+    return scores
+
+
+def texts(
+    args: argparse.Namespace, translation: dict[str, Any], hypotheses: list[str], reference: list[str]
+) -> dict[str, Texts]:
+    """Hypotheses and reference in every form that there is of them."""
+    found = {metric_table.RAW: Texts("raw text", hypotheses, reference)}
+    if TOKENISED in translation["files"] and REFERENCE in translation["files"]:
+        words = [read_lines(args.translation / name) for name in (TOKENISED, REFERENCE)]
+        found |= tokenised_texts(args, translation["hyphens"], *words)
+    elif args.compound_split:
+        raise UserError(
+            "compound-split BLEU is refused: the papers' protocol needs tokenised text, and this text was not tokenised"
+        )
+    if translation["subwords"] == "sentencepiece":
+        tokenise = tokeniser(translation["languages"][1], aggressive_hyphens=True)
+        ours, theirs = ([tokenise(line) for line in lines] for lines in (hypotheses, reference))
+        found[metric_table.RETOKENISED] = Texts("raw text tokenised for scoring, Moses -a", ours, theirs)
+    return found
+
+
+def tokenised_texts(
+    args: argparse.Namespace, hyphens: str | None, hypotheses: list[str], reference: list[str]
+) -> dict[str, Texts]:
+    names = {"aggressive": "Moses -a, as the model wrote it", "plain": "Moses, as the model wrote it"}
+    own = Texts(names.get(hyphens or "", "words of the data-bin"), hypotheses, reference)
+    if hyphens != "plain" and not args.compound_split:
+        return {metric_table.WORDS: own}
+    metrics.demand_whole_compounds(hyphens, hypotheses, reference)
+    ours, theirs = (metrics.split_compounds(lines) for lines in (hypotheses, reference))
+    return {metric_table.WORDS: own, metric_table.SPLIT: Texts(f"{own.name}, compounds split", ours, theirs)}
+
+
+def dataset(translation: dict[str, Any]) -> str | None:
+    """The name of the corpus's test set in the table of published figures, if its manifest says one."""
+    return translation.get("published") if translation.get("subset") == "test" else None
+
+
+def beside(name: str | None) -> list[Figure]:
+    return published.figures(name) if name else []
+
+
+def comparable(figure: Figure, translation: dict[str, Any]) -> str | None:
+    """The score of ours that is the same metric on the same lines, if there is one."""
+    same = translation["hyphens"] == "aggressive" and translation["lines"] == PAPERS_LINES
+    return "tokenised_bleu" if same and figure.metric == PAPERS_METRIC else None
+
+
+def locate(path: Path, folder: Path) -> dict[str, str]:
+    """Relative to run.json, so that they can move together."""
+    if not path.is_file():
+        raise UserError(f"{path}: no such file")
+    return {"path": os.path.relpath(path.resolve(), folder.resolve()), "sha256": sha256(path)}
+
+
+def summary(record: dict[str, Any]) -> dict[str, Any]:
+    """What a report sorts runs by: the first model's, unless the training was noted."""
+    model, training = record["models"][0], record["training"]
+    names = ("arch", "parameters")
+    hours = {name: training.get(name, model[name]) for name in ("wall_clock_hours", "gpu_hours")}
+    return {
+        **{name: model[name] for name in names},
+        "validation": record["translation"].get("validation"),
+        "protocol": training.get("protocol"),
+        "averaged": [member["file"] for member in model["averaged"]],
+        "decoding": record["translation"]["decoding"],
+        "training_seed": model["seed"],
+        **hours,
+    }
+
+
+def table(record: dict[str, Any], scores: dict[str, Score], figures: list[Figure]) -> str:
+    name = (
+        " ".join(filter(None, (record["corpus"], record["subset"], test_set(record["translation"])))) or "translation"
+    )
+    ours = [line(found, metric_table.METRICS[name].digits) for name, found in scores.items()]
+    parts = [
+        f"{name}, {record['lines']} lines",
+        tabulate(ours, ["metric", "score", "95 %", "of"], disable_numparse=True),
+    ]
+    if record["translation"].get("validation"):
+        parts.append(f"validation: {heldout.describe(record['translation']['validation'])}")
+    parts.append("\n".join(f"{found.metric}: {found.signature}" for found in scores.values()))
+    if figures:
+        rows = [
+            (found.model, f"{found.encoder_layers}-{found.decoder_layers}", _bleu(found), found.metric, _origin(found))
+            for found in figures
+        ]
+        headers = ["published", "layers", "score", "metric", "source"]
+        parts.append(tabulate(rows, headers, disable_numparse=True))
+        parts.append("Scores of different metrics cannot be compared; run.json says which of ours can, if any.")
+    return "\n\n".join(parts)
+
+
+def line(score: Score, digits: int) -> tuple[str, str, str, str]:
+    interval = "" if score.interval is None else f"± {score.interval:.{digits}f}"
+    return score.metric, f"{score.score:.{digits}f}", interval, score.text
+
+
+def test_set(translation: dict[str, Any]) -> str:
+    """The names of the files that were translated."""
+    names = [Path(str(translation["input"])).name] if "input" in translation else translation.get("texts")
+    return f"({', '.join(map(str, names))})" if names and isinstance(names, list) else ""
+
+
+def _bleu(figure: Figure) -> str:
+    return "failed" if figure.bleu is None else f"{figure.bleu:.2f}"
+
+
+def _origin(figure: Figure) -> str:
+    return "; ".join(filter(None, (figure.paper, figure.note)))
