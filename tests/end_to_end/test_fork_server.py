@@ -10,6 +10,8 @@ import fork_client
 import pytest
 from stock_runs import TINY, difference
 
+from realformer_nmt.common.programs import program
+
 # Times and speeds
 CHANGES = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\b\S+(?= seconds)|((?<=wps|ups)|(?<=wall))[ =]\S+")
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
@@ -27,7 +29,7 @@ def real(words: list[str], folder: Path) -> tuple[int, list[str], str]:
 
 
 def forked(words: list[str], folder: Path) -> tuple[int, list[str], str]:
-    assert commands.module_for(words, {**os.environ, **ONE_THREAD}) == "fairseq_cli.train"
+    assert commands.server_for(words, {**os.environ, **ONE_THREAD}) == "train"
     return outcome(commands.run(words, folder=folder), folder)
 
 
@@ -62,7 +64,7 @@ def test_an_error_is_the_same_and_the_next_command_knows_nothing_of_our_module(
 
 def test_a_command_that_nobody_waits_for_is_killed(train: list[str], tmp_path: Path) -> None:
     """Its output ends, and so does this test."""
-    address = commands.server("fairseq_cli.train", os.environ.get("PYTHONPATH"))
+    address = commands.server("train")
     endless, (reader, writer) = [*train, "--max-update", "1000000"], os.pipe()
     environment = {**os.environ, **ONE_THREAD}
     with pytest.raises(TimeoutError):
@@ -72,9 +74,28 @@ def test_a_command_that_nobody_waits_for_is_killed(train: list[str], tmp_path: P
         assert "done training" not in output.read()
 
 
+def test_what_our_commands_start_is_the_same_too(train: list[str], tmp_path: Path) -> None:
+    python, *words = program("fairseq_cli.train", *train[1:])
+    outcomes = []
+    for which in (python, commands.python_of_forks()):
+        folder = tmp_path / str(len(outcomes))
+        folder.mkdir()
+        outcomes.append(real([which, *words], folder))
+    assert outcomes[0] == outcomes[1]
+    assert outcomes[0][0] == 0
+    assert difference(*(tmp_path / name / "saved" / "checkpoint_last.pt" for name in "01")) == 0
+
+
+@pytest.mark.parametrize(("environment", "forked"), [({}, True), ({"LOGLEVEL": "DEBUG"}, False)])
+def test_what_our_commands_start_is_a_fork_if_it_can_be(environment: dict[str, str], forked: bool) -> None:
+    words = [commands.python_of_forks(), "-c", "import sys; print('fairseq' in sys.modules, sys.argv)", "a b"]
+    variables = {**os.environ, **ONE_THREAD, **environment}
+    assert subprocess.check_output(words, env=variables, text=True) == f"{forked} ['-c', 'a b']\n"
+
+
 @pytest.mark.parametrize("name", ["LOGLEVEL", "PYTHONWARNINGS", "LD_PRELOAD", "OMP_NUM_THREADS", "LC_ALL"])
 def test_what_acts_at_the_start_takes_the_executable(name: str, train: list[str]) -> None:
     usual = {**os.environ, **ONE_THREAD}
-    assert commands.module_for(train, usual)
-    assert commands.module_for(train, {**usual, name: "2"}) is None
-    assert commands.module_for(train, {**usual, "PYTHONPATH": "/elsewhere"}) is None
+    assert commands.server_for(train, usual)
+    assert commands.server_for(train, {**usual, name: "2"}) is None
+    assert commands.server_for(train, {**usual, "PYTHONPATH": "/elsewhere"}) is None

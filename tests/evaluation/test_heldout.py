@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 import torch
 from fairseq import checkpoint_utils
@@ -28,7 +29,8 @@ def translated(data: Path, out: Path, *words: object) -> dict[str, Any]:
     parser = argparse.ArgumentParser()
     translate.add_arguments(parser)
     fixed = ["--data", data, "--subwords", "none", "--output", out, *DECODING]
-    assert translate.run(parser.parse_args([*map(str, words), *map(str, fixed)])) == 0
+    with commands.starting_forks():
+        assert translate.run(parser.parse_args([*map(str, words), *map(str, fixed)])) == 0
     record: dict[str, Any] = json.loads((out / translation_files.RECORD).read_text())
     return record
 

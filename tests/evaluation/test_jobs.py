@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 from program import REPOSITORY
 from tiny_run import Training
@@ -155,7 +156,8 @@ def test_three_jobs_say_what_one_fairseq_generate_says(
     words = ["--path", checkpoint, "--cpu", "--beam", 2, "--nbest", 2, "--max-len-b", 9, "--batch-size", 3]
     words += ["--source-lang", "src", "--target-lang", "tgt"]
     (tmp_path / "shares").mkdir()
-    found = generate(tmp_path, "few", 5, list(map(str, words)), tmp_path / "shares", jobs=3)
+    with commands.starting_forks():
+        found = generate(tmp_path, "few", 5, list(map(str, words)), tmp_path / "shares", jobs=3)
     stock = fairseq("generate", tmp_path, "--user-dir", user_dir, "--gen-subset", "few", *words)
     assert stock.returncode == 0, stock.stderr
     files = [tmp_path / "shares" / str(job) / "generate-few.txt" for job in range(3)]

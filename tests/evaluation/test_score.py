@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import commands
 import pytest
 import torch
 from program import realformer_nmt
@@ -170,7 +171,8 @@ def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Pat
 def called(command: ModuleType, *words: object) -> int:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
-    status: int = command.run(parser.parse_args(list(map(str, words))))
+    with commands.starting_forks():
+        status: int = command.run(parser.parse_args(list(map(str, words))))
     return status
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 import sacrebleu
 from sacrebleu.dataset import DATASETS, base
@@ -40,7 +41,8 @@ def filled(cache: Path, toy_corpus: Path) -> Path:
 def run(command: Any, *words: object) -> None:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
-    assert command.run(parser.parse_args(list(map(str, words)))) == 0
+    with commands.starting_forks():
+        assert command.run(parser.parse_args(list(map(str, words)))) == 0
 
 
 def test_it_is_translated_and_scored_from_the_cache(

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 import saved
 import torch
@@ -56,7 +57,8 @@ def translated(run: Path, data: Path, folder: Path, *arguments: object) -> list[
     parser = argparse.ArgumentParser()
     translate.add_arguments(parser)
     fixed = [run / "checkpoint5.pt", "--data", data, "--subwords", "none", "--output", folder / "out", *DECODING]
-    assert translate.run(parser.parse_args([*map(str, fixed), *map(str, arguments)])) == 0
+    with commands.starting_forks():
+        assert translate.run(parser.parse_args([*map(str, fixed), *map(str, arguments)])) == 0
     return read_lines(folder / "out" / translation_files.HYPOTHESES)
 
 

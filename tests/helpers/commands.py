@@ -1,5 +1,6 @@
 """fairseq's commands and `realformer-nmt`, run to their end: in forks of a process that has imported what they import
-(fork_server.py), which takes seconds less and does and says the same (test_fork_server.py).
+(fork_server.py), which takes seconds less and does and says the same (test_fork_server.py). So is what these start in
+turn: their sys.executable is `python_of_forks`.
 
 The executables themselves are started, by subprocess, where a test
   sends other signals than SIGKILL, or signals to several processes: processes.start, recipe_runs.start,
@@ -11,7 +12,9 @@ in SERVED, for another Python, and for an environment that differs from that of 
 """
 
 import atexit
+import json
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -27,17 +30,19 @@ import fork_client
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 OURS = [sys.executable, "-m", "realformer_nmt.cli"]
-NAMES = ("train", "generate", "validate", "interactive", "eval_lm", "preprocess")
-SERVED = {f"fairseq-{name.replace('_', '-')}": f"fairseq_cli.{name}" for name in NAMES}
-# What fairseq imports, which ours imports only where it needs it, and which changes what it imports
-FAIRSEQS = ("torch", "torch.export", "hydra.experimental", "omegaconf", "sacrebleu", "sklearn.metrics", "scipy.stats")
-# Imported before it is forked, beside its own module; the second by every optimiser of torch when it is made
-OTHERS = {OURS[-1]: FAIRSEQS, "fairseq_cli.train": ("torch._dynamo",)}
-# Read when a command runs, not when Python starts or fairseq is imported
-FREE = {"PATH", "PYTEST_CURRENT_TEST", "no_proxy", "RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}
-FREE |= {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"}
-# Set in the tests' own process by libraries: sklearn's import, torch.compile
-FREE |= {"KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "TORCHINDUCTOR_CACHE_DIR"}
+SERVED = {"fairseq-train": "train"}  # the others configure their logging after they have imported fairseq
+SERVED |= {f"fairseq-{name}": "rest" for name in ("generate", "validate", "interactive", "eval-lm", "preprocess")}
+FAIRSEQ = ("fairseq.models", "fairseq.tasks", "fairseq.distributed_utils", "fairseq.options", "fairseq.trainer")
+# What ours imports where it needs it; fairseq after ours, which else would register with it
+OTHERS = ("torch.export", "sklearn.metrics", "scipy.stats", *FAIRSEQ)
+OWN = ("protocols.training", "corpora.prepare", "checkpoints.averaging", "evaluation.scoring", "evaluation.translation")
+OWN += ("serving.translator", "comparison.results")
+# Imported before it is forked; torch._dynamo by every optimiser of torch when it is made
+MODULES = {
+    "train": ("fairseq_cli.train", "torch._dynamo"),
+    "rest": FAIRSEQ,
+    "ours": (OURS[-1], *OTHERS, *(f"realformer_nmt.{name}" for name in OWN)),
+}
 START = dict(os.environ)
 
 
@@ -65,13 +70,12 @@ def run(
         given.write(text)
         given.seek(0)
         streams = (given, out, out if together else err)
-        module = module_for(words, variables)
-        if module:
+        which = server_for(words, variables)
+        if which:
             numbers = [stream.fileno() for stream in streams]
             said = words[1:] if words[: len(OURS)] == OURS else words
-            address = server(module, variables.get("PYTHONPATH"))
             try:
-                status = fork_client.ask(address, said, where, variables, numbers, timeout)
+                status = fork_client.ask(server(which), said, where, variables, numbers, timeout)
             except TimeoutError as error:
                 raise subprocess.TimeoutExpired(list(words), timeout) from error
         else:
@@ -89,12 +93,11 @@ def run(
 def begun(words: Sequence[str], folder: Path, output: int) -> Iterator[Callable[[], int]]:
     """Runs it without input, both outputs to a file descriptor; what is yielded kills it and returns its status."""
     variables = {**os.environ, "OMP_NUM_THREADS": "1"}
-    module = module_for(words, variables)
+    which = server_for(words, variables)
     with Path(os.devnull).open() as nothing:
-        if module:
+        if which:
             streams = (nothing.fileno(), output, output)
-            address = server(module, variables.get("PYTHONPATH"))
-            with fork_client.begin(address, words, str(folder), variables, streams) as connection:
+            with fork_client.begin(server(which), words, str(folder), variables, streams) as connection:
 
                 def kill() -> int:
                     connection.shutdown(socket.SHUT_WR)
@@ -113,39 +116,35 @@ def begun(words: Sequence[str], folder: Path, output: int) -> Iterator[Callable[
                 yield kill
 
 
-def module_for(words: Sequence[str], variables: Mapping[str, str]) -> str | None:
-    """The module to import, if it can be a fork's."""
-    if sys.platform != "linux" or _acting(variables) != _acting({**START, "OMP_NUM_THREADS": "1"}):
+def server_for(words: Sequence[str], variables: Mapping[str, str]) -> str | None:
+    """Which, if it can be a fork."""
+    if sys.platform != "linux" or fork_client.acting(variables) != usual():
         return None
     if variables.get("PYTHONPATH") not in (START.get("PYTHONPATH"), str(REPOSITORY)):
         return None
     if list(words[: len(OURS)]) == OURS:
-        return OURS[-1]
+        return "ours"
     program = Path(words[0])
     return SERVED.get(program.name) if program.parent == SCRIPTS else None
 
 
-def _acting(variables: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in variables.items() if name not in FREE | {"PYTHONPATH"}}
+def usual() -> dict[str, str]:
+    return fork_client.acting({**START, "OMP_NUM_THREADS": "1"})
 
 
 @cache
-def server(module: str, python_path: str | None) -> str:
+def server(which: str) -> str:
     """The address of one, which ends with this process. Not a fork of it: it may hold any lock."""
     folder = tempfile.TemporaryDirectory()
     address = f"{folder.name}/socket"
-    environment = {**START, "OMP_NUM_THREADS": "1"} | ({"PYTHONPATH": python_path} if python_path else {})
+    python = python_of_forks() if which == "ours" else sys.executable
+    environment = {"PYTHONPATH": str(REPOSITORY), **START, "OMP_NUM_THREADS": "1"}
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(address)
         listener.listen(64)
+        words = [Path(__file__).with_name("fork_server.py"), str(listener.fileno()), python, *MODULES[which]]
         process = subprocess.Popen(
-            [
-                sys.executable,
-                Path(__file__).with_name("fork_server.py"),
-                str(listener.fileno()),
-                module,
-                *OTHERS.get(module, ()),
-            ],
+            [sys.executable, *words],
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -155,3 +154,31 @@ def server(module: str, python_path: str | None) -> str:
     atexit.register(folder.cleanup)
     atexit.register(process.communicate)
     return address
+
+
+@cache
+def python_of_forks() -> str:
+    """A Python for what our commands start: a fork too, if it can be."""
+    folder = tempfile.TemporaryDirectory()
+    servers, python = Path(folder.name, "servers.json"), Path(folder.name, "python")
+    servers.write_text(json.dumps({"train": server("train"), "rest": server("rest"), "usual": usual()}))
+    client = shlex.join([sys.executable, "-IS", str(Path(fork_client.__file__))])
+    words = f'{shlex.quote(str(servers))} "$@"'
+    python.write_text(
+        f"#!/bin/sh\n{client} --serves {words} && exec {client} --python {words}\n"
+        f'exec {shlex.quote(sys.executable)} "$@"\n'
+    )
+    python.chmod(0o755)
+    atexit.register(folder.cleanup)
+    return str(python)
+
+
+@contextmanager
+def starting_forks() -> Iterator[None]:
+    """For our commands in this process."""
+    python = sys.executable
+    sys.executable = python_of_forks()
+    try:
+        yield
+    finally:
+        sys.executable = python

@@ -1,6 +1,8 @@
 """A command for fork_server.py, with the streams, the folder and the environment of whoever asks.
 
 python fork_client.py ADDRESS WORD ...
+python fork_client.py --serves SERVERS WORD ...   whether a fork would do what Python makes of the words
+python fork_client.py --python SERVERS WORD ...   it does
 """
 
 import json
@@ -8,8 +10,20 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+# Read when a command runs, not when Python starts or fairseq is imported
+FREE = {"PATH", "PYTEST_CURRENT_TEST", "no_proxy", "RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}
+FREE |= {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "PYTHONPATH"}
+# Set in the tests' own process by libraries: sklearn's import, torch.compile
+FREE |= {"KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "TORCHINDUCTOR_CACHE_DIR"}
+BY_US = {"PYTHONSAFEPATH", "PYTHONUNBUFFERED"}  # for the processes that our commands start; a fork does as they say
+
+
+def acting(environment: Mapping[str, str], free: Collection[str] = FREE) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name not in free}
 
 
 def ask(
@@ -44,8 +58,29 @@ def status(connection: socket.socket) -> int:
     return int(answer)
 
 
+def serves(servers: Mapping[str, Any], words: Sequence[str], environment: Mapping[str, str]) -> bool:
+    """Whether a fork does what Python makes of these words: they are a program's text, and nothing that acts when
+    Python starts is set otherwise than where the servers were started."""
+    alike = acting(environment, FREE | BY_US) == acting(servers["usual"], FREE | BY_US)
+    return "-c" in words[:2] and alike
+
+
+def as_python(servers: Mapping[str, Any], words: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """The server's address, and the words for it."""
+    if words[0] == "-u":
+        os.environ["PYTHONUNBUFFERED"] = "1"
+        words = words[1:]
+    return servers["train" if words[2:3] == ["fairseq_cli.train"] else "rest"], words
+
+
 if __name__ == "__main__":
-    ended = ask(sys.argv[1], sys.argv[2:], str(Path.cwd()), os.environ, (0, 1, 2))
+    address, *words = sys.argv[1:]
+    if address in ("--serves", "--python"):
+        servers = json.loads(Path(words.pop(0)).read_text())
+        if address == "--serves":
+            sys.exit(not serves(servers, words, os.environ))
+        address, words = as_python(servers, words)
+    ended = ask(address, words, str(Path.cwd()), os.environ, (0, 1, 2))
     if ended < 0:
         signal.signal(-ended, signal.SIG_DFL)
         os.kill(os.getpid(), -ended)

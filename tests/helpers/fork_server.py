@@ -1,17 +1,19 @@
 """A program of Python that is imported once and run many times: each run is a fork of this process.
 
-    python fork_server.py LISTENER MODULE ...
+    python fork_server.py LISTENER PYTHON MODULE ...
 
-MODULE is what the program imports, LISTENER a Unix socket that listens. A connection brings a command and its three
+MODULE is what the programs import, LISTENER a Unix socket that listens. A connection brings a command and its three
 standard streams (fork_client.py), and gets the exit status when the fork has ended; if it is closed before, the fork is
 killed. A fork leaves the loop and runs what the executable would run, as `__main__`, to the end of the interpreter:
-statuses, hooks and buffers are left to Python. It all ends with the standard input of this process.
+statuses, hooks and buffers are left to Python. PYTHON is what it starts as Python; where it asks multiprocessing for a
+server of forks, it is that server itself. It all ends with the standard input of this process.
 """
 
 import contextlib
 import gc
 import importlib
 import json
+import multiprocessing
 import os
 import runpy
 import selectors
@@ -21,6 +23,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+PYTHONPATH = os.environ.get("PYTHONPATH", "")
 
 
 class Run(NamedTuple):
@@ -86,10 +90,35 @@ def become(words: list[str], folder: str, environment: dict[str, str], streams: 
     os.environ.clear()
     os.environ.update(environment)
     sys.modules["numpy"].random.seed()  # the forks would have the same chance
+    if not os.environ.get("PYTHONPATH"):
+        sys.path[:] = [place for place in sys.path if place != PYTHONPATH]
     if not os.environ.get("PYTHONSAFEPATH"):
-        sys.path.insert(0, folder if words[0] == "-m" else str(Path(words[0]).parent))
+        sys.path.insert(0, {"-m": folder, "-c": ""}.get(words[0], str(Path(words[0]).parent)))
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=stream is sys.stderr or bool(os.environ.get("PYTHONUNBUFFERED")))
     for number, text in enumerate(said, start=1):
         os.write(number, text)
+
+
+def fork_only() -> None:
+    """In place of multiprocessing's own server of forks, which would import again what is imported here."""
+    contexts = multiprocessing.get_context
+    multiprocessing.get_context = lambda method=None: contexts("fork" if method == "forkserver" else method)
+
+
+def run(words: list[str]) -> None:
+    """As Python runs the words after its own name."""
+    sys.argv = words
+    if words[0] == "-m":
+        sys.argv = ["-m", *words[2:]]
+        runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+    elif words[0] == "-c":
+        code = os.memfd_create("code")
+        os.write(code, f"import sys; sys.argv[0] = '-c'\n{words[1]}".encode())
+        sys.argv = words[1:]
+        runpy.run_path(f"/proc/self/fd/{code}", run_name="__main__")
+    else:
+        runpy.run_path(words[0], run_name="__main__")
 
 
 def imported(modules: Sequence[str]) -> list[bytes]:
@@ -118,12 +147,10 @@ def _taken(number: int) -> bytes:
 
 
 if __name__ == "__main__":
-    said = imported(sys.argv[2:])
-    command, streams = next_command(socket.socket(fileno=int(sys.argv[1])))
+    listener, python, *modules = sys.argv[1:]
+    said = imported(modules)
+    command, streams = next_command(socket.socket(fileno=int(listener)))
     become(**command, streams=streams, said=said)
-    sys.argv = words = command["words"]
-    if words[0] == "-m":
-        sys.argv = ["-m", *words[2:]]
-        runpy.run_module(words[1], run_name="__main__", alter_sys=True)
-    else:
-        runpy.run_path(words[0], run_name="__main__")
+    sys.executable = python
+    fork_only()
+    run(command["words"])

@@ -39,5 +39,5 @@ def path_with_program(folder: Path, words: Sequence[str] = OURS) -> str:
 
 def forked() -> list[str]:
     """The words of `realformer-nmt` in forks of a server. A signal to them reaches no fork."""
-    address = server(OURS[-1], str(REPOSITORY))
+    address = server("ours")
     return [sys.executable, "-IS", str(Path(__file__).with_name("fork_client.py")), address, *OURS[1:]]
