@@ -1,5 +1,6 @@
 """The cells of a grid, and the commands from each training to its scores."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,21 +14,22 @@ from realformer_nmt.protocols.run_files import CHECKPOINTS, RECORD
 INTERVAL = 20  # updates between two points of a curve
 
 
-def cells(grid: Grid, corpus: Corpus, folder: Path, gpus: int) -> list[Cell]:
-    """`gpus` for each."""
+def cells(grid: Grid, corpus: Corpus, folder: Path, gpus: int, logging: Sequence[str] = ()) -> list[Cell]:
+    """`gpus` for each; `logging`: options of `train` that no grid may ask for."""
     asked = digest(grid.written, grid.folder, grid.protocol)
-    return [_cell(grid, corpus, folder, gpus, named, asked) for named in grid.cells()]
+    machine = ("--gpus", str(gpus), *logging)
+    return [_cell(grid, corpus, folder, machine, named, asked) for named in grid.cells()]
 
 
-def _cell(grid: Grid, corpus: Corpus, folder: Path, gpus: int, named: Named, asked: str) -> Cell:
+def _cell(grid: Grid, corpus: Corpus, folder: Path, machine: Sequence[str], named: Named, asked: str) -> Cell:
     own = place(folder, named).folder
-    stages = _stages(grid, corpus, own, gpus, named)
+    stages = _stages(grid, corpus, own, machine, named)
     subset = grid.subsets[0]
     data, languages, said = corpus.data, corpus.pair(), (grid.failure, grid.retries, subset, asked)
     return Cell(named.family, named.layers, named.seed, own, data, languages, stages, *said, point=named.point)
 
 
-def _stages(grid: Grid, corpus: Corpus, folder: Path, gpus: int, named: Named) -> tuple[Stage, ...]:
+def _stages(grid: Grid, corpus: Corpus, folder: Path, machine: Sequence[str], named: Named) -> tuple[Stage, ...]:
     family, layers, seed, _ = named
     protocol = str(grid.path(grid.protocol)) if grid.protocol.endswith(".toml") else grid.protocol
     settings = load(protocol, corpus.name, layers)
@@ -35,7 +37,7 @@ def _stages(grid: Grid, corpus: Corpus, folder: Path, gpus: int, named: Named) -
     note, average = folder / RECORD, folder / "average.pt"
     train = [
         *("train", "--data", str(corpus.data), "--folder", str(folder), "--arch", family, "--layers", layers),
-        *("--protocol", protocol, *corpus.train, "--gpus", str(gpus), "--curves", *flags(budget)),
+        *("--protocol", protocol, *corpus.train, *machine, "--curves", *flags(budget)),
         *("--", *flags({"log-interval": INTERVAL, **grid.options("train", named), "seed": seed})),
     ]
     averaging = replace(settings, average=budget.get("average", settings.average)).averaging

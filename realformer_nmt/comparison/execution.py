@@ -28,6 +28,7 @@ from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.standing import differences, renew
 from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.data_bins import databin
+from realformer_nmt.protocols import trackers
 from realformer_nmt.protocols.command import layers
 
 
@@ -38,7 +39,9 @@ def run(args: argparse.Namespace) -> int:
     gpus = present if args.gpus is None else args.gpus
     if not 0 <= gpus <= present or (args.jobs is not None and args.jobs < 1):
         raise UserError(f"--gpus {gpus} --jobs {args.jobs}: allowed are 0 to {present} GPUs, 1 job or more")
-    found = cells(grid, corpus, args.folder, min(1, gpus))
+    if args.tensorboard:
+        trackers.demand(trackers.TRACKERS["tensorboard_logdir"])
+    found = cells(grid, corpus, args.folder, min(1, gpus), ["--tensorboard"] if args.tensorboard else [])
     chosen = only(grid, found, args.only)
     if args.plan:
         return show_plan(corpus, chosen, args.tflops)

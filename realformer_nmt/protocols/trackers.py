@@ -19,8 +19,12 @@ TRACKERS = {  # by fairseq's name
 
 
 def demand_installed(cfg: Any) -> None:
-    for name, (option, packages) in TRACKERS.items():
-        if cfg.common.get(name) and not any(map(importlib.util.find_spec, packages)):
-            raise UserError(
-                f"{option} needs a package that is not installed: pip install {packages[0]}, or leave it out"
-            )
+    for name, tracker in TRACKERS.items():
+        if cfg.common.get(name):
+            demand(tracker)
+
+
+def demand(tracker: Tracker) -> None:
+    option, packages = tracker
+    if not any(map(importlib.util.find_spec, packages)):
+        raise UserError(f"{option} needs a package that is not installed: pip install {packages[0]}, or leave it out")

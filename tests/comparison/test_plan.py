@@ -1,5 +1,6 @@
 """The plan's figures against the model that is trained, and its command against a run of it."""
 
+import importlib.util
 import shlex
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from realformer_nmt.comparison import execution, plan
 from realformer_nmt.comparison.cells import cells
 from realformer_nmt.comparison.corpus import find
 from realformer_nmt.comparison.grid import load
+from realformer_nmt.protocols.trackers import TRACKERS
 
 
 def test_the_plans_command_trains_a_model_of_the_planned_size(tmp_path: Path, toy_corpus: Path) -> None:
@@ -66,3 +68,24 @@ def test_a_training_too_short_for_its_average_is_refused_by_name_before_any_star
     assert "pass --average 1" in said.err
     assert not any(name in said.out + said.err for name in (comparisons.STUCK, comparisons.DIVERGED))
     assert not (tmp_path / "runs" / "cells").exists()
+
+
+def test_tensorboard_is_for_the_command_line_to_ask_and_logs_in_each_cell(
+    tmp_path: Path, toy_corpus: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grid = comparisons.write_grid(tmp_path, toy_corpus)
+    words = ["compare", str(grid), "--folder", str(tmp_path / "runs"), "--gpus", "0", "--plan", "--tensorboard"]
+    packages: dict[str, str | None] = dict.fromkeys(TRACKERS["tensorboard_logdir"].packages)
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name, *of: packages[name] if name in packages else find(name, *of)
+    )
+    assert main(words) == 1
+    assert "--tensorboard needs a package that is not installed" in capsys.readouterr().err
+    packages["tensorboard"] = "there"
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    for name in (*comparisons.DONE, comparisons.STUCK, comparisons.DIVERGED):
+        assert f"--tensorboard-logdir {tmp_path / 'runs/cells' / name / 'tensorboard'} " in said
+    assert main(words[:-1]) == 0
+    assert "--tensorboard" not in capsys.readouterr().out
