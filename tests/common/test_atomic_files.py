@@ -1,13 +1,11 @@
 import resource
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from archive_server import ArchiveServer
-from program import REPOSITORY
 from single_archive import CONTENT, SIZE, downloaded, packing
+from slow_writers import FILE, writer
 
 from realformer_nmt.common.atomic_files import Partial, completed
 from realformer_nmt.common.errors import UserError
@@ -56,35 +54,9 @@ def test_a_folder_that_cannot_be_written_is_named(server: ArchiveServer, tmp_pat
         download(packing(server), tmp_path / "file")
 
 
-WRITE = """
-import sys
-from pathlib import Path
-from realformer_nmt.common.atomic_files import completed
-with completed(Path(sys.argv[1])) as stream:
-    stream.write(sys.argv[2].encode())
-    stream.flush()
-    print("written", flush=True)
-    input()
-"""
-
-
-def writer(file: Path, text: str) -> "subprocess.Popen[str]":
-    """A process that has written and waits for a line before it ends."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", WRITE, str(file), text],
-        env={"PYTHONPATH": str(REPOSITORY)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "written\n"
-    return process
-
-
 def test_two_writers_of_one_file_each_write_all_of_theirs(tmp_path: Path) -> None:
     file = tmp_path / "a[1].json"
-    one, other = writer(file, "one" * 1000), writer(file, "other")
+    one, other = writer(FILE, file, "one" * 1000), writer(FILE, file, "other")
     assert len(list(tmp_path.iterdir())) == 2
     with completed(file) as stream:
         stream.write(b"third")
@@ -99,7 +71,7 @@ def test_what_a_killed_writer_left_is_removed_by_the_next_and_nothing_else_is(tm
     others = {"a.tgz.part", "a.part", "b.json.0123abcd.part", "a.json.0123abcd.part.txt", "xa.json.0123abcd.part"}
     for name in others:
         (tmp_path / name).write_text("another's")
-    killed = writer(tmp_path / "a.json", "half")
+    killed = writer(FILE, tmp_path / "a.json", "half")
     killed.kill()
     killed.communicate()
     assert len(list(tmp_path.iterdir())) == len(others) + 1

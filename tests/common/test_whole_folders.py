@@ -1,36 +1,10 @@
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from program import REPOSITORY
+from slow_writers import FOLDER, writer
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.whole_folders import completed_folder
-
-WRITE = """
-import sys
-from pathlib import Path
-from realformer_nmt.common.whole_folders import completed_folder
-with completed_folder(Path(sys.argv[1])) as folder:
-    (folder / "file").write_text(sys.argv[2])
-    print("written", flush=True)
-    input()
-"""
-
-
-def writer(folder: Path, text: str) -> "subprocess.Popen[str]":
-    """A process that has written a file and waits for a line before it ends."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", WRITE, str(folder), text],
-        env={"PYTHONPATH": str(REPOSITORY)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "written\n"
-    return process
 
 
 def names(folder: Path) -> list[str]:
@@ -38,7 +12,7 @@ def names(folder: Path) -> list[str]:
 
 
 def test_a_killed_writer_leaves_nothing_of_that_name_and_the_next_clears_up(tmp_path: Path) -> None:
-    killed = writer(tmp_path / "a", "cut")
+    killed = writer(FOLDER, tmp_path / "a", "cut")
     killed.kill()
     killed.communicate()
     assert len(names(tmp_path)) == 1
@@ -52,7 +26,7 @@ def test_a_killed_writer_leaves_nothing_of_that_name_and_the_next_clears_up(tmp_
 
 
 def test_two_writers_do_not_disturb_each_other_and_the_first_to_end_has_the_name(tmp_path: Path) -> None:
-    slow = writer(tmp_path / "a", "slow")
+    slow = writer(FOLDER, tmp_path / "a", "slow")
     with completed_folder(tmp_path / "a") as folder:
         (folder / "file").write_text("quick")
     _, _ = slow.communicate("\n")
