@@ -1,4 +1,4 @@
-# make install | demo | demo-longer | docs | check | audit | constraints | licences | format | test | unit | bench | bench-gpu | reliability | clean
+# make install | demo | demo-longer | docs | check | audit | constraints | licences | format | test | unit | newest | bench | bench-gpu | reliability | clean
 # on a machine with python3, make and a C++ compiler.
 #   VENV=.venv  PYTHON=python3  TORCH=torch==2.11.0  TORCH_INDEX=https://download.pytorch.org/whl/cpu
 # An environment keeps the PYTHON, TORCH and TORCH_INDEX it was made with; asking for others makes it anew.
@@ -18,10 +18,15 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 PIP_HASHED := $(PIP_INSTALL) --require-hashes --no-deps
 
+NEWEST ?= $(VENV)/newest-torch
+COMMANDS := tests/test_command.py tests/cli tests/checkpoints tests/protocols tests/evaluation tests/recipes \
+	tests/corpora/test_prepare.py tests/comparison/test_compare.py tests/serving tests/analysis/test_analyse.py \
+	tests/exporting tests/end_to_end/test_generation.py
+
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
 
-.PHONY: install demo demo-longer docs check audit constraints licences format test unit bench bench-gpu browser reliability clean anew
+.PHONY: install demo demo-longer docs check audit constraints licences format test unit newest bench bench-gpu browser reliability clean anew
 install: $(VENV)/installed
 
 $(VENV)/installed: Makefile constraints.txt setup.py pyproject.toml realformer_nmt/cli/engine.py $(ANEW)
@@ -87,6 +92,11 @@ test: install browser docs
 # The models and their parts, which start next to no command
 unit: install
 	$(PYTEST) tests/model tests/kernels tests/training tests/common tests/data_bins
+
+# Every command, on the newest torch that installs, in an environment of its own
+newest:
+	$(MAKE) install VENV=$(NEWEST) TORCH=torch
+	OMP_NUM_THREADS=1 $(NEWEST)/bin/python -m pytest --numprocesses auto --dist worksteal $(COMMANDS)
 
 # Beside stock fairseq; BENCH="--sizes 6-6 18-18 60-12 --families all --checkpointed" takes hours on a CPU
 bench: install

@@ -78,6 +78,17 @@ def test_make_unit_runs_folders_that_are_there(tmp_path: Path) -> None:
     assert all(list((REPOSITORY / folder).glob("test_*.py")) for folder in folders)
 
 
+def test_make_newest_runs_the_commands_on_any_torch_in_another_environment(tmp_path: Path) -> None:
+    newest = tmp_path / "newest"
+    *installing, testing = make("newest", tmp_path, NEWEST=str(newest))
+    assert installing[0] == f"-m venv {newest}"
+    assert installing[3].split()[-1] == "torch"
+    assert not (tmp_path / "venv").exists()
+    places = testing.removeprefix("-m pytest --numprocesses auto --dist worksteal ").split()
+    assert len(places) > 3
+    assert all((REPOSITORY / place).exists() for place in places)
+
+
 def test_make_demo_longer_compares_three_budgets(tmp_path: Path) -> None:
     *_, comparing = make("demo-longer", tmp_path)
     command, grid, *options = comparing.split()
