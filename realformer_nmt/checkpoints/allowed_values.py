@@ -29,7 +29,7 @@ ALLOWED: Mapping[type, tuple[tuple[type, ...], str]] = {  # by what is declared
     float: ((float, int), "a number"),
     str: ((str,), "a text"),
 }
-PATHS = ("encoder_embed_path", "decoder_embed_path")  # of weights that the checkpoint brings itself
+PATHS = ("encoder_embed_path", "decoder_embed_path", "carry_embeddings")  # to weights that the checkpoint has itself
 NUMBERS = (bool, int, float)
 LARGEST = 1000  # number of decoding: a beam of a million would end nothing
 

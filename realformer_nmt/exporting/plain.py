@@ -16,7 +16,8 @@ from realformer_nmt.model.model import read_options
 from realformer_nmt.model.parts import PARTS
 from realformer_nmt.model.scaling import SCALINGS
 
-OURS = {*PARTS, "score_length", "decoding_precision", "checkpoint_activations"}  # that stock lacks, or needs not
+OF_RUNNING = ("decoding_precision", "checkpoint_activations", "carry_embeddings")
+OURS = {*PARTS, "score_length", *OF_RUNNING}  # that stock lacks, or needs not
 TABLES = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "decoder.output_projection.weight")
 
 

@@ -7,6 +7,7 @@ from realformer_nmt.fairseq_patches import (
     architectures,
     batches,
     bf16,
+    carried_embeddings,
     checkpoint_files,
     data_bin,
     divergence,
@@ -57,6 +58,7 @@ def apply() -> None:
     checkpoint_files.refuse_options_that_name_no_file()
     resume_checks.go_on_from_a_whole_checkpoint_of_this_model()
     resume_checks.name_the_checkpoint_that_does_not_fit()
+    carried_embeddings.carry_embeddings()
     one_training.hold_the_folder()
     elastic_resume.note_the_ranks()
     elastic_resume.find_the_place_on_other_ranks()

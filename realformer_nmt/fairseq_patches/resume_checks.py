@@ -97,7 +97,9 @@ def demand_same_task(path: Path, trainer: Any, state: dict[str, Any]) -> None:
         return
     finetuning = str(path) == trainer.cfg.checkpoint.finetune_from_model
     try:
-        trained_corpus.demand_same(trainer.task, state.get("task_state"))
+        if not (finetuning and getattr(trainer.cfg.model, "carry_embeddings", "")):
+            words = trained_corpus.words(trainer.task)
+            trained_corpus.demand_same(words, trainer.task.cfg.data, state.get("task_state"))
         trained_corpus.demand_same_languages(trainer.task, state.get("task_state"), only_not_reversed=finetuning)
     except trained_corpus.OtherCorpusError as error:
         raise UserError(f"{path}: {error}") from error

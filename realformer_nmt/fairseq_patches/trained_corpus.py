@@ -21,19 +21,24 @@ def remember_dictionaries() -> None:
     @functools.wraps(save)
     def state_dict(self: Any) -> dict[str, Any]:
         languages = [self.cfg.source_lang, self.cfg.target_lang]
-        return {**save(self), "dictionaries": fingerprints(self), "languages": languages}
+        return {**save(self), "dictionaries": fingerprints(words(self)), "languages": languages}
 
     @functools.wraps(load)
     def load_state_dict(self: Any, state: dict[str, Any]) -> None:
-        demand_same(self, state)
+        demand_same(words(self), self.cfg.data, state)
         demand_same_languages(self, state)
         load(self, state)
 
     TranslationTask.state_dict, TranslationTask.load_state_dict = state_dict, load_state_dict
 
 
-def fingerprints(task: Any) -> dict[str, str]:
-    return {side: hashed(getattr(task, f"{side}_dictionary")) for side in ("source", "target")}
+def words(task: Any) -> dict[str, Dictionary]:
+    """By side."""
+    return {side: getattr(task, f"{side}_dictionary") for side in ("source", "target")}
+
+
+def fingerprints(dictionaries: Mapping[str, Dictionary]) -> dict[str, str]:
+    return {side: hashed(dictionary) for side, dictionary in dictionaries.items()}
 
 
 def hashed(words: Dictionary) -> str:
@@ -44,12 +49,12 @@ class OtherCorpusError(UserError):
     """A checkpoint of another corpus; whoever knows its file adds it."""
 
 
-def demand_same(task: Any, state: Mapping[str, Any] | None) -> None:
+def demand_same(dictionaries: Mapping[str, Dictionary], place: object, state: Mapping[str, Any] | None) -> None:
     known = entry(state, "dictionaries", dict)
-    for side, own in fingerprints(task).items():
+    for side, own in fingerprints(dictionaries).items():
         if known.get(side, own) != own:
             raise OtherCorpusError(
-                f"the checkpoint was trained with another {side} dictionary than that of {task.cfg.data}: the words, "
+                f"the checkpoint was trained with another {side} dictionary than that of {place}: the words, "
                 "or their order, differ; give the data-bin of its corpus"
             )
 

@@ -73,6 +73,13 @@ class TranslationConfig(FairseqDataclass):
     decoding_precision: str = field(
         default="fp32", metadata=_help(f"of products with weights when it decodes on a CPU: {', '.join(FORMS)}")
     )
+    carry_embeddings: str = field(
+        default="",
+        metadata=_help(
+            "with --finetune-from-model: take over the embeddings of the pieces that both vocabularies have; a folder "
+            "with the dictionaries of that checkpoint"
+        ),
+    )
     max_source_positions: int = field(default=1024, metadata=_help("longest source, in tokens"))
     max_target_positions: int = field(default=1024, metadata=_help("longest target, in tokens"))
 

@@ -76,6 +76,7 @@ def compose(args: argparse.Namespace, protocol: Protocol, machines: Machines, pr
         *command.precision(machines, args.precision),
         *command.distribution(machines),
         *(["--finetune-from-model", str(args.begin_with.absolute())] if args.begin_with else []),
+        *(["--carry-embeddings", str(args.carry_embeddings.absolute())] if args.carry_embeddings else []),
         *command.logging(args.folder.absolute(), args.tensorboard, args.curves),
         *args.flags,
     ]

@@ -20,7 +20,8 @@ GROUPS = ("model", "task", "criterion", "optimizer", "lr_scheduler", "optimizati
 MORE = ("ema", "bmuf", "scoring", "bpe", "tokenizer")
 OF_STEP = ("max_tokens", "batch_size", "update_freq", "max_tokens_valid", "batch_size_valid")
 BEGUN_BY = ("finetune_from_model", "restore_file", "continue_once")  # options that name a checkpoint to begin from
-OF_PLACE = ("data", "save_dir", *BEGUN_BY, "user_dir", "plasma_path", "dataset_impl")
+CARRIED = "carry_embeddings"
+OF_PLACE = ("data", "save_dir", *BEGUN_BY, CARRIED, "user_dir", "plasma_path", "dataset_impl")
 OF_LOG = ("aim_", "log_", "tensorboard_", "wandb_", "azureml_", "no_progress_bar", "eval_bleu_print_samples", "profile")
 OF_MACHINE = ("cpu", "tpu", "fp16", "bf16", "num_workers", "data_buffer_size", "empty_cache_freq", "all_gather_")
 OF_DECODING = ("decoding_precision",)
@@ -33,7 +34,8 @@ BEGINNINGS = ("--fi", "--res", "--con")  # --finetune-from-model, --restore-file
 def settings(cfg: Any, ranks: int, precision: str) -> dict[str, Any]:
     """By fairseq's names; one that several groups share stands there once, where they agree."""
     found: dict[str, Any] = {"precision": precision, "user_dir": own_code(cfg), **step(cfg, ranks)}
-    found |= {"begun_by": " ".join(begun)} if (begun := beginnings(cfg)) else {}  # its hash is among the inputs
+    begun = [*beginnings(cfg), *([CARRIED] if getattr(cfg.model, CARRIED, "") else [])]
+    found |= {"begun_by": " ".join(begun)} if begun else {}  # the hash of what it began from is among the inputs
     for group in (*GROUPS, *MORE):
         for name, value in plain(cfg.get(group)).items():
             add(found, group, name, value)

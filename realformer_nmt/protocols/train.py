@@ -36,6 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RUN",
         help="begin with the weights of this run's folder or checkpoint, trained on data like these (`prepare --like`)",
     )
+    parser.add_argument(
+        "--carry-embeddings",
+        type=Path,
+        metavar="DATA-BIN",
+        help="with --from, for data of another vocabulary: take over the embeddings of the pieces that both have; "
+        "DATA-BIN has RUN's dictionaries",
+    )
     parser.add_argument("--protocol", default="realformer", help=f"{', '.join(shipped())}, or your own FILE.toml")
     parser.add_argument(
         "--corpus", metavar="NAME", help="use the protocol's settings for it (default: as in prepare.json)"

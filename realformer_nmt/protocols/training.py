@@ -12,6 +12,7 @@ from realformer_nmt.fairseq_patches.option_ranges import check_training
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.model import read_options
 from realformer_nmt.protocols import command, composition, origin, settings, states, trackers, updates
+from realformer_nmt.protocols.carried_pieces import counted
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.run_files import RECORD
@@ -46,12 +47,14 @@ def run(args: argparse.Namespace) -> int:
         print("training on the CPU: no GPU is used", file=sys.stderr)
     length = updates.length(cfg, machines.ranks)
     states.demand(protocol, cfg, length)
-    content = {**summary(args, protocol, machines, length), "words": words}
+    content = {**summary(args, protocol, machines, length), **counted(stage, cfg, args.anew), "words": words}
     training = Training(stage, content, machines, args.anew)
     return training.run([*machines.launcher(), *words, *composition.ending(args, words, machines, length.updates)])
 
 
 def demand_beginning(args: argparse.Namespace) -> None:
+    if args.carry_embeddings and not args.begin_with:
+        raise UserError(f"--carry-embeddings {args.carry_embeddings} needs --from RUN, whose embeddings they are")
     if args.begin_with and args.folder.resolve() in args.begin_with.resolve().parents:
         raise UserError(f"--from {args.begin_with} lies in --folder {args.folder}: train on in a folder of its own")
 

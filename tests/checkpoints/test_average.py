@@ -118,6 +118,7 @@ def test_a_legacy_namespace_is_compared_by_its_choices_alone(tmp_path: Path) -> 
 
 def test_every_option_of_a_model_is_compared_or_only_matters_in_training() -> None:
     training = {"dropout", "attention_dropout", "activation_dropout", "encoder_layerdrop", "decoder_layerdrop"}
+    training |= {"carry_embeddings"}
     limits = {"checkpoint_activations", "max_source_positions", "max_target_positions", "decoding_precision"}
     fields = set(TranslationConfig.__dataclass_fields__) - {"_name"}
     assert fields - set(layout.CHOICES) == training | limits

@@ -182,6 +182,15 @@ def test_a_run_does_not_begin_from_itself(tmp_path: Path, capsys: Any, toy_corpu
     assert model.exists()
 
 
+def test_embeddings_are_carried_over_from_a_run_alone(tmp_path: Path, capsys: Any, toy_corpus: Path) -> None:
+    (tmp_path / "first.pt").touch()
+    begun = ["--from", tmp_path / "first.pt", "--carry-embeddings", tmp_path / "old"]
+    found = flags(dry_run(capsys, *given(tmp_path, *begun)))
+    assert [found[name] for name in ("finetune-from-model", "carry-embeddings")] == [str(word) for word in begun[1::2]]
+    assert main(["train", *given(tmp_path, "--gpus", 0, *begun[2:], data=toy_corpus)]) == 1
+    assert f"--carry-embeddings {tmp_path / 'old'} needs --from RUN" in capsys.readouterr().err
+
+
 def test_a_length_within_the_warm_up_is_refused(tmp_path: Path, capsys: Any, toy_corpus: Path) -> None:
     assert main(["train", *given(tmp_path, "--gpus", "1", data=toy_corpus), "--dry-run"]) == 1
     assert "updates end within the warm-up of 8000: train longer" in capsys.readouterr().err

@@ -103,6 +103,7 @@ def test_inputs_are_the_data_and_what_the_training_begins_from(
     ("options", "told"),
     [
         (["--from", "MODEL"], "finetune_from_model"),
+        (["--from", "MODEL", "--carry-embeddings", "old"], "finetune_from_model carry_embeddings"),
         (["--", "--finetune-from-model", "MODEL"], "finetune_from_model"),
         (["--", "--restore-file", "MODEL"], "restore_file"),
         (["--", "--continue-once", "MODEL"], "continue_once"),
@@ -116,6 +117,16 @@ def test_a_training_that_begins_from_a_checkpoint_is_not_one_from_the_start(
     assert changed(toy_corpus, *words) == [f"begun_by was nothing, is now {told}"]
     begun = made_from(compute(toy_corpus, *words), {})
     assert differences(begun, made_from(plain(toy_corpus), {})) == [f"begun_by was {told}, is now nothing"]
+
+
+def test_a_training_that_took_over_embeddings_by_piece_is_not_one_that_did_not(
+    toy_corpus: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "a.pt").touch()
+    begun = ["--from", str(tmp_path / "a.pt")]
+    with_them, without = (compute(toy_corpus, *begun, *more) for more in (["--carry-embeddings", "old"], []))
+    told = ["begun_by was finetune_from_model carry_embeddings, is now finetune_from_model"]
+    assert differences(made_from(with_them, {}), made_from(without, {})) == told
 
 
 def test_parts_of_a_subset_are_its_files_too(tmp_path: Path) -> None:

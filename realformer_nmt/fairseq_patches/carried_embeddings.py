@@ -1,0 +1,72 @@
+"""--finetune-from-model with --carry-embeddings: a model trained on in another vocabulary."""
+
+import functools
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fairseq.tasks.translation import TranslationTask
+from fairseq.trainer import Trainer
+
+from realformer_nmt.checkpoints import integrity, reading
+from realformer_nmt.checkpoints.carried_rows import Rows, carry, common
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.data_bins.datasets import dictionary
+from realformer_nmt.fairseq_patches import trained_corpus
+
+OPTION = "carry_embeddings"
+logger = logging.getLogger(__name__)
+
+
+def carry_embeddings() -> None:
+    """fairseq loads weights of the same shapes alone: here a row of an embedding follows its piece."""
+    original = Trainer.load_checkpoint
+
+    @functools.wraps(original)
+    def load_checkpoint(self: Any, filename: str, *args: Any, **kwargs: Any) -> Any:
+        folder = asked(self)
+        if folder is None or filename != self.cfg.checkpoint.finetune_from_model:
+            return original(self, filename, *args, **kwargs)
+        rows = rows_of(Path(filename), folder, self.task)
+        load = self.model.load_state_dict
+
+        def load_state_dict(weights: Any, **options: Any) -> Any:
+            return load(carry(weights, self.model.state_dict(), rows), **options)
+
+        self.model.load_state_dict = load_state_dict  # of this one model, while it is loaded
+        try:
+            loaded = original(self, filename, *args, **kwargs)
+        finally:
+            del self.model.load_state_dict
+        logger.info("embeddings carried over from %s: %s", filename, told(rows))
+        return loaded
+
+    Trainer.load_checkpoint = load_checkpoint
+
+
+def asked(trainer: Any) -> Path | None:
+    folder = getattr(trainer.cfg.model, OPTION, "")
+    if not folder:
+        return None
+    if not trainer.cfg.checkpoint.finetune_from_model:
+        raise UserError(f"--carry-embeddings {folder} needs --finetune-from-model FILE, whose embeddings they are")
+    if not isinstance(trainer.task, TranslationTask):
+        raise UserError(f"--carry-embeddings {folder} is for --task translation alone: leave it out")
+    if trainer.cfg.ema.store_ema:
+        raise UserError(f"--carry-embeddings {folder} and --store-ema exclude each other: leave one of them out")
+    return Path(folder)
+
+
+def rows_of(checkpoint: Path, folder: Path, task: Any) -> dict[str, Rows]:
+    """By side. `folder` holds the dictionaries that the checkpoint was trained with."""
+    state, now = reading.load(checkpoint, integrity.ENTRIES).get("task_state"), trained_corpus.words(task)
+    languages = trained_corpus.entry(state, "languages", list) or [task.cfg.source_lang, task.cfg.target_lang]
+    files = [folder / f"dict.{language}.txt" for language in languages]
+    before = {side: dictionary(file) for side, file in zip(now, files, strict=True)}
+    trained_corpus.demand_same(before, folder, state)
+    return {side: common(before[side], words) for side, words in now.items()}
+
+
+def told(rows: Mapping[str, Rows]) -> str:
+    return ", ".join(f"{found} {side} pieces" for side, found in rows.items())

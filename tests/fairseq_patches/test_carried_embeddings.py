@@ -1,0 +1,137 @@
+"""--carry-embeddings as fairseq's own trainer begins with it: rows of two models, piece by piece."""
+
+import logging
+import shutil
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+import saved
+import torch
+from fairseq import checkpoint_utils, tasks
+from fairseq.data import Dictionary
+from fairseq.trainer import Trainer
+from stock_runs import load
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.protocols import updates
+
+OURS = ["a", "new", "e", "c", "other", "l"]  # of the letters a to l of the toy corpus four, in another order
+TABLES = {"encoder.embed_tokens": "src", "decoder.embed_tokens": "tgt", "decoder.output_projection": "tgt"}
+SEPARATE = ("--arch", "realformer_tiny", "--encoder-layers", "1", "--decoder-layers", "1")
+
+
+@pytest.fixture(scope="module")
+def first(toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved.save(tmp_path_factory.mktemp("first") / "first.pt", saved.state(toy_corpus))
+
+
+@pytest.fixture
+def data(toy_corpus: Path, tmp_path: Path) -> Path:
+    """Dictionaries of another vocabulary; a training that is not begun needs no more."""
+    return other_words(toy_corpus, tmp_path / "data-bin", src=OURS, tgt=OURS)
+
+
+def other_words(corpus: Path, folder: Path, **pieces: list[str]) -> Path:
+    shutil.copytree(corpus, folder)
+    for language, words in pieces.items():
+        (folder / f"dict.{language}.txt").write_text("".join(f"{word} 1\n" for word in words))
+    return folder
+
+
+def begun(data: Path, *options: object, size: tuple[str, ...] = ("--arch", "realformer_tiny", *saved.SIZE)) -> Any:
+    """A trainer, after fairseq has looked for what it begins from."""
+    save = data.parent / "checkpoints"
+    words = [str(data), *size, *saved.OPTIMISER, "--cpu", "--save-dir", str(save), *map(str, options)]
+    cfg = updates.parse(words)
+    save.mkdir(exist_ok=True)
+    with updates.quiet():
+        task = tasks.setup_task(cfg.task)
+    torch.manual_seed(2)
+    trainer = Trainer(cfg, task, task.build_model(cfg.model), task.build_criterion(cfg.criterion))
+    trainer.get_train_iterator = lambda **_: Mock(epoch=1)  # no data is read
+    trainer.fresh = {name: weight.clone() for name, weight in trainer.model.state_dict().items()}
+    checkpoint_utils.load_checkpoint(cfg.checkpoint, trainer)
+    return trainer
+
+
+def demand_carried(trainer: Any, before: dict[str, torch.Tensor], old: Path, new: Path) -> None:
+    now = trainer.model.state_dict()
+    assert now.keys() == before.keys()
+    for table, language in TABLES.items():
+        name = f"{table}.weight"
+        theirs, ours = (Dictionary.load(str(folder / f"dict.{language}.txt")) for folder in (old, new))
+        for row, piece in enumerate(ours.symbols):
+            known = theirs.index(piece) if piece in theirs else None
+            expected = trainer.fresh[name][row] if known is None else before[name][known]
+            assert torch.equal(now[name][row], expected), (table, piece)
+    rest = [name for name in now if name.removesuffix(".weight") not in TABLES]
+    assert all(torch.equal(now[name], before[name]) for name in rest)
+    assert any(not torch.equal(now[name], trainer.fresh[name]) for name in rest)
+
+
+def test_rows_follow_their_pieces_in_one_tied_table(
+    first: Path, toy_corpus: Path, data: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO):
+        trainer = begun(data, "--finetune-from-model", first, "--carry-embeddings", toy_corpus)
+    demand_carried(trainer, load(first)["model"], toy_corpus, data)
+    assert f"carried over from {first}: 4 of 6 source pieces, 4 of 6 target pieces" in caplog.text
+    decoder = trainer.model.decoder
+    assert decoder.output_projection.weight is decoder.embed_tokens.weight is trainer.model.encoder.embed_tokens.weight
+
+
+def test_sides_of_dictionaries_of_their_own(first: Path, toy_corpus: Path, tmp_path: Path) -> None:
+    old = other_words(toy_corpus, tmp_path / "old", src=["a", "b", "q"], tgt=["b", "a"])
+    new = other_words(toy_corpus, tmp_path / "new", src=["q", "b"], tgt=["a", "z", "y", "b", "x"])
+    size = (*SEPARATE, "--share-decoder-input-output-embed")
+    cfg = updates.parse([str(old), *size, *saved.OPTIMISER])
+    with updates.quiet():
+        task = tasks.setup_task(cfg.task)
+    torch.manual_seed(1)
+    weights = task.build_model(cfg.model).state_dict()
+    model = saved.save(tmp_path / "own.pt", {**load(first), "model": weights, "task_state": task.state_dict()})
+    trainer = begun(new, "--finetune-from-model", model, "--carry-embeddings", old, size=size)
+    demand_carried(trainer, weights, old, new)
+
+
+def test_a_training_that_goes_on_takes_its_own_weights(
+    first: Path, toy_corpus: Path, data: Path, tmp_path: Path
+) -> None:
+    own = saved.state(data)
+    (tmp_path / "checkpoints").mkdir()
+    saved.save(tmp_path / "checkpoints/checkpoint_last.pt", own)
+    trainer = begun(data, "--finetune-from-model", first, "--carry-embeddings", toy_corpus)
+    assert all(torch.equal(weight, own["model"][name]) for name, weight in trainer.model.state_dict().items())
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--finetune-from-model", "MODEL"], "another source dictionary than that of NEW"),
+        (
+            ["--finetune-from-model", "MODEL", "--carry-embeddings", "NEW"],
+            "another source dictionary than that of NEW",
+        ),
+        (["--finetune-from-model", "MODEL", "--carry-embeddings", "absent"], "absent/dict.src.txt"),
+        (["--carry-embeddings", "OLD"], "--carry-embeddings OLD needs --finetune-from-model FILE"),
+        (["--finetune-from-model", "MODEL", "--carry-embeddings", "OLD", "--store-ema"], "and --store-ema exclude"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    options: list[str], told: str, first: Path, toy_corpus: Path, data: Path
+) -> None:
+    places = {"MODEL": str(first), "OLD": str(toy_corpus), "NEW": str(data)}
+    with pytest.raises(UserError) as refused:
+        begun(data, *(places.get(word, word) for word in options))
+    for name, place in places.items():
+        told = told.replace(name, place)
+    assert told in str(refused.value)
+
+
+def test_what_was_trained_so_is_loaded_without_the_other_dictionaries(data: Path, tmp_path: Path) -> None:
+    content = saved.state(data, "--carry-embeddings", "/absent/data-bin")
+    model = saved.save(tmp_path / "of_a_training.pt", content)
+    (loaded,), *_ = checkpoint_utils.load_model_ensemble_and_task([str(model)])
+    assert all(torch.equal(weight, content["model"][name]) for name, weight in loaded.state_dict().items())

@@ -1,0 +1,29 @@
+"""What train.json says of --carry-embeddings."""
+
+from pathlib import Path
+
+import pytest
+import saved
+
+from realformer_nmt.common import sealed
+from realformer_nmt.common.finished import Stage
+from realformer_nmt.protocols import updates
+from realformer_nmt.protocols.carried_pieces import counted
+
+
+def test_pieces_are_counted_once_and_known_afterwards(
+    toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The toy corpus has twelve letters."""
+    model = saved.save(tmp_path / "first.pt", saved.state(toy_corpus))
+    words = [str(toy_corpus), "--arch", "realformer_tiny", *saved.OPTIMISER]
+    cfg = updates.parse([*words, "--finetune-from-model", str(model), "--carry-embeddings", str(toy_corpus)])
+    stage = Stage(tmp_path / "train.json", {}, {})
+    found = counted(stage, cfg, anew=False)
+    assert found == {"carry_embeddings": {side: {"pieces": 12, "carried": 12} for side in ("source", "target")}}
+    assert "12 of 12 source pieces, 12 of 12 target pieces" in capsys.readouterr().err
+    stage.write(stage.made(None), found)
+    model.unlink()
+    assert counted(stage, cfg, anew=False) == found
+    assert sealed.read(stage.record, "")["carry_embeddings"] == found["carry_embeddings"]
+    assert counted(stage, updates.parse(words), anew=False) == {}
