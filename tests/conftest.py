@@ -102,7 +102,8 @@ def trial_corpus(once: Once) -> Path:
     """data-bin of the trials of reliability."""
 
     def build(folder: Path) -> None:
-        trainings.corpus(folder)
+        with commands.starting_forks():
+            trainings.corpus(folder)
 
     return once("trial_corpus", build) / "data-bin"
 

@@ -6,6 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
+import commands
 import pytest
 from fairseq.data import Dictionary, data_utils
 from sentencepiece import SentencePieceProcessor
@@ -28,7 +29,8 @@ def write(folder: Path, pairs: int, step: int) -> list[str]:
 
 
 def prepare(folder: Path, *options: object) -> int:
-    return cli.main(["prepare", "--folder", str(folder), "--workers", "1", "--quiet", *map(str, options)])
+    with commands.starting_forks():
+        return cli.main(["prepare", "--folder", str(folder), "--workers", "1", "--quiet", *map(str, options)])
 
 
 @pytest.fixture(scope="module", params=["sentencepiece", "moses_bpe"])

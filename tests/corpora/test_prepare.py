@@ -10,6 +10,7 @@ import signal
 import time
 from pathlib import Path
 
+import commands
 import pytest
 from program import realformer_nmt
 
@@ -44,7 +45,8 @@ def words(folder: Path, own: list[object], *more: object) -> list[str]:
 
 
 def prepare(folder: Path, own: list[object], *more: object) -> int:
-    return cli.main(words(folder, own, *more))
+    with commands.starting_forks():
+        return cli.main(words(folder, own, *more))
 
 
 def hashes(folder: Path) -> dict[str, str]:

@@ -76,14 +76,16 @@ def test_a_command_that_nobody_waits_for_is_killed(train: list[str], tmp_path: P
 
 def test_what_our_commands_start_is_the_same_too(train: list[str], tmp_path: Path) -> None:
     python, *words = program("fairseq_cli.train", *train[1:])
+    forks = commands.python_of_forks()
     outcomes = []
-    for which in (python, commands.python_of_forks()):
+    for start in ([python, *words], [forks, *words], [forks, "-m", "fairseq_cli.train", *train[1:]]):
         folder = tmp_path / str(len(outcomes))
         folder.mkdir()
-        outcomes.append(real([which, *words], folder))
-    assert outcomes[0] == outcomes[1]
+        outcomes.append(real(start, folder))
+    assert outcomes[0] == outcomes[1] == outcomes[2]
     assert outcomes[0][0] == 0
-    assert difference(*(tmp_path / name / "saved" / "checkpoint_last.pt" for name in "01")) == 0
+    last = [tmp_path / number / "saved" / "checkpoint_last.pt" for number in "012"]
+    assert difference(*last[:2]) == difference(*last[1:]) == 0
 
 
 @pytest.mark.parametrize(("environment", "forked"), [({}, True), ({"LOGLEVEL": "DEBUG"}, False)])

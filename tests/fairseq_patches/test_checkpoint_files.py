@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import commands
 import pytest
 import torch
 from fairseq import checkpoint_utils
@@ -113,7 +114,8 @@ def test_a_cut_checkpoint_is_passed_over_and_the_end_is_the_same(
     newest = max(trainings.updates(path) for path in tmp_path.glob("checkpoint_*_*.pt"))
     for name in ("checkpoint_last.pt", next(tmp_path.glob(f"checkpoint_*_{newest}.pt")).name):
         (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:-1000])
-    done = trainings.run(kills.command(trial_corpus, tmp_path, 50))
+    with commands.starting_forks():
+        done = trainings.run(kills.command(trial_corpus, tmp_path, 50))
     assert done.returncode == 0, done.stdout
     told = re.search(
         r"checkpoint_last\.pt was cut off or damaged: going on from (\S+) \([\d,]+ bytes, (\d+) updates\)", done.stdout

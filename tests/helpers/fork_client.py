@@ -59,10 +59,11 @@ def status(connection: socket.socket) -> int:
 
 
 def serves(servers: Mapping[str, Any], words: Sequence[str], environment: Mapping[str, str]) -> bool:
-    """Whether a fork does what Python makes of these words: they are a program's text, and nothing that acts when
-    Python starts is set otherwise than where the servers were started."""
+    """Whether a fork does what Python makes of these words: they are a program's text or a command of fairseq's, and
+    nothing that acts when Python starts is set otherwise than where the servers were started."""
     alike = acting(environment, FREE | BY_US) == acting(servers["usual"], FREE | BY_US)
-    return "-c" in words[:2] and alike
+    of_fairseq = words[0] == "-m" and words[1].startswith("fairseq_cli.")
+    return alike and (of_fairseq or "-c" in words[:2])
 
 
 def as_python(servers: Mapping[str, Any], words: Sequence[str]) -> tuple[str, Sequence[str]]:
@@ -70,7 +71,8 @@ def as_python(servers: Mapping[str, Any], words: Sequence[str]) -> tuple[str, Se
     if words[0] == "-u":
         os.environ["PYTHONUNBUFFERED"] = "1"
         words = words[1:]
-    return servers["train" if words[2:3] == ["fairseq_cli.train"] else "rest"], words
+    module = words[1 if words[0] == "-m" else 2]
+    return servers["train" if module == "fairseq_cli.train" else "rest"], words
 
 
 if __name__ == "__main__":
