@@ -79,7 +79,7 @@ def test_processes_side_by_side_are_the_records() -> None:
     assert len({run["sha256"] for runs in record["rounds"] for run in runs}) == 1
 
 
-@pytest.mark.parametrize("recipe", ["fine_tuning", "back_translation"])
+@pytest.mark.parametrize("recipe", ["fine_tuning", "back_translation", "distillation"])
 def test_what_a_recipe_gained_is_its_records(recipe: str) -> None:
     """Of each comparison the score, and that of its baseline, which is the score less the difference."""
     files = sorted((RESULTS / recipe).glob("significance*.json"))
@@ -96,3 +96,17 @@ def test_what_exported_models_wrote_is_the_records() -> None:
     rows = json.loads((RESULTS / "exports.json").read_text())["rows"]
     wanted = ("model", "engine", "precision", "bleu", "equal")
     assert shown == [tuple(f"{row[name]:.2f}" if name == "bleu" else str(row[name]) for name in wanted) for row in rows]
+
+
+def test_the_speed_of_shallow_decoders_is_the_records() -> None:
+    page = " ".join((REPOSITORY / "recipes" / "distillation" / "README.md").read_text().split())
+    record = json.loads((RESULTS / "distillation" / "speed.json").read_text())
+    shown = re.findall(
+        r"(\d+)L-(\d+)L translates single sentences (.+?) times as fast, (\d+) together (.+?) times", page
+    )
+    found = {(row["layers"], row["what"]): row["as fast"] for row in record["rows"]}
+    assert [f"{encoder}-{decoder}" for encoder, decoder, *_ in shown] == ["12-1", "6-2"]
+    for encoder, decoder, single, number, together in shown:
+        layers = f"{encoder}-{decoder}"
+        assert (single, together) == (found[layers, "single sentences"], found[layers, "together"])
+        assert int(number) == record["sentences"]
