@@ -88,7 +88,9 @@ def test_what_our_commands_start_is_the_same_too(train: list[str], tmp_path: Pat
     assert difference(*last[:2]) == difference(*last[1:]) == 0
 
 
-@pytest.mark.parametrize(("environment", "forked"), [({}, True), ({"LOGLEVEL": "DEBUG"}, False)])
+@pytest.mark.parametrize(
+    ("environment", "forked"), [({}, True), ({"SHLVL": "9"}, True), ({"LOGLEVEL": "DEBUG"}, False)]
+)
 def test_what_our_commands_start_is_a_fork_if_it_can_be(environment: dict[str, str], forked: bool) -> None:
     words = [commands.python_of_forks(), "-c", "import sys; print('fairseq' in sys.modules, sys.argv)", "a b"]
     variables = {**os.environ, **ONE_THREAD, **environment}

@@ -20,6 +20,7 @@ FREE |= {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "PYTHONPATH"}
 # Set in the tests' own process by libraries: sklearn's import, torch.compile
 FREE |= {"KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "TORCHINDUCTOR_CACHE_DIR"}
 BY_US = {"PYTHONSAFEPATH", "PYTHONUNBUFFERED"}  # for the processes that our commands start; a fork does as they say
+BY_SHELLS = {"_", "SHLVL", "PWD", "OLDPWD"}
 
 
 def acting(environment: Mapping[str, str], free: Collection[str] = FREE) -> dict[str, str]:
@@ -61,7 +62,8 @@ def status(connection: socket.socket) -> int:
 def serves(servers: Mapping[str, Any], words: Sequence[str], environment: Mapping[str, str]) -> bool:
     """Whether a fork does what Python makes of these words: they are a program's text or a command of fairseq's, and
     nothing that acts when Python starts is set otherwise than where the servers were started."""
-    alike = acting(environment, FREE | BY_US) == acting(servers["usual"], FREE | BY_US)
+    free = FREE | BY_US | BY_SHELLS
+    alike = acting(environment, free) == acting(servers["usual"], free)
     of_fairseq = words[0] == "-m" and words[1].startswith("fairseq_cli.")
     return alike and (of_fairseq or "-c" in words[:2])
 
