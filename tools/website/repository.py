@@ -15,7 +15,7 @@ from pymdownx.slugs import slugify
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGE = "realformer_nmt"
-PAGES = ("*.md", "LICENSE", "docs/**/*", "recipes/*/*.md", "recipes/*/*.toml", "recipes/*/*.png")
+PAGES = ("*.md", "LICENSE", "docs/**/*", "recipes/*/*.md", "recipes/*/*.toml", "recipes/*/*.ipynb", "recipes/*/*.png")
 SOURCE = re.compile(rf"\]\([./]*({PACKAGE}/[\w/]+)\.py\)")
 
 

@@ -1,0 +1,68 @@
+"""The notebook, cell after cell: a program of its own for each %%bash, one namespace for Python."""
+
+import json
+import re
+import subprocess
+from code import InteractiveInterpreter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from program import REPOSITORY
+from recipe_runs import environment
+
+NOTEBOOK = REPOSITORY / "recipes" / "quickstart" / "quickstart.ipynb"
+SCRIPT = "%%bash\n"
+
+
+@pytest.fixture(scope="module")
+def cells() -> dict[str, dict[str, Any]]:
+    return {cell["id"]: cell for cell in json.loads(NOTEBOOK.read_text())["cells"]}
+
+
+def sources(cells: dict[str, dict[str, Any]]) -> dict[str, str]:
+    return {name: "".join(cell["source"]) for name, cell in cells.items() if cell["cell_type"] == "code"}
+
+
+def test_no_output_is_kept(cells: dict[str, dict[str, Any]]) -> None:
+    ran = [cell for cell in cells.values() if cell["cell_type"] == "code"]
+    assert [(cell["outputs"], cell["execution_count"]) for cell in ran] == [([], None)] * len(ran)
+
+
+def test_it_installs_this_checkout_and_its_engine(cells: dict[str, dict[str, Any]]) -> None:
+    """As README says it."""
+    package, engine = sources(cells)["install"].splitlines()
+    place = re.fullmatch(r"%pip install --quiet (\S+)", package)
+    assert place
+    assert (NOTEBOOK.parent / place[1]).resolve() == REPOSITORY
+    assert engine.removeprefix("!") in (REPOSITORY / "README.md").read_text().splitlines()
+
+
+def test_every_other_cell_runs_and_two_architectures_are_compared(
+    cells: dict[str, dict[str, Any]],
+    program_path: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    python = InteractiveInterpreter(names)  # which prints an error
+    for name, text in sources(cells).items():
+        if text.startswith(SCRIPT):
+            run_script(text.removeprefix(SCRIPT), program_path)
+        elif name != "install":
+            assert not python.runsource(text, name, "exec"), "an unfinished line"
+    shown = capsys.readouterr().out
+    found = {cell["family"]: cell for cell in json.loads(Path("tiny/results.json").read_text())["cells"]}
+    assert found.keys() == {"pre_ln", "realformer"}
+    for family, cell in found.items():
+        assert f"{cell['scores']['bleu']['score']:.2f}" in re.findall(rf"^\| {family} .*", shown, re.MULTILINE)[0]
+    assert Path("tiny/report.html").stat().st_size
+    assert shown.splitlines()[-1] == names["model"].translate(["The teacher turned on the light."], beam=2)[0]
+
+
+def run_script(text: str, program_path: str) -> None:
+    words = ["bash", "-euo", "pipefail", "-c", text]
+    done = subprocess.run(words, env=environment(PATH=program_path), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
