@@ -4,14 +4,16 @@ import functools
 
 from realformer_nmt import fairseq_patches
 from realformer_nmt import training as training  # registers the optimiser, the schedule and the loss
-from realformer_nmt.model import model, multilingual, presets
+from realformer_nmt.model import language_model, masked_model, model, multilingual, presets
+
+ONE_SIDED = {"lm": language_model.MODEL, "bert": masked_model.MODEL}
 
 
 @functools.cache
 def register() -> None:
     """Once a process: a second call changes nothing."""
     fairseq_patches.apply()
-    _register(presets.PRESETS)
+    _register(presets.PRESETS, presets.ONE_SIDE_PRESETS)
 
 
 def add_family(
@@ -19,11 +21,16 @@ def add_family(
 ) -> None:
     """Another row of the table of families, from a --user-dir of one's own: it becomes an --arch in every size."""
     added = presets.in_every_size({name: presets.family(topology, scaling, source, carry)})
-    _register(added)
+    one_sided = {kind: presets.of_kind(kind, {name: added[name]}) for kind in presets.KINDS}
+    _register(added, one_sided)
     presets.FAMILIES[name] = added[name]
     presets.PRESETS.update(added)
+    for kind, archs in one_sided.items():
+        presets.ONE_SIDE_PRESETS[kind].update(archs)
 
 
-def _register(added: dict[str, presets.Preset]) -> None:
+def _register(added: dict[str, presets.Preset], one_sided: dict[str, dict[str, presets.Preset]]) -> None:
+    for kind, archs in one_sided.items():
+        presets.register(ONE_SIDED[kind], archs)
     presets.register(model.MODEL, added)
     presets.register(multilingual.MODEL, added, prefix="multilingual_")

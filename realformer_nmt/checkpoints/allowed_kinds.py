@@ -24,9 +24,16 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
             "multilingual_realformer_nmt",
         ),
         *("fconv", "lightconv", "lstm"),
+        *("transformer_lm", "roberta", "realformer_nmt_lm", "realformer_nmt_bert"),
     ),
-    "task": ("translation", "multilingual_translation", "translation_multi_simple_epoch"),
-    "criterion": ("cross_entropy", SMOOTHED, f"{SMOOTHED}_fused", f"{SMOOTHED}_with_alignment", "adaptive_loss"),
+    "task": (
+        *("translation", "multilingual_translation", "translation_multi_simple_epoch"),
+        *("language_modeling", "masked_lm", "sentence_prediction"),
+    ),
+    "criterion": (
+        *("cross_entropy", SMOOTHED, f"{SMOOTHED}_fused", f"{SMOOTHED}_with_alignment", "adaptive_loss"),
+        *("masked_lm", "sentence_prediction"),
+    ),
     "bpe": ("subword_nmt", "sentencepiece", "fastbpe", "characters", "bytes"),
     "tokenizer": ("moses", "nltk", "space"),
 }
@@ -96,11 +103,13 @@ def kinds(kind: type) -> Mapping[str, type]:
     dataclass = getattr(kind, "__dataclass", None)
     if dataclass is None:
         return {}
-    found = {field.name: of_default(field.default) for field in dataclasses.fields(dataclass)}
+    found = {field.name: of_field(field) for field in dataclasses.fields(dataclass)}
     return {name: kind for name, kind in found.items() if kind is not None}
 
 
-def of_default(default: Any) -> type | None:
-    if isinstance(default, str):
-        return None if "${" in default else str  # of another option
-    return type(default) if type(default) in (bool, int, float) else None
+def of_field(field: dataclasses.Field[Any]) -> type | None:
+    """What it is declared to be, where that is plain: fairseq's floats may have a whole number for a default."""
+    default = field.default
+    if isinstance(default, str) and "${" in default:
+        return None  # of another option
+    return next((kind for kind in (field.type, type(default)) if kind in (bool, int, float, str)), None)

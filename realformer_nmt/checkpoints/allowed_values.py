@@ -14,6 +14,7 @@ EXPRESSION = r"[\w .,:()\[\]*+-]{0,1000}"  # the layers of fconv, say, which lit
 TEXTS: Mapping[str, str] = {  # pattern of each text that is taken
     **dict.fromkeys(("source_lang", "target_lang", "moses_source_lang", "moses_target_lang"), LANGUAGE),
     **dict.fromkeys(("lang_pairs", "langs"), f"{LANGUAGE}(,{LANGUAGE})*"),
+    "classification_head_name": LANGUAGE,
     **dict.fromkeys(("encoder_langtok", "decoder_langtok", "lang_tok_style", "sampling_method"), LANGUAGE),
     **{"train_subset": WORD, "eval_bleu_remove_bpe": WORD, "bpe_separator": WORD, "best_checkpoint_metric": WORD},
     "eval_bleu_detok": "|".join(KNOWN["tokenizer"]),

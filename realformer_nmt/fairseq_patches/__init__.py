@@ -16,6 +16,7 @@ from realformer_nmt.fairseq_patches import (
     hub,
     literal_options,
     moving_average,
+    numpy_names,
     one_training,
     option_ranges,
     patience,
@@ -50,6 +51,7 @@ def apply() -> None:
     data_bin.check_dictionaries()
     data_bin.check_datasets()
     trained_corpus.remember_dictionaries()
+    numpy_names.name_whole_numbers()
     batches.keep_last_batch()
     batches.end_prefetching_before_exit()
     checkpoint_files.save_at_one_blow()

@@ -11,7 +11,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import open_dict
 
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.model.presets import PRESETS, filler
+from realformer_nmt.model import presets
 
 
 def explain_clashes() -> None:
@@ -20,7 +20,7 @@ def explain_clashes() -> None:
 
     @functools.wraps(original)
     def register_model_architecture(model_name: str, arch_name: str) -> Callable[[Any], Any]:
-        if arch_name in PRESETS and arch_name in ARCH_MODEL_REGISTRY:
+        if presets.find(arch_name) and arch_name in ARCH_MODEL_REGISTRY:
             raise OptionError(
                 f"--arch {arch_name} is of realformer_nmt and of another plug-in, and both are imported: give fairseq "
                 "one of them as --user-dir, and import one of them in a program"
@@ -39,9 +39,9 @@ def fill_in_before_hydra() -> None:
     def add_defaults(cfg: Any) -> None:
         model = cfg.get("model")
         arch = getattr(model, "_name", None)
-        if arch in PRESETS:
+        if preset := presets.find(arch):
             with open_dict(model):
-                filler(PRESETS[arch])(model)
+                presets.filler(preset)(model)
         original(cfg)
 
     for name in ("fairseq.dataclass.initialize", "fairseq_cli.train", "fairseq_cli.hydra_validate"):

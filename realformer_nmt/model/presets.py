@@ -1,7 +1,7 @@
 """The table of architectures: a family says which four parts, a size says how many and how wide."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from realformer_nmt.model.part_names import PART_NAMES
 
@@ -57,6 +57,47 @@ SIZES: dict[str, Preset] = {
 }
 
 
+# Of one side: layers, width, heads, width of the feed-forward blocks; from small on as He et al. (2021), table 1
+ONE_SIDE_SIZES: dict[str, tuple[int, int, int, int]] = {
+    "tiny": (2, 64, 4, 128),
+    "small": (4, 512, 8, 2048),
+    "base": (12, 768, 12, 3072),
+    "large": (24, 1024, 16, 4096),
+    "xlarge": (36, 1536, 24, 6144),
+}
+
+
+class Kind(NamedTuple):
+    """Of models with one side."""
+
+    side: str
+    options: Preset
+
+
+BERT: Preset = {
+    "activation_fn": "gelu",
+    "attention_dropout": 0.1,
+    **dict.fromkeys(("layernorm_embedding", "no_scale_embedding", "encoder_learned_pos"), True),
+}
+KINDS: dict[str, Kind] = {"lm": Kind("decoder", {}), "bert": Kind("encoder", BERT)}
+
+
+def of_kind(name: str, families: dict[str, Preset]) -> dict[str, Preset]:
+    """Each family as FAMILY_KIND, of base's size, and as FAMILY_KIND_SIZE."""
+    kind, parts = KINDS[name], ("layers", "embed_dim", "attention_heads", "ffn_embed_dim")
+    sizes = {
+        size: {f"{kind.side}_{part}": number for part, number in zip(parts, numbers, strict=True)}
+        for size, numbers in ONE_SIDE_SIZES.items()
+    }
+    named = {f"{family}_{name}": preset | kind.options | sizes["base"] for family, preset in families.items()}
+    sized = {
+        f"{family}_{name}_{size}": preset | kind.options | shape
+        for family, preset in families.items()
+        for size, shape in sizes.items()
+    }
+    return named | sized
+
+
 def in_every_size(families: dict[str, Preset]) -> dict[str, Preset]:
     """Each family by its name, without a size, and as NAME_SIZE."""
     sized = {f"{family}_{size}": parts | SIZES[size] for family, parts in families.items() for size in SIZES}
@@ -64,6 +105,12 @@ def in_every_size(families: dict[str, Preset]) -> dict[str, Preset]:
 
 
 PRESETS: dict[str, Preset] = in_every_size(FAMILIES)
+ONE_SIDE_PRESETS: dict[str, dict[str, Preset]] = {name: of_kind(name, FAMILIES) for name in KINDS}
+
+
+def find(arch: str | None) -> Preset | None:
+    """What an --arch of this package stands for."""
+    return next((table[arch] for table in (PRESETS, *ONE_SIDE_PRESETS.values()) if arch in table), None)
 
 
 def register(model: str, presets: dict[str, Preset], prefix: str = "") -> None:

@@ -1,0 +1,33 @@
+"""Language models: a decoder alone, for fairseq's task language_modeling."""
+
+from dataclasses import fields, replace
+from typing import Any
+
+from fairseq.models import register_model
+from fairseq.models.transformer_lm import TransformerLanguageModelConfig
+
+from realformer_nmt.common.errors import OptionError
+from realformer_nmt.model.config import TranslationConfig
+from realformer_nmt.model.model import read_options
+from realformer_nmt.model.one_side import DecoderAlone
+from realformer_nmt.model.one_side_options import of_side
+
+MODEL = "realformer_nmt_lm"
+ASKED = ("tokens_per_sample", "max_target_positions")  # of the task, as fairseq's transformer_lm does
+OF_TASK = {known.name: (known.type, known.default) for known in fields(TransformerLanguageModelConfig)}
+
+
+@register_model(MODEL, dataclass=of_side("LanguageConfig", "decoder", (), {name: OF_TASK[name] for name in ASKED}))
+class LanguageModel(DecoderAlone):
+    """p(word | the words before it). As long as a sample of the task, unless --max-target-positions says otherwise."""
+
+    @classmethod
+    def build_model(cls, cfg: Any, task: Any) -> "LanguageModel":
+        words, predicted = task.source_dictionary, task.target_dictionary
+        if len(words) != len(predicted):
+            raise OptionError(
+                f"--output-dictionary-size {len(predicted)} is not supported: leave it out, or binarise with "
+                f"fairseq-preprocess --nwordssrc {len(predicted)}"
+            )
+        longest = getattr(cfg, "max_target_positions", None) or cfg.tokens_per_sample
+        return cls.build(replace(read_options(TranslationConfig, cfg), max_target_positions=longest), words)

@@ -1,0 +1,93 @@
+"""Masked language models (BERT, RoBERTa): an encoder alone behind fairseq's heads, for the tasks masked_lm and
+sentence_prediction."""
+
+from argparse import Namespace
+from copy import deepcopy
+from dataclasses import field, replace
+from typing import Any
+
+from fairseq import utils
+from fairseq.data import Dictionary
+from fairseq.models import register_model
+from fairseq.models.roberta import RobertaEncoder, RobertaModel
+from fairseq.models.roberta.model import base_architecture
+from omegaconf import OmegaConf
+from torch import Tensor, nn
+
+from realformer_nmt.common.choices import choose
+from realformer_nmt.common.errors import OptionError
+from realformer_nmt.model.config import TranslationConfig, validate
+from realformer_nmt.model.encoder import Encoder, EncoderOut
+from realformer_nmt.model.model import read_options
+from realformer_nmt.model.one_side_options import of_side
+from realformer_nmt.model.profiled_model import ProfiledModel
+from realformer_nmt.model.scaling import Gains
+
+MODEL = "realformer_nmt_bert"
+DECODERS_OWN = ("decoding_precision", "share_decoder_input_output_embed")
+ACTIVATIONS = utils.get_available_activation_fns()
+
+
+def _option(default: Any, text: str) -> Any:
+    return field(default=default, metadata={"help": text})
+
+
+OF_HEADS = {
+    "max_positions": (int, _option(512, "longest text, in tokens")),
+    "pooler_activation_fn": (str, _option("tanh", f"of a classification head: one of {', '.join(ACTIVATIONS)}")),
+    "pooler_dropout": (float, _option(0.0, "dropout of a classification head")),
+    "untie_weights_roberta": (bool, _option(False, "a matrix of its own for the predicted words")),
+    "load_checkpoint_heads": (bool, _option(False, "build the classification heads that a checkpoint has")),
+}
+
+
+class SentenceEncoder(Encoder):
+    """Where fairseq's RoBERTa has a TransformerEncoder."""
+
+    def forward(
+        self, src_tokens: Tensor, src_lengths: Tensor | None = None, *, return_all_hiddens: bool = False, **_: Any
+    ) -> EncoderOut:
+        if return_all_hiddens:
+            raise NotImplementedError("return_all_hiddens=True is not supported: leave it out")
+        return super().forward(src_tokens, src_lengths).in_source_order()
+
+
+class MaskedEncoder(RobertaEncoder):
+    def build_encoder(self, args: Namespace, dictionary: Dictionary, embed_tokens: nn.Embedding) -> SentenceEncoder:
+        cfg = replace(read_options(TranslationConfig, args), max_source_positions=args.max_positions)
+        validate(cfg, ["encoder"])
+        return SentenceEncoder(cfg, dictionary, embed_tokens, no_decoder=True)
+
+
+@register_model(MODEL, dataclass=of_side("MaskedConfig", "encoder", DECODERS_OWN, OF_HEADS))
+class MaskedModel(ProfiledModel, RobertaModel):
+    """p(masked word | the words around it). It begins as BERT does, N(0, 0.02) (Devlin et al. 2019, appendix A.2); a
+    scaling with gains of its own (DeepNorm) keeps them in its layers."""
+
+    def __init__(self, args: Namespace, encoder: MaskedEncoder) -> None:
+        scaled = [layer for layer in encoder.sentence_encoder.layers if layer.gains != Gains()]
+        begun = [deepcopy(layer.state_dict()) for layer in scaled]
+        super().__init__(args, encoder)
+        for layer, state in zip(scaled, begun, strict=True):
+            layer.load_state_dict(state)
+
+    @classmethod
+    def build_model(cls, cfg: Any, task: Any) -> "MaskedModel":
+        held: Any = OmegaConf.to_container(cfg) if OmegaConf.is_config(cfg) else vars(cfg)
+        args = Namespace(**held)
+        choose("--pooler-activation-fn", args.pooler_activation_fn, dict.fromkeys(ACTIVATIONS))
+        demand_room(args.max_positions, getattr(task.cfg, "tokens_per_sample", 0))
+        base_architecture(args)  # what its heads ask for, beside our options
+        return cls(args, MaskedEncoder(args, task.source_dictionary))
+
+    def forward(self, src_tokens: Tensor, *args: Any, **options: Any) -> Any:
+        self.profile_once(lambda: self.encoder(src_tokens, features_only=True))
+        return super().forward(src_tokens, *args, **options)
+
+
+def demand_room(positions: int, tokens: int) -> None:
+    if tokens > positions:
+        raise OptionError(
+            f"--tokens-per-sample {tokens} is more than --max-positions {positions}: pass fewer of the one, or more of "
+            "the other"
+        )
