@@ -71,6 +71,7 @@ class Kind(NamedTuple):
     """Of models with one side."""
 
     side: str
+    embedding: str  # the name of its weights
     options: Preset
 
 
@@ -79,7 +80,10 @@ BERT: Preset = {
     "attention_dropout": 0.1,
     **dict.fromkeys(("layernorm_embedding", "no_scale_embedding", "encoder_learned_pos"), True),
 }
-KINDS: dict[str, Kind] = {"lm": Kind("decoder", {}), "bert": Kind("encoder", BERT)}
+KINDS: dict[str, Kind] = {
+    "lm": Kind("decoder", "decoder.embed_tokens.weight", {}),
+    "bert": Kind("encoder", "encoder.sentence_encoder.embed_tokens.weight", BERT),
+}
 
 
 def of_kind(name: str, families: dict[str, Preset]) -> dict[str, Preset]:
@@ -111,6 +115,11 @@ ONE_SIDE_PRESETS: dict[str, dict[str, Preset]] = {name: of_kind(name, FAMILIES) 
 def find(arch: str | None) -> Preset | None:
     """What an --arch of this package stands for."""
     return next((table[arch] for table in (PRESETS, *ONE_SIDE_PRESETS.values()) if arch in table), None)
+
+
+def kind_of(arch: str | None) -> str | None:
+    """Of an --arch with one side."""
+    return next((kind for kind, table in ONE_SIDE_PRESETS.items() if arch in table), None)
 
 
 def register(model: str, presets: dict[str, Preset], prefix: str = "") -> None:

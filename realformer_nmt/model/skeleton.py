@@ -3,7 +3,13 @@
 from types import SimpleNamespace
 from typing import Any
 
+from fairseq.models import BaseFairseqModel
+
+from realformer_nmt.model.language_model import LanguageModel
+from realformer_nmt.model.masked_model import MaskedModel
 from realformer_nmt.model.model import TranslationModel
+
+ONE_SIDED: dict[str, Any] = {"lm": LanguageModel, "bert": MaskedModel}  # by kind (presets.py)
 
 
 class Words:
@@ -25,3 +31,11 @@ class Words:
 def skeleton(cfg: Any, source_words: int, target_words: int) -> TranslationModel:
     task = SimpleNamespace(source_dictionary=Words(source_words), target_dictionary=Words(target_words))
     return TranslationModel.build_model(cfg, task)
+
+
+def one_side_skeleton(kind: str, cfg: Any, words: int) -> BaseFairseqModel:
+    """With the classification heads that its checkpoint has."""
+    task = SimpleNamespace(source_dictionary=Words(words), target_dictionary=Words(words), cfg=SimpleNamespace())
+    cfg.load_checkpoint_heads = True
+    model: BaseFairseqModel = ONE_SIDED[kind].build_model(cfg, task)
+    return model

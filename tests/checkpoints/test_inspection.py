@@ -1,6 +1,7 @@
 """`realformer-nmt inspect` on checkpoints with known contents."""
 
 import json
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,12 @@ import pytest
 import torch
 from omegaconf import OmegaConf
 from program import realformer_nmt
-from tiny import PREVIOUS, SIZE, SOURCE, build
+from tiny import PREVIOUS, SIZE, SOURCE, build, dictionary
 
+from realformer_nmt.model import presets
 from realformer_nmt.model.config import TranslationConfig
+from realformer_nmt.model.scaling import Shortcut
+from realformer_nmt.model.skeleton import ONE_SIDED
 
 
 def write(path: Path, options: dict[str, Any], weights: dict[str, torch.Tensor]) -> Path:
@@ -87,3 +91,28 @@ def test_what_is_no_checkpoint_is_refused_in_one_line(tmp_path: Path) -> None:
         assert message in shown.stderr
         assert shown.stderr.count("\n") == 1
     assert not list(Path.cwd().glob("touched"))
+
+
+@pytest.mark.parametrize(("kind", "stack"), [("lm", "decoder"), ("bert", "encoder.sentence_encoder")])
+def test_a_model_of_one_side(kind: str, stack: str, tmp_path: Path) -> None:
+    chosen = presets.ONE_SIDE_PRESETS[kind][f"realformer_{kind}_tiny"]
+    of_task: dict[str, dict[str, Any]] = {
+        "lm": {"tokens_per_sample": 16, "max_target_positions": None},
+        "bert": {
+            "max_positions": 16,
+            "pooler_activation_fn": "tanh",
+            "pooler_dropout": 0.0,
+            "untie_weights_roberta": False,
+        },
+    }
+    options = chosen | of_task[kind] | {"_name": f"realformer_{kind}_tiny"}
+    task = Namespace(source_dictionary=dictionary(), target_dictionary=dictionary(), cfg=Namespace())
+    model = ONE_SIDED[kind].build_model(Namespace(**options), task).train()
+    model(PREVIOUS)
+    path = write(tmp_path / "checkpoint_last.pt", options, model.state_dict())
+    found = json.loads(realformer_nmt("inspect", path, "--json").stdout)
+    weights = [module for module in model.modules() if isinstance(module, Shortcut)]
+    names = [f"{stack}.layers.{layer}.{name}" for layer in range(2) for name in ("self_attn", "ffn")]
+    assert [row["sublayer"] for row in found["shortcuts"]] == names
+    assert [row["mean"] for row in found["shortcuts"]] == pytest.approx([float(w.weight().mean()) for w in weights])
+    assert found["parameters"] == sum(parameter.numel() for parameter in model.parameters())
