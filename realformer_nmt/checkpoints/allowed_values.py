@@ -15,6 +15,7 @@ TEXTS: Mapping[str, str] = {  # pattern of each text that is taken
     **dict.fromkeys(("source_lang", "target_lang", "moses_source_lang", "moses_target_lang"), LANGUAGE),
     **dict.fromkeys(("lang_pairs", "langs"), f"{LANGUAGE}(,{LANGUAGE})*"),
     "classification_head_name": LANGUAGE,
+    **{"sample_break_mode": LANGUAGE, "shorten_method": LANGUAGE, "shorten_data_split_list": r"[\w,-]{0,1000}"},
     **dict.fromkeys(("encoder_langtok", "decoder_langtok", "lang_tok_style", "sampling_method"), LANGUAGE),
     **{"train_subset": WORD, "eval_bleu_remove_bpe": WORD, "bpe_separator": WORD, "best_checkpoint_metric": WORD},
     "eval_bleu_detok": "|".join(KNOWN["tokenizer"]),
@@ -33,9 +34,13 @@ ALLOWED: Mapping[type, tuple[tuple[type, ...], str]] = {  # by what is declared
 PATHS = ("encoder_embed_path", "decoder_embed_path", "carry_embeddings")  # to weights that the checkpoint has itself
 NUMBERS = (bool, int, float)
 LARGEST = 1000  # number of decoding: a beam of a million would end nothing
+COUNTED = ("mask_multiple_length",)  # one by one, for each sentence
+ACTING = ("use_plasma_view", "azureml_logging")  # switches that ask another program, of fairseq's choice
 
 
 def is_taken(name: str, value: Any) -> bool:
+    if name in ACTING:
+        return False
     if isinstance(value, list):
         return all(type(item) in NUMBERS for item in value)
     return type(value) in NUMBERS or (name in TEXTS and isinstance(value, str) and fits(name, value))
@@ -58,6 +63,9 @@ def take(group: str, values: Fields, fields: frozenset[str]) -> Fields:
             found[name] = words(group, name, value)
         elif name in TABLES or (group == "model" and name not in PATHS):
             found[name] = expression(name, plain(value, f"the {group}'s {name}"))
+    for name in found.keys() & set(COUNTED):
+        if not is_of_decoding(found[name]):
+            raise SettingsError(f"has the {group}'s {name} {str(found[name])[:80]}, and allowed is up to {LARGEST:,}")
     for name in ("eval_bleu_args", "eval_bleu_detok_args"):
         demand_numbers(group, name, found.get(name) or "{}")
     return found
@@ -70,6 +78,10 @@ def words(group: str, name: str, value: Any) -> Any:
 
 
 def expression(name: str, value: Any) -> Any:
+    for inner in (
+        (*value, *value.values()) if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    ):
+        expression(name, inner)
     if isinstance(value, str) and not re.fullmatch(EXPRESSION, value):
         raise SettingsError(f"has the model's {name} {value[:80]!r}, which is neither a number nor a name")
     return value
