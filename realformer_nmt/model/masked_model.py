@@ -6,10 +6,10 @@ from copy import deepcopy
 from dataclasses import field, replace
 from typing import Any
 
-from fairseq import utils
+from fairseq import hub_utils, utils
 from fairseq.data import Dictionary
 from fairseq.models import register_model
-from fairseq.models.roberta import RobertaEncoder, RobertaModel
+from fairseq.models.roberta import RobertaEncoder, RobertaHubInterface, RobertaModel
 from fairseq.models.roberta.model import base_architecture
 from omegaconf import OmegaConf
 from torch import Tensor, nn
@@ -24,6 +24,7 @@ from realformer_nmt.model.profiled_model import ProfiledModel
 from realformer_nmt.model.scaling import Gains
 
 MODEL = "realformer_nmt_bert"
+HEADS_TOO = {"load_checkpoint_heads": True}
 DECODERS_OWN = ("decoding_precision", "share_decoder_input_output_embed")
 ACTIVATIONS = utils.get_available_activation_fns()
 
@@ -79,6 +80,14 @@ class MaskedModel(ProfiledModel, RobertaModel):
         demand_room(args.max_positions, getattr(task.cfg, "tokens_per_sample", 0))
         base_architecture(args)  # what its heads ask for, beside our options
         return cls(args, MaskedEncoder(args, task.source_dictionary))
+
+    @classmethod
+    def from_pretrained(
+        cls, folder: str, checkpoint_file: str = "model.pt", data_name_or_path: str = ".", **options: Any
+    ) -> RobertaHubInterface:
+        """RobertaModel's has GPT-2's BPE for a default, which fairseq then fetches."""
+        found = hub_utils.from_pretrained(folder, checkpoint_file, data_name_or_path, **{**HEADS_TOO, **options})
+        return RobertaHubInterface(found["args"], found["task"], found["models"][0])
 
     def forward(self, src_tokens: Tensor, *args: Any, **options: Any) -> Any:
         self.profile_once(lambda: self.encoder(src_tokens, features_only=True))

@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 import saved
+import torch
+from fairseq import file_utils, tasks
 from fairseq.models.transformer import TransformerModel
+from omegaconf import OmegaConf
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.protocols import updates
 
 WIDTH = ("--encoder-embed-dim", "64", "--decoder-embed-dim", "64")
 
@@ -48,6 +52,21 @@ def test_what_the_checkpoint_names_is_not(
 ) -> None:
     with pytest.raises(UserError, match=rf"trained with --bpe {name}, and its files .*: pass {field}=FILE"):
         load(tmp_path, toy_corpus, with_bpe(stock, _name=name, **{field: "http://127.0.0.1:9/codes"}))
+
+
+def test_a_masked_model_fetches_no_bpe(stock: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """fairseq's RobertaModel fetches GPT-2's where it is given none."""
+    (tmp_path / "dict.txt").write_text("a 1\nb 1\n")
+    lengths = ("--tokens-per-sample", "8", "--max-positions", "8")
+    words = ("--arch", "realformer_bert_tiny", "--task", "masked_lm", "--criterion", "masked_lm", *lengths)
+    cfg = updates.parse([str(tmp_path), *words, *saved.OPTIMISER])
+    model = tasks.setup_task(cfg.task).build_model(cfg.model)
+    settings = OmegaConf.to_container(cfg, resolve=True, enum_to_str=True)
+    saved.save(tmp_path / "model.pt", {**stock, "cfg": settings, "model": model.state_dict(), "task_state": {}})
+    monkeypatch.setattr(file_utils, "get_from_cache", lambda url, *_: pytest.fail(f"fetches {url}"))
+    tokens = torch.tensor([[0, 4, 5, 2]])
+    loaded = type(model).from_pretrained(str(tmp_path)).eval()
+    assert torch.equal(loaded.extract_features(tokens), model.eval()(tokens, features_only=True)[0])
 
 
 def archive(path: Path, model: Path, name: str, kind: bytes = tarfile.REGTYPE, link: str = "") -> Path:
