@@ -2,7 +2,7 @@
 
 import functools
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from realformer_nmt.checkpoints import integrity, reading
 from realformer_nmt.checkpoints.carried_rows import Rows, carry, common
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.datasets import dictionary
+from realformer_nmt.data_bins.languages import demand_language
 from realformer_nmt.fairseq_patches import trained_corpus
 
 OPTION = "carry_embeddings"
@@ -62,10 +63,22 @@ def rows_of(checkpoint: Path, folder: Path, task: Any) -> dict[str, Rows]:
     """By side. `folder` holds the dictionaries that the checkpoint was trained with."""
     state, now = reading.load(checkpoint, integrity.ENTRIES).get("task_state"), trained_corpus.words(task)
     languages = trained_corpus.entry(state, "languages", list) or [task.cfg.source_lang, task.cfg.target_lang]
+    demand_languages(checkpoint, languages)
     files = [folder / f"dict.{language}.txt" for language in languages]
     before = {side: dictionary(file) for side, file in zip(now, files, strict=True)}
     trained_corpus.demand_same(before, folder, state)
     return {side: common(before[side], words) for side, words in now.items()}
+
+
+def demand_languages(checkpoint: Path, languages: Sequence[object]) -> None:
+    """They become names of files."""
+    if len(languages) != 2:
+        raise UserError(f"{checkpoint} is of {len(languages)} languages; give one that was trained on a pair")
+    for language in languages:
+        try:
+            demand_language(language)
+        except ValueError as error:
+            raise UserError(f"{checkpoint}: {error}") from error
 
 
 def told(rows: Mapping[str, Rows]) -> str:

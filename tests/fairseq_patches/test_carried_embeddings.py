@@ -130,6 +130,23 @@ def test_what_does_not_go_together_is_refused(
     assert told in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("languages", "told"),
+    [(["src/../../secret", "tgt"], "'src/../../secret' names no language"), (["src"], "is of 1 languages")],
+)
+def test_languages_of_a_checkpoint_choose_no_other_file(
+    languages: list[str], told: str, toy_corpus: Path, tmp_path: Path
+) -> None:
+    old = other_words(toy_corpus, tmp_path / "old")
+    (old / "dict.src").mkdir()
+    shutil.copyfile(old / "dict.src.txt", tmp_path / "secret.txt")
+    content = saved.state(old)
+    state = {"task_state": {**content["task_state"], "languages": languages}}
+    model = saved.save(tmp_path / "of_elsewhere.pt", {**content, **state})
+    with pytest.raises(UserError, match=told):
+        begun(old, "--finetune-from-model", model, "--carry-embeddings", old)
+
+
 def test_what_was_trained_so_is_loaded_without_the_other_dictionaries(data: Path, tmp_path: Path) -> None:
     content = saved.state(data, "--carry-embeddings", "/absent/data-bin")
     model = saved.save(tmp_path / "of_a_training.pt", content)
