@@ -80,7 +80,8 @@ def plain(axis: Axis) -> None:
 
 @contextmanager
 def styled() -> Iterator[None]:
-    with style.context(STYLE):
+    """As released: matplotlib also reads a matplotlibrc of the current folder, which may start TeX."""
+    with style.context(["default", STYLE]):
         yield
 
 
