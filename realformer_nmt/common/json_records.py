@@ -11,7 +11,14 @@ from typing import Any
 from realformer_nmt.common.errors import UserError
 
 SEAL = "seal"
-UNLIKE = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError)  # met in another's record
+UNLIKE = (
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)  # met in another's record
 
 
 def read(
@@ -31,8 +38,9 @@ def read(
         raise UserError(f"{path} is damaged: it holds no JSON object; {hint}")
     if sealed and SEAL not in found:
         raise UserError(f"{path} is of version 0.1.0, or not of this package: it does not say what it holds; {hint}")
-    if SEAL in found and found.pop(SEAL) != seal(found):
-        raise UserError(f"{path} was changed since it was written: put it back as it was; {hint}")
+    with expected(path, hint):
+        if SEAL in found and found.pop(SEAL) != seal(found):
+            raise UserError(f"{path} was changed since it was written: put it back as it was; {hint}")
     demand(found, path, hint, wanted)
     return found
 

@@ -54,9 +54,9 @@ class Curves:
 
 
 def _record(line: bytes) -> dict[str, Any]:
-    """Nothing of a line that a killed process did not finish."""
+    """Nothing of a line that a killed process did not finish, or that none of ours wrote."""
     try:
         record = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return record if isinstance(record, dict) else {}

@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -73,3 +74,12 @@ def test_the_order_of_names_and_the_layout_are_no_edit(tmp_path: Path) -> None:
     whole = json.loads(file.read_text())
     file.write_text(json.dumps(dict(reversed(whole.items()))))
     assert sealed.read(file, "again") == {"a": 1, "b": [1.0, "ä"]}
+
+
+def test_a_record_of_any_depth_is_read_or_refused(tmp_path: Path) -> None:
+    """Deep enough for its seal, or for nobody: what can just be read may be too deep to be sealed."""
+    file, limit = tmp_path / "record.json", sys.getrecursionlimit()
+    for depth in range(limit - 200, limit + 5):
+        file.write_text(f'{{"seal": "", "deep": {"[" * depth}{"]" * depth}}}')
+        with pytest.raises(UserError, match=r"record\.json (is damaged|was changed|is another kind)"):
+            json_records.read(file, "again")

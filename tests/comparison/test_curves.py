@@ -35,7 +35,7 @@ def test_the_last_line_of_an_update_counts(tmp_path: Path) -> None:
 
 def test_validations_are_a_curve_of_their_own(tmp_path: Path) -> None:
     valid = {"epoch": 1, "valid_loss": "5.1", "valid_nll_loss": "4.2", "valid_bleu": "7.5", "valid_num_updates": "20"}
-    (tmp_path / CURVES).write_text(f"{line(20, 'nan')}\n{json.dumps(valid)}\n[1]\n7\n")
+    (tmp_path / CURVES).write_text(f"{line(20, 'nan')}\n{json.dumps(valid)}\n[1]\n7\n{'[' * 100_000}\n")
     curves = Curves(tmp_path)
     assert curves.valid == [{"update": 20, "loss": 5.1, "nll_loss": 4.2, "bleu": 7.5}]
     assert curves.train[0]["loss"] != curves.train[0]["loss"]  # not a number, and kept as such
