@@ -74,7 +74,7 @@ def copy(folder: Path, to: Path) -> None:
     part = to.with_name(f".{to.name}.part")
     with writing(to):
         shutil.rmtree(part, ignore_errors=True)
-        shutil.copytree(folder, part, ignore=left_out)
+        shutil.copytree(folder, part, ignore=left_out, copy_function=shutil.copyfile)  # contents, not who may do what
         part.rename(to)
 
 
@@ -83,5 +83,10 @@ def left_out(folder: str, names: list[str]) -> set[str]:
     return {
         name
         for name in names
-        if name.startswith((".", "before-")) or Path(folder, name).is_symlink() or (kept and name.endswith(".pt"))
+        if name.startswith((".", "before-")) or not is_own(Path(folder, name)) or (kept and name.endswith(".pt"))
     }
+
+
+def is_own(path: Path) -> bool:
+    """No link to elsewhere, pipe or device."""
+    return not path.is_symlink() and (path.is_file() or path.is_dir())

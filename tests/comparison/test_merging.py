@@ -1,7 +1,9 @@
 """Cells of two folders in one report, and what is refused: another grid's, two trainings of one cell."""
 
 import json
+import os
 import shutil
+import stat
 from pathlib import Path
 
 import comparisons
@@ -12,6 +14,7 @@ from test_compare import compare
 
 from realformer_nmt.cli import main
 from realformer_nmt.common import sealed
+from realformer_nmt.comparison import merging
 
 HALVES = {"here": (DONE[0], STUCK), "there": (DONE[0], DONE[1], DIVERGED)}
 
@@ -103,3 +106,18 @@ def test_a_folder_without_finished_cells_is_refused(
 ) -> None:
     shutil.rmtree(halves["there"])
     assert "no cell of the grid is finished in those folders" in refused(root, halves, capsys)
+
+
+def test_of_a_cell_its_own_files_alone_are_copied(tmp_path: Path) -> None:
+    cell, secret = tmp_path / "cell", tmp_path / "secret"
+    (cell / "tensorboard").mkdir(parents=True)
+    for file in (secret, cell / "run.json", cell / "tensorboard/events", cell / ".hidden"):
+        file.write_text("content")
+    (cell / "run.json").chmod(0o4755)
+    (cell / "link").symlink_to(secret)
+    (cell / "tensorboard/folder").symlink_to(tmp_path)
+    os.mkfifo(cell / "pipe")
+    merging.copy(cell, tmp_path / "merged")
+    found = {str(path.relative_to(tmp_path / "merged")) for path in (tmp_path / "merged").rglob("*")}
+    assert found == {"run.json", "tensorboard", "tensorboard/events"}
+    assert not (tmp_path / "merged/run.json").stat().st_mode & (stat.S_ISUID | stat.S_IXUSR)

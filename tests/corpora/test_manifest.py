@@ -140,6 +140,7 @@ def test_subsets_that_fairseq_would_not_find_are_refused(tmp_path: Path, text: s
         ('"a:train.de"', '"a:"', "train[0].target: 'a:' is not archive:path"),
         ('"a:train.de"', '"a:train.en"', "train[0]: target = 'train.en': allowed is another text than the source"),
         ('"a:valid.de"', '"a:train.de"', "train, valid, test = 'a:train.de': allowed is each text once"),
+        ('"a:valid.de"', '"a:Train.DE"', "train, valid, test = 'a:Train.DE': allowed is each text once"),
         ('"a:train.de"', '"b:train.de"', "train, valid, test: archive b is not one of a"),
         ("[[train]]", "[train]", "train: allowed is a list, given was {"),
         (
@@ -164,6 +165,11 @@ def test_subsets_that_fairseq_would_not_find_are_refused(tmp_path: Path, text: s
             "[[archives.a]]",
             f'[[archives.b]]\nurls=["https://b/b"]\nmd5="{DIGEST[:32]}"\n[[archives.a]]',
             "archives.b: no part",
+        ),
+        (
+            "[[archives.a]]",
+            f'[[archives.A]]\nurls=["https://b/b"]\nmd5="{DIGEST[:32]}"\n[[archives.a]]',
+            "allowed is names that differ in more than case and composition",
         ),
         (
             "[[archives.a]]",
