@@ -39,6 +39,11 @@ def inside(path: str) -> str:
     return path
 
 
+def folded(path: str) -> str:
+    """The same for two names that are one file on some disks: macOS's and Windows' take A for a, composed é for é."""
+    return unicodedata.normalize("NFKC", path).casefold()
+
+
 def anywhere(path: str) -> str:
     """To read from: a grid's corpus may lie beside it or elsewhere."""
     if not path or not path.isprintable() or any(part.startswith("-") for part in PurePosixPath(path).parts):

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import unquote, urlsplit
@@ -170,11 +170,12 @@ class Corpus:
         whole = tests == counted and (len(tests) == 1 or all(map(self.splits().get, tests)))
         _demand(whole, "subset", f"{', '.join(counted)}, each of one part or more", ", ".join(tests))
         members = [member for part in self.parts for member in (part.source, part.target)]
-        again = next((member for number, member in enumerate(members) if member in members[:number]), None)
-        _demand(again is None, "train, valid, test", "each text once", again and f"{again.archive}:{again.path}")
-        names = [packing.name for archive in self.archives for packing in archive.packings]
-        twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
+        again = _twice([str(member) for member in members])
+        _demand(again is None, "train, valid, test", "each text once", again)
+        twice = _twice([packing.name for archive in self.archives for packing in archive.packings])
         _demand(twice is None, "archives", "each file name once (`file` gives a packing another)", twice)
+        twice = _twice([archive.name for archive in self.archives])
+        _demand(twice is None, "archives", "names that differ in more than case and composition", twice)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -190,6 +191,12 @@ class Corpus:
         """The paths wanted from an archive, in the order in which they are first named."""
         sides = [side for part in self.parts for side in (part.source, part.target)]
         return tuple(side.path for side in sides if side.archive == archive)
+
+
+def _twice(names: Sequence[str]) -> str | None:
+    """The first that a disk may take for one before it."""
+    same = [safe_names.folded(name) for name in names]
+    return next((name for number, name in enumerate(names) if same[number] in same[:number]), None)
 
 
 def _last(url: str) -> str:
