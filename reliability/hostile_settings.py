@@ -88,6 +88,8 @@ ACTING = (  # fields that open, fetch, import or write
         "w2v_path",
         "extra_data",
         "virtual_data_size",
+        "plasma_path",
+        "decoder_xformers_att_config",
     ),
 )
 
