@@ -1,20 +1,22 @@
-"""Where else fairseq-train logs to. Where the package for it is missing, fairseq goes on without."""
+"""Where else fairseq-train logs to. Where it cannot import what it logs with, fairseq goes on without."""
 
-import importlib.util
 from typing import Any, NamedTuple
+
+from fairseq.logging import progress_bar
 
 from realformer_nmt.common.errors import UserError
 
 
 class Tracker(NamedTuple):
     option: str
-    packages: tuple[str, ...]  # one of them is enough
+    found: str  # fairseq's name for what it imported, None where it could not
+    package: str
 
 
 TRACKERS = {  # by fairseq's name
-    "tensorboard_logdir": Tracker("--tensorboard", ("tensorboard", "tensorboardX")),
-    "wandb_project": Tracker("--wandb-project", ("wandb",)),
-    "aim_repo": Tracker("--aim-repo", ("aim",)),
+    "tensorboard_logdir": Tracker("--tensorboard", "SummaryWriter", "tensorboard"),
+    "wandb_project": Tracker("--wandb-project", "wandb", "wandb"),
+    "aim_repo": Tracker("--aim-repo", "get_aim_run", "aim"),
 }
 
 
@@ -25,6 +27,9 @@ def demand_installed(cfg: Any) -> None:
 
 
 def demand(tracker: Tracker) -> None:
-    option, packages = tracker
-    if not any(map(importlib.util.find_spec, packages)):
-        raise UserError(f"{option} needs a package that is not installed: pip install {packages[0]}, or leave it out")
+    option, found, package = tracker
+    if vars(progress_bar).get(found) is None:
+        raise UserError(
+            f"{option} needs a package that is not installed: pip install {package}, or leave it out; if it is there, "
+            f"`python -c 'import {package}'` says what it lacks"
+        )

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fairseq.logging import progress_bar
 from printed import dry_run, flags
+from program import realformer_nmt
 
 from realformer_nmt.cli import main
 from realformer_nmt.corpora import manifest
@@ -87,9 +89,20 @@ def test_tensorboard_and_the_checkpoints_to_keep(tmp_path: Path, capsys: Any) ->
 def test_a_tracker_that_is_not_installed_is_told(
     options: list[str], told: str, toy_corpus: Path, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    for name in ("SummaryWriter", "wandb", "get_aim_run"):
+        monkeypatch.setattr(progress_bar, name, None)
     assert main(["train", *map(str, given(tmp_path, *options, data=toy_corpus))]) == 1
     assert told in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_tracker_that_lacks_something_itself_is_told(toy_corpus: Path, tmp_path: Path) -> None:
+    """fairseq trains on without it, and logs nothing."""
+    (tmp_path / "wandb.py").write_text("import something_that_is_not_there\n")
+    options = given(tmp_path, "--", "--wandb-project", "x", data=toy_corpus)
+    done = realformer_nmt("train", *options, path=[tmp_path])
+    assert done.returncode == 1
+    assert "--wandb-project needs a package that is not installed" in done.stderr
     assert not (tmp_path / "run").exists()
 
 
