@@ -23,7 +23,10 @@ MOST = 100_000_000  # entries of a dictionary
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Lists every --arch: name, the four choices, layers, width, parameters."
+    parser.description = (
+        "Lists every --arch for translation: name, the four choices, layers, width, parameters. Each family is a "
+        "language model and a masked one, too: FAMILY_lm_SIZE, FAMILY_bert_SIZE."
+    )
     parser.epilog = "example: realformer-nmt archs --vocabulary 40000"
     parser.add_argument("--json", action="store_true", help="print a JSON list")
     parser.add_argument(
