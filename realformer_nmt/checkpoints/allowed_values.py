@@ -3,7 +3,7 @@ a text with ${ is refused."""
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from realformer_nmt.checkpoints.allowed_kinds import KNOWN, Fields, SettingsError
@@ -78,13 +78,18 @@ def words(group: str, name: str, value: Any) -> Any:
 
 
 def expression(name: str, value: Any) -> Any:
-    for inner in (
-        (*value, *value.values()) if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
-    ):
+    """A number or a name, or lists and tables of them."""
+    for inner in parts(value):
         expression(name, inner)
     if isinstance(value, str) and not re.fullmatch(EXPRESSION, value):
         raise SettingsError(f"has the model's {name} {value[:80]!r}, which is neither a number nor a name")
     return value
+
+
+def parts(value: Any) -> Sequence[Any]:
+    if isinstance(value, dict):
+        return (*value, *value.values())
+    return value if isinstance(value, list | tuple) else ()
 
 
 def demand_numbers(group: str, name: str, written: str) -> None:
