@@ -109,6 +109,8 @@ def fork_only() -> None:
 def run(words: list[str]) -> None:
     """As Python runs the words after its own name."""
     sys.argv = words
+    for name in words[1:3]:
+        sys.modules.pop(name, None)  # what is run: of one that is imported already runpy warns
     if words[0] == "-m":
         sys.argv = ["-m", *words[2:]]
         runpy.run_module(words[1], run_name="__main__", alter_sys=True)
