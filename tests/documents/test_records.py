@@ -110,3 +110,15 @@ def test_the_speed_of_shallow_decoders_is_the_records() -> None:
         layers = f"{encoder}-{decoder}"
         assert (single, together) == (found[layers, "single sentences"], found[layers, "together"])
         assert int(number) == record["sentences"]
+
+
+def test_every_perplexity_is_the_records() -> None:
+    page = (REPOSITORY / "recipes" / "language_model" / "README.md").read_text()
+    rows = [line.split("\t") for line in (RESULTS / "language_model" / "perplexity.tsv").read_text().splitlines()]
+    recorded = {(family, layers): perplexity for family, layers, _, perplexity in rows}
+    table = re.findall(r"^\| `(\w+)` \| ([\d.]+) \| ([\d.]+) \|$", page, re.MULTILINE)
+    depths = ("4", "24")
+    assert {
+        (family, depth): number for family, *both in table for depth, number in zip(depths, both, strict=True)
+    } == recorded
+    assert {updates for _, _, updates, _ in rows} == {"400"}
