@@ -4,9 +4,9 @@ import functools
 
 from realformer_nmt import fairseq_patches
 from realformer_nmt import training as training  # registers the optimiser, the schedule and the loss
-from realformer_nmt.model import language_model, masked_model, model, multilingual, presets
-
-ONE_SIDED = {"lm": language_model.MODEL, "bert": masked_model.MODEL}
+from realformer_nmt.model import language_model as language_model  # registers itself, as the next does
+from realformer_nmt.model import masked_model as masked_model
+from realformer_nmt.model import model, multilingual, presets
 
 
 @functools.cache
@@ -31,6 +31,6 @@ def add_family(
 
 def _register(added: dict[str, presets.Preset], one_sided: dict[str, dict[str, presets.Preset]]) -> None:
     for kind, archs in one_sided.items():
-        presets.register(ONE_SIDED[kind], archs)
+        presets.register(presets.KINDS[kind].model, archs)
     presets.register(model.MODEL, added)
     presets.register(multilingual.MODEL, added, prefix="multilingual_")

@@ -70,6 +70,7 @@ ONE_SIDE_SIZES: dict[str, tuple[int, int, int, int]] = {
 class Kind(NamedTuple):
     """Of models with one side."""
 
+    model: str  # as fairseq knows it
     side: str
     embedding: str  # the name of its weights
     options: Preset
@@ -81,8 +82,8 @@ BERT: Preset = {
     **dict.fromkeys(("layernorm_embedding", "no_scale_embedding", "encoder_learned_pos"), True),
 }
 KINDS: dict[str, Kind] = {
-    "lm": Kind("decoder", "decoder.embed_tokens.weight", {}),
-    "bert": Kind("encoder", "encoder.sentence_encoder.embed_tokens.weight", BERT),
+    "lm": Kind("realformer_nmt_lm", "decoder", "decoder.embed_tokens.weight", {}),
+    "bert": Kind("realformer_nmt_bert", "encoder", "encoder.sentence_encoder.embed_tokens.weight", BERT),
 }
 
 
@@ -93,13 +94,12 @@ def of_kind(name: str, families: dict[str, Preset]) -> dict[str, Preset]:
         size: {f"{kind.side}_{part}": number for part, number in zip(parts, numbers, strict=True)}
         for size, numbers in ONE_SIDE_SIZES.items()
     }
-    named = {f"{family}_{name}": preset | kind.options | sizes["base"] for family, preset in families.items()}
-    sized = {
-        f"{family}_{name}_{size}": preset | kind.options | shape
+    endings = {name: sizes["base"], **{f"{name}_{size}": shape for size, shape in sizes.items()}}
+    return {
+        f"{family}_{ending}": preset | kind.options | shape
         for family, preset in families.items()
-        for size, shape in sizes.items()
+        for ending, shape in endings.items()
     }
-    return named | sized
 
 
 def in_every_size(families: dict[str, Preset]) -> dict[str, Preset]:
@@ -118,8 +118,8 @@ def find(arch: str | None) -> Preset | None:
 
 
 def kind_of(arch: str | None) -> str | None:
-    """Of an --arch with one side."""
-    return next((kind for kind, table in ONE_SIDE_PRESETS.items() if arch in table), None)
+    """Of an --arch with one side, or of the model that it is one of."""
+    return next((name for name, kind in KINDS.items() if arch == kind.model or arch in ONE_SIDE_PRESETS[name]), None)
 
 
 def register(model: str, presets: dict[str, Preset], prefix: str = "") -> None:

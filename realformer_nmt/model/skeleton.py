@@ -3,13 +3,10 @@
 from types import SimpleNamespace
 from typing import Any
 
-from fairseq.models import BaseFairseqModel
+from fairseq.models import MODEL_REGISTRY, BaseFairseqModel
 
-from realformer_nmt.model.language_model import LanguageModel
-from realformer_nmt.model.masked_model import MaskedModel
 from realformer_nmt.model.model import TranslationModel
-
-ONE_SIDED: dict[str, Any] = {"lm": LanguageModel, "bert": MaskedModel}  # by kind (presets.py)
+from realformer_nmt.model.presets import KINDS
 
 
 class Words:
@@ -37,5 +34,5 @@ def one_side_skeleton(kind: str, cfg: Any, words: int) -> BaseFairseqModel:
     """With the classification heads that its checkpoint has."""
     task = SimpleNamespace(source_dictionary=Words(words), target_dictionary=Words(words), cfg=SimpleNamespace())
     cfg.load_checkpoint_heads = True
-    model: BaseFairseqModel = ONE_SIDED[kind].build_model(cfg, task)
+    model: BaseFairseqModel = MODEL_REGISTRY[KINDS[kind].model].build_model(cfg, task)
     return model

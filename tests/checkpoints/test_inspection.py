@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from fairseq.models import MODEL_REGISTRY
 from omegaconf import OmegaConf
 from program import realformer_nmt
 from tiny import PREVIOUS, SIZE, SOURCE, build, dictionary
@@ -14,7 +15,6 @@ from tiny import PREVIOUS, SIZE, SOURCE, build, dictionary
 from realformer_nmt.model import presets
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.scaling import Shortcut
-from realformer_nmt.model.skeleton import ONE_SIDED
 
 
 def write(path: Path, options: dict[str, Any], weights: dict[str, torch.Tensor]) -> Path:
@@ -93,8 +93,9 @@ def test_what_is_no_checkpoint_is_refused_in_one_line(tmp_path: Path) -> None:
     assert not list(Path.cwd().glob("touched"))
 
 
+@pytest.mark.parametrize("name", ["realformer_{}_tiny", "realformer_nmt_{}"])
 @pytest.mark.parametrize(("kind", "stack"), [("lm", "decoder"), ("bert", "encoder.sentence_encoder")])
-def test_a_model_of_one_side(kind: str, stack: str, tmp_path: Path) -> None:
+def test_a_model_of_one_side(kind: str, stack: str, name: str, tmp_path: Path) -> None:
     chosen = presets.ONE_SIDE_PRESETS[kind][f"realformer_{kind}_tiny"]
     of_task: dict[str, dict[str, Any]] = {
         "lm": {"tokens_per_sample": 16, "max_target_positions": None},
@@ -105,9 +106,9 @@ def test_a_model_of_one_side(kind: str, stack: str, tmp_path: Path) -> None:
             "untie_weights_roberta": False,
         },
     }
-    options = chosen | of_task[kind] | {"_name": f"realformer_{kind}_tiny"}
+    options = chosen | of_task[kind] | {"_name": name.format(kind)}
     task = Namespace(source_dictionary=dictionary(), target_dictionary=dictionary(), cfg=Namespace())
-    model = ONE_SIDED[kind].build_model(Namespace(**options), task).train()
+    model = MODEL_REGISTRY[presets.KINDS[kind].model].build_model(Namespace(**options), task).train()
     model(PREVIOUS)
     path = write(tmp_path / "checkpoint_last.pt", options, model.state_dict())
     found = json.loads(realformer_nmt("inspect", path, "--json").stdout)
