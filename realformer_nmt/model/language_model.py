@@ -10,14 +10,16 @@ from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.model import read_options
 from realformer_nmt.model.one_side import DecoderAlone
-from realformer_nmt.model.one_side_options import of_side
+from realformer_nmt.model.one_side_options import demand_room, of_side
+from realformer_nmt.model.presets import KINDS
 
-MODEL = "realformer_nmt_lm"
 ASKED = ("tokens_per_sample", "max_target_positions")  # of the task, as fairseq's transformer_lm does
 OF_TASK = {known.name: (known.type, known.default) for known in fields(TransformerLanguageModelConfig)}
 
 
-@register_model(MODEL, dataclass=of_side("LanguageConfig", "decoder", (), {name: OF_TASK[name] for name in ASKED}))
+@register_model(
+    KINDS["lm"].model, dataclass=of_side("LanguageConfig", "decoder", (), {name: OF_TASK[name] for name in ASKED})
+)
 class LanguageModel(DecoderAlone):
     """p(word | the words before it). As long as a sample of the task, unless --max-target-positions says otherwise."""
 
@@ -30,4 +32,6 @@ class LanguageModel(DecoderAlone):
                 f"fairseq-preprocess --nwordssrc {len(predicted)}"
             )
         longest = getattr(cfg, "max_target_positions", None) or cfg.tokens_per_sample
-        return cls.build(replace(read_options(TranslationConfig, cfg), max_target_positions=longest), words)
+        model = cls.build(replace(read_options(TranslationConfig, cfg), max_target_positions=longest), words)
+        demand_room(model.max_positions(), cfg.tokens_per_sample, "--max-target-positions")
+        return model

@@ -19,11 +19,11 @@ from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.encoder import Encoder, EncoderOut
 from realformer_nmt.model.model import read_options
-from realformer_nmt.model.one_side_options import of_side
+from realformer_nmt.model.one_side_options import demand_room, of_side
+from realformer_nmt.model.presets import KINDS
 from realformer_nmt.model.profiled_model import ProfiledModel
 from realformer_nmt.model.scaling import Gains
 
-MODEL = "realformer_nmt_bert"
 HEADS_TOO = {"load_checkpoint_heads": True}
 DECODERS_OWN = ("decoding_precision", "share_decoder_input_output_embed")
 ACTIVATIONS = utils.get_available_activation_fns()
@@ -46,10 +46,14 @@ class SentenceEncoder(Encoder):
     """Where fairseq's RoBERTa has a TransformerEncoder."""
 
     def forward(
-        self, src_tokens: Tensor, src_lengths: Tensor | None = None, *, return_all_hiddens: bool = False, **_: Any
+        self,
+        src_tokens: Tensor,
+        src_lengths: Tensor | None = None,
+        return_all_hiddens: bool = False,
+        token_embeddings: Tensor | None = None,
     ) -> EncoderOut:
-        if return_all_hiddens:
-            raise NotImplementedError("return_all_hiddens=True is not supported: leave it out")
+        if return_all_hiddens or token_embeddings is not None:
+            raise OptionError("return_all_hiddens and token_embeddings are not supported: leave them out")
         return super().forward(src_tokens, src_lengths).in_source_order()
 
 
@@ -59,8 +63,12 @@ class MaskedEncoder(RobertaEncoder):
         validate(cfg, ["encoder"])
         return SentenceEncoder(cfg, dictionary, embed_tokens, no_decoder=True)
 
+    def max_positions(self) -> int:
+        """Of a Synthesizer no more than its tables have."""
+        return self.sentence_encoder.max_positions()
 
-@register_model(MODEL, dataclass=of_side("MaskedConfig", "encoder", DECODERS_OWN, OF_HEADS))
+
+@register_model(KINDS["bert"].model, dataclass=of_side("MaskedConfig", "encoder", DECODERS_OWN, OF_HEADS))
 class MaskedModel(ProfiledModel, RobertaModel):
     """p(masked word | the words around it). It begins as BERT does, N(0, 0.02) (Devlin et al. 2019, appendix A.2); a
     scaling with gains of its own (DeepNorm) keeps them in its layers."""
@@ -77,9 +85,10 @@ class MaskedModel(ProfiledModel, RobertaModel):
         held: Any = OmegaConf.to_container(cfg) if OmegaConf.is_config(cfg) else vars(cfg)
         args = Namespace(**held)
         choose("--pooler-activation-fn", args.pooler_activation_fn, dict.fromkeys(ACTIVATIONS))
-        demand_room(args.max_positions, getattr(task.cfg, "tokens_per_sample", 0))
         base_architecture(args)  # what its heads ask for, beside our options
-        return cls(args, MaskedEncoder(args, task.source_dictionary))
+        encoder = MaskedEncoder(args, task.source_dictionary)
+        demand_room(encoder.max_positions(), getattr(task.cfg, "tokens_per_sample", 0), "--max-positions")
+        return cls(args, encoder)
 
     @classmethod
     def from_pretrained(
@@ -92,11 +101,3 @@ class MaskedModel(ProfiledModel, RobertaModel):
     def forward(self, src_tokens: Tensor, *args: Any, **options: Any) -> Any:
         self.profile_once(lambda: self.encoder(src_tokens, features_only=True))
         return super().forward(src_tokens, *args, **options)
-
-
-def demand_room(positions: int, tokens: int) -> None:
-    if tokens > positions:
-        raise OptionError(
-            f"--tokens-per-sample {tokens} is more than --max-positions {positions}: pass fewer of the one, or more of "
-            "the other"
-        )

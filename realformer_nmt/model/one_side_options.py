@@ -6,6 +6,7 @@ from typing import Any
 
 from fairseq.dataclass import FairseqDataclass
 
+from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.config import SIDES, TranslationConfig
 
 OF_TWO_SIDES = ("share_all_embeddings", "carry_embeddings", "max_source_positions", "max_target_positions")
@@ -22,3 +23,11 @@ def of_side(name: str, side: str, without: tuple[str, ...], added: Mapping[str, 
     ]
     further = [(option, kind, default) for option, (kind, default) in added.items()]
     return make_dataclass(name, [*kept, *further], bases=(FairseqDataclass,))
+
+
+def demand_room(positions: int, tokens: int, option: str) -> None:
+    if tokens > positions:
+        raise OptionError(
+            f"--tokens-per-sample {tokens} is more than the {positions} positions of the model: pass fewer, or more by "
+            f"{option} (and --score-length, with a Synthesizer)"
+        )

@@ -1,13 +1,14 @@
 """fairseq's own transformer, of the sizes of tiny.py, and each side of it alone."""
 
 from argparse import Namespace
-from typing import Any
+from typing import Any, NamedTuple
 
+import torch
 from fairseq.models import FairseqEncoderModel, FairseqLanguageModel
 from fairseq.models.transformer import TransformerDecoder, TransformerEncoder, TransformerModel
 from fairseq.models.transformer.transformer_legacy import base_architecture
 from tiny import SIZE, dictionary, task
-from torch import nn
+from torch import Tensor, nn
 
 from realformer_nmt.model.model import embedding
 
@@ -40,3 +41,14 @@ def spread(model: nn.Module) -> nn.Module:
     for parameter in model.parameters():
         nn.init.normal_(parameter, std=0.3)
     return model
+
+
+class Judged(NamedTuple):
+    loss: Tensor
+    gradients: dict[str, Tensor]
+
+
+def judged(model: nn.Module, criterion: Any, sample: dict[str, Any]) -> Judged:
+    loss, _, _ = criterion(model, sample)
+    names, parameters = zip(*model.named_parameters(), strict=True)
+    return Judged(loss, dict(zip(names, torch.autograd.grad(loss, parameters), strict=True)))
