@@ -58,9 +58,7 @@ def demand_dictionaries(subject: Subject, data: Path, source: Dictionary, target
             f"{subject.path} has dictionaries of {own[0]} and {own[1]} entries, and {data} of {sizes[0]} and "
             f"{sizes[1]}: give the --data that it was trained on"
         )
-    for side, words in (("source", source), ("target", target)):
-        if subject.words.get(side, known := trained_corpus.hashed(words)) != known:
-            raise UserError(
-                f"{subject.path} was trained with another {side} dictionary than that of {data}: the words, or their "
-                "order, differ; give the --data that it was trained on"
-            )
+    try:
+        trained_corpus.demand_same({"source": source, "target": target}, data, {"dictionaries": subject.words})
+    except trained_corpus.OtherCorpusError as error:
+        raise UserError(f"{subject.path}: {error}") from error

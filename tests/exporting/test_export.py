@@ -92,7 +92,10 @@ def test_the_same_words_in_another_order_are_another_dictionary(
     lines = (other / "dict.tgt.txt").read_text().splitlines(keepends=True)
     (other / "dict.tgt.txt").write_text("".join([*lines[1::-1], *lines[2:]]))
     assert command.main(["export", str(checkpoint), *words(other, tmp_path / "made")]) == 1
-    assert f"{checkpoint} was trained with another target dictionary than that of {other}" in capsys.readouterr().err
+    assert (
+        f"{checkpoint}: the checkpoint was trained with another target dictionary than that of {other}"
+        in capsys.readouterr().err
+    )
     assert not (tmp_path / "made").exists()
 
 
