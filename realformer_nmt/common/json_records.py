@@ -11,14 +11,8 @@ from typing import Any
 from realformer_nmt.common.errors import UserError
 
 SEAL = "seal"
-UNLIKE = (
-    LookupError,
-    TypeError,
-    ValueError,
-    AttributeError,
-    ArithmeticError,
-    RecursionError,
-)  # met in another's record
+# Met in another's record
+UNLIKE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 
 def read(

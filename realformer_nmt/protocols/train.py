@@ -29,20 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--arch", required=True, metavar="FAMILY", help=", ".join(FAMILIES))
     parser.add_argument("--layers", required=True, metavar="N|N-M", help="layers of encoder and decoder: 18, or 60-12")
-    parser.add_argument(
-        "--from",
-        dest="begin_with",
-        type=named,
-        metavar="RUN",
-        help="begin with the weights of this run's folder or checkpoint, trained on data like these (`prepare --like`)",
-    )
-    parser.add_argument(
-        "--carry-embeddings",
-        type=Path,
-        metavar="DATA-BIN",
-        help="with --from, for data of another vocabulary: take over the embeddings of the pieces that both have; "
-        "DATA-BIN has RUN's dictionaries",
-    )
+    add_beginning(parser)
     parser.add_argument("--protocol", default="realformer", help=f"{', '.join(shipped())}, or your own FILE.toml")
     parser.add_argument(
         "--corpus", metavar="NAME", help="use the protocol's settings for it (default: as in prepare.json)"
@@ -67,6 +54,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="print fairseq-train's command, ready to paste")
     parser.add_argument(
         "flags", nargs="*", metavar="-- FLAG", help="flags of fairseq-train; they override the protocol's"
+    )
+
+
+def add_beginning(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--from",
+        dest="begin_with",
+        type=named,
+        metavar="RUN",
+        help="begin with the weights of this run's folder or checkpoint, trained on data like these (`prepare --like`)",
+    )
+    parser.add_argument(
+        "--carry-embeddings",
+        type=Path,
+        metavar="DATA-BIN",
+        help="with --from, for data of another vocabulary: take over the embeddings of the pieces that both have; "
+        "DATA-BIN has RUN's dictionaries",
     )
 
 
