@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import commands
@@ -86,6 +87,43 @@ def test_what_our_commands_start_is_the_same_too(train: list[str], tmp_path: Pat
     assert outcomes[0][0] == 0
     last = [tmp_path / number / "saved" / "checkpoint_last.pt" for number in "012"]
     assert difference(*last[:2]) == difference(*last[1:]) == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import atexit; atexit.register(print, 'at the end')",
+        "import threading; main = threading.main_thread(); threading.Thread(target=lambda: print(main.join())).start()",
+        "file = open('left_open', 'w'); file.write('not yet written')",
+        "print('not yet written'); raise SystemExit(3)",
+        "raise SystemExit('why')",
+        "import os; os.kill(os.getpid(), 9)",
+        "import sys; sys.excepthook = lambda *error: print(error[1]); raise ValueError('why')",
+    ],
+)
+def test_a_program_ends_alike(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(commands.MODULES, "bare", ("numpy",))
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    monkeypatch.setattr(commands, "server_for", lambda *_: "bare")
+    folders = [tmp_path / "real", tmp_path / "forked"]
+    for folder in folders:
+        folder.mkdir()
+    one, other = real([sys.executable, "-c", text], folders[0]), commands.run(["-c", text], folder=folders[1])
+    assert one == outcome(other, folders[1])
+    left = [{file.name: file.read_text() for file in folder.iterdir()} for folder in folders]
+    assert left[0] == left[1]
+
+
+def test_a_full_disk_is_told_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(commands.MODULES, "bare", ("numpy",))
+    environment = {**os.environ, **ONE_THREAD, "PYTHONUNBUFFERED": ""}
+    words = ["-c", "print(1)"]
+    with Path("/dev/full").open("w") as full, (tmp_path / "told").open("w") as told:
+        done = subprocess.run([sys.executable, *words], env=environment, stdout=full, stderr=subprocess.PIPE, text=True)
+        streams = (0, full.fileno(), told.fileno())
+        assert fork_client.ask(commands.server("bare"), words, str(tmp_path), environment, streams) == 120
+    assert done.returncode == 120
+    assert (tmp_path / "told").read_text() == done.stderr
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,7 @@ def server(which: str) -> str:
     address = f"{folder.name}/socket"
     python = python_of_forks() if which == "ours" else sys.executable
     environment = {"PYTHONPATH": str(REPOSITORY), **START, "OMP_NUM_THREADS": "1"}
+    environment.pop("PYTHONUNBUFFERED", None)  # a fork's streams are told
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(address)
         listener.listen(64)

@@ -4,14 +4,17 @@
 
 MODULE is what the programs import, LISTENER a Unix socket that listens. A connection brings a command and its three
 standard streams (fork_client.py), and gets the exit status when the fork has ended; if it is closed before, the fork is
-killed. A fork leaves the loop and runs what the executable would run, as `__main__`, to the end of the interpreter:
-statuses, hooks and buffers are left to Python. PYTHON is what it starts as Python; where it asks multiprocessing for a
-server of forks, it is that server itself. It all ends with the standard input of this process.
+killed. A fork leaves the loop and runs what the executable would run, as `__main__`, and ends as Python ends: threads,
+hooks, buffers, status. But nothing that was imported is taken apart: the pages are the server's, and would be copied
+for that, a third of a second. PYTHON is what it starts as Python; where it asks multiprocessing for a server of forks,
+it is that server itself. It all ends with the standard input of this process.
 """
 
+import atexit
 import contextlib
 import gc
 import importlib
+import io
 import json
 import multiprocessing
 import os
@@ -20,6 +23,7 @@ import selectors
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -97,7 +101,8 @@ def become(words: list[str], folder: str, environment: dict[str, str], streams: 
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=stream is sys.stderr or bool(os.environ.get("PYTHONUNBUFFERED")))
     for number, text in enumerate(said, start=1):
-        os.write(number, text)
+        if text:
+            os.write(number, text)
 
 
 def fork_only() -> None:
@@ -121,6 +126,37 @@ def run(words: list[str]) -> None:
         runpy.run_path(f"/proc/self/fd/{code}", run_name="__main__")
     else:
         runpy.run_path(words[0], run_name="__main__")
+
+
+def status_of(words: list[str]) -> int:
+    """A status that is no number, a text say, and an interruption go on to Python itself."""
+    try:
+        run(words)
+    except SystemExit as end:
+        if not isinstance(end.code, int | None):
+            raise
+        return end.code or 0
+    except Exception:
+        sys.excepthook(*sys.exc_info())
+        return 1
+    return 0
+
+
+def end(status: int) -> None:
+    """A thread that is left, or an output that cannot be written, is left to Python: it may abort, and say so."""
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        sys.exit(status)
+    if threading.active_count() > 1:
+        sys.exit(status)
+    for left_open in gc.get_objects():
+        if type(left_open) in (io.TextIOWrapper, io.BufferedWriter) and not left_open.closed:
+            left_open.flush()
+    os._exit(status)
 
 
 def imported(modules: Sequence[str]) -> list[bytes]:
@@ -155,4 +191,4 @@ if __name__ == "__main__":
     become(**command, streams=streams, said=said)
     sys.executable = python
     fork_only()
-    run(command["words"])
+    end(status_of(command["words"]))
