@@ -15,7 +15,9 @@ ANEW := $(if $(MADE_WITH),$(if $(filter-out $(MADE_WITH),$(WANTED)),anew))
 BIN := $(VENV)/bin
 WEBSITE := $(VENV)/docs
 PIP_INSTALL := $(BIN)/python -m pip install --quiet
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
+# Bytecode is kept even where the user's shell says not to: a thousand processes import the same modules
+TESTING := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1
+PYTEST := $(TESTING) $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 PIP_HASHED := $(PIP_INSTALL) --require-hashes --no-deps
 
 NEWEST ?= $(VENV)/newest-torch
@@ -96,7 +98,7 @@ unit: install
 # Every command, on the newest torch that installs, in an environment of its own
 newest:
 	$(MAKE) install VENV=$(NEWEST) TORCH=torch
-	OMP_NUM_THREADS=1 $(NEWEST)/bin/python -m pytest --numprocesses auto --dist worksteal $(COMMANDS)
+	$(TESTING) $(NEWEST)/bin/python -m pytest --numprocesses auto --dist worksteal $(COMMANDS)
 
 # Beside stock fairseq; BENCH="--sizes 6-6 18-18 60-12 --families all --checkpointed" takes hours on a CPU
 bench: install
