@@ -56,6 +56,15 @@ def test_what_ends_first_ends_the_training(toy_corpus: Path) -> None:
         length(toy_corpus, "--max-tokens", 1000)
 
 
+def test_what_one_reader_changes_no_other_sees(toy_corpus: Path) -> None:
+    words = [str(toy_corpus), "--arch", "realformer_tiny", "--max-tokens", "100"]
+    changed = updates.parse(words)
+    changed.model.encoder_layers = 9
+    changed.optimization.update_freq.append(7)
+    untouched = updates.parse(words)
+    assert (untouched.model.encoder_layers, untouched.optimization.update_freq) == (2, [1])
+
+
 def test_seeds_do_not_change_the_number(toy_corpus: Path) -> None:
     found = {length(toy_corpus, "--max-tokens", 333, "--max-epoch", 1, "--seed", seed).batches for seed in range(1, 9)}
     assert len(found) == 1
