@@ -9,9 +9,9 @@ from realformer_nmt.analysis import disturbance, gradients, left_out, likeness, 
 from realformer_nmt.analysis.losses import loss
 from realformer_nmt.analysis.subject import Subject
 from realformer_nmt.analysis.text import Text, to
+from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.model.model import TranslationModel
 from realformer_nmt.model.skeleton import skeleton
-from realformer_nmt.protocols.updates import quiet
 
 SEED = 1
 SENTENCES = 128  # that a model is measured on by its depth: several passes a layer

@@ -12,7 +12,7 @@ from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.exporting import plain
 from realformer_nmt.exporting.source import Source
 from realformer_nmt.exporting.stock import ARCH
-from realformer_nmt.protocols.updates import quiet
+from realformer_nmt.fairseq_patches.quiet import quiet
 
 FORMS = {"fp32": None, "int8": "int8"}  # what CTranslate2 calls them
 

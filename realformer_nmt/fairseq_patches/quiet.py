@@ -1,10 +1,12 @@
 """What fairseq says that nobody can act on, or says more than once."""
 
+import contextlib
 import functools
 import logging
 import os
 import typing
 import warnings
+from collections.abc import Iterator
 
 from fairseq.logging import progress_bar as progress_bars
 
@@ -53,3 +55,14 @@ def log_each_line_once() -> None:
         return original(*args, log_file=log_file, **kwargs)
 
     progress_bars.progress_bar = progress_bar
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """fairseq tells everything it loads."""
+    before = logging.root.manager.disable
+    logging.disable(logging.INFO)
+    try:
+        yield
+    finally:
+        logging.disable(before)

@@ -9,7 +9,7 @@ from fairseq import tasks
 from realformer_nmt.common.finished import Stage
 from realformer_nmt.common.provenance import Record
 from realformer_nmt.fairseq_patches.carried_embeddings import OPTION, rows_of, told
-from realformer_nmt.protocols.updates import quiet
+from realformer_nmt.fairseq_patches.quiet import quiet
 
 
 def counted(stage: Stage, cfg: Any, anew: bool) -> Record:

@@ -8,9 +8,8 @@ import contextlib
 import copy
 import functools
 import io
-import logging
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +21,7 @@ from omegaconf.errors import OmegaConfBaseException
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.data_bins import databin
 from realformer_nmt.data_bins.datasets import demand_plain
+from realformer_nmt.fairseq_patches.quiet import quiet
 
 
 class Length(NamedTuple):
@@ -103,14 +103,3 @@ def count_batches(cfg: Any) -> int:
             epoch=1,
         )
         return len(iterator.frozen_batches)
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """fairseq tells everything it loads."""
-    before = logging.root.manager.disable
-    logging.disable(logging.INFO)
-    try:
-        yield
-    finally:
-        logging.disable(before)

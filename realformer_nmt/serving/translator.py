@@ -23,7 +23,7 @@ from realformer_nmt.corpora import preparation
 from realformer_nmt.corpora.preparation import Preparation
 from realformer_nmt.evaluation.translate import EXACT
 from realformer_nmt.evaluation.translation import demand_same_languages
-from realformer_nmt.protocols.updates import quiet
+from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.serving.decoding import Decoding, Hypothesis, options_of
 
 SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no file can hold

@@ -15,6 +15,7 @@ from fairseq.trainer import Trainer
 from stock_runs import load
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.protocols import updates
 
 OURS = ["a", "new", "e", "c", "other", "l"]  # of the letters a to l of the toy corpus four, in another order
@@ -46,7 +47,7 @@ def begun(data: Path, *options: object, size: tuple[str, ...] = ("--arch", "real
     words = [str(data), *size, *saved.OPTIMISER, "--cpu", "--save-dir", str(save), *map(str, options)]
     cfg = updates.parse(words)
     save.mkdir(exist_ok=True)
-    with updates.quiet():
+    with quiet():
         task = tasks.setup_task(cfg.task)
     torch.manual_seed(2)
     trainer = Trainer(cfg, task, task.build_model(cfg.model), task.build_criterion(cfg.criterion))
@@ -92,7 +93,7 @@ def test_sides_of_dictionaries_of_their_own(first: Path, toy_corpus: Path, tmp_p
     new = other_words(toy_corpus, tmp_path / "new", src=["q", "b"], tgt=["a", "z", "y", "b", "x"])
     size = (*SEPARATE, "--share-decoder-input-output-embed")
     cfg = updates.parse([str(old), *size, *saved.OPTIMISER])
-    with updates.quiet():
+    with quiet():
         task = tasks.setup_task(cfg.task)
     torch.manual_seed(1)
     weights = task.build_model(cfg.model).state_dict()

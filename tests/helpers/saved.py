@@ -7,6 +7,7 @@ import torch
 from fairseq import tasks
 from omegaconf import OmegaConf
 
+from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.protocols import updates
 
 OPTIMISER = ("--optimizer", "adam", "--lr", "0.001", "--max-tokens", "500", "--max-update", "1")
@@ -15,7 +16,7 @@ SIZE = ("--share-all-embeddings", "--encoder-layers", "1", "--decoder-layers", "
 
 def state(data: Path, *flags: str, arch: str = "realformer_tiny") -> dict[str, Any]:
     cfg = updates.parse([str(data), "--arch", arch, *OPTIMISER, *SIZE, *flags])
-    with updates.quiet():
+    with quiet():
         task = tasks.setup_task(cfg.task)
     torch.manual_seed(1)
     model = task.build_model(cfg.model)
