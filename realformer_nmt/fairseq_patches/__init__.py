@@ -12,6 +12,7 @@ from realformer_nmt.fairseq_patches import (
     data_bin,
     divergence,
     elastic_resume,
+    ended_training,
     error_line,
     hub,
     literal_options,
@@ -62,6 +63,7 @@ def apply() -> None:
     resume_checks.name_the_checkpoint_that_does_not_fit()
     carried_embeddings.carry_embeddings()
     one_training.hold_the_folder()
+    ended_training.train_no_further()
     elastic_resume.note_the_ranks()
     elastic_resume.find_the_place_on_other_ranks()
     ranks.refuse_ranks_that_train_alone()
