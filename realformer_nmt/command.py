@@ -44,6 +44,7 @@ SUBCOMMANDS = (
     Subcommand(
         "score", "score a translation; show the published scores beside it", "realformer_nmt.evaluation.score", True
     ),
+    Subcommand("evaluate", "measure a model of any task", "realformer_nmt.evaluation.evaluate", True),
     Subcommand("serve", "answer requests for translations, and show a page", "realformer_nmt.serving.serve"),
     Subcommand("significance", "test whether runs differ from a baseline", "realformer_nmt.evaluation.significance"),
     Subcommand("export", "write a model as other programs read it", "realformer_nmt.exporting.export", True),

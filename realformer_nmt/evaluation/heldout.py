@@ -25,8 +25,11 @@ def arguments(args: argparse.Namespace, data: Path) -> list[str]:
     """Of fairseq-validate; in fp32 whatever the decoding's precision, in batches such as the training validated."""
     if len(args.checkpoints) > 1:
         raise UserError("--validate is for one model: give one checkpoint, or leave the option out")
-    (path,) = args.checkpoints
-    words = [str(data), "--path", str(path), "--valid-subset", SUBSET, "--user-dir", str(PACKAGE), *batches(args, path)]
+    return words(args.checkpoints[0], data, SUBSET, args)
+
+
+def words(path: Path, data: Path, subset: str, args: argparse.Namespace) -> list[str]:
+    words = [str(data), "--path", str(path), "--valid-subset", subset, "--user-dir", str(PACKAGE), *batches(args, path)]
     words += ["--required-batch-size-multiple", "1", "--distributed-world-size", "1", "--num-workers", "0"]
     return words + (["--cpu"] if args.cpu else [])
 

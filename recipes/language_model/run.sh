@@ -4,7 +4,7 @@ set -euo pipefail
 folder=${1:-language_model} updates=${2:-400} families=("${@:3}")
 [[ ${families[*]} ]] || families=(post_ln pre_ln realformer)
 user_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../realformer_nmt" && pwd)
-text=$folder/text data=$folder/data-bin found=$folder/perplexity.tsv
+text=$folder/text data=$folder/data-bin
 common=("$data" --user-dir "$user_dir" --cpu --num-workers 0 --task language_modeling --tokens-per-sample 64)
 common+=(--sample-break-mode eos --max-tokens 2000)
 
@@ -14,19 +14,14 @@ train() {  # RUN FAMILY LAYERS
         --lr-scheduler linear --warmup-updates $((updates / 5)) --total-num-update "$updates" --clip-norm 1 --seed 1 \
         --update-epoch-batch-itr 1 --no-epoch-checkpoints --log-interval 50
 }
-perplexity() {  # RUN
-    fairseq-eval-lm "${common[@]}" --path "$1/checkpoint_last.pt" --gen-subset test 2>&1 | sed -n 's/.*Perplexity: //p'
-}
 [[ -e $text/train.en ]] || realformer-nmt invent --folder "$text" --seed 1
 [[ -e $data/test.idx ]] || fairseq-preprocess --user-dir "$user_dir" --only-source --destdir "$data" --thresholdsrc 2 \
     --trainpref "$text/train.en" --validpref "$text/valid.en" --testpref "$text/test.en"
-touch "$found"
 for layers in 4 24; do
     for family in "${families[@]}"; do
-        row=$family$'\t'$layers$'\t'$updates run=$folder/$family-$layers-$updates
-        grep -q "^$row"$'\t' "$found" && continue
+        run=$folder/$family-$layers-$updates
         train "$run" "$family" "$layers"
-        printf '%s\t%s\n' "$row" "$(perplexity "$run")" >> "$found"
+        realformer-nmt evaluate "$run" --data "$data" --cpu --output "$run/test.json"
     done
 done
-cat "$found"
+grep --with-filename perplexity "$folder"/*/test.json

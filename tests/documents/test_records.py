@@ -7,6 +7,8 @@ import statistics
 import pytest
 from program import REPOSITORY
 
+from realformer_nmt.common import sealed
+
 RESULTS = REPOSITORY / "docs" / "results"
 NAMES = sorted(file.parent.name for file in RESULTS.glob("multi30k*/README.md"))
 
@@ -112,13 +114,16 @@ def test_the_speed_of_shallow_decoders_is_the_records() -> None:
         assert int(number) == record["sentences"]
 
 
-def test_every_perplexity_is_the_records() -> None:
+def test_perplexities_are_the_records_of_so_many_updates() -> None:
     page = (REPOSITORY / "recipes" / "language_model" / "README.md").read_text()
-    rows = [line.split("\t") for line in (RESULTS / "language_model" / "perplexity.tsv").read_text().splitlines()]
-    recorded = {(family, layers): perplexity for family, layers, _, perplexity in rows}
     table = re.findall(r"^\| `(\w+)` \| ([\d.]+) \| ([\d.]+) \|$", page, re.MULTILINE)
-    depths = ("4", "24")
-    assert {
-        (family, depth): number for family, *both in table for depth, number in zip(depths, both, strict=True)
-    } == recorded
-    assert {updates for _, _, updates, _ in rows} == {"400"}
+    shown = {(family, depth): number for family, *both in table for depth, number in zip((4, 24), both, strict=True)}
+    found = {}
+    for file in (RESULTS / "language_model").glob("*.json"):
+        record = sealed.read(file, "")
+        family, model = record["model"]["arch"].removesuffix("_lm_tiny"), record["model"]
+        assert record["model"]["sha256"] == record["made_from"]["inputs"]["checkpoint"]["sha256"]
+        assert file.stem == f"{family}-{model['decoder_layers']}-{model['updates']}"
+        found[family, model["decoder_layers"]] = f"{record['measures']['perplexity']:.2f}"
+        assert f"{model['updates']} updates" in page
+    assert shown == found

@@ -1,5 +1,7 @@
-"""Language models and masked ones through fairseq's commands: trained, killed, resumed, judged, finetuned."""
+"""Language models and masked ones through fairseq's commands: trained, killed, resumed, judged, finetuned; and judged
+and averaged by ours."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -10,6 +12,7 @@ import torch
 from commands import fairseq as command
 from fixture_types import Once
 from processes import said
+from program import realformer_nmt
 from runs import at_update, load, load_state
 
 LETTERS = list("abcdefgh")
@@ -49,6 +52,20 @@ def perplexity(data: Path, user_dir: Path, checkpoint: Path) -> float:
     return float(re.findall(r"Perplexity: ([\d.]+)", output)[-1])
 
 
+def perplexity_of_masks(data: Path, user_dir: Path, checkpoint: Path) -> float:
+    asked = ("--path", checkpoint, *MASKED[:6], "--cpu", "--max-tokens", 400)
+    output = said(command("validate", data, "--user-dir", user_dir, *asked), checkpoint.parent)
+    return float(re.findall(r"ppl ([\d.]+)", output)[-1])
+
+
+def evaluated(data: Path, checkpoint: Path) -> dict[str, float]:
+    record = checkpoint.with_suffix(".json")
+    done = realformer_nmt("evaluate", checkpoint, "--data", data, "--subset", "valid", "--cpu", "--output", record)
+    assert done.returncode == 0, done.stderr
+    measures: dict[str, float] = json.loads(record.read_text())["measures"]
+    return measures
+
+
 def test_a_language_model_goes_on_bit_for_bit_and_learns_what_can_be_known(
     corpus: Path, user_dir: Path, tmp_path: Path
 ) -> None:
@@ -61,7 +78,14 @@ def test_a_language_model_goes_on_bit_for_bit_and_learns_what_can_be_known(
     assert all(torch.equal(weight, halves[name]) for name, weight in whole.items())
     # To be known are all letters but the first of 8, and the end that one of 5 lengths has: log2(8) + log2(5) bits
     known = 2 ** ((3 + 2.33) / 6)  # a sentence of 5 letters and its end, on average
-    assert known - 0.1 < perplexity(data, user_dir, tmp_path / "whole" / "checkpoint_last.pt") < known + 0.5
+    found = perplexity(data, user_dir, tmp_path / "whole" / "checkpoint_last.pt")
+    assert known - 0.1 < found < known + 0.5
+    assert round(evaluated(data, tmp_path / "whole" / "checkpoint_last.pt")["perplexity"], 2) == found
+    states = [at_update(tmp_path / "whole", 15), tmp_path / "whole" / "checkpoint_last.pt"]
+    assert realformer_nmt("average", *states, "--output", tmp_path / "average.pt").returncode == 0
+    mean, *parts = (load(path) for path in (tmp_path / "average.pt", *states))
+    for name, weight in mean.items():
+        torch.testing.assert_close(weight, sum(part[name] for part in parts) / 2, msg=name)
 
 
 def test_the_weights_of_fairseqs_language_model_have_its_perplexity(
@@ -87,21 +111,13 @@ def test_a_masked_model_is_finetuned_to_tell_sentences_apart(corpus: Path, user_
     train(corpus / "input0", user_dir, tmp_path / "masked", *arch, *MASKED, "--max-update", 60)
     begin = ("--restore-file", tmp_path / "masked" / "checkpoint_last.pt", "--reset-optimizer", "--reset-dataloader")
     tuned, best = tmp_path / "tuned", ("--best-checkpoint-metric", "accuracy", "--maximize-best-checkpoint-metric")
-    train(
-        corpus,
-        user_dir,
-        tuned,
-        *arch,
-        *SENTENCES,
-        *PLACED,
-        *begin,
-        "--reset-meters",
-        "--max-epoch",
-        6,
-        "--lr",
-        1e-3,
-        *best,
-    )
+    length = ("--reset-meters", "--max-epoch", 6, "--lr", 1e-3)
+    train(corpus, user_dir, tuned, *arch, *SENTENCES, *PLACED, *begin, *length, *best)
     asked = ("--path", tuned / "checkpoint_best.pt", *SENTENCES, *PLACED, "--cpu", "--max-tokens", 400)
     judged = said(command("validate", corpus, "--user-dir", user_dir, *asked), tmp_path)
-    assert float(re.findall(r"accuracy ([\d.]+)", judged)[-1]) > 95
+    accuracy = float(re.findall(r"accuracy ([\d.]+)", judged)[-1])
+    assert accuracy > 95
+    assert round(evaluated(corpus, tuned / "checkpoint_best.pt")["accuracy"], 1) == accuracy
+    words = perplexity_of_masks(corpus / "input0", user_dir, tmp_path / "masked" / "checkpoint_last.pt")
+    found = evaluated(corpus / "input0", tmp_path / "masked" / "checkpoint_last.pt")
+    assert round(found["perplexity"], 2) == words

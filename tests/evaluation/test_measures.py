@@ -1,0 +1,51 @@
+"""The means of fairseq's own meters, and what is refused before a model is loaded."""
+
+import argparse
+from pathlib import Path
+
+import pytest
+from fairseq.logging import metrics
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.evaluation import evaluate, measures
+
+
+def parsed(data: Path, *words: object) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    evaluate.add_arguments(parser)
+    given = ("model.pt", "--data", data, "--output", data / "test.json", *words)
+    return parser.parse_args([*map(str, given)])
+
+
+def test_means_are_those_of_every_batch_by_its_weight() -> None:
+    with metrics.aggregate() as seen:
+        for value, weight in ((2.0, 3), (4.0, 1)):
+            metrics.log_scalar("loss", value, weight, round=3)
+            metrics.log_scalar("wpb", weight)
+            metrics.log_scalar("_parts", value)
+        metrics.log_derived("ppl", lambda meters: 2 ** meters["loss"].avg)
+        metrics.log_speed("wps", 1.0)
+    assert measures.means(seen.state_dict()) == {"loss": (3 * 2.0 + 1 * 4.0) / 4}
+
+
+def test_inputs_are_the_subset_and_every_dictionary(tmp_path: Path) -> None:
+    for name in ("input0/test.idx", "input0/test.bin", "input0/train.idx", "input0/dict.txt", "label/dict.txt", "log"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    read = {"input0/test.idx", "input0/test.bin", "input0/dict.txt", "label/dict.txt"}
+    assert measures.asked(parsed(tmp_path)).inputs.keys() == {"checkpoint", *read}
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--subset", "absent"], "holds no subset absent"),
+        (["--subset", "../test"], "../test"),
+        (["--max-tokens", 0], "--max-tokens 0: allowed is 1 or more"),
+        (["--batch-size", -1], "--batch-size -1: allowed is 1 or more"),
+    ],
+    ids=["absent", "a path", "no tokens", "no sentences"],
+)
+def test_mistakes_are_named(words: list[object], told: str, tmp_path: Path) -> None:
+    with pytest.raises((UserError, ValueError), match=told):
+        measures.asked(parsed(tmp_path, *words))
