@@ -4,11 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
-
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.figures.drawing import Drawing, Look, looks, plain, styled
+from realformer_nmt.figures.drawing import Axes, Drawing, Look, MaxNLocator, looks, plain, styled
 
 COLUMNS, WIDTH, HEIGHT, HEAD, EDGE = 3, 2.4, 1.9, 0.3, 0.75  # inches: a panel's sizes, the title's, the left labels'
 FEWEST = 2  # panels in a row, so that the title has room

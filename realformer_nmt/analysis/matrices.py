@@ -3,11 +3,9 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from matplotlib.axes import Axes
-
 from realformer_nmt.analysis.sentence import Attended
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.figures.drawing import Drawing, styled
+from realformer_nmt.figures.drawing import Axes, Drawing, styled
 
 COLUMNS, SIZE, EDGE = 4, 1.5, 0.55  # inches: a picture, and what stands around all of them
 WORD, LETTER, LEAST = 0.13, 0.06, 0.9  # inches: a row or column of attention, a letter of a label, a picture's side

@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from realformer_nmt.analysis.distribution import Distribution
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.figures.drawing import FAINT, INK, Drawing, styled
+from realformer_nmt.figures.drawing import FAINT, INK, Axes, Drawing, styled
 
 LOW, MIDDLE, HIGH = "#2369e7", "#d97a05", "#c8282a"  # blue, yellow, red; legible on light and dark
 ROW, HEAD, LEAST, EDGE = 0.5, 0.19, 1.5, 0.62  # inches: a layer's height, a violin's and a model's width, the labels

@@ -12,9 +12,12 @@ from matplotlib import style
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.backends.backend_agg import FigureCanvasAgg as FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D as Line2D
 from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import MaxNLocator as MaxNLocator
 
 from realformer_nmt.common.terminal import printable
 
@@ -80,7 +83,7 @@ def plain(axis: Axis) -> None:
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """As released: matplotlib also reads a matplotlibrc of the current folder, which may start TeX."""
+    """As released, whatever settings a program that draws with us has."""
     with style.context(["default", STYLE]):
         yield
 

@@ -4,8 +4,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from matplotlib.axes import Axes
-
 from realformer_nmt.comparison.axes import AXES, shown
 from realformer_nmt.comparison.report.wording import (
     Record,
@@ -18,7 +16,7 @@ from realformer_nmt.comparison.report.wording import (
     printable,
     spread,
 )
-from realformer_nmt.figures.drawing import Drawing, Look, looks, styled
+from realformer_nmt.figures.drawing import Axes, Drawing, Look, looks, styled
 
 WIDTH, HEIGHT = 2.3, 2.3  # inches of a panel; a page scales them
 COLUMNS = 3

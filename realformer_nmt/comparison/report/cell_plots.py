@@ -2,11 +2,8 @@
 
 import re
 
-from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
-
 from realformer_nmt.comparison.report.wording import Record, finite, printable
-from realformer_nmt.figures.drawing import COLOURS, FAINT, INK, MARKERS, Drawing, plain, styled
+from realformer_nmt.figures.drawing import COLOURS, FAINT, INK, MARKERS, Axes, Drawing, MaxNLocator, plain, styled
 
 WIDTH, HEIGHT = 3.7, 2.5  # inches; a page scales them
 MARGINS = {"left": 0.15, "right": 0.97, "bottom": 0.17, "top": 0.9}  # said, not sought: it takes half the time

@@ -3,12 +3,10 @@
 import statistics
 from typing import NamedTuple
 
-from matplotlib.axes import Axes
-
 from realformer_nmt.comparison.groups import group
 from realformer_nmt.comparison.report.labels import Label, beside, room
 from realformer_nmt.comparison.report.wording import Record, drawn_metric, families, placed, printable, short
-from realformer_nmt.figures.drawing import Drawing, Look, looks, plain, styled
+from realformer_nmt.figures.drawing import Axes, Drawing, Look, looks, plain, styled
 
 WIDTH, HEIGHT = 5.2, 2.9  # inches; a page scales it
 MINUTES = 60.0  # an hour

@@ -3,8 +3,6 @@
 import math
 from collections.abc import Sequence
 
-from matplotlib.axes import Axes
-
 from realformer_nmt.comparison.groups import place
 from realformer_nmt.comparison.report.labels import Label, beside, room
 from realformer_nmt.comparison.report.wording import (
@@ -18,7 +16,7 @@ from realformer_nmt.comparison.report.wording import (
     places,
     printable,
 )
-from realformer_nmt.figures.drawing import INK, Drawing, looks, styled
+from realformer_nmt.figures.drawing import INK, Axes, Drawing, looks, styled
 
 WIDTH, HEIGHT = 4.3, 2.7  # inches; a page scales them
 POINTS = 120  # of a curve: what a plot of this size can show

@@ -3,12 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.lines import Line2D
-
 from realformer_nmt.comparison.report.wording import printable
-from realformer_nmt.figures.drawing import FAINT, INK, Drawing, Look
+from realformer_nmt.figures.drawing import FAINT, INK, Axes, Drawing, FigureCanvasAgg, Line2D, Look
 
 SIZE = 8.0  # points
 LINE = 0.155  # inches from one name to the next

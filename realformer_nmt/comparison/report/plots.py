@@ -3,8 +3,6 @@
 import math
 from collections.abc import Sequence
 
-from matplotlib.axes import Axes
-
 from realformer_nmt.comparison.report.wording import (
     Record,
     deep,
@@ -15,7 +13,7 @@ from realformer_nmt.comparison.report.wording import (
     printable,
     spread,
 )
-from realformer_nmt.figures.drawing import FAINT, INK, Drawing, Look, looks, styled
+from realformer_nmt.figures.drawing import FAINT, INK, Axes, Drawing, Look, looks, styled
 
 WIDTH = 4.7  # inches; a page scales it
 STRIP = 0.19  # inches for each line of failed cells
