@@ -51,6 +51,7 @@ def apply() -> None:
     data_bin.check_languages()
     data_bin.check_dictionaries()
     data_bin.check_datasets()
+    data_bin.check_targets()
     trained_corpus.remember_dictionaries()
     numpy_names.name_whole_numbers()
     batches.keep_last_batch()

@@ -7,12 +7,14 @@ from typing import Any
 from fairseq import tasks
 from fairseq.data import Dictionary, data_utils, indexed_dataset
 from fairseq.data.fasta_dataset import FastaDataset
+from fairseq.tasks.sentence_prediction import SentencePredictionTask
 from omegaconf import DictConfig, OmegaConf
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.datasets import FORMAT, demand_plain, demand_whole, dictionary_file
 from realformer_nmt.data_bins.index import AGAIN
 from realformer_nmt.data_bins.languages import demand_language, pair_in
+from realformer_nmt.data_bins.targets import demand_as_many, demand_classes, demand_numbers
 
 
 def check_languages() -> None:
@@ -63,6 +65,25 @@ def check_datasets() -> None:
     indexed_dataset.make_dataset = make_dataset
     indexed_dataset.infer_dataset_impl = lambda _: FORMAT
     FastaDataset._build_index = refuse_fasta
+
+
+def check_targets() -> None:
+    """Before the first update, not where the first wrong one is met. Numbers to learn are a text that is read whole."""
+    original = SentencePredictionTask.load_dataset
+
+    @functools.wraps(original)
+    def load_dataset(self: SentencePredictionTask, split: str, *args: Any, **kwargs: Any) -> Any:
+        data, classes = Path(self.cfg.data), self.cfg.num_classes
+        for inner in ("input1", "label"):
+            demand_as_many(data, split, inner)
+        if self.cfg.regression_target:
+            demand_numbers(data, split, classes)
+        found = original(self, split, *args, **kwargs)
+        if not self.cfg.regression_target:
+            demand_classes(data, split, self.label_dictionary.nspecial, classes)
+        return found
+
+    SentencePredictionTask.load_dataset = load_dataset
 
 
 def refuse_fasta(_: Any, path: str) -> None:

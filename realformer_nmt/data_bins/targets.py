@@ -1,0 +1,75 @@
+"""What `--task sentence_prediction` learns of each sentence: classes, or numbers that stand in a text."""
+
+import math
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.data_bins.index import AGAIN, HEADER, header
+
+LONGEST = 64  # letters of a number
+
+
+def parts(prefix: Path) -> Iterator[Path]:
+    """The indexes of train, train1, train2 ..., which fairseq joins."""
+    for number in count():
+        index = prefix.with_name(f"{prefix.name}{number or ''}.idx")
+        if not index.exists():
+            return
+        yield index
+
+
+def sentences(prefix: Path) -> int:
+    return sum(header(index)[1] for index in parts(prefix))
+
+
+def demand_as_many(data: Path, split: str, inner: str) -> None:
+    """Of second sentences or of labels, where there are some, as of first sentences."""
+    wanted, found = sentences(data / "input0" / split), sentences(data / inner / split)
+    if found and found != wanted:
+        raise UserError(f"{data / inner / split}.idx has {found:,} lines for {wanted:,} sentences; {AGAIN}")
+
+
+def demand_classes(data: Path, split: str, first: int, classes: int) -> None:
+    """One label a sentence; that of the first class has the number `first` in their dictionary."""
+    for index in parts(data / "label" / split):
+        kind, number = header(index)
+        lengths = np.fromfile(index, "<i4", number, offset=HEADER.size)
+        if (lengths != 2).any():  # the label, and the end of the line
+            line = int((lengths != 2).argmax())
+            raise UserError(f"{index}: line {line + 1:,} has {lengths[line] - 1:,} labels: allowed is one; {AGAIN}")
+        found = np.memmap(index.with_suffix(".bin"), kind, "r")[::2].astype(np.int64) - first
+        if (found < 0).any():
+            line = int((found < 0).argmax())
+            raise UserError(f"{index}: line {line + 1:,} has a label that its dictionary has not; {AGAIN}")
+        if found.max() >= classes:
+            raise UserError(f"{index} holds {found.max() + 1:,} labels or more: pass --num-classes {found.max() + 1}")
+
+
+def demand_numbers(data: Path, split: str, values: int) -> None:
+    """A line of numbers for each sentence. A text whose numbers are to be predicted has no such file."""
+    file, wanted = data / "label" / f"{split}.label", sentences(data / "input0" / split)
+    if not file.exists():
+        return
+    if not file.is_file():
+        raise UserError(f"{file} is no file: give a text with {values} numbers a line")
+    with file.open(encoding="ascii", errors="backslashreplace") as stream:
+        for number in range(1, wanted + 1):
+            line = stream.readline(LONGEST * values)
+            if not line:
+                raise UserError(f"{file} has {number - 1:,} lines for {wanted:,} sentences")
+            whole = len(line) < LONGEST * values and len(line.split()) == values
+            if not whole or not all(map(_is_number, line.split())):
+                raise UserError(f"{file}: line {number:,} is {line[:LONGEST].strip()!r}: allowed are {values} numbers")
+        if stream.readline(1):
+            raise UserError(f"{file} has more than {wanted:,} lines, one for each sentence")
+
+
+def _is_number(word: str) -> bool:
+    try:
+        return math.isfinite(float(word))
+    except ValueError:
+        return False
