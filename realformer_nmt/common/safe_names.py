@@ -11,6 +11,10 @@ from pathlib import Path, PurePosixPath
 
 LONGEST = 200  # bytes of a name: 255 is what disks take, and a file that is being written has a longer one
 PLAIN = "._-+"
+UNSEEN = (  # letters and marks that Unicode says to show as nothing: two names could look like one
+    *("\u034f", "\u115f", "\u1160", "\u17b4", "\u17b5", "\u3164", "\uffa0"),
+    *map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))),
+)
 MEMBERS = f"{PLAIN},=@~()[]' &!#%"  # what people put into the names of an archive's members, too
 
 
@@ -61,6 +65,7 @@ def given(path: str) -> Path:
 def _demand(name: str, others: str, allowed: str) -> str:
     kinds = {unicodedata.category(letter)[0] for letter in name if letter not in others}
     begins = name[:1].isalnum() or name.startswith("_")
-    if not begins or not kinds <= set("LMN") or len(name.encode()) > LONGEST:  # letters, marks on them, numbers
+    seen = kinds <= set("LMN") and not any(letter in UNSEEN for letter in name)  # letters, marks on them, numbers
+    if not begins or not seen or len(name.encode()) > LONGEST:
         raise ValueError(f"{name!r}: allowed is {allowed}")
     return name
