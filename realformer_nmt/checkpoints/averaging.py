@@ -86,13 +86,15 @@ def average(paths: Sequence[Path]) -> dict[str, Any]:
 
 
 def signature(state: dict[str, Any]) -> dict[str, Any]:
-    """What checkpoints must share: the choices of their model, and name, shape and precision of every tensor."""
+    """What checkpoints must share: the choices of their model, name, shape and precision of every tensor, and their
+    words, where they know them."""
     tensors = {name: (tuple(tensor.shape), tensor.dtype) for name, tensor in state["model"].items()}
-    return {"choices": layout.choices(state), "tensors": tensors}
+    return {"choices": layout.choices(state), "tensors": tensors, "words": layout.words(state)}
 
 
 def refuse_unlike(first: Path, like: dict[str, Any], path: Path, found: dict[str, Any]) -> None:
-    for part in ("choices", "tensors"):
+    parts = ("choices", "tensors", *(("words",) if like["words"] and found["words"] else ()))
+    for part in parts:
         for name in {**like[part], **found[part]}:
             one, other = like[part].get(name, "nothing"), found[part].get(name, "nothing")
             if one != other:

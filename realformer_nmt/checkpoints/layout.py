@@ -52,6 +52,13 @@ def choices(state: dict[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in CHOICES if name in given}
 
 
+def words(state: dict[str, Any]) -> dict[str, Any]:
+    """Its languages, and the hash of each dictionary; nothing where the checkpoint does not know them."""
+    task = table(state.get("task_state"))
+    hashes = {f"the {side} dictionary": known for side, known in table(task.get("dictionaries")).items()}
+    return {**hashes, **({"languages": task["languages"]} if task.get("languages") else {})}
+
+
 def setting(state: dict[str, Any], group: str, name: str) -> Any:
     """A setting of the training run, or None where the checkpoint does not know it."""
     return table(table(state.get("cfg")).get(group)).get(name)

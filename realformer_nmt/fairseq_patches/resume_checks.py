@@ -93,13 +93,15 @@ def demand_same_model(path: Path, trainer: Any) -> None:
 
 def demand_same_task(path: Path, trainer: Any, state: dict[str, Any]) -> None:
     """A model is finetuned on another pair of languages, but not on its own the other way round."""
-    if not isinstance(trainer.task, TranslationTask):
+    if not isinstance(trainer.task, trained_corpus.TASKS):
         return
     finetuning = str(path) == trainer.cfg.checkpoint.finetune_from_model
     try:
         if not (finetuning and getattr(trainer.cfg.model, "carry_embeddings", "")):
             words = trained_corpus.words(trainer.task)
-            trained_corpus.demand_same(words, trainer.task.cfg.data, state.get("task_state"))
-        trained_corpus.demand_same_languages(trainer.task, state.get("task_state"), only_not_reversed=finetuning)
+            data = trained_corpus.settings(trainer.task).data
+            trained_corpus.demand_same(words, data, state.get("task_state"))
+        if isinstance(trainer.task, TranslationTask):
+            trained_corpus.demand_same_languages(trainer.task, state.get("task_state"), only_not_reversed=finetuning)
     except trained_corpus.OtherCorpusError as error:
         raise UserError(f"{path}: {error}") from error

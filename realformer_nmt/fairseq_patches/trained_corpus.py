@@ -9,32 +9,53 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairseq.data import Dictionary
+from fairseq.tasks import LegacyFairseqTask
+from fairseq.tasks.language_modeling import LanguageModelingTask
+from fairseq.tasks.masked_lm import MaskedLMTask
+from fairseq.tasks.sentence_prediction import SentencePredictionTask
 from fairseq.tasks.translation import TranslationTask
 
 from realformer_nmt.common.errors import UserError
 
+TASKS: tuple[Any, ...] = (TranslationTask, LanguageModelingTask, MaskedLMTask, SentencePredictionTask)
+
 
 def remember_dictionaries() -> None:
     """A checkpoint says whose words it knows, and its languages: fairseq stores and reads the state of a task."""
-    save, load = TranslationTask.state_dict, TranslationTask.load_state_dict
+    for kind in TASKS:
+        remember(kind)
+
+
+def remember(kind: Any) -> None:
+    save, load = kind.state_dict, kind.load_state_dict
 
     @functools.wraps(save)
     def state_dict(self: Any) -> dict[str, Any]:
-        languages = [self.cfg.source_lang, self.cfg.target_lang]
-        return {**save(self), "dictionaries": fingerprints(words(self)), "languages": languages}
+        languages = {"languages": pair(self)} if isinstance(self, TranslationTask) else {}
+        return {**save(self), "dictionaries": fingerprints(words(self)), **languages}
 
     @functools.wraps(load)
     def load_state_dict(self: Any, state: dict[str, Any]) -> None:
-        demand_same(words(self), self.cfg.data, state)
-        demand_same_languages(self, state)
+        demand_same(words(self), settings(self).data, state)
+        if isinstance(self, TranslationTask):
+            demand_same_languages(self, state)
         load(self, state)
 
-    TranslationTask.state_dict, TranslationTask.load_state_dict = state_dict, load_state_dict
+    kind.state_dict, kind.load_state_dict = state_dict, load_state_dict
 
 
 def words(task: Any) -> dict[str, Dictionary]:
-    """By side."""
-    return {side: getattr(task, f"{side}_dictionary") for side in ("source", "target")}
+    """By side; a model of one text has no target, or one of classes."""
+    sides = ("source", "target") if isinstance(task, TranslationTask) else ("source",)
+    return {side: getattr(task, f"{side}_dictionary") for side in sides}
+
+
+def settings(task: Any) -> Any:
+    return task.args if isinstance(task, LegacyFairseqTask) else task.cfg
+
+
+def pair(task: TranslationTask) -> list[str]:
+    return [task.cfg.source_lang, task.cfg.target_lang]
 
 
 def fingerprints(dictionaries: Mapping[str, Dictionary]) -> dict[str, str]:
@@ -61,7 +82,7 @@ def demand_same(dictionaries: Mapping[str, Dictionary], place: object, state: Ma
 
 def demand_same_languages(task: Any, state: Mapping[str, Any] | None, only_not_reversed: bool = False) -> None:
     """With a joined dictionary the weights of another pair of languages fit, and translate into no language."""
-    trained, asked = entry(state, "languages", list), [task.cfg.source_lang, task.cfg.target_lang]
+    trained, asked = entry(state, "languages", list), pair(task)
     if trained and trained != asked and not (only_not_reversed and trained != asked[::-1]):
         raise OtherCorpusError(
             f"the checkpoint translates from {' to '.join(map(str, trained))}, but asked for is {' to '.join(asked)}: "

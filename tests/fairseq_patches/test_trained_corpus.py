@@ -1,0 +1,45 @@
+"""A checkpoint of a language model or a masked one knows its words, as one that translates does."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from fairseq import tasks
+from omegaconf import OmegaConf
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.fairseq_patches import resume_checks
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "language_modeling": {"output_dictionary_size": -1},
+    "masked_lm": {},
+    "sentence_prediction": {"num_classes": 2, "regression_target": True},
+}
+
+
+def task(name: str, folder: Path, words: str) -> Any:
+    for place in (folder, folder / "input0"):
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "dict.txt").write_text("".join(f"{word} 1\n" for word in words))
+    return tasks.setup_task(OmegaConf.create({"_name": name, "data": str(folder), "seed": 1, **OPTIONS[name]}))
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_model_of_other_words_neither_goes_on_nor_is_judged(name: str, tmp_path: Path) -> None:
+    own, other = task(name, tmp_path / "own", "abc"), task(name, tmp_path / "other", "acb")
+    path = tmp_path / "one.pt"
+    torch.save({"model": {}, "task_state": own.state_dict()}, path)
+    for now in (own, task(name, tmp_path / "moved", "abc")):
+        now.load_state_dict(own.state_dict())  # as generating, validating and fairseq-eval-lm do
+        resume_checks.demand_same_task(path, trainer(now), torch.load(path))
+    with pytest.raises(UserError, match=r"another source dictionary than that of .*/other"):
+        other.load_state_dict(own.state_dict())
+    with pytest.raises(UserError, match=r"one\.pt: .* another source dictionary than that of .*/other"):
+        resume_checks.demand_same_task(path, trainer(other), torch.load(path))
+    other.load_state_dict({})  # of another version of this package, or of fairseq alone
+
+
+def trainer(of: Any) -> Any:
+    return SimpleNamespace(task=of, cfg=SimpleNamespace(model={}, checkpoint=SimpleNamespace(finetune_from_model=None)))
