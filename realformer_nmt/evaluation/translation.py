@@ -34,6 +34,7 @@ SMALLEST: dict[str, float] = {
     "batch_size": 1,
     "jobs": 1,
 }
+OF_TEXT = ("language_modeling", "masked_lm", "sentence_prediction")  # docs/text_models.md
 PLACES = ("data", "prepared", "subwords_folder")  # are no settings
 
 
@@ -107,7 +108,11 @@ def demand_models(args: argparse.Namespace, corpus: Preparation) -> None:
 
 
 def demand_same_languages(path: Path, state: dict[str, Any], corpus: Preparation) -> None:
-    """A model of another pair would translate without a word where the dictionary is joined."""
+    """A model of another pair would translate without a word where the dictionary is joined, and one of text alone
+    would go on with what it likes."""
+    task = layout.setting(state, "task", "_name")
+    if task in OF_TEXT:
+        raise UserError(f"{path} is of --task {task}, whose models do not translate: give one of --task translation")
     trained = (state.get("task_state") or {}).get("languages")
     if trained and trained != [corpus.source, corpus.target]:
         pair = f"{corpus.data} is from {corpus.source} to {corpus.target}"

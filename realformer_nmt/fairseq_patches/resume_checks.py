@@ -1,10 +1,15 @@
 """What a training may go on from: a checkpoint of the same model, by its options where its weights look alike."""
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from fairseq import checkpoint_utils
+from fairseq.models import FairseqEncoderDecoderModel, FairseqEncoderModel, FairseqLanguageModel
+from fairseq.tasks.language_modeling import LanguageModelingTask
+from fairseq.tasks.masked_lm import MaskedLMTask
+from fairseq.tasks.sentence_prediction import SentencePredictionTask
 from fairseq.tasks.translation import TranslationTask
 from fairseq.trainer import Trainer
 
@@ -18,6 +23,12 @@ from realformer_nmt.model.weights import WeightsError
 
 # Whose other value is another function of the same weights; sharing, and a score length that counts, show in these
 COMPARED = tuple(name for name in CHOICES if not name.startswith(("share_", "score_length")))
+UNFIT = {  # models for each task; those of a plug-in may be of other kinds
+    TranslationTask: (FairseqLanguageModel, FairseqEncoderModel),
+    LanguageModelingTask: (FairseqEncoderDecoderModel, FairseqEncoderModel),
+    MaskedLMTask: (FairseqEncoderDecoderModel, FairseqLanguageModel),
+    SentencePredictionTask: (FairseqLanguageModel,),
+}
 # Of fairseq's own models, at their defaults; no parameter tells of them
 UNSUPPORTED = ("cross_self_attention", "full_context_alignment", "adaptive_input", "encoder_layers_to_keep")
 
@@ -50,10 +61,10 @@ def name_the_checkpoint_that_does_not_fit() -> None:
 
     @functools.wraps(original)
     def load_model_ensemble_and_task(filenames: Any, *args: Any, **kwargs: Any) -> Any:
+        names = ", ".join(map(str, filenames))
         try:
-            return original(filenames, *args, **kwargs)
+            found = original(filenames, *args, **kwargs)
         except Exception as error:
-            names = ", ".join(map(str, filenames))
             if isinstance(error, WeightsError):
                 raise UserError(f"{names} {error}") from error
             if isinstance(error, trained_corpus.OtherCorpusError):
@@ -61,8 +72,20 @@ def name_the_checkpoint_that_does_not_fit() -> None:
             if foreign_errors.known(error) is None:
                 raise UserError(f"{names} became no model: {foreign_errors.unknown(error)}") from error
             raise
+        demand_kinds(filenames, *found)
+        return found
 
     checkpoint_utils.load_model_ensemble_and_task = load_model_ensemble_and_task
+
+
+def demand_kinds(filenames: Sequence[Any], models: Sequence[Any], _: Any, task: Any) -> None:
+    """fairseq-generate lets a language model of the same words write on, alone or in an ensemble, and
+    fairseq-eval-lm breaks off within a model that translates."""
+    unfit = next((kinds for of, kinds in UNFIT.items() if isinstance(task, of)), ())
+    for name, model in zip(filenames, models, strict=False):  # parts of one model have names of their own
+        if isinstance(model, unfit):
+            told = f"{name} holds a {type(model).__name__}, which is no model for the {type(task).__name__}"
+            raise UserError(f"{told}: give one that was trained for this task, or --task as it was trained")
 
 
 def demand_same_model(path: Path, trainer: Any) -> None:
