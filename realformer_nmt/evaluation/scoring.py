@@ -23,6 +23,7 @@ PAPERS_METRIC, PAPERS_LINES = "tokenised BLEU newstest2014", 3003
 WRITER = "`realformer-nmt translate` writes it when it is done"
 TRAINER = "`realformer-nmt train` writes it"
 WANTED = {"files": dict, "lines": int, "languages": list, "subwords": str, "decoding": dict, "checkpoints": list}
+NAMES = ("corpus", "subset", "published", "hyphens")  # or null
 
 
 def run(args: argparse.Namespace) -> int:
@@ -64,6 +65,9 @@ def asked(args: argparse.Namespace) -> Stage:
     record = args.translation / RECORD
     translation = sealed.read(record, WRITER, WANTED)
     with json_records.expected(record, WRITER):
+        for name in NAMES:
+            if not isinstance(translation.get(name), str | None):
+                raise ValueError(f"{name} is {str(translation[name])[:80]!r}, which is no name")
         return asked_of(args, translation)
 
 

@@ -191,6 +191,13 @@ def test_the_heading_names_the_files_that_were_translated(changes: dict[str, Any
     assert scoring.test_set(changes) == expected
 
 
+@pytest.mark.parametrize("name", ["corpus", "subset", "published", "hyphens"])
+def test_a_record_whose_names_are_none_is_refused_by_name(name: str, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "out", ["a"], ["a"], **{name: {"a": 1}})
+    with pytest.raises(UserError, match=rf"translation\.json .*: {name} is .*, which is no name"):
+        called(score, folder, "--output", tmp_path / "run.json")
+
+
 def test_run_json_says_all_there_is_to_know(run: Path, toy_corpus: Path, tmp_path: Path) -> None:
     reference = toy_corpus.parent / "test.tgt"
     average, out, record = tmp_path / "average.pt", tmp_path / "out", tmp_path / "runs" / "run.json"
