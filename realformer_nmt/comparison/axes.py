@@ -11,7 +11,7 @@ Point = tuple[tuple[str, Value], ...]  # on each axis of a grid
 
 class Axis(NamedTuple):
     label: str
-    table: str  # of a grid, which has its flags: train or budget
+    table: str  # of a grid, which has its flags: train or budget; or data
     flags: Mapping[str, int]  # each so many times the value
     recorded: tuple[str, ...]  # their names in a cell's record
     whole: bool = True
@@ -33,6 +33,7 @@ AXES = {
     "epochs": Axis("epochs", "budget", {"epochs": 1}, ("max_epoch", "max_update"), instead=("updates",)),
     "updates": Axis("updates", "budget", {"updates": 1}, ("max_update", "max_epoch"), instead=("epochs",)),
 }
+AXES["data"] = Axis("share of the training pairs", "data", {}, (), whole=False, most=1)  # its data-bin is what tells
 ZERO = ("dropout", "warmup")  # may be 0
 
 
@@ -76,7 +77,8 @@ def options(table: str, point: Point) -> dict[str, Value]:
 
 def measured(point: Point, settings: Mapping[str, Any]) -> dict[str, Value]:
     """By a cell's record, where there is one."""
-    return {name: number(settings.get(AXES[name].recorded[0], value)) for name, value in point}
+    names = {name: next(iter(AXES[name].recorded), name) for name, _ in point}
+    return {name: number(settings.get(names[name], value)) for name, value in point}
 
 
 def number(value: Any) -> Value:

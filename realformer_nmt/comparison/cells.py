@@ -25,7 +25,7 @@ def _cell(grid: Grid, corpus: Corpus, folder: Path, machine: Sequence[str], name
     own = place(folder, named).folder
     stages = _stages(grid, corpus, own, machine, named)
     subset = grid.subsets[0]
-    data, languages, said = corpus.data, corpus.pair(), (grid.failure, grid.retries, subset, asked)
+    data, languages, said = _data(corpus, named), corpus.pair(), (grid.failure, grid.retries, subset, asked)
     return Cell(named.family, named.layers, named.seed, own, data, languages, stages, *said, point=named.point)
 
 
@@ -36,7 +36,7 @@ def _stages(grid: Grid, corpus: Corpus, folder: Path, machine: Sequence[str], na
     budget = grid.options("budget", named)
     note, average = folder / RECORD, folder / "average.pt"
     train = [
-        *("train", "--data", str(corpus.data), "--folder", str(folder), "--arch", family, "--layers", layers),
+        *("train", "--data", str(_data(corpus, named)), "--folder", str(folder), "--arch", family, "--layers", layers),
         *("--protocol", protocol, *corpus.train, *machine, "--curves", *flags(budget)),
         *("--", *flags({"log-interval": INTERVAL, **grid.options("train", named), "seed": seed})),
     ]
@@ -47,6 +47,11 @@ def _stages(grid: Grid, corpus: Corpus, folder: Path, machine: Sequence[str], na
         Stage("average", averaged, folder / "average.pt.json"),
         *(stage for subset in grid.subsets for stage in _scoring(grid, corpus, folder, settings.decoding, subset)),
     )
+
+
+def _data(corpus: Corpus, named: Named) -> Path:
+    """That it is trained on."""
+    return corpus.sample(dict(named.point).get("data", 1)).data
 
 
 def _scoring(grid: Grid, corpus: Corpus, folder: Path, decoding: list[str], subset: str) -> tuple[Stage, Stage]:

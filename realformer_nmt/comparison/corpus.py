@@ -1,6 +1,7 @@
 """Where a comparison's text comes from: a corpus that it prepares itself, a prepared one, or a data-bin alone."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -9,6 +10,7 @@ from realformer_nmt.comparison.grid import Grid
 from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.preparation import read_report
 from realformer_nmt.data_bins import databin
+from realformer_nmt.data_bins.note import NAME as NOTE
 from realformer_nmt.protocols.command import flags
 
 SWITCHES = ("normalise-punctuation", "normalise-test", "lowercase")  # which a corpus may turn on
@@ -50,6 +52,7 @@ class Corpus:
     references: tuple[tuple[str, str], ...] = ()  # subset and raw text, where `prepare` did not note them
     prepare: tuple[str, ...] = ()  # the whole command
     languages: tuple[str, str] | None = None  # source and target, where they are known before it is prepared
+    samples: Path = Path()  # the folder of the corpora with a share of its pairs
 
     def pair(self) -> tuple[str, str]:
         return self.languages or databin.languages(self.data)
@@ -57,9 +60,22 @@ class Corpus:
     def score(self, subset: str) -> tuple[str, ...]:
         return tuple(word for name, file in self.references if name == subset for word in ("--reference", file))
 
+    def sample(self, share: float) -> "Corpus":
+        """For training alone: translating and scoring are the same. 1 is all of it."""
+        return self if share == 1 else replace(self, data=self.samples / f"data-{share:g}" / self.data.name)
+
+    def commands(self, shares: Sequence[float]) -> list[tuple[str, ...]]:
+        """What makes it, and its samples, as far as they are not there."""
+        samples = {share: self.sample(share).data.parent for share in shares if share != 1}
+        missing: list[tuple[str, ...]] = [] if self.ready else [self.prepare]
+        for share, folder in samples.items():
+            if not (folder / NOTE).is_file():
+                missing.append(("sample", str(self.data.parent), "--share", f"{share:g}", "--folder", str(folder)))
+        return missing
+
     @property
     def ready(self) -> bool:
-        return not self.prepare or (self.data.parent / "prepare.json").is_file()
+        return not self.prepare or (self.data.parent / NOTE).is_file()
 
 
 def find(grid: Grid, given: Path | None, archives: Path | None, folder: Path) -> Corpus:
@@ -73,8 +89,10 @@ def find(grid: Grid, given: Path | None, archives: Path | None, folder: Path) ->
     if grid.data:
         return binarised(grid)
     if grid.corpus:
-        return to_prepare(grid, grid.corpus, archives, folder / "data")
-    return prepared(given or grid.path(grid.prepared or ""))
+        found = to_prepare(grid, grid.corpus, archives, folder / "data")
+    else:
+        found = prepared(given or grid.path(grid.prepared or ""))
+    return replace(found, samples=folder)
 
 
 def to_prepare(grid: Grid, corpus: str, archives: Path | None, folder: Path) -> Corpus:
@@ -99,7 +117,7 @@ def options(grid: Grid) -> Options:
 
 
 def prepared(folder: Path) -> Corpus:
-    note = folder / "prepare.json"
+    note = folder / NOTE
     if not note.is_file():
         raise UserError(f"{note}: no such file; `realformer-nmt prepare --folder {folder}` writes it when it is done")
     name = read_report(note).corpus

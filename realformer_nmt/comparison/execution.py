@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     found = cells(grid, corpus, args.folder, min(1, gpus), ["--tensorboard"] if args.tensorboard else [])
     chosen = only(grid, found, args.only)
     if args.plan:
-        return show_plan(corpus, chosen, args.tflops)
+        return show_plan(grid, corpus, chosen, args.tflops)
     if args.status:
         print(status.table(chosen, {cell.name: differences(cell) for cell in chosen}))
         return 0
@@ -78,10 +78,17 @@ def make(args: argparse.Namespace, grid: Grid, found: Sequence[Cell], gpus: int)
 
 
 def demand_data(grid: Grid, corpus: Corpus) -> None:
-    if not corpus.ready and main(corpus.prepare):
-        raise UserError(f"{grid.name}.toml: the corpus could not be prepared, for the reason above")
+    for words in corpus.commands(shares(grid)):
+        if main(words):
+            raise UserError(f"{grid.name}.toml: the corpus could not be prepared, for the reason above")
     for subset in grid.subsets:
         databin.count(corpus.data, subset, *corpus.pair())
+
+
+def shares(grid: Grid) -> list[float]:
+    """Of the corpus that cells are trained on."""
+    found: list[float] = (grid.axes or {}).get("data", [])
+    return found
 
 
 def demand_fit(found: Sequence[Cell], anew: bool) -> list[Cell]:
@@ -97,19 +104,18 @@ def demand_fit(found: Sequence[Cell], anew: bool) -> list[Cell]:
     return list(unfit)
 
 
-def show_plan(corpus: Corpus, found: Sequence[Cell], tflops: float | None) -> int:
-    if not corpus.ready:
-        print(plan.pasted(["realformer-nmt", *corpus.prepare]))
-        print(
-            f"{len(found)} cells; parameters and cost are known once the corpus is prepared by this command", end="\n\n"
-        )
-        words = [plan.fairseq_train(cell) for cell in found]
+def show_plan(grid: Grid, corpus: Corpus, found: Sequence[Cell], tflops: float | None) -> int:
+    missing = corpus.commands(shares(grid))
+    if missing:
+        print(*(plan.pasted(["realformer-nmt", *words]) for words in missing), sep="\n")
+        print(f"{len(found)} cells; parameters and cost are known once the corpus is prepared so", end="\n\n")
     else:
         plan.demand_states(found)
-        words = [plan.fairseq_train(cell) for cell in found]
-        print(plan.table(found, [plan.cost(cell, line) for cell, line in zip(found, words, strict=True)], tflops))
-    for cell, line in zip(found, words, strict=True):
-        print(f"\n# {cell.name}", *plan.commands(cell), f"# which runs {plan.pasted(line)}", sep="\n")
+        costs = [plan.cost(cell, plan.fairseq_train(cell)) for cell in found]
+        print(plan.table(found, costs, tflops))
+    for cell in found:
+        told = [f"# which runs {plan.pasted(plan.fairseq_train(cell))}"] if corpus.train or not missing else []
+        print(f"\n# {cell.name}", *plan.commands(cell), *told, sep="\n")
     return 0
 
 

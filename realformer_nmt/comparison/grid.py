@@ -133,6 +133,8 @@ class Grid:
             axes.demand_free(along, table, given or {})
             for rule in self.override:
                 axes.demand_free(along, table, getattr(rule, table) or {})
+        if self.data and "data" in along:
+            raise ValueError("data is an axis of this grid, and [data] names a data-bin alone: give corpus or prepared")
         for name in self.tune:
             if name not in along:
                 raise ValueError(f"tune: {name} is no axis of this grid; its axes are {', '.join(along) or 'none'}")

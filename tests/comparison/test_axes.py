@@ -19,7 +19,7 @@ from realformer_nmt.comparison.report import axis_plots, document, tables
 PLAIN = 'families = ["pre_ln", "admin"]\nlayers = ["6"]\nprotocol = "small"\n'
 BOTH = PLAIN + "[axes]\nlr = [1e-3, 2e-3]\nupdates = [500, 1000, 2000]\n"
 REFUSED = {
-    "[axes]\nlrs = [1.0]": "axes: lrs is not one of lr, warmup, dropout, width, epochs, updates; did you mean lr?",
+    "[axes]\nlrs = [1.0]": "axes: lrs is not one of lr, warmup, dropout, width, epochs, updates, data; did you mean",
     "[axes]\nlr = 1.0": "axes: lr 1.0: allowed is a list",
     "[axes]\nlr = []": "axes: lr []: allowed is a list of one value or more",
     "[axes]\nlr = ['1']": "axes: lr '1': allowed is a number above 0",
@@ -30,6 +30,8 @@ REFUSED = {
     "[axes]\nupdates = [true]": "axes: updates True: allowed is a whole number",
     "[axes]\ndropout = [1.0]": "axes: dropout 1.0: allowed is a number from 0, 0.9 at most",
     "[axes]\nupdates = [5]\nepochs = [2]": "epochs and updates both say how long a training is",
+    "[axes]\ndata = [1.5]": "axes: data 1.5: allowed is a number above 0, 1 at most",
+    "[axes]\ndata = [0.5]\n[data]\nfolder = 'd'\nsubwords = 'none'\nreference = 'r'": "data is an axis of this grid",
     "[axes]\nlr = [1.0]\n[train]\nlr = 2.0": "lr is an axis of this grid, and [train] sets lr too",
     "[axes]\nwidth = [64]\n[train]\ndecoder-embed-dim = 32": "[train] sets decoder-embed-dim too",
     "[axes]\nupdates = [5]\n[budget]\nepochs = 2": "updates is an axis of this grid, and [budget] sets epochs too",

@@ -7,6 +7,7 @@ from typing import get_args, get_type_hints
 import pytest
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison.cells import cells
 from realformer_nmt.comparison.corpus import Options, find
 from realformer_nmt.comparison.grid import load
 from realformer_nmt.corpora import prepare
@@ -73,3 +74,27 @@ def test_a_path_of_a_grid_is_no_option_and_steers_nothing(
 
 def test_every_way_of_subwords_can_be_asked_for() -> None:
     assert get_args(get_type_hints(Options)["subwords"]) == tuple(METHODS)
+
+
+def test_a_share_of_the_pairs_is_trained_on_and_all_else_is_the_same(tmp_path: Path) -> None:
+    """With every command that makes what is missing."""
+    (tmp_path / "grid.toml").write_text(f"{GRID}[axes]\ndata = [0.25, 1]")
+    grid, runs = load(tmp_path / "grid.toml"), tmp_path / "runs"
+    corpus = find(grid, None, None, runs)
+    quarter, whole = cells(grid, corpus, runs, 0)
+    assert [cell.name for cell in (quarter, whole)] == ["pre_ln-1-data0.25-s1", "pre_ln-1-data1-s1"]
+    assert (quarter.data, whole.data) == (runs / "data-0.25/data-bin", runs / "data/data-bin")
+    (of_quarter, *others), (of_whole, *same) = (
+        [[word.replace(str(cell.folder), "CELL") for word in stage.words] for stage in cell.stages]
+        for cell in (quarter, whole)
+    )
+    assert others == same
+    assert [pair for pair in zip(of_quarter, of_whole, strict=True) if len(set(pair)) > 1] == [
+        (str(quarter.data), str(whole.data))
+    ]
+    sampling = ("sample", str(runs / "data"), "--share", "0.25", "--folder", str(runs / "data-0.25"))
+    assert corpus.commands([0.25, 1]) == [corpus.prepare, sampling]
+    (runs / "data").mkdir(parents=True)
+    (runs / "data/prepare.json").touch()
+    assert corpus.commands([0.25, 1]) == [sampling]
+    assert corpus.commands([1]) == []

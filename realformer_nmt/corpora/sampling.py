@@ -1,0 +1,77 @@
+"""A share of the training pairs of a prepared corpus, as a prepared corpus of its own."""
+
+import argparse
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from realformer_nmt.common import sealed
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.common.whole_folders import completed_folder
+from realformer_nmt.data_bins import databin
+from realformer_nmt.data_bins.index import header
+from realformer_nmt.data_bins.note import NAME, WRITER, describe, verify
+from realformer_nmt.data_bins.note import read as noted
+
+GOLDEN = (5**0.5 - 1) / 2
+SPLIT = "train"
+
+
+def run(args: argparse.Namespace) -> int:
+    if not 0 < args.share < 1:
+        raise UserError(f"--share {args.share}: allowed is a number above 0 and below 1")
+    verify(args.prepared)
+    made = {"share": args.share, "of": sha256(args.prepared / NAME)}
+    if (args.folder / NAME).is_file():
+        demand_same(args.folder, made)
+        print(f"{args.folder}: was made before, of the same pairs")
+        return 0
+    with completed_folder(args.folder) as part:
+        write(args.prepared, part, made)
+    print(args.folder / NAME)
+    return 0
+
+
+def demand_same(folder: Path, made: dict[str, Any]) -> None:
+    verify(folder, by_hash=False)
+    if sealed.read(folder / NAME, WRITER).get("sample") != made:
+        raise UserError(f"{folder} holds other pairs: name another --folder, or remove it")
+
+
+def write(prepared: Path, to: Path, made: dict[str, Any]) -> None:
+    data = prepared / "data-bin"
+    indices = {name for name in databin.files(data, SPLIT) if name.endswith(".idx")}
+    sampled = indices | {f"{name.removesuffix('idx')}bin" for name in indices}
+    for name in noted(prepared / NAME):
+        (to / name).parent.mkdir(exist_ok=True)
+        if Path(name).name not in sampled or Path(name).parent.name != data.name:
+            shutil.copyfile(prepared / name, to / name)
+    pairs = [take(data / name, to / data.name / name, made["share"]) for name in sorted(indices)]
+    report = sealed.read(prepared / NAME, WRITER, {"pairs": dict})
+    counts = {**report["pairs"], SPLIT: pairs[0]}
+    files = describe(to, sorted(path for path in to.rglob("*") if path.is_file()))
+    sealed.write(to / NAME, {**report, "pairs": counts, "sample": made, **files})
+
+
+def take(index: Path, to: Path, share: float) -> int:
+    from fairseq.data import indexed_dataset  # here: the commands' --help does not wait for it
+
+    kind, number = header(index)
+    kept = chosen(number, share)
+    if not len(kept):
+        raise UserError(f"--share {share} of {number} pairs is none: give more")
+    sentences = indexed_dataset.MMapIndexedDataset(str(index.with_suffix("")))
+    builder = indexed_dataset.MMapIndexedDatasetBuilder(str(to.with_suffix(".bin")), dtype=kind.type)
+    for place in kept:
+        builder.add_item(sentences[place])
+    builder.finalize(str(to))
+    return len(kept)
+
+
+def chosen(number: int, share: float) -> np.ndarray:
+    """Places evenly spread: those with the smallest fractions of i (sqrt(5) - 1) / 2 (Weyl 1916), so that no order of
+    the text and no generator of random numbers has a say."""
+    return np.sort(np.argsort(np.arange(number) * GOLDEN % 1)[: round(share * number)])
