@@ -12,7 +12,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.common.whole_folders import completed_folder
 from realformer_nmt.data_bins import databin
-from realformer_nmt.data_bins.index import header
+from realformer_nmt.data_bins.index import demand_sound, header
 from realformer_nmt.data_bins.note import NAME, WRITER, describe, verify
 from realformer_nmt.data_bins.note import read as noted
 
@@ -59,7 +59,7 @@ def write(prepared: Path, to: Path, made: dict[str, Any]) -> None:
 def take(index: Path, to: Path, share: float) -> int:
     from fairseq.data import indexed_dataset  # here: the commands' --help does not wait for it
 
-    kind, number = header(index)
+    number, (kind, _) = demand_sound(index, None, index), header(index)
     kept = chosen(number, share)
     if not len(kept):
         raise UserError(f"--share {share} of {number} pairs is none: give more")

@@ -11,7 +11,7 @@ from fairseq.data import indexed_dataset
 from realformer_nmt import command
 from realformer_nmt.common import sealed
 from realformer_nmt.corpora import sampling
-from realformer_nmt.data_bins.note import NAME, verify
+from realformer_nmt.data_bins.note import NAME, describe, verify
 
 PAIRS = 40
 
@@ -96,3 +96,17 @@ def test_a_corpus_that_was_changed_is_refused(
     words.write_bytes(words.read_bytes()[::-1])
     assert sample(changed, tmp_path / "half", 0.5) == 1
     assert f"{words} has changed" in capsys.readouterr().err
+
+
+def test_a_data_bin_that_is_cut_off_is_refused_even_if_its_note_says_so(
+    prepared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut = shutil.copytree(prepared, tmp_path / "cut")
+    data = cut / "data-bin" / "train.en-de.de.bin"
+    data.write_bytes(data.read_bytes()[:-8])
+    note, noted = sealed.read(cut / NAME, ""), f"data-bin/{data.name}"
+    found = describe(cut, [data])
+    sealed.write(cut / NAME, {**note, **{kind: {**note[kind], noted: found[kind][noted]} for kind in found}})
+    assert sample(cut, tmp_path / "half", 0.5) == 1
+    assert "it is cut off" in capsys.readouterr().err
+    assert not (tmp_path / "half").exists()
