@@ -54,8 +54,8 @@ def files(data: Path, subset: str) -> dict[str, Path]:
 def measure(words: list[str]) -> dict[str, float]:
     from fairseq_cli import validate  # which has all log messages printed
 
-    args = options.parse_args_and_arch(options.get_validation_parser("translation"), input_args=words)
     with quiet(), metrics.aggregate() as seen:
+        args = options.parse_args_and_arch(options.get_validation_parser("translation"), input_args=words)
         validate.main(convert_namespace_to_omegaconf(args), argparse.Namespace(data=args.data))
     found = means(seen.state_dict())
     if PERPLEXITY in seen.get_smoothed_values():
