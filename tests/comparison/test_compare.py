@@ -10,9 +10,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import commands
 import comparisons
 import pytest
 import sacrebleu
@@ -48,11 +50,12 @@ def record(root: Path) -> dict[str, Any]:
 
 
 def compare(root: Path, data: Path) -> None:
-    """Interrupted in its first trainings; then begun again, and robbed of the process of one."""
+    """Interrupted in its first trainings; then begun again, in forks, and robbed of the process of a training that has
+    begun."""
     grid, folder = comparisons.write_grid(root, data), root / "runs"
     call = (grid, "--folder", folder, "--jobs", 2)
     first = comparisons.start(*call)
-    wait_for(lambda: len(list(folder.glob("cells/*/checkpoints"))) == 2, first)
+    wait_for(lambda: len(list(folder.glob("cells/*/checkpoints"))) == 2, lambda: first.poll() is not None)
     with contextlib.redirect_stdout(io.StringIO()) as said:  # within this process: a cell has not long to run
         assert main(["compare", *map(str, call), "--status"]) == 0
     first.send_signal(signal.SIGINT)
@@ -60,18 +63,21 @@ def compare(root: Path, data: Path) -> None:
     with contextlib.redirect_stdout(io.StringIO()) as said:
         assert main(["compare", *map(str, call), "--status"]) == 0
     seen["status_then"] = said.getvalue()
-    second = comparisons.start(*call)
-    mark = f"{DONE[0]}/checkpoints"
-    wait_for(lambda: trainings(folder, mark), second)
-    os.kill(trainings(folder, mark)[0], signal.SIGKILL)
-    (root / "seen.json").write_text(json.dumps({**seen, "again": outcome(second)}))
+    words = [*commands.OURS, "compare", *map(str, call), "--gpus", "0"]
+    with ThreadPoolExecutor() as beside:
+        second = beside.submit(commands.run, words)
+        wait_for((folder / "cells" / DONE[0] / CURVES).exists, second.done)
+        os.kill(trainings(folder, f"{DONE[0]}/checkpoints")[0], signal.SIGKILL)
+        done = second.result()
+    seen["again"] = {"status": done.returncode, "out": done.stdout, "err": done.stderr}
+    (root / "seen.json").write_text(json.dumps(seen))
 
 
-def wait_for(there: Callable[[], Any], process: subprocess.Popen[str]) -> None:
+def wait_for(there: Callable[[], Any], ended: Callable[[], bool]) -> None:
     for _ in range(3000):
         if there():
             return
-        assert process.poll() is None, process.communicate()
+        assert not ended()
         time.sleep(0.05)
     raise AssertionError("it never came")
 
