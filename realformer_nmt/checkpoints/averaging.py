@@ -19,7 +19,7 @@ from realformer_nmt.common.text_lines import sha256
 
 def run(args: argparse.Namespace) -> int:
     stage = asked(args)
-    if stage.finished(args.anew):
+    if stage.finished(args.anew, args.output):
         return 0
     paths = select(args)
     made = stage.begin()

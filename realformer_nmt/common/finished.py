@@ -59,8 +59,11 @@ class Stage:
         gone = tuple(name for name in places if name not in there) if self.lasting else ()
         return Standing(before, tuple(others), gone)
 
-    def finished(self, anew: bool) -> bool:
-        """Says so if it is; refuses if what is there was made from something else."""
+    def finished(self, anew: bool, *outputs: Path) -> bool:
+        """Says so if it is; refuses if what is there was made from something else, or is what it is made from."""
+        for path in (self.record, *outputs):
+            if path.exists() and any(other.exists() and path.samefile(other) for other in self.inputs.values()):
+                raise UserError(f"{path} is what this is made from, and would be written over: name another --output")
         if anew:
             return False
         found = self.standing()

@@ -52,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
         with alone(args.folder / ".lock", "compares in"):
             demand_data(grid, corpus)
             if args.merge:
+                merging.demand_cells(args.merge)
                 merging.merge(chosen, [only(grid, cells(grid, corpus, f, min(1, gpus)), args.only) for f in args.merge])
             else:
                 make(args, grid, chosen, gpus)

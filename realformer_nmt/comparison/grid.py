@@ -19,6 +19,7 @@ from realformer_nmt.protocols import command
 from realformer_nmt.protocols.file_flags import demand_harmless, demand_no_part
 
 BUDGET = ("epochs", "updates", "tokens-a-step", "max-tokens", "average", "precision")  # of `realformer-nmt train`
+MOST_SEEDS = 1000  # at once
 
 
 @dataclass(frozen=True)
@@ -144,8 +145,8 @@ class Grid:
 
     def with_seeds(self, number: int) -> "Grid":
         """So many more, counted on from the largest."""
-        if number < 0:
-            raise UserError(f"--add-seeds {number}: allowed is a whole number, 1 or more")
+        if not 0 <= number <= MOST_SEEDS:
+            raise UserError(f"--add-seeds {number}: allowed is a whole number, 1 to {MOST_SEEDS:,}")
         first = max(self.seeds) + 1
         return replace(self, seeds=(*self.seeds, *range(first, first + number)))
 

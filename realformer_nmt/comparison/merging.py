@@ -18,6 +18,13 @@ from realformer_nmt.comparison.standing import differences
 NOTHING = "nothing was merged"
 
 
+def demand_cells(folders: Sequence[Path]) -> None:
+    """Of several one may be mistyped: the others alone would not be what was asked for."""
+    for folder in folders:
+        if not (folder / "cells").is_dir():
+            raise UserError(f"{folder} holds no folder cells: give the --folder of another comparison; {NOTHING}")
+
+
 def merge(ours: Sequence[Cell], others: Sequence[Sequence[Cell]]) -> None:
     """`others` are the same cells, in the same order, in each other folder."""
     wanted = [(mine, cell) for mine, *theirs in zip(ours, *others, strict=True) if (cell := new(mine, theirs))]

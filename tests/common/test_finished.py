@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,19 @@ def test_the_same_again_is_done(folder: Path, capsys: pytest.CaptureFixture[str]
     assert stage(folder).finished(anew=False)
     assert capsys.readouterr().out.count("\n") == 1
     assert not stage(folder).finished(anew=True)
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_what_it_is_made_from_is_not_written_over(folder: Path, anew: bool) -> None:
+    (folder / "link.pt").symlink_to(folder / "two.pt")
+    (folder / "record.json").hardlink_to(folder / "one.pt")
+    for asked, outputs in (
+        (stage(folder), [folder / "link.pt"]),
+        (replace(stage(folder), record=folder / "record.json"), []),
+    ):
+        with pytest.raises(UserError, match="is what this is made from, and would be written over"):
+            asked.finished(anew, *outputs)
+    assert [(folder / name).read_text() for name in ("one.pt", "two.pt")] == ["one.pt", "two.pt"]
 
 
 def test_inputs_that_were_removed_to_save_room_are_no_difference(folder: Path) -> None:

@@ -104,7 +104,9 @@ def test_a_reference_that_is_not_there_is_named(
 def test_a_folder_without_finished_cells_is_refused(
     root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.rmtree(halves["there"])
+    shutil.rmtree(halves["there"] / "cells")
+    assert f"{halves['there']} holds no folder cells" in refused(root, halves, capsys)
+    (halves["there"] / "cells").mkdir()
     assert "no cell of the grid is finished in those folders" in refused(root, halves, capsys)
 
 
