@@ -39,7 +39,7 @@ def asked(args: argparse.Namespace) -> Stage:
     for name in ("max_tokens", "batch_size"):
         if (value := getattr(args, name)) is not None and value < 1:
             raise UserError(f"--{name.replace('_', '-')} {value}: allowed is 1 or more")
-    read = files(args.data, safe_names.plain(args.subset))
+    read = files(args.data, args.subset) if safe_names.is_plain(args.subset) else {}
     if not any(name.endswith(".idx") for name in read):
         raise UserError(f"{args.data} holds no subset {args.subset}: give another --subset, or --data that has it")
     return Stage(args.output, {"subset": args.subset}, {"checkpoint": args.checkpoint, **read})

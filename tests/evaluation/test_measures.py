@@ -40,12 +40,12 @@ def test_inputs_are_the_subset_and_every_dictionary(tmp_path: Path) -> None:
     ("words", "told"),
     [
         (["--subset", "absent"], "holds no subset absent"),
-        (["--subset", "../test"], "../test"),
+        (["--subset", "../test"], r"holds no subset \.\./test"),
         (["--max-tokens", 0], "--max-tokens 0: allowed is 1 or more"),
         (["--batch-size", -1], "--batch-size -1: allowed is 1 or more"),
     ],
     ids=["absent", "a path", "no tokens", "no sentences"],
 )
 def test_mistakes_are_named(words: list[object], told: str, tmp_path: Path) -> None:
-    with pytest.raises((UserError, ValueError), match=told):
+    with pytest.raises(UserError, match=told):
         measures.asked(parsed(tmp_path, *words))
