@@ -71,6 +71,8 @@ def build_any(path: Path, options: dict[str, Any], weights: dict[str, Tensor]) -
 
 
 def build(path: Path, options: dict[str, Any], weights: dict[str, Tensor]) -> TranslationModel:
+    if presets.kind_of(arch_of(options)):
+        raise UserError(f"{path} is a model of one text alone, {arch_of(options)}: give one that translates")
     words = [words_of(path, weights, f"{side}.embed_tokens.weight") for side in ("encoder", "decoder")]
     return filled(path, options, weights, lambda cfg: skeleton(cfg, *words))
 

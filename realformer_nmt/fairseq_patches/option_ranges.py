@@ -120,7 +120,13 @@ def check(held: DictConfig | argparse.Namespace) -> None:
 
 
 def check_together(held: argparse.Namespace) -> None:
-    """What fairseq's decoding commands leave out without a word."""
+    """What fairseq's commands leave out, or write over, without a word."""
+    language = getattr(held, "source_lang", None)
+    if language and language == held.target_lang and not getattr(held, "only_source", True):
+        raise OptionError(
+            f"--source-lang {language} --target-lang {language}: both sides would be binarised into one file; name "
+            "them differently, or pass --only-source"
+        )
     if (nbest := getattr(held, "nbest", 1)) > (beam := getattr(held, "beam", nbest)):
         raise OptionError(f"--nbest {nbest} of --beam {beam} is not possible: pass a beam of {nbest} or more")
     if getattr(held, "num_shards", 1) > 1 and hasattr(held, "nbest"):

@@ -12,6 +12,8 @@ from omegaconf import OmegaConf
 from program import realformer_nmt
 from tiny import PREVIOUS, SIZE, SOURCE, build, dictionary
 
+from realformer_nmt.checkpoints import inspection
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.model import presets
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.scaling import Shortcut
@@ -117,3 +119,5 @@ def test_a_model_of_one_side(kind: str, stack: str, name: str, tmp_path: Path) -
     assert [row["sublayer"] for row in found["shortcuts"]] == names
     assert [row["mean"] for row in found["shortcuts"]] == pytest.approx([float(w.weight().mean()) for w in weights])
     assert found["parameters"] == sum(parameter.numel() for parameter in model.parameters())
+    with pytest.raises(UserError, match="is a model of one text alone, realformer_"):
+        inspection.build(path, options, model.state_dict())
