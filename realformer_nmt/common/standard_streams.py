@@ -21,6 +21,11 @@ def make_usable() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def output_is_closed() -> bool:
+    """Or was, before make_usable: its own streams have the number for a name."""
+    return sys.stdout is None or isinstance(getattr(sys.stdout, "name", None), int)
+
+
 def drop_what_nobody_takes() -> None:
     """Python would try once more at its end, and complain once more."""
     for number, stream in enumerate((sys.stdout, sys.stderr), start=1):

@@ -9,7 +9,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from realformer_nmt.common import standard_streams
 from realformer_nmt.common.atomic_files import completed
+from realformer_nmt.common.errors import UserError
 
 STREAM = Path("-")
 INPUT = "input.txt"  # what came from standard input, in the folder of the output
@@ -24,6 +26,8 @@ def streaming(name: str) -> Callable[[Command], Command]:
         def streamed(args: argparse.Namespace) -> int:
             if args.output != STREAM:
                 return run(_with_input(args, args.output))
+            if standard_streams.output_is_closed():
+                raise UserError("--output -: standard output is closed; leave it open, or name a folder")
             with tempfile.TemporaryDirectory() as folder:
                 output = Path(folder, "output")
                 with contextlib.redirect_stdout(sys.stderr):

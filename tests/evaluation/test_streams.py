@@ -2,10 +2,14 @@
 
 import argparse
 import io
+import os
+import subprocess
 import sys
 from pathlib import Path
 
+import commands
 import pytest
+from program import REPOSITORY
 
 from realformer_nmt.evaluation.streams import streaming
 
@@ -24,3 +28,11 @@ def test_a_stream_is_kept_beside_its_record(monkeypatch: pytest.MonkeyPatch, tmp
     (args,) = given
     assert (args.input.parent, args.output, args.beam) == (tmp_path, tmp_path, 3)
     assert args.input.read_bytes() == text
+
+
+def test_a_closed_output_is_refused_before_anything_is_translated(tmp_path: Path) -> None:
+    words = ["translate", tmp_path / "none.pt", "--data", tmp_path, "--subwords", "none", "--output", "-"]
+    closing = ["bash", "-c", 'exec "$@" >&-', "bash", *commands.OURS, *map(str, words)]
+    done = subprocess.run(closing, env={**os.environ, "PYTHONPATH": str(REPOSITORY)}, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == "realformer-nmt: --output -: standard output is closed; leave it open, or name a folder\n"
