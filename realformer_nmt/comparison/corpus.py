@@ -65,13 +65,15 @@ class Corpus:
         return self if share == 1 else replace(self, data=self.samples / f"data-{share:g}" / self.data.name)
 
     def commands(self, shares: Sequence[float]) -> list[tuple[str, ...]]:
-        """What makes it, and its samples, as far as they are not there."""
-        samples = {share: self.sample(share).data.parent for share in shares if share != 1}
-        missing: list[tuple[str, ...]] = [] if self.ready else [self.prepare]
-        for share, folder in samples.items():
-            if not (folder / NOTE).is_file():
-                missing.append(("sample", str(self.data.parent), "--share", f"{share:g}", "--folder", str(folder)))
-        return missing
+        """What makes it if it is not there, and its samples, each of which is refused if it is there of other pairs."""
+        of = str(self.data.parent)
+        folders = {share: str(self.sample(share).data.parent) for share in shares if share != 1}
+        made: list[tuple[str, ...]] = [] if self.ready else [self.prepare]
+        return [*made, *(("sample", of, "--share", f"{share:g}", "--folder", to) for share, to in folders.items())]
+
+    def missing(self, shares: Sequence[float]) -> bool:
+        samples = [self.sample(share).data.parent / NOTE for share in shares]
+        return not self.ready or not all(note.is_file() for note in samples if note != self.data.parent / NOTE)
 
     @property
     def ready(self) -> bool:

@@ -106,9 +106,9 @@ def demand_fit(found: Sequence[Cell], anew: bool) -> list[Cell]:
 
 
 def show_plan(grid: Grid, corpus: Corpus, found: Sequence[Cell], tflops: float | None) -> int:
-    missing = corpus.commands(shares(grid))
+    missing = corpus.missing(shares(grid))
     if missing:
-        print(*(plan.pasted(["realformer-nmt", *words]) for words in missing), sep="\n")
+        print(*(plan.pasted(["realformer-nmt", *words]) for words in corpus.commands(shares(grid))), sep="\n")
         print(f"{len(found)} cells; parameters and cost are known once the corpus is prepared so", end="\n\n")
     else:
         plan.demand_states(found)

@@ -98,3 +98,9 @@ def test_a_share_of_the_pairs_is_trained_on_and_all_else_is_the_same(tmp_path: P
     (runs / "data/prepare.json").touch()
     assert corpus.commands([0.25, 1]) == [sampling]
     assert corpus.commands([1]) == []
+    assert corpus.missing([0.25])
+    assert not corpus.missing([1])
+    (runs / "data-0.25").mkdir()
+    (runs / "data-0.25/prepare.json").touch()
+    assert corpus.commands([0.25]) == [sampling]  # which looks at what is there
+    assert not corpus.missing([0.25, 1])
