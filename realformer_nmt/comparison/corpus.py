@@ -72,8 +72,8 @@ class Corpus:
         return [*made, *(("sample", of, "--share", f"{share:g}", "--folder", to) for share, to in folders.items())]
 
     def missing(self, shares: Sequence[float]) -> bool:
-        samples = [self.sample(share).data.parent / NOTE for share in shares]
-        return not self.ready or not all(note.is_file() for note in samples if note != self.data.parent / NOTE)
+        notes = [self.sample(share).data.parent / NOTE for share in shares if share != 1]
+        return not self.ready or not all(note.is_file() for note in notes)
 
     @property
     def ready(self) -> bool:

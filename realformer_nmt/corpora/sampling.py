@@ -17,7 +17,7 @@ from realformer_nmt.data_bins.note import NAME, WRITER, describe, verify
 from realformer_nmt.data_bins.note import read as noted
 
 GOLDEN = (5**0.5 - 1) / 2
-SPLIT = "train"
+DATA, SPLIT = "data-bin", "train"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -42,14 +42,12 @@ def demand_same(folder: Path, made: dict[str, Any]) -> None:
 
 
 def write(prepared: Path, to: Path, made: dict[str, Any]) -> None:
-    data = prepared / "data-bin"
-    indices = {name for name in databin.files(data, SPLIT) if name.endswith(".idx")}
-    sampled = indices | {f"{name.removesuffix('idx')}bin" for name in indices}
+    sampled = databin.files(prepared / DATA, SPLIT)
     for name in noted(prepared / NAME):
         (to / name).parent.mkdir(exist_ok=True)
-        if Path(name).name not in sampled or Path(name).parent.name != data.name:
+        if prepared / name not in sampled.values():
             shutil.copyfile(prepared / name, to / name)
-    pairs = [take(data / name, to / data.name / name, made["share"]) for name in sorted(indices)]
+    pairs = [take(file, to / DATA / name, made["share"]) for name, file in sampled.items() if name.endswith(".idx")]
     report = sealed.read(prepared / NAME, WRITER, {"pairs": dict})
     counts = {**report["pairs"], SPLIT: pairs[0]}
     files = describe(to, sorted(path for path in to.rglob("*") if path.is_file()))
