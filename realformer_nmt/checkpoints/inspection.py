@@ -9,6 +9,7 @@ from fairseq.models import BaseFairseqModel
 from torch import Tensor
 
 from realformer_nmt.checkpoints import layout
+from realformer_nmt.common import foreign_errors
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.model import presets
 from realformer_nmt.model.admin_profile import shortcuts
@@ -93,6 +94,10 @@ def filled(
         raise UserError(f"{path} {error}") from error
     except UserError as error:
         raise UserError(f"{path}: {error}") from error
+    except (RuntimeError, MemoryError) as error:
+        if foreign_errors.is_of_memory(error):
+            raise UserError(f"{path} {foreign_errors.TOO_LARGE}") from error
+        raise
     return model
 
 

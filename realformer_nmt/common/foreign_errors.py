@@ -11,6 +11,7 @@ from realformer_nmt.common.errors import declared, one_line
 TRACE = "Traceback (most recent call last):"
 LONGEST = 400  # characters of another's message
 MEMORY = "there is not enough memory: pass a smaller --max-tokens with a larger --update-freq, or a smaller model"
+TOO_LARGE = "asks for a model larger than this machine's memory: its sizes are wrong, or it needs a larger machine"
 ELSEWHERE = "another rank ended, stopped or lost the network; see what it said last, and start the same command again"
 SILENT = (
     "another rank did not answer for {0} seconds: it is stopped, gone or far slower; start the same command again, or "
@@ -68,6 +69,10 @@ def known(error: BaseException) -> str | None:
         if match := re.search(pattern, f"{kind}: {message}", re.DOTALL):
             return one_line(saying.format(*match.groups()))
     return None
+
+
+def is_of_memory(error: BaseException) -> bool:
+    return known(error) == MEMORY
 
 
 def innermost(error: BaseException) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from fairseq.trainer import Trainer
 from realformer_nmt.checkpoints import integrity, reading
 from realformer_nmt.checkpoints.layout import CHOICES, options
 from realformer_nmt.common import foreign_errors
-from realformer_nmt.common.errors import UserError, declared
+from realformer_nmt.common.errors import OptionError, UserError, declared
 from realformer_nmt.fairseq_patches import trained_corpus
 from realformer_nmt.fairseq_patches.checkpoint_files import choose_checkpoint
 from realformer_nmt.model.weights import WeightsError
@@ -67,8 +67,10 @@ def name_the_checkpoint_that_does_not_fit() -> None:
         except Exception as error:
             if isinstance(error, WeightsError):
                 raise UserError(f"{names} {error}") from error
-            if isinstance(error, trained_corpus.OtherCorpusError):
+            if isinstance(error, trained_corpus.OtherCorpusError | OptionError):
                 raise UserError(f"{names}: {error}") from error
+            if foreign_errors.is_of_memory(error):
+                raise UserError(f"{names} {foreign_errors.TOO_LARGE}") from error
             if foreign_errors.known(error) is None:
                 raise UserError(f"{names} became no model: {foreign_errors.unknown(error)}") from error
             raise

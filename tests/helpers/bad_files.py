@@ -154,8 +154,12 @@ def checkpoints(folder: Path, data: Path) -> None:
     for key in ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "decoder.output_projection.weight"):
         words["model"][key] = torch.zeros(52, 64)
     saved.save(folder / "words.pt", words)
-    for name, layers in (("deeper", 3), ("abyss", 10_000)):
-        options = {**good["cfg"]["model"], "encoder_layers": layers}
+    for name, option, size in (
+        ("deeper", "encoder_layers", 3),
+        ("abyss", "encoder_layers", 10_000),
+        ("vast", "encoder_ffn_embed_dim", 10**12),
+    ):
+        options = {**good["cfg"]["model"], option: size}
         saved.save(folder / f"{name}.pt", {**good, "cfg": {**good["cfg"], "model": options}})
     whole = (folder / "good.pt").read_bytes()
     (folder / "cut.pt").write_bytes(whole[: len(whole) // 2])

@@ -180,7 +180,8 @@ INSPECTIONS = _of(
     ("a parameter too many", "more.pt", r"more\.pt holds the weights of another model: it has decoder\.extra"),
     ("options of another", "deeper.pt", r"deeper\.pt holds the weights of another model: it lacks .* and \d+ more"),
     ("no training's", "list.pt", r"list\.pt holds no model"),
-    ("depth 10,000 in it", "abyss.pt", r"--encoder-layers 10000 is more than 1000"),
+    ("depth 10,000 in it", "abyss.pt", r"abyss\.pt: --encoder-layers 10000 is more than 1000"),
+    ("width 10^12 in it", "vast.pt", r"vast\.pt asks for a model larger than this machine's memory"),
 )
 
 TRANSLATIONS = _of(
@@ -198,6 +199,8 @@ TRANSLATIONS = _of(
     ("input unreadable", "good.pt --data data --subwords none --input folder", r"folder: (no such file|Is a)"),
     ("another pair", "good.pt --data reverse --subwords none", r"good\.pt translates from src to tgt, and"),
     ("cut off", "cut.pt --data data --subwords none", r"cut\.pt: it is no checkpoint, or not all of one"),
+    ("depth 10,000 in it", "abyss.pt --data data --subwords none", r"abyss\.pt: --encoder-layers 10000 is more than"),
+    ("width 10^12 in it", "vast.pt --data data --subwords none", r"vast\.pt asks for a model larger than"),
     ("hyphens without Moses", "good.pt --data data --subwords none --hyphens plain", r"leave --hyphens out"),
     ("no beam", "good.pt --data data --subwords none --beam 0", r"--beam 0: allowed is 1 or more"),
     ("no batch", "good.pt --data data --subwords none --max-tokens -1", r"--max-tokens -1: allowed is 1 or more"),
