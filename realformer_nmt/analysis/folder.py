@@ -12,6 +12,7 @@ from realformer_nmt.analysis.watching import CHAINS
 from realformer_nmt.checkpoints import run
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.finished import Stage
+from realformer_nmt.common.provenance import several
 from realformer_nmt.common.versions import versions
 from realformer_nmt.data_bins import databin
 from realformer_nmt.figures.drawing import Drawing
@@ -54,6 +55,7 @@ def asked(args: argparse.Namespace, paths: Mapping[str, Path], data: Path) -> St
     inputs |= databin.files(data, args.subset)
     inputs |= {"alignment": args.alignment} if args.alignment else {}
     settings = {"subset": args.subset, "sentences": args.sentences, "sentence": args.sentence}
+    settings |= several(args.models) | ({"aligned": True} if args.alignment else {})
     return Stage(args.output / RECORD, settings, inputs)
 
 

@@ -13,7 +13,7 @@ from realformer_nmt.checkpoints import layout, selection, validation
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Stage
-from realformer_nmt.common.provenance import named
+from realformer_nmt.common.provenance import named, several
 from realformer_nmt.common.text_lines import sha256
 
 
@@ -41,7 +41,7 @@ def asked(args: argparse.Namespace) -> Stage:
             raise
         paths = []
     names = ("last", "last_updates", "best", "until")
-    return Stage(record, {name: getattr(args, name) for name in names}, named(paths))
+    return Stage(record, {**{name: getattr(args, name) for name in names}, **several(args.inputs)}, named(paths))
 
 
 def select(args: argparse.Namespace) -> list[Path]:

@@ -5,7 +5,7 @@ which a table marks; other settings or inputs are another result, which nothing 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +43,8 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     none: its hash is still known. Nor is one that bears another name now."""
     changed = list(_changed(before.get("settings", {}), now["settings"]))
     was, is_now = ({name: file["sha256"] for name, file in made.get("inputs", {}).items()} for made in (before, now))
-    kept = [
-        name for name, file in is_now.items() if file == was.get(name) or (name not in was and file in was.values())
-    ]
+    renamed = [file for name, file in was.items() if file != is_now.get(name)]
+    kept = [name for name, file in is_now.items() if file == was.get(name) or (name not in was and file in renamed)]
     return changed + [f"{name} is another file" for name in is_now if name not in kept]
 
 
@@ -54,6 +53,11 @@ def named(paths: Iterable[Path]) -> dict[str, Path]:
     given = list(paths)
     names = [path.name for path in given]
     return {path.name if names.count(path.name) == 1 else str(path): path for path in given}
+
+
+def several(paths: Sequence[Path]) -> dict[str, int]:
+    """A setting of a command that takes one model or more: fewer than before are no input that is gone."""
+    return {"models": len(paths)} if len(paths) > 1 else {}
 
 
 def _changed(before: Mapping[str, Any], now: Mapping[str, Any], within: str = "") -> Iterator[str]:

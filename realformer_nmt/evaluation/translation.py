@@ -10,10 +10,10 @@ from typing import Any
 
 import torch
 
-from realformer_nmt.checkpoints import layout
+from realformer_nmt.checkpoints import layout, selection
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Stage
-from realformer_nmt.common.provenance import Record, named
+from realformer_nmt.common.provenance import Record, named, several
 from realformer_nmt.common.text_lines import read_lines, sha256, write_lines
 from realformer_nmt.common.versions import versions
 from realformer_nmt.corpora import preparation
@@ -67,6 +67,7 @@ def demand_possible(args: argparse.Namespace) -> None:
         if value is not None and not least <= value < math.inf:
             allowed = "a finite number" if least == -math.inf else f"{least} or more"
             raise UserError(f"--{name.replace('_', '-')} {value}: allowed is {allowed}")
+    selection.named(args.checkpoints)
     if args.jobs > 1 and not args.cpu and torch.cuda.is_available():
         raise UserError(
             f"--jobs {args.jobs} share the cores of a CPU, and here a GPU decodes: pass --cpu too, or one job"
@@ -86,6 +87,7 @@ def asked(args: argparse.Namespace) -> Stage:
     inputs = {**named(args.checkpoints), **dictionaries, **of_text, **subwords}
     said = {name: value for name, value in corpus.describe().items() if name not in PLACES}
     settings = {**text, **decoding(args), "validate": args.validate, **said, "steps": str(corpus.steps)}
+    settings |= several(args.checkpoints)
     return Stage(args.output / RECORD, settings, inputs)
 
 

@@ -101,6 +101,9 @@ def test_a_second_call_finds_it_done(filled: Path, models: Path) -> None:
     refused = realformer_nmt(*words, "--sentences", 41)
     assert refused.returncode == 1
     assert "sentences was 40, is now 41" in refused.stderr
+    alone = realformer_nmt("analyse", models / "run", *words[3:-4], "--sentence", "a b c", "--sentences", 40)
+    assert alone.returncode == 1
+    assert "models was 2, is now nothing; aligned was True, is now nothing" in alone.stderr
 
 
 @pytest.mark.parametrize(

@@ -179,6 +179,19 @@ def test_what_is_no_whole_checkpoint_is_refused_and_nothing_is_left(tmp_path: Pa
     assert not list(tmp_path.glob("average*"))
 
 
+def test_the_average_of_several_is_not_that_of_one_of_them(tmp_path: Path) -> None:
+    one, other = (save(tmp_path / f"{value}.pt", {"w": torch.full((3,), float(value))}) for value in (1, 2))
+    parser, output = argparse.ArgumentParser(), tmp_path / "average.pt"
+    add_arguments(parser)
+    assert run_average(parser.parse_args([str(one), str(other), "--output", str(output)])) == 0
+    for left in (one, other):
+        with pytest.raises(UserError, match="models was 2, is now nothing"):
+            run_average(parser.parse_args([str(left), "--output", str(output)]))
+    one.unlink()
+    assert run_average(parser.parse_args([str(one), str(other), "--output", str(output)])) == 0
+    assert torch.load(output, weights_only=True)["model"]["w"].tolist() == [1.5] * 3
+
+
 def test_memory_does_not_grow_with_the_number_of_checkpoints(tmp_path: Path) -> None:
     """16 MB of weights and twice that of optimizer state a file: peak memory of two and of eight files."""
     size = 4 << 20

@@ -3,6 +3,7 @@
 import hashlib
 import os
 from pathlib import Path
+from typing import Any
 
 from realformer_nmt.common.provenance import differences, fingerprint, made_from
 
@@ -26,6 +27,18 @@ def test_an_input_is_its_contents_and_neither_its_place_nor_its_time(tmp_path: P
     other.write_bytes(b"sword")
     assert differences(before, made_from({}, {"corpus": other})) == ["corpus is another file"]
     assert differences(before, made_from({}, {})) == []  # it may be gone: its hash is known
+
+
+def test_a_copy_of_one_input_does_not_stand_for_another(tmp_path: Path) -> None:
+    files = {name: tmp_path / name for name in ("one", "two", "copy", "moved")}
+    for name, words in zip(files, (b"1", b"2", b"1", b"2"), strict=True):
+        files[name].write_bytes(words)
+
+    def made(*names: str) -> dict[str, Any]:
+        return made_from({}, {name: files[name] for name in names})
+
+    assert differences(made("one", "two"), made("one", "copy")) == ["copy is another file"]
+    assert differences(made("one", "two"), made("one", "moved")) == []
 
 
 def test_a_known_hash_serves_as_long_as_size_and_time_stay(tmp_path: Path) -> None:

@@ -183,6 +183,27 @@ def test_a_model_of_an_ensemble_whose_name_fairseq_would_cut_is_refused(toy_corp
         translate.run(args)
 
 
+def test_a_translation_of_several_models_is_not_that_of_one_of_them(
+    run: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
+    models = [run / "checkpoint4.pt", run / "checkpoint5.pt"]
+
+    def asked(*given: Path) -> argparse.Namespace:
+        parser = argparse.ArgumentParser()
+        translate.add_arguments(parser)
+        words = [*given, "--data", toy_corpus, "--subwords", "none", "--output", tmp_path, *DECODING]
+        return parser.parse_args([*map(str, words)])
+
+    stage = translation.asked(asked(*models))
+    stage.write(stage.begin(), {})
+    assert stage.standing().done
+    for model in models:
+        with pytest.raises(UserError, match="models was 2, is now nothing"):
+            translate.run(asked(model))
+    with pytest.raises(UserError, match=r"checkpoint5\.pt is given twice"):
+        translate.run(asked(*models, models[1]))
+
+
 def test_fairseq_generate_does_not_outlive_a_killed_command(run: Path, toy_corpus: Path, tmp_path: Path) -> None:
     """A thousand sentences one by one take minutes."""
     flags = ["--data", toy_corpus, "--subwords", "none", "--subset", "train", "--batch-size", 1, "--cpu"]
