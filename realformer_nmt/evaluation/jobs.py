@@ -14,10 +14,12 @@ from realformer_nmt.common import sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.provenance import MADE_FROM, Record, differences
+from realformer_nmt.common.text_lines import sha256
 
 SHARES = "shares"  # in the folder of the output, until all of them are there
 NOTE, LOCK = "shares.json", ".lock"
 JOBS = "jobs"
+SHARE, FILES = "share.json", "files"  # of a job that has ended
 THREADS = "OMP_NUM_THREADS"
 ASKED_EVERY = 0.2  # seconds
 Command = Callable[[int, Path], Sequence[str]]  # of a job, by its number and the folder that it fills
@@ -54,7 +56,7 @@ def _fit(note: Path, made: Record, jobs: int) -> bool:
 def fill(command: Command, jobs: int, folder: Path, sentences: int, file: str) -> list[Path]:
     """Each job's folder, when all are whole. If a job fails, the others go on to their end, and what they do is kept.
     In `file` of a job's folder a line that begins with H stands for each sentence that is translated."""
-    missing = [job for job in range(jobs) if not (folder / str(job)).is_dir()]
+    missing = [job for job in range(jobs) if not _is_whole(folder / str(job))]
     failed = {}
     with tempfile.TemporaryDirectory(dir=folder, prefix="unfinished-") as name, contextlib.ExitStack() as stack:
         places = {job: Path(name, str(job)) for job in missing}
@@ -68,10 +70,24 @@ def fill(command: Command, jobs: int, folder: Path, sentences: int, file: str) -
             if status:
                 failed[job] = status
             else:
+                sealed.write(places[job] / SHARE, {FILES: _hashes(places[job])})
+                shutil.rmtree(folder / str(job), ignore_errors=True)
                 places[job].rename(folder / str(job))
         for job, status in failed.items():
             raise UserError(_failure(status, logs[job], len(failed) < jobs))
     return [folder / str(job) for job in range(jobs)]
+
+
+def _is_whole(share: Path) -> bool:
+    """As it was when its job ended: whatever a power cut or a hand has made of it is translated again."""
+    try:
+        return sealed.read(share / SHARE, "", {FILES: dict})[FILES] == _hashes(share)
+    except UserError:
+        return False
+
+
+def _hashes(share: Path) -> dict[str, str]:
+    return {path.name: sha256(path) for path in sorted(share.iterdir()) if path.is_file() and path.name != SHARE}
 
 
 def _start(

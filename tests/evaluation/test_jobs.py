@@ -111,6 +111,18 @@ def test_shares_of_another_work_are_not_taken_over(
         assert [entry.name for entry in folder.iterdir() if entry.is_dir()] == kept
 
 
+@pytest.mark.parametrize("damage", [b"", b"H-1\n"], ids=["cut off", "another's"])
+def test_a_share_that_was_changed_is_translated_again(damage: bytes, tmp_path: Path) -> None:
+    with contextlib.suppress(UserError), jobs.shares(tmp_path, MADE, 3, anew=False) as folder:
+        jobs.fill(answering("sys.exit(sys.argv[1] == '2')"), 3, folder, 3, FILE)
+    changed, kept = (tmp_path / jobs.SHARES / name / FILE for name in "01")
+    changed.write_bytes(damage)
+    before = kept.stat()
+    with jobs.shares(tmp_path, MADE, 3, anew=False) as folder:
+        assert answers(jobs.fill(answering(), 3, folder, 3, FILE)) == ["H-0\n", "H-1\n", "H-2\n"]
+        assert os.path.samestat(kept.stat(), before)
+
+
 def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
     with (
         jobs.shares(tmp_path, MADE, 2, anew=False),
