@@ -96,6 +96,8 @@ NAMES = {
 }
 RANGES = {name: allowed for allowed, names in NAMES.items() for name in names.split()}
 DROPPING = ("dropout", "layerdrop")
+DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")  # by which two passes differ
+ONE_CRITERION = ("masked_lm", "sentence_prediction")  # tasks whose targets no other criterion understands
 READERS: Mapping[str, Callable[[str], Any]] = {  # of options that are written as tables or lists
     "adam_betas": evaluate,
     **{name: functools.partial(nested_options.read, name) for name in nested_options.NESTED},
@@ -189,6 +191,7 @@ def check_training(cfg: DictConfig) -> None:
             demand_known(group, cfg[group]._name)
         except SettingsError as error:
             raise OptionError(f"{flag}: this training's checkpoints could not be read again: {error}") from error
+    check_criterion(cfg)
     if cfg.common.cpu or not torch.cuda.is_available():
         for name in ("memory_efficient_fp16", "fp16"):
             if cfg.common.get(name):
@@ -198,3 +201,13 @@ def check_training(cfg: DictConfig) -> None:
     ends = (limits.max_epoch, limits.max_update, limits.stop_time_hours, cfg.checkpoint.patience > 0)
     if not any(ends) and limits.stop_min_lr < 0:
         raise OptionError("nothing ends this training: pass --max-epoch N or --max-update N")
+
+
+def check_criterion(cfg: DictConfig) -> None:
+    """That its loss is of what the task has the model predict, and that it does what it is asked for."""
+    task, criterion = cfg.task._name, cfg.criterion._name
+    if task in ONE_CRITERION and criterion != task:
+        raise OptionError(f"--criterion {criterion} is no loss of --task {task}: pass --criterion {task}")
+    alpha = getattr(cfg.criterion, "r_drop_alpha", 0)
+    if alpha and not any(getattr(cfg.model, name, 0) for name in DROPOUTS):
+        raise OptionError(f"--r-drop-alpha {alpha} without dropout does nothing: pass --dropout, such as 0.1")

@@ -109,7 +109,7 @@ class RDropCriterion(FusedLabelSmoothedCrossEntropyCriterion):
     @classmethod
     def reduce_metrics(cls, logging_outputs: list[dict[str, Any]]) -> None:
         super().reduce_metrics(logging_outputs)
-        total, tokens = (
-            utils.item(sum(log.get(name, 0) for log in logging_outputs)) for name in ("disagreement", "ntokens")
-        )
-        metrics.log_scalar("disagreement", total / tokens, tokens, round=3)  # nats a token
+        twice = [log for log in logging_outputs if "disagreement" in log]  # held-out data had one pass
+        if twice:
+            total, tokens = (utils.item(sum(log[name] for log in twice)) for name in ("disagreement", "ntokens"))
+            metrics.log_scalar("disagreement", total / tokens, tokens, round=3)  # nats a token

@@ -134,6 +134,25 @@ def test_what_decoding_would_leave_out_is_refused(tmp_path: Path) -> None:
         option_ranges.check(argparse.Namespace(tensorboard_logdir=str(tmp_path / "file")))
 
 
+@pytest.mark.parametrize("task", ["masked_lm", "sentence_prediction"])
+def test_a_loss_of_other_targets_is_refused(task: str) -> None:
+    cfg = configured("--cpu", "--max-epoch", 3)
+    cfg.task._name, cfg.criterion._name = task, "cross_entropy"
+    with pytest.raises(OptionError, match=f"--criterion cross_entropy is no loss of --task {task}: pass --criterion"):
+        option_ranges.check_training(cfg)
+    cfg.criterion._name = task
+    option_ranges.check_training(cfg)
+
+
+def test_two_passes_that_cannot_differ_are_refused() -> None:
+    words = ("--cpu", "--max-epoch", 3, "--criterion", "label_smoothed_cross_entropy_r_drop")
+    none = ("--dropout", 0, "--attention-dropout", 0, "--activation-dropout", 0)
+    with pytest.raises(OptionError, match=r"^--r-drop-alpha 5\.0 without dropout does nothing: pass --dropout"):
+        option_ranges.check_training(configured(*words, *none))
+    for given in (("--dropout", 0.1), ("--activation-dropout", 0.1), ("--r-drop-alpha", 0)):
+        option_ranges.check_training(configured(*words, *none, *given))
+
+
 def test_a_training_whose_checkpoints_nobody_could_read_is_refused() -> None:
     with pytest.raises(OptionError, match=r"^--task: .* could not be read again: asks for the task 'translation_lev'"):
         option_ranges.check_training(configured("--cpu", "--max-epoch", 3, "--task", "translation_lev"))

@@ -97,7 +97,13 @@ def test_held_out_data_get_the_loss_without_it() -> None:
 
 
 def test_the_log_says_how_far_the_passes_are_apart() -> None:
-    logs = [{"loss": 8.0, "nll_loss": 4.0, "disagreement": 6.0, "ntokens": 2, "sample_size": 2}] * 2
+    logs = [{"loss": 8.0, "nll_loss": 4.0, "disagreement": 6.0, "ntokens": 2, "sample_size": 2} for _ in range(2)]
     with metrics.aggregate() as meters:
         r_drop.RDropCriterion.reduce_metrics(logs)
     assert meters["disagreement"].val == 3.0
+    for log in logs:
+        del log["disagreement"]
+    with metrics.aggregate() as held_out:
+        r_drop.RDropCriterion.reduce_metrics(logs)
+    assert "disagreement" not in held_out
+    assert held_out["nll_loss"].val > 0
