@@ -43,13 +43,18 @@ def demand_same(folder: Path, made: dict[str, Any]) -> None:
 
 def write(prepared: Path, to: Path, made: dict[str, Any]) -> None:
     sampled = databin.files(prepared / DATA, SPLIT)
+    if not sampled:
+        raise UserError(
+            f"{prepared} has no training pairs to take a share of: give a corpus that was made with --train"
+        )
     for name in noted(prepared / NAME):
         (to / name).parent.mkdir(exist_ok=True)
         if prepared / name not in sampled.values():
             shutil.copyfile(prepared / name, to / name)
     pairs = [take(file, to / DATA / name, made["share"]) for name, file in sampled.items() if name.endswith(".idx")]
-    report = sealed.read(prepared / NAME, WRITER, {"pairs": dict})
+    report = sealed.read(prepared / NAME, WRITER, {"pairs": dict, "pieces": dict})
     counts = {**report["pairs"], SPLIT: pairs[0]}
+    report["pieces"].pop(SPLIT, None)  # of all pairs
     files = describe(to, sorted(path for path in to.rglob("*") if path.is_file()))
     sealed.write(to / NAME, {**report, "pairs": counts, "sample": made, **files})
 

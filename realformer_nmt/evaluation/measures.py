@@ -47,7 +47,8 @@ def asked(args: argparse.Namespace) -> Stage:
 
 def files(data: Path, subset: str) -> dict[str, Path]:
     """Of the subset and the dictionaries, also of the folders that sentence_prediction has for inputs and labels."""
-    kept = (path for path in sorted(data.rglob("*")) if path.name.partition(".")[0] in (subset, "dict"))
+    found = sorted([*data.glob("*"), *data.glob("*/*")])  # rglob leaves out what lies behind a link
+    kept = (path for path in found if path.name.partition(".")[0] in (subset, "dict"))
     return {str(path.relative_to(data)): path for path in kept if path.is_file()}
 
 

@@ -47,7 +47,9 @@ def test_pairs_stay_pairs_and_a_smaller_share_is_part_of_a_larger(prepared: Path
         assert sample(prepared, folder, share) == 0
         found.append(list(zip(*(sentences(folder, "train", language) for language in ("en", "de")), strict=True)))
         assert len(found[-1]) == share * PAIRS
-        assert sealed.read(folder / NAME, "")["pairs"] == {"train": len(found[-1]), "valid": 5, "test": 5}
+        note = sealed.read(folder / NAME, "")
+        assert note["pairs"] == {"train": len(found[-1]), "valid": 5, "test": 5}
+        assert {name: told["pairs"] for name, told in note["pieces"].items()} == {"valid": 5, "test": 5}
         for split in ("valid", "test"):
             assert sentences(folder, split, "de") == sentences(prepared, split, "de")
         assert verify(folder) == verify(prepared)
@@ -86,6 +88,19 @@ def test_a_share_that_is_none_is_refused(
     assert sample(prepared, tmp_path / "none", share) == 1
     assert f"--share {float(share)}" in capsys.readouterr().err
     assert not (tmp_path / "none").exists()
+
+
+def test_a_corpus_without_training_pairs_is_refused(
+    prepared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    test = shutil.copytree(prepared, tmp_path / "test")
+    for file in (test / "data-bin").glob("train.*"):
+        file.unlink()
+    files = describe(test, [path for path in test.glob("*/*") if path.parent.name != "stages"])
+    sealed.write(test / NAME, {**sealed.read(test / NAME, ""), **files})
+    assert sample(test, tmp_path / "half", 0.5) == 1
+    assert f"{tmp_path}/test has no training pairs" in capsys.readouterr().err
+    assert not (tmp_path / "half").exists()
 
 
 def test_a_corpus_that_was_changed_is_refused(

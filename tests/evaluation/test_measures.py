@@ -36,6 +36,18 @@ def test_inputs_are_the_subset_and_every_dictionary(tmp_path: Path) -> None:
     assert measures.asked(parsed(tmp_path)).inputs.keys() == {"checkpoint", *read}
 
 
+def test_what_lies_behind_a_link_is_an_input(tmp_path: Path) -> None:
+    for folder in ("input0", "elsewhere"):
+        (tmp_path / folder).mkdir()
+    for name in ("input0/test.idx", "elsewhere/test.idx"):
+        (tmp_path / name).touch()
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "input0").symlink_to(tmp_path / "input0")
+    (data / "label").symlink_to(tmp_path / "elsewhere")
+    assert measures.asked(parsed(data)).inputs.keys() == {"checkpoint", "input0/test.idx", "label/test.idx"}
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
