@@ -12,6 +12,7 @@ from torch import Tensor
 from realformer_nmt.kernels.processor import instructions
 
 LARGEST = 127  # symmetric: -127 to 127
+ZERO = 128  # what 0 is without a sign: of numbers with one, VNNI without AMX has no product but oneDNN's reference
 FEW = 32  # rows up to which fbgemm is the faster,
 WIDE = 2**22  # and weights from which on it is not: to read them takes longest
 
@@ -46,15 +47,15 @@ class Int8:
         rows = x.flatten(0, -2)  # N x inputs
         largest = torch.maximum(rows.amax(-1, True), rows.amin(-1, True).neg_())  # two passes that only read
         whole = torch.ops.onednn.qlinear_pointwise.default(
-            (rows * (LARGEST / largest)).round_().to(torch.int8),
-            *(1 / LARGEST, 0, weight, self.scale, self.zero, None, 1.0, 0, torch.float32, "none", [], ""),
+            (rows * (LARGEST / largest)).round_().add_(ZERO).to(torch.uint8),
+            *(1 / LARGEST, ZERO, weight, self.scale, self.zero, None, 1.0, 0, torch.float32, "none", [], ""),
         )
         return self._scaled(whole, largest).view(*x.shape[:-1], -1)  # ... x outputs
 
     def _by_fbgemm(self, x: Tensor, weight: Any) -> Tensor:
         """With as few operations as can be, since each takes longer than what it computes."""
         largest = x.abs().amax(-1, True)
-        return self._scaled(_product_of_few()(x / largest, 1 / LARGEST, LARGEST + 1, weight), largest)
+        return self._scaled(_product_of_few()(x / largest, 1 / LARGEST, ZERO, weight), largest)
 
     def _scaled(self, whole: Tensor, largest: Tensor) -> Tensor:
         return whole.mul_(largest) if self.bias is None else torch.addcmul(self.bias, whole, largest)
