@@ -14,7 +14,7 @@ from realformer_nmt.kernels.processor import instructions
 LARGEST = 127  # symmetric: -127 to 127
 ZERO = 128  # what 0 is without a sign: of numbers with one, VNNI without AMX has no product but oneDNN's reference
 FEW = 32  # rows up to which fbgemm is the faster,
-WIDE = 2**22  # and weights from which on it is not: to read them takes longest
+WIDE = 2**22  # and weights from which on it is not where there is AMX: to read them takes longest
 
 
 class Form(NamedTuple):
@@ -34,7 +34,7 @@ class Int8:
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         scale = weight.abs().amax(1, True).clamp_(min=torch.finfo(torch.float32).tiny) / LARGEST  # outputs x 1
         self.scale, self.zero = scale.flatten(), torch.zeros(len(weight), dtype=torch.long)
-        self.bias, self.small = bias, weight.numel() < WIDE
+        self.bias, self.small = bias, weight.numel() < WIDE or "amx_int8" not in instructions()
         self.form = Form(None, (weight / scale).round_().to(torch.int8))
 
     def __call__(self, x: Tensor) -> Tensor:
