@@ -7,6 +7,7 @@ from pathlib import Path
 from realformer_nmt.comparison.cell import Cell, Named, Stage, digest, of_subset, place
 from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.grid import Grid
+from realformer_nmt.evaluation.metric_table import METRICS, SUMMARY
 from realformer_nmt.protocols.command import flags
 from realformer_nmt.protocols.protocol import load
 from realformer_nmt.protocols.run_files import CHECKPOINTS, RECORD
@@ -62,7 +63,8 @@ def _scoring(grid: Grid, corpus: Corpus, folder: Path, decoding: list[str], subs
     asked = ("--validate",) if first else ()
     of = () if subset == "test" else ("--subset", subset)
     translate = ("translate", str(folder / "average.pt"), *corpus.translate, *of, *decoding, *asked)
-    score = ("score", str(translation), "--training", str(folder / RECORD), *corpus.score(subset))
+    summary = ("--rouge",) if METRICS[grid.metric].text == SUMMARY else ()
+    score = ("score", str(translation), "--training", str(folder / RECORD), *corpus.score(subset), *summary)
     return (
         Stage(f"translate{name}", (*translate, "--output", str(translation)), translation / "translation.json"),
         Stage(f"score{name}", (*score, "--output", str(record)), record),

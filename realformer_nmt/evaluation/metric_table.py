@@ -10,7 +10,10 @@ from typing import Any
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.metrics.base import Metric as Scorer
 
-RAW, WORDS, SPLIT, RETOKENISED = "raw", "words", "compounds split", "retokenised"  # texts that `score` knows of
+from realformer_nmt.evaluation.rouge import Rouge, longest_shared, ngrams_shared
+
+# Texts that `score` knows of
+RAW, WORDS, SPLIT, RETOKENISED, SUMMARY = "raw", "words", "compounds split", "retokenised", "summary"
 LOSS = "valid_loss"
 
 
@@ -52,6 +55,9 @@ METRICS: dict[str, Metric] = {
     "tokenised_bleu": Metric("tokenised BLEU", tokenised_bleu, WORDS, tested=False),
     "compound_split_bleu": Metric("compound-split BLEU", tokenised_bleu, SPLIT, tested=False),
     "retokenised_bleu": Metric("retokenised BLEU", tokenised_bleu, RETOKENISED, tested=False),
+    "rouge_1": Metric("ROUGE-1", lambda: Rouge("ROUGE-1", ngrams_shared(1)), SUMMARY),
+    "rouge_2": Metric("ROUGE-2", lambda: Rouge("ROUGE-2", ngrams_shared(2)), SUMMARY),
+    "rouge_l": Metric("ROUGE-L", lambda: Rouge("ROUGE-L", longest_shared), SUMMARY),
     "comet": Metric("COMET", None, tested=False, digits=4),
     LOSS: Metric("validation loss (bits)", None, tested=False, higher_is_better=False),
 }

@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--source", type=Path, metavar="FILE", help="raw source, for COMET (default: the corpus's)")
     parser.add_argument("--compound-split", action="store_true", help="end with an error if this score is not possible")
+    parser.add_argument("--rouge", action="store_true", help="the texts are summaries: compute ROUGE-1, 2 and L too")
     parser.add_argument(
         "--comet", nargs="?", const=COMET, metavar="MODEL", help=f"compute COMET too (default model: {COMET})"
     )

@@ -73,7 +73,7 @@ def asked(args: argparse.Namespace) -> Stage:
 
 def asked_of(args: argparse.Namespace, translation: dict[str, Any]) -> Stage:
     names = ("compound_split", "comet", "bootstrap", "seed")
-    settings = {name: getattr(args, name) for name in names}
+    settings = {name: getattr(args, name) for name in names} | ({"rouge": True} if args.rouge else {})
     inputs = {name: args.translation / name for name in (RECORD, *translation["files"])}
     inputs |= named(map(Path, translation["checkpoints"]))
     inputs["reference"] = raw_texts.reference(args, translation)
@@ -112,7 +112,8 @@ def texts(
     args: argparse.Namespace, translation: dict[str, Any], hypotheses: list[str], reference: list[str]
 ) -> dict[str, Texts]:
     """Hypotheses and reference in every form that there is of them."""
-    found = {metric_table.RAW: Texts("raw text", hypotheses, reference)}
+    raw = Texts("raw text", hypotheses, reference)
+    found = {metric_table.RAW: raw} | ({metric_table.SUMMARY: raw} if args.rouge else {})
     if TOKENISED in translation["files"] and REFERENCE in translation["files"]:
         words = [read_lines(args.translation / name) for name in (TOKENISED, REFERENCE)]
         found |= tokenised_texts(args, translation["hyphens"], *words)

@@ -43,6 +43,16 @@ def test_hours_follow_the_speed_given(tmp_path: Path, toy_corpus: Path) -> None:
     assert "a third of this machine's products'" in plan.table(found, [cost], None)
 
 
+def test_a_grid_of_summaries_has_rouge_scored(tmp_path: Path, toy_corpus: Path) -> None:
+    file = comparisons.write_grid(tmp_path, toy_corpus)
+    plain = file.read_text()
+    for metric, expected in (("bleu", set()), ("rouge_l", {("score", "--rouge"), ("score valid", "--rouge")})):
+        file.write_text(f'metric = "{metric}"\n{plain}')
+        grid = load(file)
+        stages = cells(grid, find(grid, None, None, tmp_path), tmp_path, 0)[0].stages
+        assert {(stage.name, word) for stage in stages for word in stage.words if word == "--rouge"} == expected
+
+
 def test_a_cells_work_is_its_layers_times_its_updates(tmp_path: Path, toy_corpus: Path) -> None:
     """The cell of one layer a side with five times the updates is longer than that of two and one."""
     more = '\n[[override]]\nfamily = "post_ln"\nlayers = "1"\n[override.budget]\nupdates = 1000\n'

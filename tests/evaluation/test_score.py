@@ -122,6 +122,17 @@ def test_text_of_sentencepiece_is_tokenised_for_scoring_and_called_so(tmp_path: 
     assert (found["retokenised_bleu"].metric, "tokenised_bleu" in found) == ("retokenised BLEU", False)
 
 
+def test_of_summaries_rouge_is_scored_and_is_part_of_what_was_asked(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, ["police kill the gunman"], ["police killed the gunman"])
+    found = scored(folder, "--rouge", "--bootstrap", "0")
+    by_hand = {"ROUGE-1": 75, "ROUGE-2": 100 / 3, "ROUGE-L": 75}
+    rouge = {score.metric: score.score for score in found.values() if score.metric in by_hand}
+    assert rouge == pytest.approx(by_hand)
+    assert not {score.metric for score in scored(folder, "--bootstrap", "0").values()} & {*by_hand}
+    settings = [scoring.asked(arguments(folder, *more)).settings for more in (["--rouge"], [])]
+    assert settings[0] == {**settings[1], "rouge": True}
+
+
 def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
     hypotheses, reference = texts()
     folder = folder_of(tmp_path, hypotheses, reference[:-1])

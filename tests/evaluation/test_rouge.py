@@ -1,0 +1,71 @@
+"""ROUGE by hand, by every subsequence that there is, and as a metric among sacreBLEU's."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from realformer_nmt.comparison import grid
+from realformer_nmt.evaluation import metrics, significance
+from realformer_nmt.evaluation.metric_table import METRICS, RAW, SUMMARY
+from realformer_nmt.evaluation.metrics import Texts, measure
+from realformer_nmt.evaluation.rouge import longest_shared
+from realformer_nmt.evaluation.significance import System
+
+ROUGE = ("rouge_1", "rouge_2", "rouge_l")
+
+
+def scores(hypotheses: list[str], reference: list[str]) -> list[float]:
+    found = metrics.scores({SUMMARY: Texts("raw text", hypotheses, reference)}, 0)
+    assert list(found) == list(ROUGE)
+    return [found[name].score for name in ROUGE]
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "reference", "expected"),
+    [
+        # Lin 2004, section 3.1: both share three words; in order "police killed the gunman" shares police, the, gunman
+        ("police kill the gunman", "police killed the gunman", [3 / 4, 1 / 3, 3 / 4]),
+        ("the gunman kill police", "police killed the gunman", [3 / 4, 1 / 3, 1 / 2]),
+        ("The cat, the CAT!", "the cat", [2 * 2 / 6, 2 * 1 / 4, 2 * 2 / 6]),  # each word of the reference counts once
+        ("größer_als 3.5", "Größer als 3,5", [1, 1, 1]),
+        ("", "a word", [0, 0, 0]),
+        ("!", "?", [0, 0, 0]),
+    ],
+)
+def test_the_share_by_hand(hypothesis: str, reference: str, expected: list[float]) -> None:
+    assert scores([hypothesis], [reference]) == pytest.approx([100 * share for share in expected])
+
+
+def test_the_longest_shared_is_that_of_all_subsequences() -> None:
+    texts = ["".join(letters) for length in range(5) for letters in itertools.product("abc", repeat=length)]
+    every = {text: {some for number in range(5) for some in itertools.combinations(text, number)} for text in texts}
+    for ours, theirs in itertools.product(texts, repeat=2):
+        longest = max(map(len, every[ours] & every[theirs]))
+        assert longest_shared(ours, theirs) == (longest, len(ours), len(theirs))
+
+
+def test_it_is_the_mean_over_lines_and_has_an_interval() -> None:
+    hypotheses, reference = ["a b c d"] * 30 + ["x y"] * 10, ["a b c d"] * 40
+    with metrics.seeded(1):
+        found = measure(METRICS["rouge_l"].scorer(), "", Texts("", hypotheses, reference), 500)  # type: ignore[misc]
+    assert found.score == pytest.approx(75)
+    assert found.interval == pytest.approx(196 * (0.75 * 0.25 / 40) ** 0.5, rel=0.2)  # of a share of 40 lines
+    assert "case:lc|tok:words|stem:no" in found.signature
+
+
+def test_it_is_asked_for() -> None:
+    assert not set(metrics.scores({RAW: Texts("", ["a"], ["a"])}, 0)).intersection(ROUGE)
+
+
+def test_a_difference_is_tested_and_a_grid_may_choose_it(tmp_path: Path) -> None:
+    reference = [f"the cat number {n} sat on the mat" for n in range(40)]
+    systems = [
+        System(name, "", [line[:cut] for line in reference], reference, "") for name, cut in (("a", 9), ("b", 99))
+    ]
+    found = significance.compare(systems, ROUGE, "bs", 200, 1, 1)
+    assert [row.score for row in found] == pytest.approx([100] * 3)
+    assert all(row.better and row.significant for row in found)
+    file = tmp_path / "grid.toml"
+    file.write_text('families = ["admin"]\nlayers = ["6"]\nmetric = "rouge_2"\n')
+    assert grid.load(file).metric == "rouge_2"
