@@ -3,6 +3,7 @@
 Paths, logging, what is kept, and the split of a step over GPUs and passes are none of them.
 """
 
+import itertools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -82,11 +83,11 @@ def beginnings(cfg: Any) -> dict[str, Path]:
 
 
 def files(data: str, made: Mapping[str, Any]) -> dict[str, Path]:
-    found: dict[str, Path] = {}
-    for folder in map(Path, data.split(":")):
-        dictionaries = {path.name: path for path in sorted(folder.glob("dict.*.txt"))}
-        found |= dictionaries | databin.files(folder, made["train_subset"], *made["valid_subset"].split(","))
-    return found
+    """Of each shard, whose files have the same names."""
+    subsets = (made["train_subset"], *made["valid_subset"].split(","))
+    folders = [Path(folder) for folder in data.split(":")]
+    of_each = ((*sorted(folder.glob("dict.*.txt")), *databin.files(folder, *subsets).values()) for folder in folders)
+    return named(itertools.chain.from_iterable(of_each))
 
 
 def known(record: Path, words: list[str]) -> Record | None:

@@ -134,3 +134,16 @@ def test_parts_of_a_subset_are_its_files_too(tmp_path: Path) -> None:
     for name in names:
         (tmp_path / name).touch()
     assert list(databin.files(tmp_path, "train")) == ["train.a-b.a.idx", "train1.a-b.a.bin"]
+
+
+def test_every_shard_is_an_input(tmp_path: Path) -> None:
+    """fairseq trains an epoch on each; their files have the same names."""
+    names = ["dict.a.txt", "train.a-b.a.idx", "train.a-b.a.bin"]
+    for shard in ("one", "two"):
+        (tmp_path / shard).mkdir()
+        for name in names:
+            (tmp_path / shard / name).touch()
+    made = {"train_subset": "train", "valid_subset": "valid"}
+    found = settings.files(f"{tmp_path}/one:{tmp_path}/two", made)
+    assert set(found.values()) == {tmp_path / shard / name for shard in ("one", "two") for name in names}
+    assert set(settings.files(f"{tmp_path}/one", made)) == set(names)
