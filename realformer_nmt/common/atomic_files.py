@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +21,7 @@ from typing import IO
 from realformer_nmt.common.errors import UserError
 
 CHUNK = 1 << 20
+NO_FILE = "{} is a link, a pipe or a device: remove it, what is written here is a file"
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # disk, quota, limit of a file's size
 
 
@@ -38,7 +40,8 @@ class Partial:
 
     def _locked(self) -> IO[bytes]:
         while True:
-            stream = self.part.open("a+b", buffering=0)  # nothing is pending when the process is killed
+            descriptor = own(self.part, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+            stream = os.fdopen(descriptor, "a+b", buffering=0)  # nothing is pending when the process is killed
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
@@ -80,6 +83,20 @@ class Partial:
         with writing(self.path):
             _put_in_place(self._stream, self.part, self.path)
         return self.path
+
+
+def own(path: str | Path, flags: int) -> int:
+    """A descriptor of the file of this name: never of what a link leads to, in a folder that came from elsewhere."""
+    try:
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link; a pipe that nobody reads
+            raise UserError(NO_FILE.format(path)) from error
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise UserError(NO_FILE.format(path))
+    return descriptor
 
 
 def part_of(path: Path) -> Path:

@@ -2,11 +2,12 @@
 
 import contextlib
 import fcntl
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from realformer_nmt.common.atomic_files import writing
+from realformer_nmt.common.atomic_files import own, writing
 from realformer_nmt.common.errors import UserError
 
 
@@ -18,7 +19,7 @@ def take(file: Path, doing: str) -> IO[str]:
     """The lock is held until the file is closed."""
     with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
-        lock = file.open("w")
+        lock = os.fdopen(own(file, os.O_WRONLY | os.O_CREAT), "w")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

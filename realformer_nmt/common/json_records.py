@@ -20,6 +20,8 @@ def read(
 ) -> dict[str, Any]:
     """`hint` says who writes it, or what to do if it is damaged; `wanted` what it must hold. A seal that is there must
     be right, `sealed` or not."""
+    if path.is_fifo() or path.is_char_device():
+        raise UserError(f"{path} is a pipe or a device, and no record; {hint}")
     try:
         found = json.loads(path.read_bytes().decode())
     except FileNotFoundError as error:

@@ -36,8 +36,9 @@ def standing(stage: Stage) -> Standing:
 
 
 def is_finished(cell: Cell, note: Note) -> bool:
-    """A model that failed is not trained on; of the others every stage is done."""
-    return note.final and (note.failed or all(standing(stage).done for stage in cell.stages))
+    """A model that failed is not trained on, if the record of its training is there; of the others all is done."""
+    failed = note.failed and cell.stages[0].record.is_file()
+    return note.final and (failed or all(standing(stage).done for stage in cell.stages))
 
 
 def differences(cell: Cell) -> list[str]:

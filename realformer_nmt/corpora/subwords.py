@@ -159,6 +159,9 @@ METHODS = {
 @functools.cache
 def encoder(method: str, folder: Path) -> Encoder:
     """One a process, for what it remembers."""
+    for name in METHODS[method].files:
+        if (folder / name).is_fifo():
+            raise UserError(f"{folder / name} is a pipe, which can be read only once: write it to a file first")
     return METHODS[method].load(folder)
 
 

@@ -1,5 +1,6 @@
+import os
 import resource
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from archive_server import ArchiveServer
 from single_archive import CONTENT, SIZE, downloaded, packing
 from slow_writers import FILE, writer
 
-from realformer_nmt.common.atomic_files import Partial, completed
+from realformer_nmt.common.atomic_files import Partial, completed, own
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.download import download
 
@@ -46,6 +47,27 @@ def test_two_processes_do_not_write_into_one_another(server: ArchiveServer, tmp_
     ):
         download(packing(server), tmp_path)
     assert server.requests == []
+
+
+@pytest.mark.parametrize("flags", [os.O_WRONLY, os.O_RDWR | os.O_APPEND])
+@pytest.mark.parametrize(
+    "make", [os.mkfifo, lambda path: path.symlink_to("/dev/null"), lambda path: path.symlink_to("x")]
+)
+def test_a_link_or_a_pipe_in_the_place_of_a_file_is_not_opened(
+    make: Callable[[Path], None], flags: int, tmp_path: Path
+) -> None:
+    make(tmp_path / "file")
+    with pytest.raises(UserError, match="file is a link, a pipe or a device: remove it"):
+        own(tmp_path / "file", flags | os.O_CREAT)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_download_is_not_written_where_a_link_leads(server: ArchiveServer, tmp_path: Path) -> None:
+    (tmp_path / "other").write_text("kept")
+    (tmp_path / "a.tgz.part").symlink_to("other")
+    with pytest.raises(UserError, match=r"a\.tgz\.part is a link"):
+        download(packing(server), tmp_path)
+    assert (tmp_path / "other").read_text() == "kept"
 
 
 def test_a_folder_that_cannot_be_written_is_named(server: ArchiveServer, tmp_path: Path) -> None:

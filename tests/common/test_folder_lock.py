@@ -44,3 +44,12 @@ def test_another_process_is_refused_until_the_holder_ends_however_it_ends(tmp_pa
     assert not held(file)
     with alone(file, "bakes"):
         pass
+
+
+def test_a_lock_cuts_off_nothing_where_a_link_leads(tmp_path: Path) -> None:
+    """As in a folder that somebody else has made, of which no more than the status is asked."""
+    (tmp_path / "other").write_text("kept")
+    (tmp_path / ".lock").symlink_to("other")
+    with pytest.raises(UserError, match=r"\.lock is a link"):
+        held(tmp_path / ".lock")
+    assert (tmp_path / "other").read_text() == "kept"

@@ -2,7 +2,9 @@
 
 import json
 import math
+import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +68,13 @@ def test_a_seal_counts_for_every_reader(tmp_path: Path) -> None:
         json_records.read(file, "again")
     file.write_text('{"source": "de"}')
     assert json_records.read(file, "again") == {"source": "de"}
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero"), os.mkdir])
+def test_what_is_no_file_is_refused_and_not_waited_for(make: Callable[[Path], None], tmp_path: Path) -> None:
+    make(tmp_path / "prepare.json")
+    with pytest.raises(UserError, match=r"prepare\.json( is a pipe or a device|: Is a directory)"):
+        json_records.read(tmp_path / "prepare.json", "again")
 
 
 def test_the_order_of_names_and_the_layout_are_no_edit(tmp_path: Path) -> None:

@@ -17,8 +17,9 @@ from realformer_nmt.comparison.cell import Cell
 from realformer_nmt.comparison.cells import cells
 from realformer_nmt.comparison.corpus import find
 from realformer_nmt.comparison.grid import load
+from realformer_nmt.comparison.note import Note
 from realformer_nmt.comparison.running import run
-from realformer_nmt.comparison.standing import differences, renew
+from realformer_nmt.comparison.standing import differences, is_finished, renew
 
 RECORDS = ("cell.json", "train.json", "average.pt.json", "translation/translation.json", "run.json")
 
@@ -191,6 +192,18 @@ def test_a_reader_of_an_edited_cell_names_it(root: Path, kept: Path) -> None:
     (kept / "cell.json").write_text('{"state": "\\u001b[2J"}')
     with pytest.raises(UserError, match=r"cell\.json is of version 0\.1\.0, or not of this package"):
         main_report(root)
+
+
+def test_a_verdict_without_the_record_of_its_training_is_none(root: Path) -> None:
+    _, found = asked(root)
+    cell = found[STUCK]
+    assert is_finished(cell, Note(cell))
+    record = cell.stages[0].record
+    aside = record.rename(record.with_name("aside.json"))
+    try:
+        assert not is_finished(cell, Note(cell))
+    finally:
+        aside.rename(record)
 
 
 def main_report(root: Path) -> None:

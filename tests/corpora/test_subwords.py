@@ -1,6 +1,7 @@
 """Both kinds of subwords: the round trip, the same bytes every time, and subword-nmt's own commands."""
 
 import io
+import os
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from subword_nmt.learn_bpe import learn_bpe
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import subwords
-from realformer_nmt.corpora.subwords import CODES, DICTIONARY, FAIRSEQ_SYMBOLS, METHODS, MODEL, Texts
+from realformer_nmt.corpora.subwords import CODES, DICTIONARY, FAIRSEQ_SYMBOLS, METHODS, MODEL, Texts, encoder
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\u2581", exclude_categories=["Cs"])), min_size=1, max_size=5)
 SIZE = 400
@@ -117,3 +118,10 @@ def test_text_without_words_is_refused(tmp_path: Path) -> None:
     (tmp_path / "letters").write_text("a b\nc\n")
     with pytest.raises(UserError, match="no word of two letters"):
         METHODS["moses_bpe"].learn(Texts(tmp_path / "letters", tmp_path / "letters", 2), tmp_path, 10, 1)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_pipe_in_the_place_of_a_model_is_not_waited_for(method: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / METHODS[method].files[0])
+    with pytest.raises(UserError, match="is a pipe, which can be read only once"):
+        encoder(method, tmp_path)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from realformer_nmt.command import main
+from realformer_nmt.common.atomic_files import own
 from realformer_nmt.common.child_processes import die_with_parent
 
 PRELOADED = tuple(
@@ -47,7 +48,7 @@ def _run(words: Sequence[str], output: str, environment: Mapping[str, str]) -> N
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
-    with Path(output).open("ab") as log, Path(os.devnull).open("rb") as nothing:
+    with open(output, "ab", opener=own) as log, Path(os.devnull).open("rb") as nothing:
         for stream, descriptor in ((nothing, 0), (log, 1), (log, 2)):
             os.dup2(stream.fileno(), descriptor)
     os.environ.clear()
