@@ -1,4 +1,4 @@
-"""What the runs share: a corpus that every family learns in 400 updates, and the models that learned it."""
+"""What the runs share: a corpus that every family learns in 300 updates, and the models that learned it."""
 
 import shutil
 from collections.abc import Callable
@@ -16,14 +16,14 @@ Once = Callable[[str, Callable[[Path], None]], Path]
 
 @pytest.fixture(scope="session")
 def text(once: Once) -> Path:
-    """Sentences of three to six letters, and the same backwards: train.src, train.tgt ... In copied.tgt, forwards."""
+    """Sentences of three or four letters, and the same backwards: train.src, train.tgt ... In copied.tgt, forwards."""
     return once("reversals_text", write_reversals)
 
 
 def write_reversals(folder: Path) -> None:
     chance = np.random.default_rng(1)
     for split, number in SENTENCES.items():
-        sources = [chance.choice(LETTERS, chance.integers(3, 7)) for _ in range(number)]
+        sources = [chance.choice(LETTERS, chance.integers(3, 5)) for _ in range(number)]
         (folder / f"{split}.src").write_text("".join(" ".join(words) + "\n" for words in sources))
         (folder / f"{split}.tgt").write_text("".join(" ".join(words[::-1]) + "\n" for words in sources))
     for side in ("src", "tgt"):

@@ -23,7 +23,7 @@ def test_family_learns_to_reverse(
     translations = parse(said(generate(run.average, "--scoring", "sacrebleu"), run.folder / "cwd"))
     assert len(translations.best) == SENTENCES["test"]
     bleu = sacrebleu.corpus_bleu(translations.best, [(text / "test.tgt").read_text().splitlines()])
-    assert bleu.score >= 90
+    assert bleu.score >= 80  # of what learned nothing it is below 10
     assert not list((run.folder / "cwd").iterdir())
     assert f"BLEU = {bleu.score:.2f} " in translations.output
 

@@ -34,7 +34,7 @@ RUNS: dict[str, tuple[object, ...]] = {
     "whole": (*ON_203, "--batch-size", 203, "--max-tokens", 9999),
     "halves": (*ON_203, "--batch-size", 104, "--max-tokens", 9999, "--update-freq", 2),
     "ema": (*SHORT, "--max-update", 4, "--store-ema", "--ema-decay", EMA_DECAY, "--save-interval-updates", 1),
-    "short_sources": (*SHORT, "--max-source-positions", 5, "--skip-invalid-size-inputs-valid-test"),
+    "short_sources": (*SHORT, "--max-source-positions", 4, "--skip-invalid-size-inputs-valid-test"),
 }
 
 
@@ -134,19 +134,19 @@ def test_model_of_the_moving_average_generates(
 
 
 def test_long_sources_are_left_out(logs: dict[str, str], text: Path) -> None:
-    """Four words and the end of the sentence are five positions."""
+    """Three words and the end of the sentence are four positions."""
     sources = (text / "train.src").read_text().splitlines()
-    too_long = sum(len(source.split()) > 4 for source in sources)
-    assert f"{too_long:,} samples have invalid sizes and will be skipped, max_positions=(5, " in logs["short_sources"]
+    too_long = sum(len(source.split()) > 3 for source in sources)
+    assert f"{too_long:,} samples have invalid sizes and will be skipped, max_positions=(4, " in logs["short_sources"]
 
 
 def test_bleu_during_training_is_sacrebleu_of_all_that_generate_writes(
     trained: Callable[[str], Trained], train: Compose, generate: Compose, text: Path, tmp_path: Path
 ) -> None:
-    half_trained = next((trained("realformer").folder / "checkpoints").glob("checkpoint_*_200.pt"))
+    half_trained = next((trained("realformer").folder / "checkpoints").glob("checkpoint_*_150.pt"))
     evaluation = ("--eval-bleu", "--eval-bleu-detok", "space", "--eval-bleu-args", '{"beam": 5}')
     choice = ("--best-checkpoint-metric", "bleu", "--maximize-best-checkpoint-metric")
-    still = (*TINY, "--finetune-from-model", half_trained, *STILL)
+    still = (*TINY, "--no-scale-embedding", "--finetune-from-model", half_trained, *STILL)
     jobs = {
         "train": train(tmp_path, *still, *evaluation, *choice),
         "generate": generate(half_trained, "--gen-subset", "valid"),
@@ -164,7 +164,7 @@ def test_refusals(train: Compose, trained: Callable[[str], Trained], tmp_path: P
     refused = {
         "--encoder-layerdrop 0.1 is not supported": ("--encoder-layerdrop", 0.1),
         "--decoder-attention-heads 5 do not divide --decoder-embed-dim 64": ("--decoder-attention-heads", 5),
-        " is of another model: ": ("--finetune-from-model", other),
+        " is of another model: --residual-scaling": ("--no-scale-embedding", "--finetune-from-model", other),
     }
     names = dict(zip(["layerdrop", "heads", "other_family"], refused, strict=True))
     jobs = {name: train(tmp_path / name, *SHORT, *refused[message]) for name, message in names.items()}
