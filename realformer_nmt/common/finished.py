@@ -65,6 +65,7 @@ class Stage:
             if path.exists() and any(other.exists() and path.samefile(other) for other in self.inputs.values()):
                 raise UserError(f"{path} is what this is made from, and would be written over: name another --output")
         if anew:
+            self._demand_record()
             return False
         found = self.standing()
         if found.differences and found.record is None:
@@ -77,6 +78,14 @@ class Stage:
         if found.done:
             print(f"{self.record}: finished before, from the same settings and files")
         return found.done
+
+    def _demand_record(self) -> None:
+        """A name that was mistyped may be a checkpoint's. A record may be damaged, but begins as one."""
+        if self.record.is_file():
+            with self.record.open("rb") as file:
+                first = file.read(1)
+            if first not in (b"", b"{"):
+                raise UserError(f"{self.record} is no record, and would be written over: name another --output")
 
     def begin(self) -> Record:
         """What it is made from; a record of before no longer holds."""

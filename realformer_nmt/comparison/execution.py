@@ -1,6 +1,7 @@
 """`realformer-nmt compare` but for its status: what it demands before anything starts, the cells, the report."""
 
 import argparse
+import math
 import signal
 import sys
 from collections.abc import Sequence
@@ -39,6 +40,8 @@ def run(args: argparse.Namespace) -> int:
     gpus = present if args.gpus is None else args.gpus
     if not 0 <= gpus <= present or (args.jobs is not None and args.jobs < 1):
         raise UserError(f"--gpus {gpus} --jobs {args.jobs}: allowed are 0 to {present} GPUs, 1 job or more")
+    if args.tflops is not None and not 0 < args.tflops < math.inf:
+        raise UserError(f"--tflops {args.tflops}: allowed is a number above 0")
     if args.tensorboard:
         trackers.demand(trackers.TRACKERS["tensorboard_logdir"])
     found = cells(grid, corpus, args.folder, min(1, gpus), ["--tensorboard"] if args.tensorboard else [])

@@ -30,12 +30,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a checkpoint, or a run's folder; several are used as an ensemble",
     )
     preparation.add_arguments(parser)
-    parser.add_argument("--subset", default="test", help="part of the data-bin to translate (default: test)")
-    instead = parser.add_mutually_exclusive_group()
-    instead.add_argument(
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--subset", default="test", help="part of the data-bin to translate (default: test)")
+    what.add_argument(
         "--input", type=Path, metavar="FILE", help="translate this raw text instead; FILE.gz works too, - is stdin"
     )
-    instead.add_argument("--test-set", metavar="NAME", help="translate sacreBLEU's instead, such as wmt24")
+    what.add_argument("--test-set", metavar="NAME", help="translate sacreBLEU's instead, such as wmt24")
     parser.add_argument(
         "--output", type=Path, required=True, metavar="FOLDER", help="folder to fill; - prints the hypotheses on stdout"
     )

@@ -54,6 +54,16 @@ def test_what_it_is_made_from_is_not_written_over(folder: Path, anew: bool) -> N
     assert [(folder / name).read_text() for name in ("one.pt", "two.pt")] == ["one.pt", "two.pt"]
 
 
+def test_what_is_no_record_is_not_written_over(folder: Path) -> None:
+    for content, allowed in ((b"PK\x03\x04", False), (b"{", True), (b"", True)):
+        (folder / "average.json").write_bytes(content)
+        if allowed:
+            assert not stage(folder).finished(anew=True)
+        else:
+            with pytest.raises(UserError, match=r"average\.json is no record, and would be written over"):
+                stage(folder).finished(anew=True)
+
+
 def test_inputs_that_were_removed_to_save_room_are_no_difference(folder: Path) -> None:
     (folder / "one.pt").unlink()
     assert stage(folder).finished(anew=False)

@@ -172,6 +172,15 @@ def test_what_cannot_be_translated_is_refused(
         translated(run, toy_corpus, tmp_path, *given)
 
 
+@pytest.mark.parametrize("instead", [["--input", "text"], ["--test-set", "wmt24"]])
+def test_a_subset_beside_other_text_is_refused(instead: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser()
+    translate.add_arguments(parser)
+    with pytest.raises(SystemExit):
+        parser.parse_args(["model.pt", "--output", "out", "--subset", "valid", *instead])
+    assert f"argument {instead[0]}: not allowed with argument --subset" in capsys.readouterr().err
+
+
 def test_a_model_of_an_ensemble_whose_name_fairseq_would_cut_is_refused(toy_corpus: Path, tmp_path: Path) -> None:
     one = saved.save(tmp_path / "one.pt", saved.state(toy_corpus))
     other = Path(shutil.copy(one, tmp_path / "a:b.pt"))

@@ -247,6 +247,7 @@ GRIDS = _of(
     ("key twice", "g_keytwice.toml", r"g_keytwice\.toml: Cannot overwrite a value"),
     ("family twice", "g_twice.toml", r"g_twice\.toml: families: admin is named twice; name each once"),
     ("seed twice", "g_seeds.toml", r"g_seeds\.toml: seeds: 1 is named twice"),
+    ("no speed", "grid.toml --tflops -1", r"--tflops -1\.0: allowed is a number above 0"),
     ("no cells", "g_none.toml", r"g_none\.toml: families: is empty, so nothing is compared"),
     ("depth 0", "g_zero.toml", r"g_zero\.toml: layers 0: allowed is a number"),
     ("depth 10,000", "g_deep.toml", r"g_deep\.toml: layers 10000: 10000 is more than 1000"),
