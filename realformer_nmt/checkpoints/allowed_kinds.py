@@ -28,7 +28,7 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
     ),
     "task": (
         *("translation", "multilingual_translation", "translation_multi_simple_epoch"),
-        *("language_modeling", "masked_lm", "sentence_prediction"),
+        *("language_modeling", "masked_lm", "span_masked_lm", "sentence_prediction"),
     ),
     "criterion": (
         *("cross_entropy", SMOOTHED, f"{SMOOTHED}_fused", f"{SMOOTHED}_with_alignment", "adaptive_loss"),

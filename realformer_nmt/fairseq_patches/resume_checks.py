@@ -10,6 +10,7 @@ from fairseq.models import FairseqEncoderDecoderModel, FairseqEncoderModel, Fair
 from fairseq.tasks.language_modeling import LanguageModelingTask
 from fairseq.tasks.masked_lm import MaskedLMTask
 from fairseq.tasks.sentence_prediction import SentencePredictionTask
+from fairseq.tasks.span_masked_lm import SpanMaskedLMTask
 from fairseq.tasks.translation import TranslationTask
 from fairseq.trainer import Trainer
 
@@ -28,6 +29,7 @@ UNFIT = {  # models for each task; those of a plug-in may be of other kinds
     LanguageModelingTask: (FairseqEncoderDecoderModel, FairseqEncoderModel),
     MaskedLMTask: (FairseqEncoderDecoderModel, FairseqLanguageModel),
     SentencePredictionTask: (FairseqLanguageModel,),
+    SpanMaskedLMTask: (FairseqLanguageModel, FairseqEncoderModel),
 }
 # Of fairseq's own models, at their defaults; no parameter tells of them
 UNSUPPORTED = ("cross_self_attention", "full_context_alignment", "adaptive_input", "encoder_layers_to_keep")

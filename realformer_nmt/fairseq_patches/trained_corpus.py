@@ -13,11 +13,13 @@ from fairseq.tasks import LegacyFairseqTask
 from fairseq.tasks.language_modeling import LanguageModelingTask
 from fairseq.tasks.masked_lm import MaskedLMTask
 from fairseq.tasks.sentence_prediction import SentencePredictionTask
+from fairseq.tasks.span_masked_lm import SpanMaskedLMTask
 from fairseq.tasks.translation import TranslationTask
 
 from realformer_nmt.common.errors import UserError
 
-TASKS: tuple[Any, ...] = (TranslationTask, LanguageModelingTask, MaskedLMTask, SentencePredictionTask)
+OF_ONE_TEXT = (LanguageModelingTask, MaskedLMTask, SpanMaskedLMTask, SentencePredictionTask)
+TASKS: tuple[Any, ...] = (TranslationTask, *OF_ONE_TEXT)
 
 
 def remember_dictionaries() -> None:
