@@ -14,7 +14,7 @@ from fairseq import options, utils
 from fairseq.trainer import Trainer
 from omegaconf import DictConfig, OmegaConf
 
-from realformer_nmt.checkpoints.allowed_kinds import SettingsError, demand_known
+from realformer_nmt.checkpoints.allowed_kinds import KNOWN, SettingsError, demand_known
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.fairseq_patches import nested_options
 from realformer_nmt.fairseq_patches.literal_options import evaluate
@@ -206,7 +206,7 @@ def check_training(cfg: DictConfig) -> None:
 def check_criterion(cfg: DictConfig) -> None:
     """That its loss is of what the task has the model predict, and that it does what it is asked for."""
     task, criterion = cfg.task._name, cfg.criterion._name
-    if task in ONE_CRITERION and criterion != task:
+    if task in ONE_CRITERION and criterion != task and criterion in KNOWN["criterion"]:  # another plug-in's may be one
         raise OptionError(f"--criterion {criterion} is no loss of --task {task}: pass --criterion {task}")
     alpha = getattr(cfg.criterion, "r_drop_alpha", 0)
     if alpha and not any(getattr(cfg.model, name, 0) for name in DROPOUTS):

@@ -142,6 +142,8 @@ def test_a_loss_of_other_targets_is_refused(task: str) -> None:
         option_ranges.check_training(cfg)
     cfg.criterion._name = task
     option_ranges.check_training(cfg)
+    cfg.criterion._name = "of_another_plug_in"
+    option_ranges.check_criterion(cfg)
 
 
 def test_two_passes_that_cannot_differ_are_refused() -> None:
