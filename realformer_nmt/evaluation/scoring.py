@@ -5,8 +5,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tabulate import tabulate
-
 from realformer_nmt.common import json_records, sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Stage
@@ -14,7 +12,7 @@ from realformer_nmt.common.provenance import named
 from realformer_nmt.common.text_lines import read_lines, sha256
 from realformer_nmt.common.versions import commit, versions
 from realformer_nmt.corpora.tokenise import tokeniser
-from realformer_nmt.evaluation import heldout, metric_table, metrics, model_record, published, raw_texts
+from realformer_nmt.evaluation import metric_table, metrics, model_record, published, raw_texts, score_table
 from realformer_nmt.evaluation.metrics import Score, Texts
 from realformer_nmt.evaluation.published import Figure
 from realformer_nmt.evaluation.translation_files import HYPOTHESES, RECORD, REFERENCE, TOKENISED
@@ -57,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         "commit": commit(),
     }
     stage.write(made, {**record, **summary(record)})
-    print(table(record, scores, figures))
+    print(score_table.table(record, scores, figures))
     return 0
 
 
@@ -176,45 +174,3 @@ def summary(record: dict[str, Any]) -> dict[str, Any]:
         "training_seed": model["seed"],
         **hours,
     }
-
-
-def table(record: dict[str, Any], scores: dict[str, Score], figures: list[Figure]) -> str:
-    name = (
-        " ".join(filter(None, (record["corpus"], record["subset"], test_set(record["translation"])))) or "translation"
-    )
-    ours = [line(found, metric_table.METRICS[name].digits) for name, found in scores.items()]
-    parts = [
-        f"{name}, {record['lines']} lines",
-        tabulate(ours, ["metric", "score", "95 %", "of"], disable_numparse=True),
-    ]
-    if record["translation"].get("validation"):
-        parts.append(f"validation: {heldout.describe(record['translation']['validation'])}")
-    parts.append("\n".join(f"{found.metric}: {found.signature}" for found in scores.values()))
-    if figures:
-        rows = [
-            (found.model, f"{found.encoder_layers}-{found.decoder_layers}", _bleu(found), found.metric, _origin(found))
-            for found in figures
-        ]
-        headers = ["published", "layers", "score", "metric", "source"]
-        parts.append(tabulate(rows, headers, disable_numparse=True))
-        parts.append("Scores of different metrics cannot be compared; run.json says which of ours can, if any.")
-    return "\n\n".join(parts)
-
-
-def line(score: Score, digits: int) -> tuple[str, str, str, str]:
-    interval = "" if score.interval is None else f"± {score.interval:.{digits}f}"
-    return score.metric, f"{score.score:.{digits}f}", interval, score.text
-
-
-def test_set(translation: dict[str, Any]) -> str:
-    """The names of the files that were translated."""
-    names = [Path(str(translation["input"])).name] if "input" in translation else translation.get("texts")
-    return f"({', '.join(map(str, names))})" if names and isinstance(names, list) else ""
-
-
-def _bleu(figure: Figure) -> str:
-    return "failed" if figure.bleu is None else f"{figure.bleu:.2f}"
-
-
-def _origin(figure: Figure) -> str:
-    return "; ".join(filter(None, (figure.paper, figure.note)))

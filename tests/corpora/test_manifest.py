@@ -1,21 +1,15 @@
 import contextlib
-import os
-import shutil
-import subprocess
-import sys
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from program import REPOSITORY
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.corpus import Corpus, Lengths, Member, Packing
-from realformer_nmt.corpora.manifest import FOLDER, ManifestError, build_corpus, load, read, shipped
+from realformer_nmt.corpora.manifest import ManifestError, build_corpus, load
 
 DIGEST = "0" * 64
 GOOD = f"""
@@ -240,93 +234,3 @@ def test_a_base_that_is_unknown_or_no_name_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text('base = "wmt15"')
     with pytest.raises(UserError, match="corpus wmt15 is not one of"):
         load(tmp_path / "mine.toml")
-
-
-@pytest.mark.parametrize("name", shipped())
-def test_shipped_sides_are_in_their_languages(name: str) -> None:
-    corpus = load(name)
-    languages = {"en", "de", "fr"}
-    for part in corpus.parts:
-        for member, language in (part.source, corpus.source), (part.target, corpus.target):
-            assert [word for word in member.path.split(".") if word in languages][-1] == language
-        assert (part.format == "gzip") == part.source.path.endswith(".gz") == part.target.path.endswith(".gz")
-        assert (part.format == "sgm") == part.source.path.endswith((".sgm", ".xml"))
-
-
-@pytest.mark.parametrize("name", shipped())
-def test_shipped_archives_are_asked_for_by_https_first(name: str) -> None:
-    for archive in load(name).archives:
-        assert len({packing.check for packing in archive.packings}) == len(archive.packings)
-        for packing in archive.packings:
-            secure = [url.startswith("https://") for url in packing.urls]
-            assert secure == sorted(secure, reverse=True)
-            assert secure[0]
-
-
-def test_the_protocols_are_those_of_the_papers() -> None:
-    """The steps of ADMIN's three scripts: merges, lengths, what is counted when, validation, switches."""
-
-    def steps(name: str) -> tuple[object, ...]:
-        corpus = load(name)
-        protocol, lengths = corpus.protocol, corpus.protocol.lengths
-        switches = (protocol.normalise_punctuation, protocol.aggressive_hyphens, protocol.lowercase)
-        held_out = corpus.held_out and (corpus.held_out.every, corpus.held_out.counted)
-        assert protocol.remove_nonprinting == protocol.normalise_punctuation
-        assert protocol.joined_dictionary
-        assert not protocol.normalise_test
-        return (protocol.bpe, lengths.min, lengths.max, lengths.ratio, lengths.counted, held_out, switches)
-
-    german = (32764, 1, 80, 9, "before_bpe", None, (True, True, False))
-    assert steps("wmt14_en_de") == steps("wmt14_en_de_v9") == german
-    assert steps("wmt14_en_fr") == (40000, 1, 250, 1.5, "after_bpe", (1333, "before_cleaning"), (True, True, False))
-    assert steps("iwslt14_de_en") == (10000, 1, 175, 1.5, "before_bpe", (23, "after_cleaning"), (False, False, True))
-    assert [part.source.path for part in load("wmt14_en_de").valid] == ["dev/newstest2013.en"]
-
-
-@pytest.mark.parametrize(("name", "gigabytes"), [("wmt14_en_de_v9", 1.66), ("wmt14_en_fr", 6.62)])
-def test_the_training_archives_weigh_what_others_downloaded(name: str, gigabytes: float) -> None:
-    """The dataset cards of TensorFlow and Hugging Face say 1.70 and 6.66 GB, 0.04 of them for the dev archive."""
-    corpus = load(name)
-    training = {side.archive for part in corpus.train for side in (part.source, part.target)}
-    sizes = [archive.packings[0].bytes for archive in corpus.archives if archive.name in training]
-    assert sum(filter(None, sizes)) / 1e9 == pytest.approx(gigabytes, abs=0.005)
-
-
-def test_the_variant_differs_in_news_commentary_alone() -> None:
-    papers, variant = load("wmt14_en_de"), load("wmt14_en_de_v9")
-    assert papers.train[:2] == variant.train[:2]
-    assert papers.train[2].source.path.replace("v12", "v9") == variant.train[2].source.path
-    assert (papers.valid, papers.test, papers.protocol) == (variant.valid, variant.test, variant.protocol)
-    names = [{archive.name for archive in corpus.archives} for corpus in (papers, variant)]
-    assert names[0] ^ names[1] == {"news-commentary-v12", "news-commentary-v9"}
-
-
-def test_the_documented_manifest_is_the_shipped_one_but_for_what_it_says(tmp_path: Path) -> None:
-    page = (REPOSITORY / "docs" / "manifests.md").read_text()
-    (tmp_path / "mine.toml").write_text(page.partition("```toml\n")[2].partition("```")[0])
-    mine, papers = load(tmp_path / "mine.toml"), load("wmt14_en_de")
-    assert mine.train == papers.train[:1]
-    assert (mine.valid, mine.test, mine.protocol) == (papers.valid, papers.test, papers.protocol)
-    assert mine.archives[0].packings[0].check == papers.archives[0].packings[0].check
-    assert mine.archives[0].packings[0].name == "europarl.tgz"
-
-
-def test_the_manifests_are_in_the_wheel(tmp_path: Path) -> None:
-    """Built from a copy, for a build leaves folders beside setup.py."""
-    source = tmp_path / "source"
-    shutil.copytree(REPOSITORY / "realformer_nmt", source / "realformer_nmt")
-    for name in ("setup.py", "pyproject.toml"):
-        shutil.copy(REPOSITORY / name, source)
-    subprocess.run(
-        [sys.executable, "-c", "import setuptools.build_meta as build; build.build_wheel('..')"],
-        cwd=source,
-        env={**os.environ, "PYTHONPATH": ""},
-        capture_output=True,
-        check=True,
-        timeout=120,
-    )
-    (wheel,) = tmp_path.glob("*.whl")
-    with zipfile.ZipFile(wheel) as packed:
-        packed.extractall(tmp_path / "installed")
-    installed = {file.stem: read(file) for file in (tmp_path / "installed").rglob("manifests/*.toml")}
-    assert installed == {name: read(FOLDER / f"{name}.toml") for name in shipped()}

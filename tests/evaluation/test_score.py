@@ -187,21 +187,6 @@ def called(command: ModuleType, *words: object) -> int:
     return status
 
 
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        ({"texts": ["test_2016_flickr.en.gz"]}, "(test_2016_flickr.en.gz)"),
-        ({"texts": ["a.en", "b.en"]}, "(a.en, b.en)"),
-        ({"texts": []}, ""),
-        ({}, ""),
-        ({"input": "/some/where/news.txt"}, "(news.txt)"),
-        ({"texts": "damaged"}, ""),
-    ],
-)
-def test_the_heading_names_the_files_that_were_translated(changes: dict[str, Any], expected: str) -> None:
-    assert scoring.test_set(changes) == expected
-
-
 @pytest.mark.parametrize("name", ["corpus", "subset", "published", "hyphens"])
 def test_a_record_whose_names_are_none_is_refused_by_name(name: str, tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "out", ["a"], ["a"], **{name: {"a": 1}})

@@ -1,0 +1,52 @@
+"""What `realformer-nmt score` prints: the scores, the validation, the signatures, the published figures."""
+
+from pathlib import Path
+from typing import Any
+
+from tabulate import tabulate
+
+from realformer_nmt.evaluation import heldout, metric_table
+from realformer_nmt.evaluation.metrics import Score
+from realformer_nmt.evaluation.published import Figure
+
+
+def table(record: dict[str, Any], scores: dict[str, Score], figures: list[Figure]) -> str:
+    name = (
+        " ".join(filter(None, (record["corpus"], record["subset"], test_set(record["translation"])))) or "translation"
+    )
+    ours = [line(found, metric_table.METRICS[name].digits) for name, found in scores.items()]
+    parts = [
+        f"{name}, {record['lines']} lines",
+        tabulate(ours, ["metric", "score", "95 %", "of"], disable_numparse=True),
+    ]
+    if record["translation"].get("validation"):
+        parts.append(f"validation: {heldout.describe(record['translation']['validation'])}")
+    parts.append("\n".join(f"{found.metric}: {found.signature}" for found in scores.values()))
+    if figures:
+        rows = [
+            (found.model, f"{found.encoder_layers}-{found.decoder_layers}", _bleu(found), found.metric, _origin(found))
+            for found in figures
+        ]
+        headers = ["published", "layers", "score", "metric", "source"]
+        parts.append(tabulate(rows, headers, disable_numparse=True))
+        parts.append("Scores of different metrics cannot be compared; run.json says which of ours can, if any.")
+    return "\n\n".join(parts)
+
+
+def line(score: Score, digits: int) -> tuple[str, str, str, str]:
+    interval = "" if score.interval is None else f"± {score.interval:.{digits}f}"
+    return score.metric, f"{score.score:.{digits}f}", interval, score.text
+
+
+def test_set(translation: dict[str, Any]) -> str:
+    """The names of the files that were translated."""
+    names = [Path(str(translation["input"])).name] if "input" in translation else translation.get("texts")
+    return f"({', '.join(map(str, names))})" if names and isinstance(names, list) else ""
+
+
+def _bleu(figure: Figure) -> str:
+    return "failed" if figure.bleu is None else f"{figure.bleu:.2f}"
+
+
+def _origin(figure: Figure) -> str:
+    return "; ".join(filter(None, (figure.paper, figure.note)))

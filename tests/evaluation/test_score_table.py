@@ -1,0 +1,22 @@
+"""The heading of the printed scores; the rest is printed in test_score.py and read there."""
+
+from typing import Any
+
+import pytest
+
+from realformer_nmt.evaluation import score_table
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"texts": ["test_2016_flickr.en.gz"]}, "(test_2016_flickr.en.gz)"),
+        ({"texts": ["a.en", "b.en"]}, "(a.en, b.en)"),
+        ({"texts": []}, ""),
+        ({}, ""),
+        ({"input": "/some/where/news.txt"}, "(news.txt)"),
+        ({"texts": "damaged"}, ""),
+    ],
+)
+def test_the_heading_names_the_files_that_were_translated(changes: dict[str, Any], expected: str) -> None:
+    assert score_table.test_set(changes) == expected
