@@ -16,6 +16,7 @@ from realformer_nmt.common.finished import Stage
 from realformer_nmt.evaluation import heldout, model_record
 from realformer_nmt.fairseq_patches.quiet import quiet
 
+DATA = (".idx", ".bin", ".txt", ".label")  # no record of a measurement that lies beside them
 PERPLEXITY = "ppl"  # as fairseq calls it
 OF_BATCHES = ("wpb", "bsz")  # words and sentences a batch
 
@@ -48,7 +49,7 @@ def asked(args: argparse.Namespace) -> Stage:
 def files(data: Path, subset: str) -> dict[str, Path]:
     """Of the subset and the dictionaries, also of the folders that sentence_prediction has for inputs and labels."""
     found = sorted([*data.glob("*"), *data.glob("*/*")])  # rglob leaves out what lies behind a link
-    kept = (path for path in found if path.name.partition(".")[0] in (subset, "dict"))
+    kept = (path for path in found if path.suffix in DATA and path.name.partition(".")[0] in (subset, "dict"))
     return {str(path.relative_to(data)): path for path in kept if path.is_file()}
 
 

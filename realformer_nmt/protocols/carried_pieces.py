@@ -8,7 +8,7 @@ from fairseq import tasks
 
 from realformer_nmt.common.finished import Stage
 from realformer_nmt.common.provenance import Record
-from realformer_nmt.fairseq_patches.carried_embeddings import OPTION, rows_of, told
+from realformer_nmt.fairseq_patches.carried_embeddings import OPTION, demand_beginning, rows_of, told
 from realformer_nmt.fairseq_patches.quiet import quiet
 
 
@@ -20,6 +20,7 @@ def counted(stage: Stage, cfg: Any, anew: bool) -> Record:
     before = (None if anew else stage.standing().record) or {}
     if OPTION in before:
         return {OPTION: before[OPTION]}
+    demand_beginning(cfg)
     with quiet():
         rows = rows_of(Path(cfg.checkpoint.finetune_from_model), Path(folder), tasks.setup_task(cfg.task))
     print(f"embeddings carried over: {told(rows)}", file=sys.stderr)

@@ -35,7 +35,7 @@ class Attention(Asked):
 
 class Hypothesis(BaseModel):
     text: str
-    score: float = Field(description="log2 of its probability a token")
+    score: float = Field(description="log2 of its probability, divided by (tokens, the end among them) ** lenpen")
     pieces: list[str] = Field(description="as the model has written it")
 
 

@@ -29,7 +29,15 @@ def test_means_are_those_of_every_batch_by_its_weight() -> None:
 
 
 def test_inputs_are_the_subset_and_every_dictionary(tmp_path: Path) -> None:
-    for name in ("input0/test.idx", "input0/test.bin", "input0/train.idx", "input0/dict.txt", "label/dict.txt", "log"):
+    for name in (
+        "input0/test.idx",
+        "input0/test.bin",
+        "input0/train.idx",
+        "input0/dict.txt",
+        "label/dict.txt",
+        "log",
+        "test.json",
+    ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     read = {"input0/test.idx", "input0/test.bin", "input0/dict.txt", "label/dict.txt"}

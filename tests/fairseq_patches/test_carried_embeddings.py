@@ -136,6 +136,17 @@ def test_what_does_not_go_together_is_refused(
     assert told in str(refused.value)
 
 
+@pytest.mark.parametrize("words", [list("abc"), list("abcdefghijklmnop")])
+def test_dictionaries_of_another_length_than_the_tables_are_refused(
+    words: list[str], toy_corpus: Path, tmp_path: Path
+) -> None:
+    """Of a checkpoint that does not tell whose words it knows."""
+    other = other_words(toy_corpus, tmp_path / "other", src=words)
+    model = saved.save(tmp_path / "first.pt", {**saved.state(toy_corpus), "task_state": {}})
+    with pytest.raises(UserError, match=rf"first\.pt knows \d+ source pieces, and .*/other has {len(words) + 4}: give"):
+        begun(toy_corpus, "--finetune-from-model", model, "--carry-embeddings", other)
+
+
 @pytest.mark.parametrize(
     ("languages", "told"),
     [(["src/../../secret", "tgt"], "'src/../../secret' names no language"), (["src"], "is of 1 languages")],

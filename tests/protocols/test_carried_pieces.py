@@ -6,6 +6,7 @@ import pytest
 import saved
 
 from realformer_nmt.common import sealed
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Stage
 from realformer_nmt.protocols import updates
 from realformer_nmt.protocols.carried_pieces import counted
@@ -27,3 +28,9 @@ def test_pieces_are_counted_once_and_known_afterwards(
     assert counted(stage, cfg, anew=False) == found
     assert sealed.read(stage.record, "")["carry_embeddings"] == found["carry_embeddings"]
     assert counted(stage, updates.parse(words), anew=False) == {}
+
+
+def test_without_a_model_to_begin_with_nothing_is_counted(toy_corpus: Path, tmp_path: Path) -> None:
+    words = [str(toy_corpus), "--arch", "realformer_tiny", *saved.OPTIMISER, "--carry-embeddings", str(toy_corpus)]
+    with pytest.raises(UserError, match="needs --finetune-from-model FILE, whose embeddings they are"):
+        counted(Stage(tmp_path / "train.json", {}, {}), updates.parse([*words, "--restore-file", "x.pt"]), anew=False)
