@@ -80,7 +80,9 @@ class Desk:
             raise UserError(f"beam={asked.beam}: allowed is {self._limits.most_beam} or less")
         decoding = Decoding(**asked.model_dump(exclude={"model", "texts"}), precision=served.precision)
         found = await self._answers(Search(served.translator, decoding), asked.texts, request)
-        return messages.Translations(model=served.name, translations=[translation(each) for each in found])
+        return messages.Translations(
+            model=served.name, translations=[translation(each, asked.alignments) for each in found]
+        )
 
     async def attention(self, asked: messages.Attention, request: Request) -> messages.Weights:
         """Of every head of a layer, while the model reads the text and writes the pieces."""
@@ -149,8 +151,13 @@ def described(served: Served) -> messages.Model:
     )
 
 
-def translation(found: list[Any]) -> messages.Translation:
-    hypotheses = [messages.Hypothesis(text=each.text, score=each.score, pieces=each.pieces) for each in found]
+def translation(found: list[Any], aligned: bool) -> messages.Translation:
+    hypotheses = [
+        messages.Hypothesis(
+            text=each.text, score=each.score, pieces=each.pieces, alignment=each.alignment if aligned else None
+        )
+        for each in found
+    ]
     return messages.Translation(source=found[0].source, hypotheses=hypotheses)
 
 

@@ -24,6 +24,7 @@ class Translate(Asked):
     lenpen: Annotated[float, LENGTH_PENALTY] = Decoding.lenpen
     max_len_a: float = Field(Decoding.max_len_a, ge=0, le=100, description="at most a * source length + b tokens")
     max_len_b: int = Field(Decoding.max_len_b, ge=0, le=10_000)
+    alignments: bool = Field(Decoding.alignments, description="which piece of the source each piece comes from")
 
 
 class Attention(Asked):
@@ -37,6 +38,7 @@ class Hypothesis(BaseModel):
     text: str
     score: float = Field(description="log2 of its probability, divided by (tokens, the end among them) ** lenpen")
     pieces: list[str] = Field(description="as the model has written it")
+    alignment: list[tuple[int, int]] | None = Field(description="places in source and in pieces, if asked for")
 
 
 class Translation(BaseModel):

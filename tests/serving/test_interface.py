@@ -138,6 +138,18 @@ def test_hypotheses_are_the_translators(client: Client, model: Translator, texts
     assert (first["source"], first["hypotheses"][0]["pieces"]) == (texts[0].split(), own[0][0].pieces)
 
 
+def test_alignments_are_the_translators_where_they_are_asked_for(client: Client, model: Translator) -> None:
+    for text in ("b a c d", ""):
+        aligned, plain = (
+            client.post("/translate", {"texts": [text], "alignments": asked}).json["translations"][0]["hypotheses"][0]
+            for asked in (True, False)
+        )
+        ((own,),) = model.stream([text], alignments=True)
+        assert [tuple(pair) for pair in aligned["alignment"]] == own.alignment
+        assert [other for _, other in own.alignment] == [*range(len(own.pieces))]
+        assert {**aligned, "alignment": None} == plain
+
+
 def test_clients_at_once_get_each_their_own(client: Client, model: Translator, texts: list[str]) -> None:
     with ThreadPoolExecutor(16) as threads:
         found = list(threads.map(lambda text: client.post("/translate", {"texts": [text], "beam": 4}), texts))
