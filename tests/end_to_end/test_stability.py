@@ -1,5 +1,5 @@
-"""18L-18L: Post-LN never learns what the source says; Pre-LN, ADMIN and RealFormer do within 100 updates,
-ResiDual within 180.
+"""18L-18L: Post-LN never learns what the source says; Pre-LN, ADMIN and RealFormer do within 80 updates,
+ResiDual within 140.
 
 Liu et al. 2020 (2004.08249), figure 1; He et al. 2021 (2012.11747), table 7: "failed".
 """
@@ -15,7 +15,7 @@ from commands import fairseq as command
 from processes import said
 from reports import losses, updates
 
-WORDS = [f"w{number}" for number in range(30)]
+WORDS = [f"w{number}" for number in range(10)]
 DEEP = ("--encoder-layers", 18, "--decoder-layers", 18)  # of width 64
 SETTINGS = (  # Adam and the warm-up of the ADMIN runs, shortened: 1e-3 after 50 updates, then inverse square root
     *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--lr", 1e-3, "--max-tokens", 300, "--dropout", 0.1),
@@ -27,13 +27,13 @@ SETTINGS = (  # Adam and the warm-up of the ADMIN runs, shortened: 1e-3 after 50
 
 @pytest.fixture(scope="module")
 def deep_corpus(once: Callable[[str, Callable[[Path], None]], Path]) -> Path:
-    """4,000 reversed sentences of three to six words out of 30."""
+    """4,000 reversed sentences of three or four words out of 10."""
     return once("deep_reversals", write)
 
 
 def write(folder: Path) -> None:
     chance = np.random.default_rng(2)
-    sources = [chance.choice(WORDS, chance.integers(3, 7)) for _ in range(4000)]
+    sources = [chance.choice(WORDS, chance.integers(3, 5)) for _ in range(4000)]
     (folder / "train.src").write_text("".join(" ".join(words) + "\n" for words in sources))
     (folder / "train.tgt").write_text("".join(" ".join(words[::-1]) + "\n" for words in sources))
     languages = ("--source-lang", "src", "--target-lang", "tgt", "--joined-dictionary")
@@ -51,11 +51,11 @@ def unigram_loss(text: str) -> float:
 @pytest.mark.parametrize(
     ("family", "learns", "within"),
     [
-        ("resi_dual", True, 180),
-        ("post_ln", False, 180),
-        ("realformer", True, 100),
-        ("admin", True, 100),
-        ("pre_ln", True, 100),
+        ("resi_dual", True, 140),
+        ("post_ln", False, 140),
+        ("realformer", True, 80),
+        ("admin", True, 80),
+        ("pre_ln", True, 80),
     ],
 )
 def test_18_layers(family: str, learns: bool, within: int, deep_corpus: Path, user_dir: Path, tmp_path: Path) -> None:
@@ -63,4 +63,4 @@ def test_18_layers(family: str, learns: bool, within: int, deep_corpus: Path, us
     log = said(command("train", *arguments, *SETTINGS, "--max-update", within), tmp_path)
     assert updates(log)[-1] == within
     bits_below = unigram_loss((deep_corpus / "train.tgt").read_text()) - losses(log)[-1]
-    assert bits_below > 0.5 if learns else bits_below < 0.1, losses(log)
+    assert bits_below > 0.3 if learns else bits_below < 0.1, losses(log)
