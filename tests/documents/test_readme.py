@@ -4,8 +4,9 @@ import os
 import re
 import shutil
 import subprocess
-import sysconfig
 from pathlib import Path
+
+from recipe import path_with_fairseq
 
 from realformer_nmt.command import SUBCOMMANDS
 
@@ -18,12 +19,13 @@ def test_the_trial(tmp_path: Path) -> None:
     claim = re.search(r"all (\d+) sentences translated, BLEU of ([\d.]+) or more", page)
     assert trial
     assert claim
-    scripts = Path(sysconfig.get_path("scripts"))
-    (tmp_path / "realformer_nmt").symlink_to(REPOSITORY / "realformer_nmt")
+    programs, folder = tmp_path / "programs", tmp_path / "cwd"
+    folder.mkdir()
+    (folder / "realformer_nmt").symlink_to(REPOSITORY / "realformer_nmt")
     run = subprocess.run(
         [str(shutil.which("bash")), "-euc", trial[1].replace("source .venv/bin/activate\n", "")],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "OMP_NUM_THREADS": "1"},
+        cwd=folder,
+        env={**os.environ, "PATH": path_with_fairseq(programs), "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         timeout=600,
@@ -35,7 +37,7 @@ def test_the_trial(tmp_path: Path) -> None:
     assert scored
     assert float(scored[1]) >= float(claim[2])
     assert "decoder.layers.1.ffn" in run.stdout
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["realformer_nmt", "toy"]
+    assert sorted(path.name for path in folder.iterdir()) == ["realformer_nmt", "toy"]
 
 
 def test_the_readme_names_what_there_is() -> None:

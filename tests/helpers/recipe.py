@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from commands import OURS, REPOSITORY, server
+from commands import OURS, REPOSITORY, SERVED, fairseq, server
 
 RUN = "realformer-1-realformer-s1111"  # the folder of a run that is given no name
 TINY = ["--layers", "1", "--workers", "1", "--gpus", "0", "--max-tokens", "600", "--tokens-a-step", "600"]
@@ -31,13 +31,23 @@ def commands(printed: str, program: str) -> list[list[str]]:
 def path_with_program(folder: Path, words: Sequence[str] = OURS) -> str:
     """A PATH on which `realformer-nmt` is this checkout's, installed or not; or other words."""
     folder.mkdir(exist_ok=True)
-    program = folder / "realformer-nmt"
-    program.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
-    program.chmod(0o755)
+    write_program(folder / "realformer-nmt", words)
     return os.pathsep.join((str(folder), os.environ["PATH"]))
 
 
-def forked() -> list[str]:
+def write_program(program: Path, words: Sequence[str]) -> None:
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+    program.chmod(0o755)
+
+
+def forked(which: str = "ours", words: Sequence[str] = OURS[1:]) -> list[str]:
     """The words of `realformer-nmt` in forks of a server. A signal to them reaches no fork."""
-    address = server("ours")
-    return [sys.executable, "-IS", str(Path(__file__).with_name("fork_client.py")), address, *OURS[1:]]
+    return [sys.executable, "-IS", str(Path(__file__).with_name("fork_client.py")), server(which), *words]
+
+
+def path_with_fairseq(folder: Path) -> str:
+    """A PATH on which `realformer-nmt` and fairseq's commands are forks."""
+    path = path_with_program(folder, forked())
+    for name, which in SERVED.items():
+        write_program(folder / name, forked(which, fairseq(name.removeprefix("fairseq-"))))
+    return path
