@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from realformer_nmt.comparison.cell import Cell
 from realformer_nmt.comparison.running import Progress, run
 
-BETWEEN_LOOKS = 0.3  # seconds
+BETWEEN_LOOKS = 0.1  # seconds
 Told = Callable[[Cell, Progress], None]
 Environment = Mapping[str, str]
 

@@ -13,7 +13,7 @@ from realformer_nmt.comparison.launch.here import BETWEEN_LOOKS, Told
 from realformer_nmt.comparison.note import Note
 from realformer_nmt.comparison.running import Progress, run
 
-BETWEEN_QUESTIONS = 10.0  # seconds, of the queue
+BETWEEN_FILES = 2.0  # seconds, of a disk that many share; submitit asks the queue itself ever more seldom
 
 
 class Job:
@@ -47,7 +47,7 @@ def launch(
         while not all(job.done() for job in jobs.values()):
             for cell, job in jobs.items():
                 show(cell, Progress(f"{Note(cell).state}, job {job.job_id} {job.state.lower()}"))
-            time.sleep(BETWEEN_QUESTIONS if cluster == "slurm" else BETWEEN_LOOKS)
+            time.sleep(BETWEEN_FILES if cluster == "slurm" else BETWEEN_LOOKS)
     except BaseException:
         for job in jobs.values():
             job.cancel()
