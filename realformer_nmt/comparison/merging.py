@@ -9,6 +9,7 @@ from pathlib import Path
 
 from realformer_nmt.common.atomic_files import writing
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.comparison import scored
 from realformer_nmt.comparison.cell import Cell
@@ -68,12 +69,13 @@ def demand_reference(cell: Cell, mine: Cell) -> None:
     reference = scored.read(cell.scores).get("files", {}).get("reference")
     if reference is None:
         return
-    file = mine.folder / reference["path"]
-    if not file.resolve().is_file() or sha256(file.resolve()) != reference["sha256"]:
-        raise UserError(
-            f"{cell.scores} was scored with {reference['path']}, seen from its folder; seen from {mine.folder} that is "
-            f"not there, or another file: put the prepared corpus there; {NOTHING}"
-        )
+    with expected(cell.scores, NOTHING):
+        file = mine.folder / reference["path"]
+        if not file.resolve().is_file() or sha256(file.resolve()) != reference["sha256"]:
+            raise UserError(
+                f"{cell.scores} was scored with {reference['path']}, seen from its folder; seen from {mine.folder} "
+                f"that is not there, or another file: put the prepared corpus there; {NOTHING}"
+            )
 
 
 def copy(folder: Path, to: Path) -> None:

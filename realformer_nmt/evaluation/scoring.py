@@ -54,8 +54,10 @@ def run(args: argparse.Namespace) -> int:
         "versions": versions(),
         "commit": commit(),
     }
-    stage.write(made, {**record, **summary(record)})
-    print(score_table.table(record, scores, figures))
+    with json_records.expected(args.translation / RECORD, WRITER):
+        told, summed = score_table.table(record, scores, figures), summary(record)
+    stage.write(made, {**record, **summed})
+    print(told)
     return 0
 
 

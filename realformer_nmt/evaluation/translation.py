@@ -84,11 +84,15 @@ def asked(args: argparse.Namespace) -> Stage:
     model = sorted(path for path in corpus.folder.glob("*") if path.is_file()) if corpus.folder else []
     dictionaries = {path.name: path for path in (corpus.data / f"dict.{side}.txt" for side in corpus.languages)}
     subwords = {f"subwords/{path.name}": path for path in model}
-    inputs = {**named(args.checkpoints), **dictionaries, **of_text, **subwords}
+    models, others = named(args.checkpoints), {**dictionaries, **of_text, **subwords}
+    for name in models.keys() & others.keys():
+        raise UserError(
+            f"{models[name]} is called as another file that is read, {name}: give the checkpoint another name"
+        )
     said = {name: value for name, value in corpus.describe().items() if name not in PLACES}
     settings = {**text, **decoding(args), "validate": args.validate, **said, "steps": str(corpus.steps)}
     settings |= several(args.checkpoints)
-    return Stage(args.output / RECORD, settings, inputs)
+    return Stage(args.output / RECORD, settings, {**models, **others})
 
 
 def raw_text(args: argparse.Namespace, corpus: Preparation) -> Path | None:

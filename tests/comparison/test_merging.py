@@ -101,6 +101,17 @@ def test_a_reference_that_is_not_there_is_named(
     assert "test.tgt, seen from its folder" in told
 
 
+@pytest.mark.parametrize("path", [None, 5, [], "a\0b"])
+def test_a_reference_that_has_no_path_is_named(
+    path: object, root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = halves["there"] / "cells" / DONE[1] / "run.json"
+    content = sealed.read(run, "")
+    content["files"]["reference"]["path"] = path
+    sealed.write(run, content)
+    assert "run.json is another kind of file" in refused(root, halves, capsys)
+
+
 def test_a_folder_without_finished_cells_is_refused(
     root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

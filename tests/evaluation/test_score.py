@@ -194,6 +194,16 @@ def test_a_record_whose_names_are_none_is_refused_by_name(name: str, tmp_path: P
         called(score, folder, "--output", tmp_path / "run.json")
 
 
+@pytest.mark.parametrize("changes", [{"validation": 5}, {"validation": {"loss": "low", "subset": "valid"}}, {}])
+def test_what_the_table_cannot_show_leaves_no_record(changes: dict[str, Any], tmp_path: Path) -> None:
+    """The last is of no model."""
+    folder = folder_of(tmp_path / "out", ["a"], ["a"], **changes)
+    words = ("--reference", folder / "reference.txt", "--bootstrap", 0, "--output", tmp_path / "run.json")
+    with pytest.raises(UserError, match=r"translation\.json is another kind of file"):
+        called(score, folder, *words)
+    assert not (tmp_path / "run.json").exists()
+
+
 def test_run_json_says_all_there_is_to_know(run: Path, toy_corpus: Path, tmp_path: Path) -> None:
     reference = toy_corpus.parent / "test.tgt"
     average, out, record = tmp_path / "average.pt", tmp_path / "out", tmp_path / "runs" / "run.json"

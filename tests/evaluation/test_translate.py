@@ -211,6 +211,8 @@ def test_a_translation_of_several_models_is_not_that_of_one_of_them(
             translate.run(asked(model))
     with pytest.raises(UserError, match=r"checkpoint5\.pt is given twice"):
         translate.run(asked(*models, models[1]))
+    with pytest.raises(UserError, match=r"other/dict\.src\.txt is called as another file that is read"):
+        translation.asked(asked(tmp_path / "other" / "dict.src.txt"))
 
 
 def test_fairseq_generate_does_not_outlive_a_killed_command(run: Path, toy_corpus: Path, tmp_path: Path) -> None:
