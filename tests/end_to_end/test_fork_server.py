@@ -29,8 +29,8 @@ def real(words: list[str], folder: Path) -> tuple[int, list[str], str]:
     return outcome(done, folder)
 
 
-def forked(words: list[str], folder: Path) -> tuple[int, list[str], str]:
-    assert commands.server_for(words, {**os.environ, **ONE_THREAD}) == "train"
+def forked(words: list[str], folder: Path, which: str = "train") -> tuple[int, list[str], str]:
+    assert commands.server_for(words, {**os.environ, **ONE_THREAD}) == which
     return outcome(commands.run(words, folder=folder), folder)
 
 
@@ -48,6 +48,13 @@ def test_a_training_is_the_same_to_the_last_bit(train: list[str], tmp_path: Path
     assert outcomes[0] == outcomes[1]
     assert outcomes[0][0] == 0
     assert difference(*(folder / "saved" / "checkpoint_last.pt" for folder in folders)) == 0
+
+
+def test_hydra_composes_the_same(tmp_path: Path) -> None:
+    words = commands.fairseq("hydra-train", "--cfg", "job", f"hydra.run.dir={tmp_path}", "model=transformer_lm")
+    outcomes = real(words, tmp_path), forked(words, tmp_path, "rest")
+    assert outcomes[0] == outcomes[1]
+    assert outcomes[0][0] == 0
 
 
 def test_an_error_is_the_same_and_the_next_command_knows_nothing_of_our_module(

@@ -7,8 +7,8 @@ The executables themselves are started, by subprocess, where a test
     comparisons.start, test_translate, test_fetch;
   measures memory or the start: test_economy, test_command;
   is of executables, streams or what Python starts with: test_programs, test_standard_streams, test_child_processes;
-and by this module for a launcher (torchrun, strace, prlimit), for fairseq-hydra-train and other programs that are not
-in SERVED, for another Python, and for an environment that differs from that of the tests in more than FREE.
+and by this module for a launcher (torchrun, strace, prlimit), for programs that are not in SERVED, for
+another Python, and for an environment that differs from that of the tests in more than FREE.
 """
 
 import atexit
@@ -30,8 +30,9 @@ import fork_client
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 OURS = [sys.executable, "-m", "realformer_nmt.cli"]
+OTHER_COMMANDS = ("generate", "validate", "interactive", "eval-lm", "preprocess", "hydra-train")
 SERVED = {"fairseq-train": "train"}  # the others configure their logging after they have imported fairseq
-SERVED |= {f"fairseq-{name}": "rest" for name in ("generate", "validate", "interactive", "eval-lm", "preprocess")}
+SERVED |= {f"fairseq-{name}": "rest" for name in OTHER_COMMANDS}
 FAIRSEQ = ("fairseq.models", "fairseq.tasks", "fairseq.distributed_utils", "fairseq.options", "fairseq.trainer")
 # What ours imports where it needs it; fairseq after ours, which else would register with it
 OTHERS = ("torch.export", "sklearn.metrics", "scipy.stats", *FAIRSEQ)
