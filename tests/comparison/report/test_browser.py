@@ -1,11 +1,11 @@
 """The report as a reader sees it: in a real browser, on a desk and on a phone, by day and by night."""
 
-import functools
 import io
 from collections.abc import Callable, Iterator
 
 import browsers
 import pytest
+from fixture_types import Once
 from PIL import Image
 from playwright.sync_api import Browser, Page
 from sample_results import FAMILIES, Results, changed, empty, sample, unfinished
@@ -45,16 +45,14 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+def written(once: Once) -> Callable[[str], str]:
     """written(name) -> the address of that report, which is made once."""
 
-    @functools.cache
-    def make(name: str) -> str:
-        folder = tmp_path_factory.mktemp(name)
-        document.write(REPORTS[name](), folder)
+    def address(name: str) -> str:
+        folder = once(f"report of {name}", lambda folder: document.write(REPORTS[name](), folder))
         return (folder / "report.html").as_uri()
 
-    return make
+    return address
 
 
 @pytest.fixture
