@@ -19,6 +19,7 @@ from realformer_nmt.protocols import command
 from realformer_nmt.protocols.file_flags import demand_harmless, demand_no_part
 
 BUDGET = ("epochs", "updates", "tokens-a-step", "max-tokens", "average", "precision")  # of `realformer-nmt train`
+OF_BUDGET = {"max-epoch": "epochs", "max-update": "updates", "max-tokens": "max-tokens"}  # flags that it stands for
 MOST_SEEDS = 1000  # at once
 
 
@@ -126,6 +127,7 @@ class Grid:
         for flags in (self.train, *(rule.train for rule in self.override)):
             demand_harmless(flags or {})
             demand_no_part(flags or {})
+            demand_no_budget(flags or {})
 
     def _demand_axes(self) -> None:
         along = self.axes or {}
@@ -173,6 +175,12 @@ def demand_budget(budget: Mapping[str, Any]) -> None:
             raise ValueError(unknown("budget: precision", str(value), command.PRECISIONS))
         if name != "precision" and (type(value) is not int or value < 1):
             raise ValueError(f"budget: {name} {value}: allowed is a whole number, 1 or more")
+
+
+def demand_no_budget(flags: Mapping[str, Any]) -> None:
+    """fairseq-train would follow the flag, and the plan and the table the budget."""
+    for name in OF_BUDGET.keys() & flags.keys():
+        raise ValueError(f"train: {name} is said by budget: {OF_BUDGET[name]}, or by an axis; give it there")
 
 
 def load(file: Path) -> Grid:

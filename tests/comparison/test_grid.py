@@ -53,6 +53,8 @@ REFUSED = {
     PLAIN + "[[override]]\nfamily = 'nothing'": "family nothing is not one of",
     PLAIN + "[failure]\nmargin = 'much'": "failure.margin: allowed is a number",
     PLAIN + "families = ['admin']": "Cannot overwrite a value",
+    PLAIN + "[train]\nmax-update = 30": "train: max-update is said by budget: updates, or by an axis; give it there",
+    PLAIN + "[[override]]\nlayers = '6'\n[override.train]\nmax-epoch = 3": "train: max-epoch is said by budget: epochs",
 }
 
 
