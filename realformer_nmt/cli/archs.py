@@ -54,14 +54,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def describe(arch: str, vocabulary: int) -> dict[str, Any]:
-    import torch
-
     from realformer_nmt.model.config import TranslationConfig
     from realformer_nmt.model.presets import PRESETS
-    from realformer_nmt.model.skeleton import skeleton
+    from realformer_nmt.model.skeleton import parameters
 
     options = vars(TranslationConfig()) | PRESETS[arch] | {"share_all_embeddings": True}
-    with torch.device("meta"):
-        model = skeleton(argparse.Namespace(**options), vocabulary, vocabulary)
     shown = {name: options[name] for name in COLUMNS if name in options}
-    return {"arch": arch, **shown, "parameters": sum(parameter.numel() for parameter in model.parameters())}
+    return {"arch": arch, **shown, "parameters": parameters(argparse.Namespace(**options), vocabulary, vocabulary)}

@@ -72,16 +72,14 @@ def demand_states_of(cell: Cell) -> None:
 
 def cost(cell: Cell, words: Sequence[str]) -> Cost:
     """Of a cell whose data are there."""
-    from realformer_nmt.model.skeleton import skeleton  # which imports the models
+    from realformer_nmt.model.skeleton import parameters  # which imports the models
 
     flags = [word for word in words[words.index(str(cell.data.absolute())) :] if not word.startswith("$(")]
     cfg = updates.parse(flags)
     sizes = [len(Dictionary.load(str(cell.data / f"dict.{language}.txt"))) for language in cell.languages]
-    with torch.device("meta"):
-        parameters = sum(parameter.numel() for parameter in skeleton(cfg.model, *sizes).parameters())
     ranks = max(1, cfg.distributed_training.distributed_world_size)
     step = ranks * cfg.dataset.max_tokens * cfg.optimization.update_freq[0]
-    return Cost(parameters, updates.length(cfg, ranks).updates, step)
+    return Cost(parameters(cfg.model, *sizes), updates.length(cfg, ranks).updates, step)
 
 
 def table(cells: Sequence[Cell], costs: Sequence[Cost], tflops: float | None) -> str:
