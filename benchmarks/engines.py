@@ -1,5 +1,7 @@
 """Beam search by stock fairseq, by this package in every precision, and by CTranslate2, on the same weights.
 
+CTranslate2 runs in processes of its own: in one process with it our batches took 1.6 times as long, stock's no longer.
+
 pip install -e '.[bench]'
 python benchmarks/engines.py                        # 62 sentences together and single ones, with 1 and 2 threads
 """
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from apart import apart
 from contestants import STOCK, Place, Sample, Shape, build, samples
 from exported import exported
 from generating import generator
@@ -34,12 +37,20 @@ def race(shape: Shape, batches: list[Sample], who: list[str], beam: int, rounds:
     stock = build(STOCK, shape, PLACE).eval().requires_grad_(False)
     for label, given in (("single sentences", alone(batches)), (f"{sentences(batches)} sentences together", batches)):
         works: dict[str, Work] = {name: generator(name, shape, PLACE, given, beam, stock) for name in (STOCK, *who)}
-        works |= {name: exported(stock, shape, given, beam, kind) for name, kind in THEIRS.items()}
-        times = interleaved(works, rounds, PLACE.device)
+        asked = (shape, given, beam, torch.get_num_threads())
+        works |= {name: apart(ctranslate2, kind, *asked) for name, kind in THEIRS.items()}
+        times = interleaved(works, rounds, PLACE.device, clock=True)
         for name, ratio in ratios(times, STOCK).items():
             threads, seconds = torch.get_num_threads(), round(spread(times[name]).median, 3)
             yield {"what": label, "threads": threads, "engine": name, "against stock": str(ratio), "seconds": seconds}
         del works
+
+
+def ctranslate2(precision: str, shape: Shape, given: list[Sample], beam: int, threads: int) -> Work:
+    logging.disable(logging.INFO)
+    torch.set_num_threads(threads)
+    stock = build(STOCK, shape, PLACE).eval().requires_grad_(False)  # the same each time: its seed is fixed
+    return exported(stock, shape, given, beam, precision)
 
 
 def sentences(batches: list[Sample]) -> int:

@@ -28,9 +28,9 @@ def spread(values: list[float]) -> Spread:
     return Spread(statistics.median(values), min(values), max(values))
 
 
-def seconds(work: Work, device: torch.device) -> float:
-    """Of one thread on the CPU its processor time, which other users of the machine hardly change."""
-    if device.type == "cpu" and torch.get_num_threads() == 1:
+def seconds(work: Work, device: torch.device, clock: bool = False) -> float:
+    """Of one thread on the CPU its processor time, which other users of the machine hardly change, or the clock's."""
+    if device.type == "cpu" and torch.get_num_threads() == 1 and not clock:
         start = _processor_time()
         work()
         return _processor_time() - start
@@ -52,14 +52,16 @@ def _processor_time() -> float:
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def interleaved(works: Mapping[str, Work], rounds: int, device: torch.device) -> dict[str, list[float]]:
+def interleaved(
+    works: Mapping[str, Work], rounds: int, device: torch.device, clock: bool = False
+) -> dict[str, list[float]]:
     """Seconds a round of each, taken in turns after one warm-up each; the order turns round from round to round."""
     for work in works.values():
         work()
     times: dict[str, list[float]] = {name: [] for name in works}
     for number in range(rounds):
         for name in list(works)[:: -1 if number % 2 else 1]:
-            times[name].append(seconds(works[name], device))
+            times[name].append(seconds(works[name], device, clock))
     return times
 
 
