@@ -31,6 +31,8 @@ def run(args: argparse.Namespace) -> int:
         metrics.comet_package()  # before anything else takes its time
     translation = sealed.read(args.translation / RECORD, WRITER, WANTED)
     stage = asked(args)
+    if not (args.training or args.anew):
+        demand_no_training(stage)
     if stage.finished(args.anew):
         return 0
     training = sealed.read(args.training, TRAINER) if args.training else {}
@@ -59,6 +61,12 @@ def run(args: argparse.Namespace) -> int:
     stage.write(made, {**record, **summed})
     print(told)
     return 0
+
+
+def demand_no_training(stage: Stage) -> None:
+    """Its hours and protocol are another's where none is given now."""
+    if stage.standing().done and sealed.read(stage.record, WRITER).get("training"):
+        raise UserError(f"{stage.record} was made with --training: give it again, name another place, or pass --anew")
 
 
 def asked(args: argparse.Namespace) -> Stage:

@@ -217,6 +217,9 @@ def test_run_json_says_all_there_is_to_know(run: Path, toy_corpus: Path, tmp_pat
     done = realformer_nmt("score", out, *options)
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(record.read_text())
+    without = realformer_nmt("score", out, *(word for word in options if word not in ("--training", train)))
+    assert (without.returncode, "run.json was made with --training: give it again" in without.stderr) == (1, True)
+    assert realformer_nmt("score", out, *options).returncode == 0
     hypotheses = (record.parent / found["files"]["hypotheses"]["path"]).resolve()
     assert hypotheses == (out / "hypotheses.txt").resolve()
     assert sha256(hypotheses) == found["files"]["hypotheses"]["sha256"]
