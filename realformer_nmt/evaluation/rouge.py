@@ -1,6 +1,6 @@
 """ROUGE (Lin 2004), for summaries: what hypothesis and reference share, in words of small letters without stemming.
 
-As the package rouge-score counts English; letters of every other language are letters here, too.
+As the package rouge-score 0.1.2 counts English; letters of every other language are letters here, too.
 """
 
 import re

@@ -65,7 +65,8 @@ def run(args: argparse.Namespace) -> int:
 
 def demand_no_training(stage: Stage) -> None:
     """Its hours and protocol are another's where none is given now."""
-    if stage.standing().done and sealed.read(stage.record, WRITER).get("training"):
+    before = stage.standing().record
+    if before and before.get("training"):
         raise UserError(f"{stage.record} was made with --training: give it again, name another place, or pass --anew")
 
 

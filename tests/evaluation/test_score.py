@@ -3,28 +3,18 @@
 import argparse
 import json
 import os
-import re
-import shutil
 import subprocess
 import sysconfig
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-import commands
 import pytest
-import torch
-from program import realformer_nmt
-from sacrebleu.metrics import BLEU
-from tiny_run import Training
 from word_salad import texts
 
-from realformer_nmt.checkpoints import average as average_command
 from realformer_nmt.common import sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import read_lines, sha256
-from realformer_nmt.evaluation import metrics, raw_texts, score, scoring, translate
+from realformer_nmt.evaluation import metrics, raw_texts, score, scoring
 from realformer_nmt.evaluation.metric_table import tokenised_bleu
 from realformer_nmt.evaluation.metrics import Texts, measure
 
@@ -174,86 +164,17 @@ def test_comet_is_never_left_out_silently(tmp_path: Path, monkeypatch: pytest.Mo
     assert (found.score, found.signature) == (pytest.approx(2 / 3), "Some/model|unbabel-comet:2.2")
 
 
-@pytest.fixture(scope="module")
-def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
-    return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
-
-
-def called(command: ModuleType, *words: object) -> int:
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
-    with commands.starting_forks():
-        status: int = command.run(parser.parse_args(list(map(str, words))))
-    return status
-
-
 @pytest.mark.parametrize("name", ["corpus", "subset", "published", "hyphens"])
 def test_a_record_whose_names_are_none_is_refused_by_name(name: str, tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "out", ["a"], ["a"], **{name: {"a": 1}})
     with pytest.raises(UserError, match=rf"translation\.json .*: {name} is .*, which is no name"):
-        called(score, folder, "--output", tmp_path / "run.json")
+        score.run(arguments(folder))
 
 
 @pytest.mark.parametrize("changes", [{"validation": 5}, {"validation": {"loss": "low", "subset": "valid"}}, {}])
 def test_what_the_table_cannot_show_leaves_no_record(changes: dict[str, Any], tmp_path: Path) -> None:
     """The last is of no model."""
     folder = folder_of(tmp_path / "out", ["a"], ["a"], **changes)
-    words = ("--reference", folder / "reference.txt", "--bootstrap", 0, "--output", tmp_path / "run.json")
     with pytest.raises(UserError, match=r"translation\.json is another kind of file"):
-        called(score, folder, *words)
-    assert not (tmp_path / "run.json").exists()
-
-
-def test_run_json_says_all_there_is_to_know(run: Path, toy_corpus: Path, tmp_path: Path) -> None:
-    reference = toy_corpus.parent / "test.tgt"
-    average, out, record = tmp_path / "average.pt", tmp_path / "out", tmp_path / "runs" / "run.json"
-    train = tmp_path / "train.json"
-    sealed.write(train, {"protocol": "realformer", "wall_clock_hours": 2.5, "gpu_hours": 20.0})
-    assert called(average_command, run, "--best", 2, "--output", average) == 0
-    corpus = ["--data", toy_corpus, "--subwords", "none"]
-    decoding = ["--cpu", "--beam", 2, "--max-len-a", 1, "--max-len-b", 2]
-    assert called(translate, average, *corpus, *decoding, "--validate", "--output", out) == 0
-    options = ["--reference", reference, "--training", train, "--published", "WMT14 En-De", "--output", record]
-    done = realformer_nmt("score", out, *options)
-    assert (done.returncode, done.stderr) == (0, "")
-    found = json.loads(record.read_text())
-    without = realformer_nmt("score", out, *(word for word in options if word not in ("--training", train)))
-    assert (without.returncode, "run.json was made with --training: give it again" in without.stderr) == (1, True)
-    assert realformer_nmt("score", out, *options).returncode == 0
-    hypotheses = (record.parent / found["files"]["hypotheses"]["path"]).resolve()
-    assert hypotheses == (out / "hypotheses.txt").resolve()
-    assert sha256(hypotheses) == found["files"]["hypotheses"]["sha256"]
-    expected = BLEU().corpus_score(read_lines(hypotheses), [read_lines(reference)]).score
-    assert found["scores"]["bleu"]["score"] == pytest.approx(expected)
-    assert expected > 1
-    assert re.search(rf"^sacreBLEU +{expected:.2f} ", done.stdout, re.M)
-    assert found["lines"] == 61
-    assert (found["arch"], found["protocol"], found["training_seed"]) == ("realformer_tiny", "realformer", 3)
-    weights = torch.load(average, weights_only=False)["model"]
-    unique = {t.data_ptr(): t.numel() for name, t in weights.items() if not name.endswith(("w0", "version"))}
-    assert found["parameters"] == sum(unique.values())
-    assert len(found["averaged"]) == 2
-    assert all(name.startswith("checkpoint.best_bleu") for name in found["averaged"])
-    best = [float(name.split("_")[2][:-4]) for name in found["averaged"]]
-    own = {"mean": pytest.approx(sum(best) / 2, abs=0.01), "checkpoints": 2}
-    assert found["models"][0]["validation"]["bleu"] == own
-    assert found["validation"] == json.loads((out / "translation.json").read_text())["validation"]
-    assert f"validation: loss {found['validation']['loss']:.3f}, greedy BLEU " in done.stdout
-    assert found["models"][0]["sha256"] == sha256(average)
-    members = {member["file"]: member["sha256"] for member in found["models"][0]["averaged"]}
-    assert members == {name: sha256(run / name) for name in found["averaged"]}
-    assert (found["wall_clock_hours"], found["gpu_hours"]) == (2.5, 20.0)
-    assert 0 < found["models"][0]["wall_clock_hours"] < 1
-    assert found["models"][0]["gpu_hours"] == 0
-    assert found["decoding"]["beam"] == 2
-    assert {figure["comparable_with"] for figure in found["published"]} == {None}
-    assert "29.35" in done.stdout
-    assert "tokenised BLEU newstest2014" in done.stdout
-    assert found["versions"]["sacrebleu"] in found["scores"]["bleu"]["signature"]
-    shutil.copy(run / "checkpoint5.pt", average)
-    with pytest.raises(
-        UserError, match=r"run\.json was made with other settings or files: average\.pt is another file"
-    ):
-        called(score, out, *options)
-    with pytest.raises(UserError, match=r"average\.pt is another than the one that translated: translate again"):
-        called(score, out, *options, "--anew")
+        score.run(arguments(folder, "--bootstrap", "0"))
+    assert not (folder / "run.json").exists()

@@ -1,0 +1,128 @@
+"""run.json of a real model, and what a second call makes of it."""
+
+import argparse
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import commands
+import pytest
+import torch
+from program import realformer_nmt
+from sacrebleu.metrics import BLEU
+from tiny_run import Training
+
+from realformer_nmt.checkpoints import average as average_command
+from realformer_nmt.common import sealed
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.text_lines import read_lines, sha256
+from realformer_nmt.evaluation import score, translate
+
+
+@pytest.fixture(scope="module")
+def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
+    return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
+
+
+class Scored(NamedTuple):
+    """A translation of an average of two, and the record and the output of its scores."""
+
+    average: Path
+    translation: Path
+    record: Path
+    options: list[object]
+    printed: str
+
+    @property
+    def found(self) -> dict[str, Any]:
+        record: dict[str, Any] = json.loads(self.record.read_text())
+        return record
+
+
+@pytest.fixture(scope="module")
+def scored(run: Path, toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Scored:
+    folder = tmp_path_factory.mktemp("scored")
+    average, out, train = folder / "average.pt", folder / "out", folder / "train.json"
+    record = folder / "runs" / "run.json"
+    sealed.write(train, {"protocol": "realformer", "wall_clock_hours": 2.5, "gpu_hours": 20.0})
+    assert called(average_command, run, "--best", 2, "--output", average) == 0
+    corpus = ["--data", toy_corpus, "--subwords", "none"]
+    decoding = ["--cpu", "--beam", 2, "--max-len-a", 1, "--max-len-b", 2]
+    assert called(translate, average, *corpus, *decoding, "--validate", "--output", out) == 0
+    options = ["--reference", toy_corpus.parent / "test.tgt", "--published", "WMT14 En-De", "--output", record]
+    done = realformer_nmt("score", out, *options, "--training", train)
+    assert (done.returncode, done.stderr) == (0, "")
+    return Scored(average, out, record, [*options, "--training", train], done.stdout)
+
+
+def called(command: ModuleType, *words: object) -> int:
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    with commands.starting_forks():
+        status: int = command.run(parser.parse_args(list(map(str, words))))
+    return status
+
+
+def test_the_score_is_that_of_the_files_it_names(scored: Scored, toy_corpus: Path) -> None:
+    found, reference = scored.found, toy_corpus.parent / "test.tgt"
+    hypotheses = (scored.record.parent / found["files"]["hypotheses"]["path"]).resolve()
+    assert hypotheses == (scored.translation / "hypotheses.txt").resolve()
+    assert sha256(hypotheses) == found["files"]["hypotheses"]["sha256"]
+    expected = BLEU().corpus_score(read_lines(hypotheses), [read_lines(reference)]).score
+    assert found["scores"]["bleu"]["score"] == pytest.approx(expected)
+    assert expected > 1
+    assert re.search(rf"^sacreBLEU +{expected:.2f} ", scored.printed, re.M)
+    assert found["lines"] == 61
+    assert found["versions"]["sacrebleu"] in found["scores"]["bleu"]["signature"]
+
+
+def test_the_model_is_described(scored: Scored, run: Path) -> None:
+    found = scored.found
+    assert (found["arch"], found["protocol"], found["training_seed"]) == ("realformer_tiny", "realformer", 3)
+    weights = torch.load(scored.average, weights_only=False)["model"]
+    unique = {t.data_ptr(): t.numel() for name, t in weights.items() if not name.endswith(("w0", "version"))}
+    assert found["parameters"] == sum(unique.values())
+    assert len(found["averaged"]) == 2
+    assert all(name.startswith("checkpoint.best_bleu") for name in found["averaged"])
+    best = [float(name.split("_")[2][:-4]) for name in found["averaged"]]
+    own = {"mean": pytest.approx(sum(best) / 2, abs=0.01), "checkpoints": 2}
+    assert found["models"][0]["validation"]["bleu"] == own
+    assert found["models"][0]["sha256"] == sha256(scored.average)
+    members = {member["file"]: member["sha256"] for member in found["models"][0]["averaged"]}
+    assert members == {name: sha256(run / name) for name in found["averaged"]}
+
+
+def test_hours_decoding_validation_and_published_figures_are_there(scored: Scored) -> None:
+    found = scored.found
+    assert (found["wall_clock_hours"], found["gpu_hours"]) == (2.5, 20.0)
+    assert 0 < found["models"][0]["wall_clock_hours"] < 1
+    assert found["models"][0]["gpu_hours"] == 0
+    assert found["decoding"]["beam"] == 2
+    assert found["validation"] == json.loads((scored.translation / "translation.json").read_text())["validation"]
+    assert f"validation: loss {found['validation']['loss']:.3f}, greedy BLEU " in scored.printed
+    assert {figure["comparable_with"] for figure in found["published"]} == {None}
+    assert "29.35" in scored.printed
+    assert "tokenised BLEU newstest2014" in scored.printed
+
+
+def test_asked_again_it_is_done_and_keeps_no_other_trainings_hours(scored: Scored) -> None:
+    before = scored.record.read_bytes()
+    assert called(score, scored.translation, *scored.options) == 0
+    with pytest.raises(UserError, match=r"run\.json was made with --training: give it again"):
+        called(score, scored.translation, *scored.options[:-2])
+    assert scored.record.read_bytes() == before
+
+
+def test_another_model_under_the_same_name_is_refused(scored: Scored, run: Path, tmp_path: Path) -> None:
+    kept = shutil.copy(scored.average, tmp_path)
+    shutil.copy(run / "checkpoint5.pt", scored.average)
+    told = r"run\.json was made with other settings or files: average\.pt is another file"
+    with pytest.raises(UserError, match=told):
+        called(score, scored.translation, *scored.options)
+    with pytest.raises(UserError, match=r"average\.pt is another than the one that translated: translate again"):
+        called(score, scored.translation, *scored.options, "--anew")
+    shutil.copy(kept, scored.average)
