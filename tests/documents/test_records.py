@@ -53,6 +53,12 @@ def test_the_race_of_engines_is_the_records() -> None:
     memory = {row["engine"]: row["of stock's weights"] for row in record["memory"]}
     assert f"{memory['post_ln, int8']:.2f} of stock's weights" in " ".join(page.split())
     assert f"CTranslate2 {record['versions']['ctranslate2']}" in section
+    assert f"most) of {record['rounds']} rounds" in " ".join(section.split())
+    xeon = json.loads((RESULTS / "engines_xeon.json").read_text())["speed"]
+    for name in ("realformer, int8", "CTranslate2, int8"):
+        single, together = (row["against stock"][:4] for row in xeon if (row["threads"], row["engine"]) == (1, name))
+        told = rf"{float(together):.1f} (times as fast as stock in batches )?and {float(single):.1f} times"
+        assert re.search(told, " ".join(section.split()))
     alone = [row for row in record["speed"] if (row["threads"], row["engine"]) == (1, "realformer, int8")]
     ratios = {row["what"]: f"{float(row['against stock'].split()[0]):.1f} times" for row in alone}
     told = f"{ratios['62 sentences together']} as fast in batches, {ratios['single sentences']} sentence by sentence"
