@@ -29,10 +29,17 @@ class Claim(NamedTuple):
 
 
 def summary(model: Row) -> Row:
-    """Of a model in analysis.json, what the claims are about: means over heads, over the upper half of the layers."""
+    """Of a model in analysis.json, what the claims are about: means over heads, over the upper half of the layers.
+
+    An only layer has no divergence.
+    """
     chains, checkpoint = model["attention"]["chains"], model["depth"]["checkpoint"]
     figures = {
-        figure: {chain: mean(value for layer in chains[chain][figure]["mean"] for value in layer) for chain in CHAINS}
+        figure: {
+            chain: mean(value for layer in layers for value in layer)
+            for chain in CHAINS
+            if (layers := chains[chain][figure]["mean"])
+        }
         for figure in ("entropy", "divergence")
     }
     cosines = {side: found["cosine"] for side, found in checkpoint["likeness"].items()}
@@ -80,7 +87,8 @@ def lowest(family: str, figure: str) -> Callable[[Sequence[Row]], Iterator[Found
     """Lower than every other family's, wherever it is measured."""
 
     def check(rows: Sequence[Row]) -> Iterator[Found]:
-        for layers, own, others in beside(rows, family):
+        measured = [row for row in rows if row[figure]]
+        for layers, own, others in beside(measured, family):
             least = {place: min(other[figure][place] for other in others) for place in own[figure]}
             told = "; ".join(
                 f"{place} {value:.2f}, the others from {least[place]:.2f}" for place, value in own[figure].items()

@@ -56,10 +56,10 @@ def is_whole(file: Path, name: str, made: Mapping[str, Any]) -> bool:
 
 
 def supported(models: Sequence[tuple[Cell, Record]]) -> Iterator[Record]:
-    """Each claim about trained models, among those of one seed at one point of the axes."""
+    """Each claim about trained models, among those of one depth and seed at one point of the axes."""
     groups: dict[tuple[Any, ...], list[Any]] = {}
     for cell, model in models:
-        groups.setdefault((cell.seed, cell.point), []).append(summary(model))
+        groups.setdefault((cell.layers, cell.seed, cell.point), []).append(summary(model))
     for claim in CLAIMS:
         for rows in groups.values() if claim.of == "trained" else ():
             for found in claim.check(rows):

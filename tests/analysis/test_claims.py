@@ -56,6 +56,12 @@ def test_figures_of_another_shape_do_not() -> None:
     assert answers(LIU, "trained", rows) == []  # nothing to compare with: no answer, rather than one
 
 
+def test_models_of_one_layer_have_no_answer_about_layers_above() -> None:
+    only = {"divergence": {}}
+    rows = [{**trained(family, value), "layers": 1, **only} for family, value in (("realformer", 0.1), ("pre_ln", 0.2))]
+    assert answers(HE, "trained", rows) == [True]  # of entropy alone
+
+
 def test_a_slope_is_the_least_squares_line_through_the_logarithms() -> None:
     rows = [{"family": "a", "layers": layers, "last": value} for layers, value in zip(DEPTHS, (3, 1, 2), strict=True)]
     expected = np.polyfit(np.log(DEPTHS), np.log([3, 1, 2]), 1)[0]

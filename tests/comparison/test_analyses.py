@@ -18,11 +18,11 @@ from realformer_nmt.comparison.report import document
 FIGURE = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 
 
-def make_cell(folder: Path, family: str, seed: int = 1) -> Cell:
-    own = folder / "cells" / f"{family}-6-s{seed}"
+def make_cell(folder: Path, family: str, seed: int = 1, layers: str = "6") -> Cell:
+    own = folder / "cells" / f"{family}-{layers}-s{seed}"
     own.mkdir(parents=True)
     sealed.write(own / "average.pt.json", {"outputs": {"average.pt": {"sha256": own.name}}})
-    return Cell(family, "6", seed, own, folder, ("en", "de"), (), Failure(), 0)
+    return Cell(family, layers, seed, own, folder, ("en", "de"), (), Failure(), 0)
 
 
 def model(cell: Cell, value: float) -> dict[str, Any]:
@@ -70,6 +70,25 @@ def test_seeds_are_not_compared_with_each_other(cells: list[Cell], tmp_path: Pat
     (found,) = analyses.gather(tmp_path, [*cells, *more])
     sparse = [claim["agrees"] for claim in found["claims"] if "sparser" in claim["predicted"]]
     assert sparse == [True, False]
+
+
+def test_depths_are_not_compared_with_each_other(cells: list[Cell], tmp_path: Path) -> None:
+    """Another encoder, above a decoder of as many layers."""
+    deeper = make_cell(tmp_path, "pre_ln", layers="12-6")
+    analyse([cells[0], deeper], [0.1, 0.2])
+    (found,) = analyses.gather(tmp_path, [*cells, deeper])
+    assert found["claims"] == []
+
+
+def test_an_only_layer_has_no_layer_above(cells: list[Cell], tmp_path: Path) -> None:
+    folder = analyse(cells[:2], [0.1, 0.2])
+    record = sealed.read(folder / "analysis.json", "")
+    for found in record["models"]:
+        for chain in found["attention"]["chains"].values():
+            chain["divergence"] = {"mean": []}
+    sealed.write(folder / "analysis.json", record)
+    (shown,) = analyses.gather(tmp_path, cells)
+    assert [claim["predicted"].partition(" (")[0] for claim in shown["claims"]] == ["RealFormer's attention is sparser"]
 
 
 def test_models_that_are_no_cells_are_not_shown(cells: list[Cell], tmp_path: Path) -> None:

@@ -166,10 +166,11 @@ def tuned(results: Record) -> Record | None:
     if not results.get("tuned"):
         return None
     names, rows = [AXES[name].label for name in results["tuned"]["axes"]], results["tuned"]["rows"]
+    others = sum(row["tried"] for row in rows if row["family"] != results["baseline"])
     told = (
         f"Of each family the {' and '.join(names)} with the lowest validation loss (mean over seeds). Differences on "
         f"the test set are to {printable(results['baseline'])} with its own; p is corrected for all "
-        f"{sum(row['tried'] for row in rows)} settings that were tried."
+        f"{others} settings of the other families that were tried."
     )
     title = f"Each family with its own {' and '.join(names)}"
     return {**results, "rows": rows, "tuned": None, "title": title, "told": told}
