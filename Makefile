@@ -1,4 +1,4 @@
-# make install | demo | demo-longer | docs | check | audit | constraints | licences | format | test | unit | newest | bench | bench-gpu | reliability | clean
+# make install | demo | demo-longer | docs | check | audit | constraints | licences | format | test | unit | newest | trackers | bench | bench-gpu | reliability | clean
 # on a machine with python3, make and a C++ compiler.
 #   VENV=.venv  PYTHON=python3  TORCH=torch==2.11.0  TORCH_INDEX=https://download.pytorch.org/whl/cpu
 # An environment keeps the PYTHON, TORCH and TORCH_INDEX it was made with; asking for others makes it anew.
@@ -21,6 +21,7 @@ PYTEST := $(TESTING) $(BIN)/python -m pytest --numprocesses auto --dist workstea
 PIP_HASHED := $(PIP_INSTALL) --require-hashes --no-deps
 
 NEWEST ?= $(VENV)/newest-torch
+TRACKERS := $(VENV)/trackers
 COMMANDS := tests/test_command.py tests/cli tests/checkpoints tests/protocols tests/evaluation tests/recipes \
 	tests/corpora/test_prepare.py tests/comparison/test_compare.py tests/serving tests/analysis/test_analyse.py \
 	tests/exporting tests/end_to_end/test_generation.py
@@ -28,7 +29,7 @@ COMMANDS := tests/test_command.py tests/cli tests/checkpoints tests/protocols te
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
 
-.PHONY: install demo demo-longer docs check audit constraints licences format test unit newest bench bench-gpu browser reliability clean anew
+.PHONY: install demo demo-longer docs check audit constraints licences format test unit newest trackers bench bench-gpu browser reliability clean anew
 install: $(VENV)/installed
 
 $(VENV)/installed: Makefile constraints.txt setup.py pyproject.toml realformer_nmt/cli/engine.py $(ANEW)
@@ -99,6 +100,11 @@ unit: install
 newest:
 	$(MAKE) install VENV=$(NEWEST) TORCH=torch
 	$(TESTING) $(NEWEST)/bin/python -m pytest --numprocesses auto --dist worksteal $(COMMANDS)
+
+# What trainings log to TensorBoard and W&B, which are installed in a folder of their own
+trackers: install
+	$(PIP_INSTALL) --upgrade --target $(TRACKERS) tensorboard wandb
+	PYTHONPATH=$(abspath $(TRACKERS)) $(TESTING) $(BIN)/python -m pytest tests/protocols/test_trackers.py
 
 # Beside stock fairseq; BENCH="--sizes 6-6 18-18 60-12 --families all --checkpointed" takes hours on a CPU
 bench: install

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from realformer_nmt.command import run_in_fairseq
 from realformer_nmt.comparison import status
+from realformer_nmt.protocols import trackers
 
 EXAMPLES = """examples:
   realformer-nmt compare recipes/quickstart/grid.toml --prepared demo/data --folder demo --jobs 2
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--gpus", type=int, metavar="N", help="GPUs (here: all, one for each cell; slurm: 1); 0: the CPU"
     )
     parser.add_argument("--jobs", type=int, metavar="N", help="cells at the same time (one for each GPU; CPU: 1)")
-    parser.add_argument("--tensorboard", action="store_true", help="log to the folder tensorboard/ of each cell")
+    trackers.add_arguments(parser)
     parser.add_argument(
         "--tflops", type=float, metavar="X", help="for --plan: TFLOP/s of the machine, to estimate hours"
     )

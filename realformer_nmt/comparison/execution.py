@@ -42,9 +42,8 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--gpus {gpus} --jobs {args.jobs}: allowed are 0 to {present} GPUs, 1 job or more")
     if args.tflops is not None and not 0 < args.tflops < math.inf:
         raise UserError(f"--tflops {args.tflops}: allowed is a number above 0")
-    if args.tensorboard:
-        trackers.demand(trackers.TRACKERS["tensorboard_logdir"])
-    found = cells(grid, corpus, args.folder, min(1, gpus), ["--tensorboard"] if args.tensorboard else [])
+    trackers.demand_asked(args)
+    found = cells(grid, corpus, args.folder, min(1, gpus), trackers.asked(args))
     chosen = only(grid, found, args.only)
     if args.plan:
         return show_plan(grid, corpus, chosen, args.tflops)

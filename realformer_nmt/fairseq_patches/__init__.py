@@ -19,6 +19,7 @@ from realformer_nmt.fairseq_patches import (
     moving_average,
     numpy_names,
     one_training,
+    one_wandb_run,
     option_ranges,
     patience,
     quiet,
@@ -36,6 +37,7 @@ def apply() -> None:
     quiet.quieten_warnings()
     quiet.quieten_root_logger()
     quiet.log_each_line_once()
+    one_wandb_run.begin_once()
     safe_loading.read_checkpoints_safely()
     safe_loading.open_ordinary_files_alone()
     hub.unpack_within_a_folder()

@@ -142,10 +142,9 @@ def distribution(machines: Machines) -> list[str]:
     return words + (["--distributed-world-size", str(machines.ranks)] if machines.ranks > 1 else [])
 
 
-def logging(folder: Path, tensorboard: bool, curves: bool) -> list[str]:
+def logging(folder: Path, curves: bool) -> list[str]:
     form, file = ("json", run_files.CURVES) if curves else ("simple", run_files.LOG)
-    words = ["--log-format", form, "--log-interval", "100", "--log-file", str(folder / file)]
-    return words + (["--tensorboard-logdir", str(folder / "tensorboard")] if tensorboard else [])
+    return ["--log-format", form, "--log-interval", "100", "--log-file", str(folder / file)]
 
 
 def runnable(words: Sequence[str]) -> list[str]:

@@ -12,7 +12,7 @@ import torch
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.preparation import read_report
-from realformer_nmt.protocols import command, updates
+from realformer_nmt.protocols import command, trackers, updates
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import Protocol, load
 
@@ -77,7 +77,8 @@ def compose(args: argparse.Namespace, protocol: Protocol, machines: Machines, pr
         *command.distribution(machines),
         *(["--finetune-from-model", str(args.begin_with.absolute())] if args.begin_with else []),
         *(["--carry-embeddings", str(args.carry_embeddings.absolute())] if args.carry_embeddings else []),
-        *command.logging(args.folder.absolute(), args.tensorboard, args.curves),
+        *command.logging(args.folder.absolute(), args.curves),
+        *trackers.flags(args),
         *args.flags,
     ]
 

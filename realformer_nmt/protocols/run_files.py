@@ -3,5 +3,5 @@
 RECORD = "train.json"
 CURVES, LOG = "curves.jsonl", "train.log"
 CHECKPOINTS = "checkpoints"
-TENSORBOARD = "tensorboard"
-RUN = (RECORD, CURVES, LOG, TENSORBOARD, CHECKPOINTS)  # in the order in which it is set aside
+TENSORBOARD, WANDB = "tensorboard", "wandb"
+RUN = (RECORD, CURVES, LOG, TENSORBOARD, WANDB, CHECKPOINTS)  # in the order in which it is set aside

@@ -16,6 +16,7 @@ from realformer_nmt.common.finished import Stage
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.provenance import Record
 from realformer_nmt.common.versions import versions
+from realformer_nmt.protocols import trackers
 from realformer_nmt.protocols.command import Machines, runnable
 from realformer_nmt.protocols.run_files import CHECKPOINTS, CURVES, RECORD, RUN
 
@@ -65,7 +66,8 @@ class Training:
         self.sessions.append(session)
         start = time.monotonic()
         self._write(words, complete=False)
-        process = subprocess.Popen(runnable(words), pass_fds=(lock,), **dying_with_us())
+        environment = trackers.environment(self.folder)
+        process = subprocess.Popen(runnable(words), env=environment, pass_fds=(lock,), **dying_with_us())
 
         def end(number: int, _: FrameType | None) -> None:
             process.send_signal(number)

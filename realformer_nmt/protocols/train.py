@@ -6,7 +6,7 @@ from pathlib import Path
 from realformer_nmt.checkpoints.run import named
 from realformer_nmt.common.finished import Stage
 from realformer_nmt.model.presets import FAMILIES
-from realformer_nmt.protocols import command
+from realformer_nmt.protocols import command, trackers
 from realformer_nmt.protocols.protocol import shipped
 from realformer_nmt.protocols.run_files import CURVES
 
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--bf16", dest="precision", action="store_const", const="bf16", help="the same as --precision bf16"
     )
     parser.add_argument("--curves", action="store_true", help=f"write learning curves to FOLDER/{CURVES}")
-    parser.add_argument("--tensorboard", action="store_true", help="log to FOLDER/tensorboard")
+    trackers.add_arguments(parser)
     parser.add_argument("--anew", action="store_true", help="move the run in FOLDER aside, and train again")
     parser.add_argument("--dry-run", action="store_true", help="print fairseq-train's command, ready to paste")
     parser.add_argument(

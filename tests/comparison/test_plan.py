@@ -1,5 +1,6 @@
 """The plan's figures against the model that is trained, and its command against a run of it."""
 
+import itertools
 import shlex
 import subprocess
 import sys
@@ -79,18 +80,27 @@ def test_a_training_too_short_for_its_average_is_refused_by_name_before_any_star
     assert not (tmp_path / "runs" / "cells").exists()
 
 
-def test_tensorboard_is_for_the_command_line_to_ask_and_logs_in_each_cell(
+def test_trackers_are_for_the_command_line_to_ask_and_log_each_cell(
     tmp_path: Path, toy_corpus: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     grid = comparisons.write_grid(tmp_path, toy_corpus)
-    words = ["compare", str(grid), "--folder", str(tmp_path / "runs"), "--gpus", "0", "--plan", "--tensorboard"]
-    monkeypatch.setattr(progress_bar, "SummaryWriter", None)
-    assert main(words) == 1
-    assert "--tensorboard needs a package that is not installed" in capsys.readouterr().err
-    monkeypatch.setattr(progress_bar, "SummaryWriter", object())
-    assert main(words) == 0
+    words = ["compare", str(grid), "--folder", str(tmp_path / "runs"), "--gpus", "0", "--plan"]
+    options = {
+        "SummaryWriter": ["--tensorboard"],
+        "wandb": ["--wandb-project", "depth"],
+        "get_aim_run": ["--aim-repo", "aim"],
+    }
+    for name, option in options.items():
+        monkeypatch.setattr(progress_bar, name, None)
+        assert main([*words, *option]) == 1
+        assert f"{option[0]} needs a package that is not installed" in capsys.readouterr().err
+        monkeypatch.setattr(progress_bar, name, object())
+    assert main([*words, *itertools.chain(*options.values())]) == 0
     said = capsys.readouterr().out
+    given = f" --wandb-project depth --aim-repo {Path('aim').absolute()} "
+    assert said.count(given) == 2 * 4  # of `train`, and of the fairseq-train that it runs
     for name in (*comparisons.DONE, comparisons.STUCK, comparisons.DIVERGED):
         assert f"--tensorboard-logdir {tmp_path / 'runs/cells' / name / 'tensorboard'} " in said
-    assert main(words[:-1]) == 0
-    assert "--tensorboard" not in capsys.readouterr().out
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert not any(option[0] in said for option in options.values())

@@ -89,6 +89,12 @@ def test_make_newest_runs_the_commands_on_any_torch_in_another_environment(tmp_p
     assert all((REPOSITORY / place).exists() for place in places)
 
 
+def test_make_trackers_runs_the_tests_that_the_suite_leaves_out(tmp_path: Path) -> None:
+    *_, packages, testing = make("trackers", tmp_path)
+    assert packages.endswith(f"--target {tmp_path / 'venv' / 'trackers'} tensorboard wandb")
+    assert (REPOSITORY / testing.removeprefix("-m pytest ")).is_file()
+
+
 def test_make_demo_longer_compares_three_budgets(tmp_path: Path) -> None:
     *_, comparing = make("demo-longer", tmp_path)
     command, grid, *options = comparing.split()

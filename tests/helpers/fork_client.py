@@ -16,7 +16,7 @@ from typing import Any
 
 # Read when a command runs, not when Python starts or fairseq is imported
 FREE = {"PATH", "PYTEST_CURRENT_TEST", "no_proxy", "RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}
-FREE |= {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "PYTHONPATH"}
+FREE |= {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "PYTHONPATH", "WANDB_NAME", "WANDB_DIR"}
 # Set in the tests' own process by libraries: sklearn's import, torch.compile
 FREE |= {"KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "TORCHINDUCTOR_CACHE_DIR"}
 BY_US = {"PYTHONSAFEPATH", "PYTHONUNBUFFERED"}  # for the processes that our commands start; a fork does as they say
