@@ -35,7 +35,9 @@ def test_its_program_writes_what_ours_writes(arch: str, tmp_path: Path, toy_corp
     folder = exported(ours, toy_corpus, tmp_path / "made")
     lines = (toy_corpus.parent / "test.src").read_text().splitlines()[:6]
     text = "".join(f"{line}\n" for line in ["", "a word unknown", *lines])
-    words = [sys.executable, "-c", WITHOUT_TORCH, str(folder / "translate.py")]
+    program = folder / "translate.py"
+    assert len(program.read_text().splitlines()) <= 60  # as docs/exporting.md says
+    words = [sys.executable, "-c", WITHOUT_TORCH, str(program)]
     done = subprocess.run(words, input=text, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr
     model = translator.load(ours, data=toy_corpus, subwords="none", cpu=True)
