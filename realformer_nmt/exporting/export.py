@@ -38,6 +38,10 @@ TARGETS = {
         ("onnx", "onnxruntime"),
         (EXACT, "int8"),
     ),
+    "torch": Target(
+        "graphs of torch.export, and a program that translates by them with torch alone",
+        "realformer_nmt.exporting.torch_graphs",
+    ),
     "huggingface": Target(
         "a Marian model of transformers, with its tokenizer and a model card",
         "realformer_nmt.exporting.marian",

@@ -6,7 +6,7 @@ positions before; rows are beams of any sentences. What carries scores from laye
 
 import copy
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +16,15 @@ from realformer_nmt.model.carry import Carried
 from realformer_nmt.model.layers import DecoderLayer
 from realformer_nmt.model.model import TranslationModel
 from realformer_nmt.model.stack import Side
+
+KINDS = ("values", "keys")
+
+
+class Graph(NamedTuple):
+    module: nn.Module
+    inputs: dict[str, Tensor]  # examples, with which it is traced
+    outputs: list[str]
+    axes: dict[str, dict[int, str]]  # what of inputs and outputs may be of any size
 
 
 def traceable(model: TranslationModel) -> TranslationModel:
@@ -121,3 +130,29 @@ def _held(given: Iterator[Tensor]) -> CrossCache:
     cache = CrossCache()
     cache.held = KeysValues((next(given), next(given)))
     return cache
+
+
+def reading(model: TranslationModel) -> Graph:
+    tokens = torch.tensor([[4, 5, 6, 4, 2], [5, 4, 2, 1, 1]])
+    layers = range(len(model.decoder.layers))
+    seen = [f"source_{kind}.{number}" for number in layers for kind in KINDS]
+    axes = {name: {0: "sentences", 1: "source"} for name in ("tokens", "padding")}
+    axes |= {name: {0: "sentences", 2: "source"} for name in seen}
+    return Graph(Reading(model), {"tokens": tokens}, ["padding", *seen], axes)
+
+
+def writing(model: TranslationModel, encoder: Graph) -> Graph:
+    padding, *seen = encoder.module(*encoder.inputs.values())
+    rows, past = len(padding), 3
+    own = {}
+    for number, layer in enumerate(model.decoder.layers):
+        scores = layer.self_attn.score_source
+        for kind in KINDS[: parts(layer)]:
+            own[f"own_{kind}.{number}"] = torch.zeros(rows, scores.heads, past, scores.head_width)
+    grown = [f"new_{name}" for name in own]
+    given = dict(zip(encoder.outputs[1:], seen, strict=True))
+    axes = {"token": {0: "rows"}, "padding": {0: "rows", 1: "source"}, "log_probabilities": {0: "rows"}}
+    for names, size in ((own, "past"), (grown, "length"), (given, "source")):
+        axes |= {name: {0: "rows", 2: size} for name in names}
+    inputs = {"token": torch.full((rows, 1), 4), "padding": padding, **own, **given}
+    return Graph(Writing(model), inputs, ["log_probabilities", *grown], axes)

@@ -1,10 +1,11 @@
 """What is exported: a model, and the words that it reads and writes."""
 
 import argparse
+import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
 from realformer_nmt.analysis import subject
@@ -23,7 +24,7 @@ from realformer_nmt.evaluation.translation import demand_same_languages
 from realformer_nmt.model.model import TranslationModel
 from realformer_nmt.serving.translator import trained_in
 
-RECORD = "export.json"
+RECORD, CONFIG, PROGRAM = "export.json", "config.json", "translate.py"
 
 
 class Source(NamedTuple):
@@ -47,6 +48,13 @@ class Source(NamedTuple):
     def copy_words(self, folder: Path) -> None:
         for file in (*self.dictionaries, *self.subwords):
             shutil.copyfile(file, folder / file.name)
+
+    def copy_program(self, program: ModuleType, folder: Path, **more: object) -> None:
+        """With the words and numbers that it needs."""
+        written = json.dumps({**config(self), **more}, indent=1)
+        (folder / CONFIG).write_text(written, encoding="utf-8")
+        shutil.copyfile(str(program.__file__), folder / PROGRAM)
+        self.copy_words(folder)
 
     def record(self, settings: Mapping[str, str], folder: Path) -> None:
         files = inputs(self.path, self.corpus)
@@ -93,3 +101,11 @@ def demand_subwords(corpus: Preparation) -> None:
         encoder(corpus.subwords, corpus.folder)
         if DICTIONARY in METHODS[corpus.subwords].files:
             dictionary(corpus.folder / DICTIONARY)
+
+
+def config(source: Source) -> dict[str, Any]:
+    words = [dictionary(file) for file in source.dictionaries]
+    symbols = dict(zip(("source_words", "target_words"), (each.symbols for each in words), strict=True))
+    limits = dict(zip(("longest_source", "longest_target"), source.model.max_positions(), strict=True))
+    special = {"pad": words[1].pad(), "eos": words[1].eos(), "unk": words[1].unk()}
+    return {"languages": source.corpus.languages, "subwords": source.corpus.subwords, **special, **limits, **symbols}

@@ -9,8 +9,8 @@ import pytest
 import torch
 from tiny import PAD
 
-from realformer_nmt.exporting.graphs import traceable
-from realformer_nmt.exporting.onnx_graphs import reading, save, writing
+from realformer_nmt.exporting.graphs import reading, traceable, writing
+from realformer_nmt.exporting.onnx_graphs import save
 from realformer_nmt.model.presets import FAMILIES
 
 SOURCE = torch.tensor([[7, 5, 2, 1, 1, 1, 1], [4, 5, 6, 7, 8, 4, 2], [9, 4, 4, 6, 2, 1, 1]])

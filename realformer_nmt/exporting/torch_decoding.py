@@ -1,0 +1,46 @@
+"""Translates lines with the graphs beside it, by torch alone: python translate.py < source.txt
+
+It takes the most probable piece each time. It takes text as it is: where the training text was normalised, normalise
+yours. Without sentencepiece.model: pieces.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import torch
+
+
+class Model:
+    def __init__(self, folder: Path) -> None:
+        self.config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        self.encoder, self.step = (torch.export.load(folder / name).module() for name in ("encoder.pt2", "step.pt2"))
+        self.numbers = {word: number for number, word in enumerate(self.config["source_words"])}
+
+    @torch.inference_mode()
+    def translate(self, pieces: list[str], longest: int = 200) -> list[str]:
+        pad, eos = self.config["pad"], self.config["eos"]
+        numbers = [self.numbers.get(piece, self.config["unk"]) for piece in pieces]
+        padding, *source = self.encoder(torch.tensor([[*numbers, eos]]))
+        state = [torch.zeros(shape) for shape in self.config["state"]]
+        token, found = torch.tensor([[eos]]), []
+        for length in range(min(longest, self.config["longest_target"] - 1)):
+            scores, *state = self.step(token, padding, *state, *source)
+            scores[:, [pad, pad if length else eos]] = -torch.inf
+            token = scores.argmax(1, keepdim=True)
+            if token.item() == eos:
+                break
+            found.append(self.config["target_words"][token.item()])
+        return found
+
+
+if __name__ == "__main__":
+    model, file, subwords = Model(Path(__file__).parent), Path(__file__).with_name("sentencepiece.model"), None
+    if file.exists():
+        from sentencepiece import SentencePieceProcessor
+
+        subwords = SentencePieceProcessor(model_file=str(file))
+    for line in sys.stdin:
+        pieces = subwords.encode(line.strip(), out_type=str) if subwords else line.split()
+        found = model.translate(pieces) if pieces else []
+        print(subwords.decode(found) if subwords else " ".join(found), flush=True)
