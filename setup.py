@@ -32,6 +32,7 @@ setup(
     python_requires=">=3.10",
     packages=find_packages(include=["realformer_nmt", "realformer_nmt.*"]),
     package_data={
+        "realformer_nmt": ["py.typed"],
         "realformer_nmt.comparison.report": ["report.*.jinja"],
         "realformer_nmt.corpora": ["manifests/*.toml"],
         "realformer_nmt.corpora.invented": ["*.toml"],

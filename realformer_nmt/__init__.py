@@ -9,10 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from os import PathLike
-    from typing import Any
+    from realformer_nmt.serving.translator import load
+else:
 
-    from realformer_nmt.serving.translator import Translator
+    def load(*models: object, **options: object) -> object:
+        """A trained model that translates raw text: serving/translator.py says how."""
+        translator = importlib.import_module("realformer_nmt.serving.translator")  # brings torch and fairseq
+        return translator.load(*models, **options)
+
 
 __version__ = "0.2.0"
 
@@ -38,13 +42,6 @@ def _fairseq_imports() -> bool:
     except (Exception, SystemExit):
         return False
     return True
-
-
-def load(*models: "str | PathLike[str]", **options: "Any") -> "Translator":
-    """A trained model that translates raw text: serving/translator.py says how."""
-    translator = importlib.import_module("realformer_nmt.serving.translator")  # brings torch and fairseq
-    loaded: Translator = translator.load(*models, **options)
-    return loaded
 
 
 _demand_a_folder()

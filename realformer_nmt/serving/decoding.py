@@ -3,7 +3,7 @@
 import math
 from argparse import Namespace
 from dataclasses import dataclass, fields
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation.translate import EXACT
@@ -43,6 +43,19 @@ class Decoding:
             raise UserError(f"max_len_a={self.max_len_a}, max_len_b={self.max_len_b}: allowed is 1 token or more")
         if self.nbest > self.beam:
             raise UserError(f"nbest={self.nbest} of beam={self.beam}: give a beam of {self.nbest} or more")
+
+
+class Options(TypedDict, total=False):
+    """Those of Decoding, for who checks types."""
+
+    beam: int
+    nbest: int
+    lenpen: float
+    max_len_a: float
+    max_len_b: int
+    max_tokens: int
+    precision: str
+    alignments: bool
 
 
 def options_of(asked: Decoding) -> Namespace:

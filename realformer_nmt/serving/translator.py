@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from fairseq import checkpoint_utils, utils
@@ -24,7 +24,10 @@ from realformer_nmt.corpora.preparation import Preparation
 from realformer_nmt.evaluation.translate import EXACT
 from realformer_nmt.evaluation.translation import demand_same_languages
 from realformer_nmt.fairseq_patches.quiet import quiet
-from realformer_nmt.serving.decoding import Decoding, Hypothesis, options_of
+from realformer_nmt.serving.decoding import Decoding, Hypothesis, Options, options_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # part of typing from Python 3.11 on
 
 SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no file can hold
 AHEAD = 2000  # texts that are read before the first of them is answered
@@ -44,11 +47,11 @@ class Translator:
         self._loaded: dict[tuple[str, bool], Loaded] = {}
         self._loading = threading.Lock()
 
-    def translate(self, texts: Iterable[str], **decoding: Any) -> list[str]:
+    def translate(self, texts: Iterable[str], **decoding: "Unpack[Options]") -> list[str]:
         """The best translation of each text; the options are those of Decoding."""
         return [hypotheses[0].text for hypotheses in self.stream(texts, **decoding)]
 
-    def stream(self, texts: Iterable[str], **decoding: Any) -> Iterator[list[Hypothesis]]:
+    def stream(self, texts: Iterable[str], **decoding: "Unpack[Options]") -> Iterator[list[Hypothesis]]:
         """Of each text, in order, `nbest` hypotheses, the best first. The texts may be without end."""
         if isinstance(texts, str):
             raise UserError(f"{texts!r:.80} is one text: give a list of them")

@@ -101,3 +101,4 @@ def test_the_manifests_are_in_the_wheel(tmp_path: Path) -> None:
         packed.extractall(tmp_path / "installed")
     installed = {file.stem: read(file) for file in (tmp_path / "installed").rglob("manifests/*.toml")}
     assert installed == {name: read(FOLDER / f"{name}.toml") for name in shipped()}
+    assert (tmp_path / "installed/realformer_nmt/py.typed").is_file()  # its types are for who imports it
