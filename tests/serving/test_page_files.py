@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tiny_run import Training
 import realformer_nmt
 from realformer_nmt.serving.limits import Limits
 from realformer_nmt.serving.served import Served
+from realformer_nmt.serving.translator import Translator
 
 PHONE, DESK = (390, 844), (1280, 900)
 HOSTILE = "a <img src=x onerror=document.title='run'> <script>document.title='run'</script> b"
@@ -22,14 +24,15 @@ Opened = Callable[..., tuple[Page, list[str]]]
 
 @pytest.fixture(scope="module")
 def models(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> dict[str, Served]:
-    """Two of one language pair, and one whose name is hostile."""
+    """Two of one language pair, one whose name is hostile, and one that is said to be of another pair."""
     run = once("tiny_run", Training(fairseq, user_dir, toy_corpus))
     names = {"early": "checkpoint4.pt", "late": "checkpoint5.pt", HOSTILE: "checkpoint5.pt"}
     options = {"data": toy_corpus, "subwords": "none", "cpu": True}
-    return {
-        name: Served(name, realformer_nmt.load(run / file, **options), "fp32", "realformer", (2, 2))
-        for name, file in names.items()
-    }
+    found = {name: realformer_nmt.load(run / file, **options) for name, file in names.items()}
+    late = found["late"]
+    turned = replace(late.corpus, source="tgt", target="src")
+    found["back"] = Translator(late.checkpoints, turned, late.device)
+    return {name: Served(name, translator, "fp32", "realformer", (2, 2)) for name, translator in found.items()}
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +101,17 @@ def test_two_models_translate_side_by_side(
     assert second
     assert (first["y"] == second["y"]) == (size == DESK)
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    assert told == []
+
+
+def test_the_languages_choose_among_the_models(opened: Opened) -> None:
+    page, told = opened()
+    languages, boxes = page.get_by_label("Languages"), page.get_by_role("checkbox")
+    assert languages.locator("option").all_inner_texts() == ["src \u2192 tgt", "tgt \u2192 src"]
+    assert boxes.evaluate_all("boxes => boxes.map(box => box.value)") == ["early", "late", HOSTILE]
+    languages.select_option("tgt \u2192 src")
+    assert boxes.evaluate_all("boxes => boxes.map(box => box.value)") == ["back"]
+    assert boxes.is_checked()
     assert told == []
 
 
