@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,7 +11,9 @@ from typing import Any
 
 import pytest
 import recipe
+import saved
 import torch
+from fairseq.data import Dictionary
 from printed import dry_run
 from program import realformer_nmt
 from recipe_runs import environment
@@ -119,16 +122,30 @@ def test_a_training_that_fails_says_so(toy_corpus: Path, tmp_path: Path) -> None
     assert json.loads((tmp_path / "run/train.json").read_text())["complete"] is False
 
 
-def test_two_processes_of_torchrun_make_the_same_step(toy_corpus: Path, tmp_path: Path, capsys: Any) -> None:
-    """The command printed for two GPUs, on two CPU processes."""
-    words = arguments(toy_corpus, tmp_path / "run", "--precision", "fp32")
+def test_two_processes_of_torchrun_make_the_same_step_and_begin_alike(
+    toy_corpus: Path, tmp_path: Path, capsys: Any
+) -> None:
+    """The command printed for two GPUs, on two CPU processes: words in another order, and a learning rate of 0."""
+    data, old = shutil.copytree(toy_corpus, tmp_path / "data-bin"), Dictionary.load(str(toy_corpus / "dict.src.txt"))
+    for language in ("src", "tgt"):
+        lines = (toy_corpus / f"dict.{language}.txt").read_text().splitlines(keepends=True)
+        (data / f"dict.{language}.txt").write_text("".join(lines[::-1]))
+    first = saved.save(tmp_path / "first.pt", saved.state(toy_corpus, *FLAGS.split()[1:9], arch="realformer"))
+    begun = ("--from", first, "--carry-embeddings", toy_corpus)
+    words = arguments(data, tmp_path / "run", "--precision", "fp32", *begun)
     words[words.index("--gpus") + 1] = 2
     printed = dry_run(capsys, *words)
     total = int(printed[printed.index("--total-num-update") + 1])
     assert printed[printed.index("--update-freq") + 1] == "1"
     assert printed[0] == "torchrun"
     (tmp_path / "run").mkdir()
-    run = [sys.executable, "-m", "torch.distributed.run", *printed[1:], "--cpu", "--max-epoch", "1"]
+    still = ["--lr", "0", "--end-learning-rate", "0", "--warmup-init-lr", "0"]
+    run = [sys.executable, "-m", "torch.distributed.run", *printed[1:], "--cpu", "--max-epoch", "1", *still]
     done = subprocess.run(run, env=environment(), capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-3000:] + shlex.join(run)
-    assert 3 * updates(checkpoint(tmp_path / "run")) == total
+    found = checkpoint(tmp_path / "run")
+    assert 3 * updates(found) == total
+    new, name = Dictionary.load(str(data / "dict.src.txt")), "encoder.embed_tokens.weight"
+    rows = [old.index(word) for word in new.symbols]
+    assert rows != list(range(len(rows)))
+    assert torch.equal(found["model"][name], torch.load(first, weights_only=False)["model"][name][rows])
