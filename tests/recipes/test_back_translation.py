@@ -1,0 +1,55 @@
+"""The back-translation recipe with a program that notes what it is asked for: whose text goes where."""
+
+from pathlib import Path
+
+from noted import models, run
+from printed import flags
+
+GERMAN = [f"satz {number}" for number in range(7)]
+PAIRS = 3
+
+
+def demo(folder: Path) -> None:
+    text = folder / "demo" / "text"
+    text.mkdir(parents=True)
+    (text / "train.de").write_text("".join(f"{line}\n" for line in GERMAN))
+    (text / "train.en").write_text("".join(f"sentence {number}\n" for number in range(7)))
+
+
+def trained_on(words: list[str]) -> list[list[str]]:
+    """The two files of each --train of `prepare`."""
+    return [words[place + 1 : place + 3] for place, word in enumerate(words) if word == "--train"]
+
+
+def test_each_german_sentence_gets_a_tagged_source_that_the_other_direction_wrote(tmp_path: Path) -> None:
+    demo(tmp_path)
+    status, asked = run("back_translation", tmp_path, str(PAIRS))
+    assert status == 0
+    stages = ["prepare", "train", "translate", "prepare", "prepare", "train", "train", *["translate", "score"] * 2]
+    assert [words[0] for words in asked] == [*stages, "significance"]
+    out = tmp_path / "out"
+    assert (out / "alone.de").read_text().splitlines() == GERMAN[PAIRS:]
+    assert (out / "back.en").read_text().splitlines() == [f"<BT> {line.upper()}" for line in GERMAN[PAIRS:]]
+    first, backwards, back, both, alone, *_ = asked
+    pairs = [str(out / f"pairs.{language}") for language in ("en", "de")]
+    assert trained_on(first) == [pairs[::-1]]
+    assert (flags(first)["source"], flags(first)["target"]) == ("de", "en")
+    assert models(back) == [flags(backwards)["folder"]]
+    assert trained_on(both) == [pairs, [str(out / "back.en"), str(out / "alone.de")]]
+    assert trained_on(alone) == [pairs]
+    assert flags(alone)["like"] == flags(both)["folder"]
+
+
+def test_the_two_models_differ_in_their_data_alone(tmp_path: Path) -> None:
+    demo(tmp_path)
+    _, asked = run("back_translation", tmp_path, str(PAIRS))
+    both, alone = (flags(words) for words in asked[5:7])
+    out = str(tmp_path / "out")
+    assert both == {**alone, "data": f"{out}/data/data-bin", "folder": f"{out}/with"}
+    assert alone["data"] == f"{out}/pairs_data/data-bin"
+
+
+def test_nothing_is_trained_on_what_was_not_translated(tmp_path: Path) -> None:
+    demo(tmp_path)
+    status, asked = run("back_translation", tmp_path, str(PAIRS), failing="translate")
+    assert (status != 0, [words[0] for words in asked]) == (True, ["prepare", "train", "translate"])
