@@ -1,4 +1,4 @@
-"""A recipe with a program that notes what it is asked for, and says in capitals the text it is to translate, if there is one."""
+"""A recipe with a program that notes what it is asked for, and says in capitals the text that it is to translate."""
 
 import shlex
 import subprocess
