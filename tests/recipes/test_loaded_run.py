@@ -1,0 +1,23 @@
+"""The run of a recipe as an object of Python, which reads and writes raw text as `translate` did."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from recipe import RUN
+
+import realformer_nmt
+from realformer_nmt.common.text_lines import read_lines
+
+
+@pytest.mark.parametrize(("name", "beam", "lenpen"), [("wmt14_en_de", 4, 0.6), ("wmt14_en_fr", 5, 0.8)])
+def test_it_writes_what_translate_wrote(
+    name: str, beam: int, lenpen: float, scored: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = scored(name)
+    monkeypatch.chdir(folder.parent)
+    model = realformer_nmt.load(folder / RUN, cpu=True)
+    sources = read_lines(folder / "data" / "test.raw.en")
+    written = read_lines(folder / RUN / "translation" / "hypotheses.txt")
+    assert len(set(written)) > 1
+    assert model.translate(sources, beam=beam, lenpen=lenpen) == written
