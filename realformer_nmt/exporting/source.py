@@ -22,6 +22,7 @@ from realformer_nmt.corpora.surface import SURFACES
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.evaluation.translation import demand_same_languages
 from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.pattern import PATTERNS
 from realformer_nmt.serving.translator import trained_in
 
 RECORD, CONFIG, PROGRAM = "export.json", "config.json", "translate.py"
@@ -77,9 +78,16 @@ def load(args: argparse.Namespace) -> Source:
     hashes = {name: sha256(file) for name, file in inputs(path, corpus).items() if file.is_file()}
     demand_subwords(corpus)
     found = subject.load(path.name, path)
+    demand_full_attention(path, found.options)
     source = Source(path, found.model, found.options, found.updates or 0, corpus, hashes)
     subject.demand_dictionaries(found, corpus.data, *map(dictionary, source.dictionaries))
     return source
+
+
+def demand_full_attention(path: Path, options: Mapping[str, Any]) -> None:
+    pattern = options.get("encoder_attention_pattern", "full")
+    if not PATTERNS[pattern].whole:
+        raise UserError(f"{path} has --encoder-attention-pattern {pattern}: only models of full attention are exported")
 
 
 def dictionaries(corpus: Preparation) -> list[Path]:

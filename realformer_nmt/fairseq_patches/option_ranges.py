@@ -74,7 +74,7 @@ NAMES = {
         save_interval checkpoint_shard_count beam nbest softmax_batch ema_update_freq
         max_source_positions max_target_positions lr_deacy_period force_anneal encoder_layers decoder_layers
         encoder_embed_dim decoder_embed_dim encoder_ffn_embed_dim decoder_ffn_embed_dim encoder_attention_heads
-        decoder_attention_heads score_length padding_factor""",
+        decoder_attention_heads score_length padding_factor encoder_window encoder_global_tokens""",
     NUMBER: """empty_cache_freq data_buffer_size validate_interval_updates validate_after_updates
         max_valid_steps buffer_size curriculum shard_id max_epoch max_update save_interval_updates max_len_b min_len
         prefix_size no_repeat_ngram_size iter_decode_max_iter context_window ema_start_update ignore_prefix_size

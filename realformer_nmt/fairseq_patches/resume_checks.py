@@ -15,7 +15,7 @@ from fairseq.tasks.translation import TranslationTask
 from fairseq.trainer import Trainer
 
 from realformer_nmt.checkpoints import integrity, reading
-from realformer_nmt.checkpoints.layout import CHOICES, options
+from realformer_nmt.checkpoints.layout import BEFORE, CHOICES, options
 from realformer_nmt.common import foreign_errors
 from realformer_nmt.common.errors import OptionError, UserError, declared
 from realformer_nmt.fairseq_patches import trained_corpus
@@ -102,7 +102,7 @@ def demand_same_model(path: Path, trainer: Any) -> None:
     demand_same_task(path, trainer, state)
     if "residual_topology" not in ours:
         return  # a model that is not ours
-    theirs = options(state)
+    theirs = {**BEFORE, **options(state)}
     for name in COMPARED:
         if name in theirs and name in ours and theirs[name] != ours[name]:
             flag = f"--{name.replace('_', '-')}"

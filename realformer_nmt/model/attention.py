@@ -11,6 +11,7 @@ from realformer_nmt.kernels.dropout import Dropout
 from realformer_nmt.kernels.linear import Joint, linear
 from realformer_nmt.model.cache import CrossCache, KeysValues, SelfCache
 from realformer_nmt.model.carry import Carried, Carry
+from realformer_nmt.model.pattern import FULL, Pattern, View
 from realformer_nmt.model.scaling import Gains
 from realformer_nmt.model.score_source import ScoreSource
 from realformer_nmt.model.scores import Dot
@@ -26,11 +27,19 @@ class Attention(nn.Module, ABC):
     """softmax(mask(carry(source(...)))) V, projected: Vaswani et al. 2017, section 3.2. `depth` counts from 1."""
 
     def __init__(
-        self, source: ScoreSource, carry: Carry, depth: int, *, memory_width: int, dropout: float, gains: Gains
+        self,
+        source: ScoreSource,
+        carry: Carry,
+        depth: int,
+        *,
+        memory_width: int,
+        dropout: float,
+        gains: Gains,
+        pattern: Pattern = FULL,
     ) -> None:
         super().__init__()
         width = source.heads * source.head_width
-        self.score_source, self.carry, self.depth = source, carry, depth
+        self.score_source, self.carry, self.depth, self.pattern = source, carry, depth, pattern
         self.plain = isinstance(source, Dot) and carry.keeps_scores
         self.dropout_module = Dropout(dropout, module_name=type(self).__name__)
         if source.queries:
@@ -52,23 +61,24 @@ class Attention(nn.Module, ABC):
         """mask is True where a query may not look, and broadcasts to B x H x T x S. Without `weights`, where the scores
         are plain ones of this layer alone, torch's own kernel does it all."""
         query, seen, carried = self._look(x, memory, carried, cache)
-        if not weights and query is not None and self._fits_one_kernel(x, cache):
-            heads = seen.attend(query, mask, self.dropout_module.p if self.dropout_module.applies else 0.0)
-            return Attended(self._join(heads), carried, None)
-        scores = self.score_source(x, query, seen)
-        logits, carried = self.carry.scores(scores, carried, self.depth)  # B or 1 x H x T x S
-        if mask is not None:
-            logits = logits.masked_fill(mask, -torch.inf)
-        probabilities = logits.softmax(-1, dtype=torch.float32).type_as(seen.parts[0]).expand(x.size(0), -1, -1, -1)
-        heads = seen.mix(self.dropout_module(probabilities))  # B x H x T x D
-        return Attended(self._join(heads), carried, probabilities)
+        views = self.pattern.views(query, seen, mask)
+        if not weights and self._fits_one_kernel(x, cache):
+            dropout = self.dropout_module.p if self.dropout_module.applies else 0.0
+            heads = [v.seen.attend(v.query, v.mask, dropout) for v in views if v.query is not None]
+            return Attended(self._join(heads, x.size(1)), carried, None)
+        scores = [self.score_source(x, view.query, view.seen) for view in views]  # B or 1 x H x T x S
+        logits, carried = self.carry.scores(_together(scores), carried, self.depth)
+        shares = [_softmax(*both) for both in zip(_apart(logits, scores), views, strict=True)]
+        heads = [view.seen.mix(self.dropout_module(share)) for view, share in zip(views, shares, strict=True)]
+        shown = self.pattern.matrix(shares, seen) if weights else None
+        return Attended(self._join(heads, x.size(1)), carried, shown)
 
     def _fits_one_kernel(self, x: Tensor, cache: Any) -> bool:
         """torch's has no dropout on the CPU, and for the few queries of a decoding step takes longer there."""
         return self.plain and not (x.device.type == "cpu" and (self.dropout_module.applies or cache is not None))
 
-    def _join(self, heads: Tensor) -> Tensor:
-        return self.out_proj(heads.transpose(1, 2).flatten(2))  # B x T x C
+    def _join(self, heads: Sequence[Tensor], length: int) -> Tensor:
+        return self.out_proj(self.pattern.join(heads, length).transpose(1, 2).flatten(2))  # B x T x C
 
     @abstractmethod
     def _look(
@@ -130,6 +140,30 @@ class CrossAttention(Attention):
             across = key.transpose(-1, -2).contiguous().transpose(-1, -2)  # or each step copies
             seen = cache.held = KeysValues((value.contiguous(), across))
         return query, seen, carried
+
+
+def _together(scores: Sequence[Tensor]) -> Tensor:
+    """Of all views, as a carry takes them: 1 x H x 1 x all, unless there is one view."""
+    if len(scores) == 1:
+        return scores[0]
+    return torch.cat([own.transpose(0, 1).flatten(1) for own in scores], 1)[None, :, None]
+
+
+def _apart(logits: Tensor, scores: Sequence[Tensor]) -> list[Tensor]:
+    """Of each view again."""
+    if len(scores) == 1:
+        return [logits]
+    sizes = [own.numel() // own.size(1) for own in scores]
+    pieces = zip(logits[0, :, 0].split(sizes, 1), scores, strict=True)
+    return [piece.unflatten(1, (len(own), *own.shape[2:])).transpose(0, 1) for piece, own in pieces]
+
+
+def _softmax(logits: Tensor, view: View) -> Tensor:
+    """R x H x T x S, whether the logits are of each row or of all."""
+    value = view.seen.parts[0]
+    if view.mask is not None:
+        logits = logits.masked_fill(view.mask, -torch.inf)
+    return logits.softmax(-1, dtype=torch.float32).type_as(value).expand(value.size(0), -1, -1, -1)
 
 
 def xavier_linear(inputs: int, outputs: int, gain: float) -> nn.Linear:

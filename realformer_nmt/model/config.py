@@ -12,9 +12,10 @@ from realformer_nmt.common.choices import choose
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.kernels.precision import FORMS
 from realformer_nmt.model.parts import PARTS
+from realformer_nmt.model.pattern import PATTERNS
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import SCALINGS, Stack
-from realformer_nmt.model.scores import source_names
+from realformer_nmt.model.scores import longest, source_names
 
 SIDES = ("encoder", "decoder")
 MAX_LAYERS = 1000  # ADMIN and DeepNet stop at 1000; a typing error goes on
@@ -44,6 +45,16 @@ class TranslationConfig(FairseqDataclass):
     encoder_attention_heads: int = field(default=8, metadata=_help("number of encoder attention heads"))
     encoder_learned_pos: bool = field(default=False, metadata=_help("learned positions in the encoder"))
     encoder_layerdrop: float = field(default=0.0, metadata=_help("not supported: anything but 0 is refused"))
+    encoder_attention_pattern: str = field(
+        default="full", metadata=_help(f"which of its tokens a token of the encoder sees: one of {', '.join(PATTERNS)}")
+    )
+    encoder_window: int = field(
+        default=128, metadata=_help("of the patterns local and global_local: tokens seen to either side")
+    )
+    encoder_global_tokens: int = field(
+        default=16,
+        metadata=_help("of the pattern global_local: tokens at the beginning, which see all and are seen"),
+    )
     decoder_embed_dim: int = field(default=512, metadata=_help("decoder width"))
     decoder_ffn_embed_dim: int = field(default=2048, metadata=_help("width of the decoder's feed-forward blocks"))
     decoder_layers: int = field(default=6, metadata=_help("number of decoder layers"))
@@ -95,6 +106,8 @@ def validate(cfg: TranslationConfig, sides: Sequence[str] = SIDES) -> None:
     choose("--activation-fn", cfg.activation_fn, dict.fromkeys(activations))
     for side in sides:
         _validate_side(cfg, side)
+    if "encoder" in sides:
+        _validate_pattern(cfg)
     for flag in ("score_length", "max_source_positions", "max_target_positions"):
         _at_least_one(cfg, flag)
     if len(sides) > 1 and cfg.share_all_embeddings and cfg.encoder_embed_dim != cfg.decoder_embed_dim:
@@ -129,6 +142,17 @@ def _validate_side(cfg: TranslationConfig, side: str) -> None:
         raise OptionError(
             f"--{side}-layerdrop {getattr(cfg, f'{side}_layerdrop')} is not supported: carried scores and ADMIN's "
             "profile run through every layer; leave it at 0 and train a shallower model instead"
+        )
+
+
+def _validate_pattern(cfg: TranslationConfig) -> None:
+    pattern = choose("--encoder-attention-pattern", cfg.encoder_attention_pattern, PATTERNS)
+    for name in ("encoder_window", "encoder_global_tokens"):
+        _at_least_one(cfg, name)
+    if not pattern.whole and longest(cfg.score_source, cfg.score_length):
+        raise OptionError(
+            f"--encoder-attention-pattern {cfg.encoder_attention_pattern} needs scores of queries and keys alone, and "
+            f"--score-source {cfg.score_source} has rows for all positions: use --score-source dot, or the pattern full"
         )
 
 

@@ -148,6 +148,18 @@ def test_a_model_of_fairseqs_own_is_refused_by_its_name(
     assert "holds a model of arch transformer, which is not of this package" in capsys.readouterr().err
 
 
+def test_a_model_with_a_window_is_refused_by_every_target(
+    toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    local = exportable.checkpoint(
+        tmp_path / "local.pt", toy_corpus, "admin_tiny", "--encoder-attention-pattern", "local"
+    )
+    for target in TARGETS:
+        assert command.main(["export", str(local), *words(toy_corpus, tmp_path / "made", target)]) == 1
+        told = f"{local} has --encoder-attention-pattern local: only models of full attention are exported"
+        assert told in capsys.readouterr().err
+
+
 def test_without_its_packages_a_target_says_what_to_install(
     checkpoint: Path,
     toy_corpus: Path,

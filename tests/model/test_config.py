@@ -35,6 +35,13 @@ REFUSALS: dict[str, tuple[dict[str, Any], str]] = {
         {"share_all_embeddings": True, "decoder_embed_dim": 16},
         "--share-all-embeddings needs one width: --encoder-embed-dim is 8, --decoder-embed-dim is 16",
     ),
+    "pattern": ({"encoder_attention_pattern": "locale"}, "locale is not one of full, local, .*did you mean local"),
+    "no window": ({"encoder_window": 0}, "--encoder-window 0 is not possible: pass 1 or more"),
+    "no global tokens": ({"encoder_global_tokens": 0}, "--encoder-global-tokens 0 is not possible: pass 1 or more"),
+    "rows of a table in a window": (
+        {"encoder_attention_pattern": "local", "score_source": "random+dot"},
+        "--encoder-attention-pattern local needs .* --score-source random.dot has rows .*: use --score-source dot, or",
+    ),
     "overflow": (
         {"residual_topology": "pre", "residual_scaling": "deepnorm", "encoder_layers": 60, "decoder_layers": 12},
         "deepnorm multiplies it by 2.63 in each of the encoder's 120 sub-layers.*use .*post or dual",

@@ -1,5 +1,7 @@
 """Variants that stand nowhere but here, each one class and one row: what the parts of a model may ask for."""
 
+from typing import Any
+
 import pytest
 import torch
 from tiny import PAD, PREVIOUS, SOURCE, build, profiled, step_by_step
@@ -72,11 +74,17 @@ def shrinking(_stack: Stack) -> Scaling:
     return Scaling(lambda _width, _number: Plain(), lambda depth: Gains(output=depth**-0.5))
 
 
-VARIANTS: dict[str, dict[str, str]] = {
+VARIANTS: dict[str, dict[str, Any]] = {
     "b2t": {"residual_topology": "b2t"},
     "peri": {"residual_topology": "peri"},
     "first_values": {"score_carry": "first_values"},
     "shrinking": {"residual_scaling": "shrinking"},
+    "etc": {
+        "encoder_attention_pattern": "global_local",
+        "encoder_window": 2,
+        "encoder_global_tokens": 1,
+        "score_carry": "mean",
+    },
     "all": {"residual_topology": "peri", "score_carry": "first_values", "residual_scaling": "shrinking"},
 }
 
