@@ -34,12 +34,12 @@ class Length(NamedTuple):
 
 def parse(words: Sequence[str]) -> Any:
     """fairseq's own reading of fairseq-train's flags, to be changed freely. It takes a third of a second, and a command
-    asks several times for the same."""
+    asks several times for the same, of every cell of a grid."""
     demand_plain({"data": words[0]})
     return copy.deepcopy(_read(tuple(words)))
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=1024)
 def _read(words: tuple[str, ...]) -> Any:
     with quiet(), contextlib.redirect_stderr(io.StringIO()) as told:
         parser = options.get_training_parser()
