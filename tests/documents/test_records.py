@@ -10,7 +10,7 @@ from program import REPOSITORY
 from realformer_nmt.common import sealed
 
 RESULTS = REPOSITORY / "docs" / "results"
-NAMES = sorted(file.parent.name for file in RESULTS.glob("multi30k*/README.md"))
+NAMES = sorted(file.parent.name for file in RESULTS.glob("multi30k*/results.json"))
 
 
 @pytest.mark.parametrize("name", NAMES)
