@@ -25,7 +25,7 @@ MOST = 100_000_000  # entries of a dictionary
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Lists every --arch for translation: name, the four choices, layers, width, parameters. Each family is a "
-        "language model and a masked one, too: FAMILY_lm_SIZE, FAMILY_bert_SIZE."
+        "language model and a masked one, too: FAMILY_lm_SIZE, FAMILY_bert_SIZE, for long texts FAMILY_etc_SIZE."
     )
     parser.epilog = "example: realformer-nmt archs --vocabulary 40000"
     parser.add_argument("--json", action="store_true", help="print a JSON list")

@@ -1,7 +1,7 @@
 """Masked language models (BERT, RoBERTa): an encoder alone behind fairseq's heads, for the tasks masked_lm and
 sentence_prediction."""
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from copy import deepcopy
 from dataclasses import field, replace
 from typing import Any
@@ -79,6 +79,11 @@ class MaskedModel(ProfiledModel, RobertaModel):
         super().__init__(args, encoder)
         for layer, state in zip(scaled, begun, strict=True):
             layer.load_state_dict(state)
+
+    @classmethod
+    def add_args(cls, parser: ArgumentParser) -> None:
+        """RobertaModel's has its own options alone, in the place of the dataclass."""
+        super(RobertaModel, cls).add_args(parser)
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "MaskedModel":

@@ -81,9 +81,19 @@ BERT: Preset = {
     "attention_dropout": 0.1,
     **dict.fromkeys(("layernorm_embedding", "no_scale_embedding", "encoder_learned_pos"), True),
 }
+# The first words of a text stand for ETC's global input; its window is that of Ainslie et al. (2020)
+ETC: Preset = {
+    **BERT,
+    "encoder_attention_pattern": "global_local",
+    "encoder_window": 84,
+    "encoder_global_tokens": 128,
+    "max_positions": 4096,
+}
+MASKED = ("realformer_nmt_bert", "encoder", "encoder.sentence_encoder.embed_tokens.weight")
 KINDS: dict[str, Kind] = {
     "lm": Kind("realformer_nmt_lm", "decoder", "decoder.embed_tokens.weight", {}),
-    "bert": Kind("realformer_nmt_bert", "encoder", "encoder.sentence_encoder.embed_tokens.weight", BERT),
+    "bert": Kind(*MASKED, BERT),
+    "etc": Kind(*MASKED, ETC),
 }
 
 

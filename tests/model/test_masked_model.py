@@ -119,6 +119,21 @@ def test_sizes_are_those_of_the_realformer_paper(size: str, millions: int, monke
     assert sum(parameter.numel() for parameter in model.parameters()) == pytest.approx(millions * 1e6, rel=0.08)
 
 
+def test_realformer_etc_reads_a_text_of_its_own_length_and_carries_scores_of_its_pattern() -> None:
+    preset = ONE_SIDE_PRESETS["etc"]["realformer_etc_tiny"]
+    room, window, first = (preset[name] for name in ("max_positions", "encoder_window", "encoder_global_tokens"))
+    model = MaskedModel.build_model(Namespace(**(HEADS | preset)), masked_task()).eval()
+    carried: list[torch.Tensor] = []
+    attention = model.encoder.sentence_encoder.layers[-1].self_attn
+    attention.register_forward_hook(lambda _module, _given, attended: carried.extend(attended.carried))
+    with torch.no_grad():
+        model(torch.full((1, int(room)), 5))
+    blocks = -(-int(room) // int(window))
+    pairs = blocks * int(window) * (3 * int(window) + int(first)) + int(first) * int(room)
+    assert [total.numel() for total in carried] == [4 * pairs]  # of 4 heads
+    assert 4 * pairs < 4 * int(room) ** 2 / 8
+
+
 @pytest.mark.parametrize(("family", "option"), [("post_ln", "max_positions"), ("synthesizer_random", "score_length")])
 def test_samples_longer_than_its_positions_are_refused(family: str, option: str) -> None:
     with pytest.raises(OptionError, match="--tokens-per-sample 16 is more than the 8 positions of the model"):

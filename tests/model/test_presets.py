@@ -31,8 +31,8 @@ NAMED_BY_THE_PAPERS = {
 }
 
 
-def parsed(*arguments: str) -> Namespace:
-    parser = options.get_training_parser()
+def parsed(*arguments: str, task: str = "translation") -> Namespace:
+    parser = options.get_training_parser(task)
     return options.parse_args_and_arch(parser, ["data", *arguments])
 
 
@@ -75,6 +75,13 @@ def test_what_the_user_passes_goes_before_the_preset() -> None:
     )
     assert (args.dropout, args.encoder_layers, args.score_carry) == (0.2, 3, "sum")
     assert (args.decoder_layers, args.residual_scaling) == (18, "admin")
+
+
+def test_a_masked_model_takes_the_options_of_the_package_too() -> None:
+    chosen = ("--score-carry", "sum", "--encoder-window", "7")
+    args = parsed("--arch", "realformer_etc_tiny", *chosen, task="masked_lm")
+    assert (args.score_carry, args.encoder_window, args.encoder_attention_pattern) == ("sum", 7, "global_local")
+    assert (args.residual_scaling, args.max_positions) == ("admin", 4096)
 
 
 def test_a_bare_family_takes_every_size_from_the_flags() -> None:
