@@ -5,12 +5,9 @@ from typing import Any
 
 import torch
 from fairseq.models import MODEL_REGISTRY, BaseFairseqModel
-from torch.overrides import TorchFunctionMode
 
 from realformer_nmt.model.model import TranslationModel
 from realformer_nmt.model.presets import KINDS
-
-FILLING = {"uniform_", "normal_", "fill_", "zero_"}
 
 
 class Words:
@@ -34,18 +31,9 @@ def skeleton(cfg: Any, source_words: int, target_words: int) -> TranslationModel
     return TranslationModel.build_model(cfg, task)
 
 
-class Unfilled(TorchFunctionMode):
-    """No first values are drawn: of tensors without memory that takes nine tenths of the time of building a model."""
-
-    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if getattr(function, "__name__", "") in FILLING:
-            return args[0] if args else kwargs["tensor"]  # torch.nn.init names it
-        return function(*args, **(kwargs or {}))
-
-
 def parameters(cfg: Any, source_words: int, target_words: int) -> int:
     """How many, counted without memory for any."""
-    with torch.device("meta"), Unfilled():
+    with torch.device("meta"):
         model = skeleton(cfg, source_words, target_words)
     return sum(parameter.numel() for parameter in model.parameters())
 
