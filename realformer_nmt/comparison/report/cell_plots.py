@@ -10,6 +10,11 @@ MARGINS = {"left": 0.15, "right": 0.97, "bottom": 0.17, "top": 0.9}  # said, not
 SUBLAYER = re.compile(r"(\w+)\.layers\.(\d+)\.(\w+)")  # encoder.layers.0.self_attn
 
 
+def drawn(cell: Record) -> Record:
+    """What the plots of a cell show."""
+    return {name: cell[name] for name in ("name", "curves", "unigram_entropy", "shortcuts")}
+
+
 def drawings(cell: Record) -> list[Drawing]:
     """Only what there is something to draw of."""
     return [drawing for draw in (loss, quality, gradient, shortcuts) if (drawing := draw(cell))]

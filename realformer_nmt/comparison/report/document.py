@@ -2,8 +2,10 @@
 
 import base64
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -101,10 +103,7 @@ def content(results: Record) -> dict[str, Any]:
         "training": svgs(curve_plots.training(results), "train"),
         "validation": svgs(curve_plots.validation(results), "valid"),
         "cost": costs.page_svg("cost-") if costs else None,
-        "cells": [
-            (cell, svgs(cell_plots.drawings(cell), f"cell{place}"))
-            for place, cell in enumerate(by_size(results["cells"]))
-        ],
+        "cells": [(cell, cell_svgs(json.dumps(cell_plots.drawn(cell)))) for cell in by_size(results["cells"])],
         "examples": examples(results),
     }
 
@@ -134,6 +133,12 @@ def further(table: Record) -> tuple[str, list[columns.Column], list[Record]]:
 
 def svgs(drawings: Iterable[Drawing], prefix: str) -> list[str]:
     return [drawing.page_svg(f"{prefix}-{place}-") for place, drawing in enumerate(drawings)]
+
+
+@lru_cache(maxsize=1024)
+def cell_svgs(drawn: str) -> list[str]:
+    """Kept, for a comparison writes its report after every cell."""
+    return svgs(cell_plots.drawings(json.loads(drawn)), f"cell{hashlib.sha256(drawn.encode()).hexdigest()[:12]}")
 
 
 def best(results: Record, metric: Record) -> list[Record]:
