@@ -4,6 +4,7 @@ import importlib.metadata
 import os
 import platform
 import subprocess
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ def versions() -> dict[str, str]:
     return {"realformer_nmt": __version__, "python": platform.python_version(), **found}
 
 
+@lru_cache
 def _version(name: str) -> str | None:
     try:
         return importlib.metadata.version(name)

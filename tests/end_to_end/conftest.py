@@ -1,4 +1,4 @@
-"""What the runs share: a corpus that every family learns in 300 updates, and the models that learned it."""
+"""What the runs share: a corpus that every family learns in 200 updates, and the models that learned it."""
 
 import shutil
 from collections.abc import Callable

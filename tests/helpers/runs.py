@@ -7,20 +7,20 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-LETTERS = list("abcdefgh")
+LETTERS = list("abcde")
 SENTENCES = {"train": 3000, "valid": 203, "test": 61}
 LANGUAGES = ("--source-lang", "src", "--target-lang", "tgt")
-UPDATES = 300
+UPDATES = 200
 COMMON = (
     *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--lr", 5e-3),
     *("--lr-scheduler", "linear", "--warmup-updates", 100, "--total-num-update", 400),
     *("--criterion", "label_smoothed_cross_entropy", "--label-smoothing", 0.1, "--dropout", 0.05),
     *("--max-tokens", 350, "--cpu", "--num-workers", 0, "--seed", 1, "--log-format", "simple", "--log-interval", 10),
 )
-# Short sentences, words no louder than their places, little noise: every family learns to reverse with room to spare
+# Five letters, short sentences, words no louder than their places, little noise: every family learns with room to spare
 LEARNING = (
-    *("--lr", 4e-3, "--warmup-updates", 50, "--total-num-update", UPDATES, "--max-update", UPDATES),
-    *("--no-scale-embedding", "--dropout", 0.02, "--max-tokens", 400),
+    *("--lr", 4e-3, "--warmup-updates", 30, "--total-num-update", UPDATES, "--max-update", UPDATES),
+    *("--no-scale-embedding", "--dropout", 0.02, "--max-tokens", 300),
 )
 TRAINING = ("--task", "translation", *LANGUAGES, *COMMON)
 
