@@ -1,17 +1,17 @@
 """ADMIN's profile in real runs: once, in the checkpoint, and the same on one rank and on two."""
 
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import commands
 import pytest
 import torch
-from processes import finish, run_all, start
+from processes import run_all, said
 from reports import losses, updates
 from runs import Compose, Trained, at_update, load
 
-TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+TORCHRUN = [*commands.TORCHRUN, "--standalone", "--nproc-per-node", "2"]
 PROFILE = re.compile(r"ADMIN profile of the first batch, (\w+): w = ([\d., ]+)")
 
 
@@ -41,7 +41,7 @@ def test_two_ranks_train_as_one_that_accumulates(train: Compose, tmp_path: Path)
     one = run_all({"one": train(tmp_path / "one", *options, *short, "--update-freq", 2)}, tmp_path)["one"]
     working_directory = tmp_path / "cwd"
     working_directory.mkdir()
-    two = finish(start([*TORCHRUN, *train(tmp_path / "two", *options, *short)], working_directory))
+    two = said([*TORCHRUN, *train(tmp_path / "two", *options, *short)], working_directory)
     assert updates(two) == updates(one) == [1, 2, 3, 4, 5, 6]
     assert losses(two) == pytest.approx(losses(one), abs=2e-3)
     assert len(PROFILE.findall(two)) == 2

@@ -11,7 +11,7 @@ UPDATES = 26  # over the end of an epoch, whose last update has a batch for one 
 
 def test_saved_on_two_ranks_and_gone_on_with_on_one(trial_corpus: Path, tmp_path: Path) -> None:
     """13 updates each, with the same sentences an update, end with the parameters of one rank for all."""
-    with commands.starting_forks():  # torchrun is none
+    with commands.starting_forks():
         one = ranks.alone(trial_corpus, tmp_path / "one", 2, UPDATES)
         assert ranks.elastic(trial_corpus, tmp_path / "elastic", (2, 1), one) < ranks.ROUNDING
     ranks.agree(tmp_path / "elastic", 2)

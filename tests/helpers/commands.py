@@ -7,7 +7,7 @@ The executables themselves are started, by subprocess, where a test
     comparisons.start, test_translate, test_fetch;
   measures memory or the start: test_economy, test_command;
   is of executables, streams or what Python starts with: test_programs, test_standard_streams, test_child_processes;
-and by this module for a launcher (torchrun, strace, prlimit), for programs that are not in SERVED, for
+and by this module for a launcher (strace, prlimit), for programs that are not in SERVED, for
 another Python, and for an environment that differs from that of the tests in more than FREE.
 """
 
@@ -31,6 +31,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 OURS = [sys.executable, "-m", "realformer_nmt.cli"]
 OTHER_COMMANDS = ("generate", "validate", "interactive", "eval-lm", "preprocess", "hydra-train")
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run"]
 SERVED = {"fairseq-train": "train"}  # the others configure their logging after they have imported fairseq
 SERVED |= {f"fairseq-{name}": "rest" for name in OTHER_COMMANDS}
 FAIRSEQ = ("fairseq.models", "fairseq.tasks", "fairseq.distributed_utils", "fairseq.options", "fairseq.trainer")
@@ -40,7 +41,7 @@ OWN = ("protocols.training", "corpora.prepare", "checkpoints.averaging", "evalua
 OWN += ("serving.translator", "comparison.results")
 # Imported before it is forked; torch._dynamo by every optimiser of torch when it is made
 MODULES = {
-    "train": ("fairseq_cli.train", "torch._dynamo"),
+    "train": ("fairseq_cli.train", "torch._dynamo", TORCHRUN[-1]),
     "rest": FAIRSEQ,
     "ours": (OURS[-1], *OTHERS, *(f"realformer_nmt.{name}" for name in OWN)),
 }
@@ -63,6 +64,8 @@ def run(
     """With the tests' environment and one thread. `text` is its standard input; `together`: stderr is in stdout."""
     where = str(folder or Path.cwd())
     variables = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
+    if list(words[: len(TORCHRUN)]) == TORCHRUN:
+        variables = {"PYTHON_EXEC": python_of_forks(), **variables}
     with (
         tempfile.TemporaryFile("w+") as given,
         tempfile.TemporaryFile("w+") as out,
@@ -74,7 +77,7 @@ def run(
         which = server_for(words, variables)
         if which:
             numbers = [stream.fileno() for stream in streams]
-            said = words[1:] if words[: len(OURS)] == OURS else words
+            said = words[1:] if words[1:2] == ["-m"] else words
             try:
                 status = fork_client.ask(server(which), said, where, variables, numbers, timeout)
             except TimeoutError as error:
@@ -125,6 +128,8 @@ def server_for(words: Sequence[str], variables: Mapping[str, str]) -> str | None
         return None
     if list(words[: len(OURS)]) == OURS:
         return "ours"
+    if list(words[: len(TORCHRUN)]) == TORCHRUN:
+        return "train"
     program = Path(words[0])
     return SERVED.get(program.name) if program.parent == SCRIPTS else None
 
@@ -163,7 +168,8 @@ def python_of_forks() -> str:
     """A Python for what our commands start: a fork too, if it can be."""
     folder = tempfile.TemporaryDirectory()
     servers, python = Path(folder.name, "servers.json"), Path(folder.name, "python")
-    servers.write_text(json.dumps({"train": server("train"), "rest": server("rest"), "usual": usual()}))
+    known = {"train": server("train"), "train_script": str(SCRIPTS / "fairseq-train"), "rest": server("rest")}
+    servers.write_text(json.dumps({**known, "usual": usual()}))
     client = shlex.join([sys.executable, "-IS", str(Path(fork_client.__file__))])
     words = f'{shlex.quote(str(servers))} "$@"'
     python.write_text(
@@ -177,10 +183,11 @@ def python_of_forks() -> str:
 
 @contextmanager
 def starting_forks() -> Iterator[None]:
-    """For our commands in this process."""
+    """For our commands in this process, and for torchrun."""
     python = sys.executable
-    sys.executable = python_of_forks()
+    os.environ["PYTHON_EXEC"] = sys.executable = python_of_forks()
     try:
         yield
     finally:
         sys.executable = python
+        del os.environ["PYTHON_EXEC"]

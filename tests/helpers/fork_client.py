@@ -19,6 +19,13 @@ FREE = {"PATH", "PYTEST_CURRENT_TEST", "no_proxy", "RANK", "WORLD_SIZE", "MASTER
 FREE |= {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "PYTHONPATH", "WANDB_NAME", "WANDB_DIR"}
 # Set in the tests' own process by libraries: sklearn's import, torch.compile
 FREE |= {"KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "TORCHINDUCTOR_CACHE_DIR"}
+# Of torchrun: where it finds Python, and what its processes read when they meet
+FREE |= {"PYTHON_EXEC", "LOCAL_RANK", "GROUP_RANK", "ROLE_RANK", "ROLE_NAME", "LOCAL_WORLD_SIZE", "GROUP_WORLD_SIZE"}
+FREE |= {"ROLE_WORLD_SIZE", "TORCH_NCCL_ASYNC_ERROR_HANDLING"}
+FREE |= {
+    f"TORCHELASTIC_{name}" for name in ("ERROR_FILE", "MAX_RESTARTS", "RESTART_COUNT", "RUN_ID", "USE_AGENT_STORE")
+}
+FREE |= {"TORCHELASTIC_SIGNALS_TO_HANDLE"}
 BY_US = {"PYTHONSAFEPATH", "PYTHONUNBUFFERED"}  # for the processes that our commands start; a fork does as they say
 BY_SHELLS = {"_", "SHLVL", "PWD", "OLDPWD"}
 
@@ -60,21 +67,29 @@ def status(connection: socket.socket) -> int:
 
 
 def serves(servers: Mapping[str, Any], words: Sequence[str], environment: Mapping[str, str]) -> bool:
-    """Whether a fork does what Python makes of these words: they are a program's text or a command of fairseq's, and
-    nothing that acts when Python starts is set otherwise than where the servers were started."""
+    """Whether a fork does what Python makes of these words: they are a program's text, or a command of fairseq's or
+    torchrun, and nothing that acts when Python starts is set otherwise than where the servers were started."""
     free = FREE | BY_US | BY_SHELLS
     alike = acting(environment, free) == acting(servers["usual"], free)
-    of_fairseq = words[0] == "-m" and words[1].startswith("fairseq_cli.")
-    return alike and (of_fairseq or "-c" in words[:2])
+    _, (what, *more) = unbuffered(words)
+    module = more[0] if what == "-m" else ""
+    served = module.startswith("fairseq_cli.") or module == "torch.distributed.run"
+    return alike and (served or what in ("-c", servers["train_script"]))
+
+
+def unbuffered(words: Sequence[str]) -> tuple[bool, Sequence[str]]:
+    """Whether they begin with -u, and the others."""
+    return words[0] == "-u", words[words[0] == "-u" :]
 
 
 def as_python(servers: Mapping[str, Any], words: Sequence[str]) -> tuple[str, Sequence[str]]:
     """The server's address, and the words for it."""
-    if words[0] == "-u":
+    at_once, words = unbuffered(words)
+    if at_once:
         os.environ["PYTHONUNBUFFERED"] = "1"
-        words = words[1:]
-    module = words[1 if words[0] == "-m" else 2]
-    return servers["train" if module == "fairseq_cli.train" else "rest"], words
+    trains = {"fairseq_cli.train", "torch.distributed.run", servers["train_script"]}
+    module = words[{"-m": 1, "-c": 2}.get(words[0], 0)]
+    return servers["train" if module in trains else "rest"], words
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 import recipe
 import saved
@@ -140,8 +141,8 @@ def test_two_processes_of_torchrun_make_the_same_step_and_begin_alike(
     assert printed[0] == "torchrun"
     (tmp_path / "run").mkdir()
     still = ["--lr", "0", "--end-learning-rate", "0", "--warmup-init-lr", "0"]
-    run = [sys.executable, "-m", "torch.distributed.run", *printed[1:], "--cpu", "--max-epoch", "1", *still]
-    done = subprocess.run(run, env=environment(), capture_output=True, text=True, timeout=300, check=False)
+    run = [*commands.TORCHRUN, *printed[1:], "--cpu", "--max-epoch", "1", *still]
+    done = commands.run(run, environment=environment())
     assert done.returncode == 0, done.stderr[-3000:] + shlex.join(run)
     found = checkpoint(tmp_path / "run")
     assert 3 * updates(found) == total
