@@ -74,3 +74,8 @@ def serving(models: Mapping[str, Served], limits: Limits = DEFAULT) -> Iterator[
             ours.should_exit = True
             thread.join()
             batches.close()
+
+
+def hypotheses(answer: Answer) -> list[list[tuple[str, float]]]:
+    assert answer.status == 200, answer.body
+    return [[(each["text"], each["score"]) for each in found["hypotheses"]] for found in answer.json["translations"]]

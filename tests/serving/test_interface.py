@@ -1,20 +1,15 @@
 """The interface over real HTTP: its answers are the Translator's own, and whatever is asked, it never breaks."""
 
 import json
-import math
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from serving_client import Answer, Client, serving
-from tiny_run import Training
+from serving_client import Client, hypotheses, serving
 
-import realformer_nmt
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.serving.batching import Job, answer
 from realformer_nmt.serving.decoding import Decoding
@@ -100,21 +95,6 @@ LOOKS = st.fixed_dictionaries(
 
 
 @pytest.fixture(scope="module")
-def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
-    return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
-
-
-@pytest.fixture(scope="module")
-def texts(toy_corpus: Path) -> list[str]:
-    return (toy_corpus.parent / "test.src").read_text().splitlines()
-
-
-@pytest.fixture(scope="module")
-def model(run: Path, toy_corpus: Path) -> Translator:
-    return realformer_nmt.load(run / "checkpoint5.pt", data=toy_corpus, subwords="none", cpu=True)
-
-
-@pytest.fixture(scope="module")
 def served(model: Translator) -> dict[str, Served]:
     return {"tiny": Served("tiny", model, "fp32", "realformer", (2, 2)).ready()}
 
@@ -123,11 +103,6 @@ def served(model: Translator) -> dict[str, Served]:
 def client(served: dict[str, Served]) -> Iterator[Client]:
     with serving(served, LIMITS) as found:
         yield found
-
-
-def hypotheses(answer: Answer) -> list[list[tuple[str, float]]]:
-    assert answer.status == 200, answer.body
-    return [[(each["text"], each["score"]) for each in found["hypotheses"]] for found in answer.json["translations"]]
 
 
 def test_hypotheses_are_the_translators(client: Client, model: Translator, texts: list[str]) -> None:
@@ -243,76 +218,3 @@ def test_of_several_models_one_has_to_be_named(served: dict[str, Served], model:
         assert (refused.status, "model is one of one, two" in refused.json["error"]) == (422, True)
         found = client.post("/translate", {"texts": ["a"], "model": "two"})
         assert (found.json["model"], hypotheses(found)[0][0][0]) == ("two", model.translate(["a"])[0])
-
-
-class Held:
-    """A translator that waits for its gate."""
-
-    def __init__(self, model: Translator) -> None:
-        self.corpus, self.gate, self.begun = model.corpus, threading.Event(), threading.Event()
-
-    def stream(self, texts: list[str], **_: Any) -> list[Any]:
-        self.begun.set()
-        assert self.gate.wait(60)
-        if texts == ["broken"]:
-            raise ZeroDivisionError(math.inf)
-        return [[realformer_nmt.serving.decoding.Hypothesis(text, 0.0, [], [], [])] for text in texts]
-
-
-@pytest.fixture
-def held(model: Translator) -> Iterator[Held]:
-    made = Held(model)
-    yield made
-    made.gate.set()
-
-
-def test_who_finds_no_room_is_told_when_to_come_back(held: Held) -> None:
-    with (
-        serving({"held": Served("held", held, "fp32", "", None)}, Limits(most_waiting=1)) as client,
-        ThreadPoolExecutor(2) as threads,
-    ):
-        first = threads.submit(client.post, "/translate", {"texts": ["1"]})
-        assert held.begun.wait(60)
-        second = threads.submit(client.post, "/translate", {"texts": ["2"]})
-        while client.get("/health").json["waiting"] < 1:
-            pass
-        third = client.post("/translate", {"texts": ["3"]})
-        assert (third.status, third.headers["retry-after"]) == (503, "1")
-        assert third.json["error"] == "1 requests wait, and no more are taken: ask again later"
-        held.gate.set()
-        assert [hypotheses(each.result()) for each in (first, second)] == [[[("1", 0.0)]], [[("2", 0.0)]]]
-
-
-def test_what_takes_too_long_is_given_up_and_the_next_is_answered(held: Held) -> None:
-    with serving({"held": Served("held", held, "fp32", "", None)}, Limits(most_seconds=0.2)) as client:
-        for text in ("1", "2"):  # at work, and waiting
-            late = client.post("/translate", {"texts": [text]})
-            assert late.status == 504
-            assert late.json["error"].startswith("no answer within 0.2 seconds: send fewer texts")
-        assert client.get("/health").json["waiting"] == 0
-        held.gate.set()
-        assert hypotheses(client.post("/translate", {"texts": ["3"]})) == [[("3", 0.0)]]
-
-
-def test_who_leaves_gives_up_the_place(held: Held) -> None:
-    with serving({"held": Served("held", held, "fp32", "", None)}, Limits(most_waiting=1)) as client:
-        body = json.dumps({"texts": ["1"]})
-        head = "POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-        request = f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
-        with client.begun(request):
-            assert held.begun.wait(60)
-            with client.begun(request):
-                while client.get("/health").json["waiting"] < 1:
-                    pass
-            while client.get("/health").json["waiting"] > 0:  # ends when the server has seen that it is gone
-                pass
-        held.gate.set()
-
-
-def test_an_error_that_nobody_has_foreseen_is_one_too(held: Held) -> None:
-    held.gate.set()
-    with serving({"held": Served("held", held, "fp32", "", None)}) as client:
-        found = client.post("/translate", {"texts": ["broken"]})
-        assert (found.status, found.json["error"].split(":")[0]) == (500, "ZeroDivisionError")
-        assert found.headers["x-content-type-options"] == "nosniff"
-        assert hypotheses(client.post("/translate", {"texts": ["3"]})) == [[("3", 0.0)]]

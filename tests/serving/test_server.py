@@ -8,13 +8,11 @@ import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import commands
 import processes
 import pytest
 from serving_client import Client
-from tiny_run import Training
 
 import realformer_nmt
 from realformer_nmt.common.errors import UserError
@@ -22,11 +20,6 @@ from realformer_nmt.serving import server
 
 Started = tuple["subprocess.Popen[str]", Client]
 MUCH = 100  # texts of a request
-
-
-@pytest.fixture(scope="module")
-def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
-    return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
 
 
 @pytest.fixture

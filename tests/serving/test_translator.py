@@ -3,14 +3,13 @@
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import commands
 import pytest
-from tiny_run import Training
 
 import realformer_nmt
 from realformer_nmt.common.errors import UserError
@@ -20,21 +19,6 @@ from realformer_nmt.serving.decoding import Hypothesis
 from realformer_nmt.serving.translator import Translator
 
 LINE = re.compile(r"([HA])-(\d+)\t(.*)")
-
-
-@pytest.fixture(scope="module")
-def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
-    return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
-
-
-@pytest.fixture(scope="module")
-def texts(toy_corpus: Path) -> list[str]:
-    return (toy_corpus.parent / "test.src").read_text().splitlines()
-
-
-@pytest.fixture(scope="module")
-def model(run: Path, toy_corpus: Path) -> Translator:
-    return realformer_nmt.load(run / "checkpoint5.pt", data=toy_corpus, subwords="none", cpu=True)
 
 
 def generated(data: Path, user_dir: Path, paths: list[Path], *flags: str) -> dict[str, list[list[str]]]:
