@@ -78,7 +78,7 @@ def trained(once: Once, train: Compose) -> Callable[[str], Trained]:
             )
             (folder / "killed.log").write_text(killed)
             (folder / "resumed.log").write_text(said(arguments, working_directory))
-            last = [at_update(folder / "checkpoints", update) for update in (UPDATES - 100, UPDATES - 50, UPDATES)]
+            last = [at_update(folder / "checkpoints", update) for update in (UPDATES - 40, UPDATES)]
             average(last, folder / "average.pt")
 
         folder = once(f"trained_{family}", build)

@@ -19,7 +19,7 @@ def test_family_learns_to_reverse(
 ) -> None:
     run = trained(family)
     assert updates(run.killed)[-1] < 80
-    assert updates(run.resumed) == list(range(60, UPDATES + 1, 10))  # the last that was saved is 50
+    assert updates(run.resumed) == list(range(50, UPDATES + 1, 10))  # the last that was saved is 40
     translations = parse(said(generate(run.average, "--scoring", "sacrebleu"), run.folder / "cwd"))
     assert len(translations.best) == SENTENCES["test"]
     bleu = sacrebleu.corpus_bleu(translations.best, [(text / "test.tgt").read_text().splitlines()])
@@ -32,9 +32,9 @@ def test_family_learns_to_reverse(
 def test_resumed_run_is_the_undisturbed_one(
     family: str, trained: Callable[[str], Trained], train: Compose, tmp_path: Path
 ) -> None:
-    run_all({"train": train(tmp_path, *family_options(family), "--max-update", 100)}, tmp_path)
-    resumed = at_update(trained(family).folder / "checkpoints", 100)
-    undisturbed = at_update(tmp_path, 100)
+    run_all({"train": train(tmp_path, *family_options(family), "--max-update", 80)}, tmp_path)
+    resumed = at_update(trained(family).folder / "checkpoints", 80)
+    undisturbed = at_update(tmp_path, 80)
     expected = load(undisturbed)
     assert load(resumed).keys() == expected.keys()
     for name, weight in load(resumed).items():

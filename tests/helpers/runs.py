@@ -56,7 +56,7 @@ class Compose(Protocol):
 
 
 class Trained(NamedTuple):
-    """A run that was killed and resumed: its checkpoints, the mean of the last three, and the two logs."""
+    """A run that was killed and resumed: its checkpoints, the mean of the last two, and the two logs."""
 
     folder: Path
     average: Path
@@ -65,6 +65,6 @@ class Trained(NamedTuple):
 
 
 def family_options(family: str) -> tuple[object, ...]:
-    saving = ("--save-interval", 1000, "--save-interval-updates", 50, "--disable-validation")
+    saving = ("--save-interval", 1000, "--save-interval-updates", 40, "--disable-validation")
     shape = ("--arch", f"{family}_tiny", "--share-all-embeddings", "--score-length", 16)
     return (*shape, *LEARNING, "--update-epoch-batch-itr", 1, *saving)
