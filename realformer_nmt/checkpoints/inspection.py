@@ -31,7 +31,7 @@ def inspect(path: Path) -> dict[str, Any]:
     model = build_any(path, options, weights)
     return {
         "arch": arch_of(options),
-        **{name: options.get(name) for name in (*CHOICES, *SIZES) if name in options},
+        **{name: options.get(name) for name in (*CHOICES, *SIZES, *layout.BEFORE) if name in options},
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "updates": layout.updates(state),
         "shortcuts": [

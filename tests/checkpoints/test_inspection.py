@@ -42,12 +42,15 @@ def save(folder: Path, **options: Any) -> Path:
 
 
 def test_the_weight_of_every_shortcut_in_order(tmp_path: Path) -> None:
-    path = save(tmp_path, residual_scaling="admin", score_carry="mean", encoder_layers=3)
+    path = save(
+        tmp_path, residual_scaling="admin", score_carry="mean", encoder_layers=3, encoder_attention_pattern="local"
+    )
     shown = realformer_nmt("inspect", path, "--json")
     assert shown.returncode == 0, shown.stderr
     found, weights = json.loads(shown.stdout), torch.load(path, weights_only=False)["model"]
     assert (found["arch"], found["residual_scaling"], found["score_carry"]) == ("realformer_tiny", "admin", "mean")
     assert (found["encoder_layers"], found["updates"]) == (3, 7)
+    assert (found["encoder_attention_pattern"], found["encoder_window"]) == ("local", 128)
     assert [row["sublayer"] for row in found["shortcuts"]] == [
         *(f"encoder.layers.{i}.{name}" for i in range(3) for name in ("self_attn", "ffn")),
         *(f"decoder.layers.{i}.{name}" for i in range(2) for name in ("self_attn", "encoder_attn", "ffn")),
