@@ -103,8 +103,9 @@ def demand_same_model(path: Path, trainer: Any) -> None:
     if "residual_topology" not in ours:
         return  # a model that is not ours
     theirs = {**BEFORE, **options(state)}
+    lifted = BEFORE if str(path) == trainer.cfg.checkpoint.finetune_from_model else ()  # as ETC lifts RoBERTa's weights
     for name in COMPARED:
-        if name in theirs and name in ours and theirs[name] != ours[name]:
+        if name not in lifted and name in theirs and name in ours and theirs[name] != ours[name]:
             flag = f"--{name.replace('_', '-')}"
             raise UserError(
                 f"{path} is of another model: {flag} was {theirs[name]} there and is {ours[name]} here; "

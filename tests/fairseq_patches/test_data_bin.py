@@ -35,9 +35,21 @@ def test_decoding_and_validating_the_other_way_round_is_refused(checkpoint: Path
     assert checkpoint_utils.load_model_ensemble_and_task([str(checkpoint)], task=task(toy_corpus, "src", "tgt"))
 
 
-def trainer(checkpoint: Path, of: Any, finetuning: bool) -> Any:
+def trainer(checkpoint: Path, of: Any, finetuning: bool, **model: str) -> Any:
     options = {"finetune_from_model": str(checkpoint) if finetuning else None}
-    return SimpleNamespace(task=of, cfg=SimpleNamespace(model={}, checkpoint=SimpleNamespace(**options)))
+    return SimpleNamespace(task=of, cfg=SimpleNamespace(model=model, checkpoint=SimpleNamespace(**options)))
+
+
+def test_weights_of_full_attention_are_finetuned_with_a_window_but_do_not_go_on_so(
+    checkpoint: Path, toy_corpus: Path
+) -> None:
+    local = {"residual_topology": "post", "encoder_attention_pattern": "local"}
+    same = task(toy_corpus, "src", "tgt")
+    resume_checks.demand_same_model(checkpoint, trainer(checkpoint, same, True, **local))
+    with pytest.raises(UserError, match=r"pair\.pt is of another model: --encoder-attention-pattern was full there"):
+        resume_checks.demand_same_model(checkpoint, trainer(checkpoint, same, False, **local))
+    with pytest.raises(UserError, match=r"pair\.pt is of another model: --residual-topology"):
+        resume_checks.demand_same_model(checkpoint, trainer(checkpoint, same, True, residual_topology="pre"))
 
 
 def test_a_training_goes_on_with_its_pair_and_is_finetuned_on_any_but_its_reverse(
