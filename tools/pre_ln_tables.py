@@ -6,6 +6,7 @@ A table stands between `<!-- table NAME -->` and `<!-- end -->`.
 import csv
 import json
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def budget() -> str:
             cell["depth"],
             f"`{cell['family']}`",
             *(_figure(curve.get(update), 2) for update in updates),
-            _figure(cell["scores"]["bleu"]["score"], 2) if cell["scores"] else cell["state"],
+            _score(cell),
         ]
         for cell, curve in zip(cells, curves, strict=True)
     ]
@@ -44,6 +45,17 @@ def easy() -> str:
     cells = _read("quickstart_500/results.json")["cells"]
     rows = [[f"`{cell['family']}`", _figure(cell["scores"]["bleu"]["score"], 2)] for cell in cells]
     return _table(["family", "500 updates"], rows)
+
+
+def ablation(record: str) -> str:
+    """A row a family, a column a point of the axes."""
+    cells = _read(f"{record}/results.json")["cells"]
+    found: dict[str, dict[str, str]] = {}
+    for cell in cells:
+        point = ", ".join(f"{axis} {value:g}" for axis, value in cell["axes"].items())
+        found.setdefault(cell["family"], {})[point] = _score(cell)
+    points = list(dict.fromkeys(point for scores in found.values() for point in scores))
+    return _table(["family", *points], [[f"`{family}`", *map(scores.get, points)] for family, scores in found.items()])
 
 
 def papers() -> str:
@@ -76,6 +88,10 @@ def _read(file: str) -> dict[str, Any]:
     return json.loads((RESULTS / file).read_text(encoding="utf-8"))
 
 
+def _score(cell: dict[str, Any]) -> str:
+    return _figure(cell["scores"]["bleu"]["score"], 2) if cell["scores"] else str(cell["state"])
+
+
 def _figure(value: float | None, digits: int) -> str:
     return "" if value is None else f"{value:.{digits}f}"
 
@@ -86,7 +102,13 @@ def _table(head: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
     return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
 
 
-TABLES: dict[str, Callable[[], str]] = {"budget": budget, "easy": easy, "papers": papers, "gradients": gradients}
+TABLES: dict[str, Callable[[], str]] = {
+    "budget": budget,
+    "easy": easy,
+    "papers": papers,
+    "gradients": gradients,
+    "rates": partial(ablation, "ablations_lr"),
+}
 
 if __name__ == "__main__":
     main()

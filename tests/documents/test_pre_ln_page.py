@@ -55,6 +55,22 @@ def test_scores_after_500_updates() -> None:
     assert all(row["p_holm"] > 0.7 for row in found["rows"] if row["family"] in ("admin", "realformer"))
 
 
+@pytest.mark.parametrize(("table", "name"), [("rates", "ablations_lr")])
+def test_scores_of_an_ablation(table: str, name: str) -> None:
+    """A heading has the value on each axis, in the order of the grid."""
+    found = {(cell["family"], *cell["axes"].values()): cell for cell in record(f"{name}/results.json")["cells"]}
+    lines = {
+        (row["family"], *map(float, re.findall(r"[\d.]+", head))): score
+        for row in rows(table)
+        for head, score in row.items()
+        if head != "family"
+    }
+    assert lines.keys() == found.keys()
+    for place, score in lines.items():
+        cell = found[place]
+        assert shown(score, cell["scores"]["bleu"]["score"]) if cell["scores"] else score == cell["state"]
+
+
 def test_scores_of_the_quickstart() -> None:
     six, eighteen = (
         {family: cells[place] for family, *cells in re.findall(r"^\| `(\w+)` \| ([\d.]+) \| (\S+)", QUICKSTART, re.M)}
