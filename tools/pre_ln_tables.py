@@ -108,6 +108,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "papers": papers,
     "gradients": gradients,
     "rates": partial(ablation, "ablations_lr"),
+    "half": partial(ablation, "ablations_budget"),
 }
 
 if __name__ == "__main__":
