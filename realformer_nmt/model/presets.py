@@ -74,6 +74,7 @@ class Kind(NamedTuple):
     side: str
     embedding: str  # the name of its weights
     options: Preset
+    families: Preset = {}  # those with these choices
 
 
 BERT: Preset = {
@@ -93,12 +94,12 @@ MASKED = ("realformer_nmt_bert", "encoder", "encoder.sentence_encoder.embed_toke
 KINDS: dict[str, Kind] = {
     "lm": Kind("realformer_nmt_lm", "decoder", "decoder.embed_tokens.weight", {}),
     "bert": Kind(*MASKED, BERT),
-    "etc": Kind(*MASKED, ETC),
+    "etc": Kind(*MASKED, ETC, families={"score_source": "dot"}),
 }
 
 
 def of_kind(name: str, families: dict[str, Preset]) -> dict[str, Preset]:
-    """Each family as FAMILY_KIND, of base's size, and as FAMILY_KIND_SIZE."""
+    """Each of its families as FAMILY_KIND, of base's size, and as FAMILY_KIND_SIZE."""
     kind, parts = KINDS[name], ("layers", "embed_dim", "attention_heads", "ffn_embed_dim")
     sizes = {
         size: {f"{kind.side}_{part}": number for part, number in zip(parts, numbers, strict=True)}
@@ -108,6 +109,7 @@ def of_kind(name: str, families: dict[str, Preset]) -> dict[str, Preset]:
     return {
         f"{family}_{ending}": preset | kind.options | shape
         for family, preset in families.items()
+        if kind.families.items() <= preset.items()
         for ending, shape in endings.items()
     }
 
