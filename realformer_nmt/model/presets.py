@@ -74,7 +74,7 @@ class Kind(NamedTuple):
     side: str
     embedding: str  # the name of its weights
     options: Preset
-    families: Preset = {}  # those with these choices
+    families: Preset  # those with these choices
 
 
 BERT: Preset = {
@@ -92,9 +92,9 @@ ETC: Preset = {
 }
 MASKED = ("realformer_nmt_bert", "encoder", "encoder.sentence_encoder.embed_tokens.weight")
 KINDS: dict[str, Kind] = {
-    "lm": Kind("realformer_nmt_lm", "decoder", "decoder.embed_tokens.weight", {}),
-    "bert": Kind(*MASKED, BERT),
-    "etc": Kind(*MASKED, ETC, families={"score_source": "dot"}),
+    "lm": Kind("realformer_nmt_lm", "decoder", "decoder.embed_tokens.weight", {}, {}),
+    "bert": Kind(*MASKED, BERT, {}),
+    "etc": Kind(*MASKED, ETC, {"score_source": "dot"}),
 }
 
 
