@@ -109,6 +109,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "gradients": gradients,
     "rates": partial(ablation, "ablations_lr"),
     "half": partial(ablation, "ablations_budget"),
+    "dropout": partial(ablation, "ablations_dropout"),
 }
 
 if __name__ == "__main__":
