@@ -143,7 +143,7 @@ def test_long_sources_are_left_out(logs: dict[str, str], text: Path) -> None:
 def test_bleu_during_training_is_sacrebleu_of_all_that_generate_writes(
     trained: Callable[[str], Trained], train: Compose, generate: Compose, text: Path, tmp_path: Path
 ) -> None:
-    half_trained = next((trained("realformer").folder / "checkpoints").glob("checkpoint_*_100.pt"))
+    half_trained = next((trained("realformer").folder / "checkpoints").glob("checkpoint_*_120.pt"))
     evaluation = ("--eval-bleu", "--eval-bleu-detok", "space", "--eval-bleu-args", '{"beam": 5}')
     choice = ("--best-checkpoint-metric", "bleu", "--maximize-best-checkpoint-metric")
     still = (*TINY, "--no-scale-embedding", "--finetune-from-model", half_trained, *STILL)
