@@ -55,7 +55,9 @@ def test_scores_after_500_updates() -> None:
     assert all(row["p_holm"] > 0.7 for row in found["rows"] if row["family"] in ("admin", "realformer"))
 
 
-@pytest.mark.parametrize(("table", "name"), [("rates", "ablations_lr"), ("half", "ablations_budget"), ("dropout", "ablations_dropout")])
+@pytest.mark.parametrize(
+    ("table", "name"), [("rates", "ablations_lr"), ("half", "ablations_budget"), ("dropout", "ablations_dropout")]
+)
 def test_scores_of_an_ablation(table: str, name: str) -> None:
     """A heading has the value on each axis, in the order of the grid."""
     found = {(cell["family"], *cell["axes"].values()): cell for cell in record(f"{name}/results.json")["cells"]}
