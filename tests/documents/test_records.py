@@ -65,6 +65,17 @@ def test_the_race_of_engines_is_the_records() -> None:
     assert told in (REPOSITORY / "README.md").read_text()
 
 
+def test_training_in_bf16_is_the_records() -> None:
+    page = (REPOSITORY / "docs" / "performance.md").read_text()
+    rows = json.loads((RESULTS / "bf16_training.json").read_text())["rows"]
+    wanted: dict[str, list[str]] = {}
+    for row in rows:
+        if row["model"] != "stock":
+            wanted.setdefault(row["what"], []).append(row["against stock"])
+    for what, ratios in wanted.items():
+        assert f"\n| {what} | {' | '.join(ratios)} |\n" in page
+
+
 def test_a_server_under_load_is_the_records() -> None:
     page = (REPOSITORY / "docs" / "serving.md").read_text()
     record = json.loads((RESULTS / "serving.json").read_text())
