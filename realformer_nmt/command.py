@@ -46,6 +46,8 @@ SUBCOMMANDS = (
         "score", "score a translation; show the published scores beside it", "realformer_nmt.evaluation.score", True
     ),
     Subcommand("evaluate", "measure a model of any task", "realformer_nmt.evaluation.evaluate", True),
+    Subcommand("answer", "answer questions by spans of their texts", "realformer_nmt.evaluation.answer", True),
+    Subcommand("score-squad", "score answers as SQuAD's script does", "realformer_nmt.evaluation.score_squad"),
     Subcommand("serve", "answer requests for translations, and show a page", "realformer_nmt.serving.serve"),
     Subcommand("significance", "test whether runs differ from a baseline", "realformer_nmt.evaluation.significance"),
     Subcommand("export", "write a model as other programs read it", "realformer_nmt.exporting.export", True),

@@ -7,6 +7,7 @@ from realformer_nmt import training as training  # registers the optimiser, the 
 from realformer_nmt.model import language_model as language_model  # registers itself, as the next does
 from realformer_nmt.model import masked_model as masked_model
 from realformer_nmt.model import model, multilingual, presets
+from realformer_nmt.questions import criterion as criterion  # registers the task of its name, too
 
 
 @functools.cache

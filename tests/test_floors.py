@@ -13,7 +13,7 @@ FLOORS = (  # from the ground up; what stands beside the rooms is a room of its 
     ("common",),
     ("command", "kernels", "data_bins", "figures"),
     ("model",),
-    ("training", "checkpoints"),
+    ("training", "checkpoints", "questions"),
     ("fairseq_patches",),
     ("plugin", "corpora"),
     ("evaluation", "protocols"),

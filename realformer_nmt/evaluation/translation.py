@@ -34,7 +34,8 @@ SMALLEST: dict[str, float] = {
     "batch_size": 1,
     "jobs": 1,
 }
-OF_TEXT = ("language_modeling", "masked_lm", "span_masked_lm", "sentence_prediction")  # docs/text_models.md
+# docs/text_models.md
+OF_TEXT = ("language_modeling", "masked_lm", "span_masked_lm", "sentence_prediction", "question_answering")
 PLACES = ("data", "prepared", "subwords_folder")  # are no settings
 
 

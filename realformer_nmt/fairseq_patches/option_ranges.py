@@ -97,7 +97,8 @@ NAMES = {
 RANGES = {name: allowed for allowed, names in NAMES.items() for name in names.split()}
 DROPPING = ("dropout", "layerdrop")
 DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")  # by which two passes differ
-ONE_CRITERION = ("masked_lm", "sentence_prediction")  # tasks whose targets no other criterion understands
+# Tasks whose targets no other criterion understands
+ONE_CRITERION = ("masked_lm", "sentence_prediction", "question_answering")
 READERS: Mapping[str, Callable[[str], Any]] = {  # of options that are written as tables or lists
     "adam_betas": evaluate,
     **{name: functools.partial(nested_options.read, name) for name in nested_options.NESTED},

@@ -17,8 +17,9 @@ from fairseq.tasks.span_masked_lm import SpanMaskedLMTask
 from fairseq.tasks.translation import TranslationTask
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.questions.task import QuestionAnsweringTask
 
-OF_ONE_TEXT = (LanguageModelingTask, MaskedLMTask, SpanMaskedLMTask, SentencePredictionTask)
+OF_ONE_TEXT = (LanguageModelingTask, MaskedLMTask, SpanMaskedLMTask, SentencePredictionTask, QuestionAnsweringTask)
 TASKS: tuple[Any, ...] = (TranslationTask, *OF_ONE_TEXT)
 
 

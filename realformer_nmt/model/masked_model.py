@@ -1,5 +1,5 @@
 """Masked language models (BERT, RoBERTa): an encoder alone behind fairseq's heads, for the tasks masked_lm and
-sentence_prediction."""
+sentence_prediction, and behind a head for spans, for question_answering."""
 
 from argparse import ArgumentParser, Namespace
 from copy import deepcopy
@@ -23,9 +23,11 @@ from realformer_nmt.model.one_side_options import demand_room, of_side
 from realformer_nmt.model.presets import KINDS
 from realformer_nmt.model.profiled_model import ProfiledModel
 from realformer_nmt.model.scaling import Gains
+from realformer_nmt.model.span_head import SpanHead
 
 HEADS_TOO = {"load_checkpoint_heads": True}
 DECODERS_OWN = ("decoding_precision", "share_decoder_input_output_embed")
+SPANS = "span_head."
 ACTIVATIONS = utils.get_available_activation_fns()
 
 
@@ -77,6 +79,7 @@ class MaskedModel(ProfiledModel, RobertaModel):
         scaled = [layer for layer in encoder.sentence_encoder.layers if layer.gains != Gains()]
         begun = [deepcopy(layer.state_dict()) for layer in scaled]
         super().__init__(args, encoder)
+        self.span_head: SpanHead | None = None
         for layer, state in zip(scaled, begun, strict=True):
             layer.load_state_dict(state)
 
@@ -103,6 +106,27 @@ class MaskedModel(ProfiledModel, RobertaModel):
         found = hub_utils.from_pretrained(folder, checkpoint_file, data_name_or_path, **{**HEADS_TOO, **options})
         return RobertaHubInterface(found["args"], found["task"], found["models"][0])
 
-    def forward(self, src_tokens: Tensor, *args: Any, **options: Any) -> Any:
+    def forward(self, src_tokens: Tensor, *args: Any, context: Tensor | None = None, **options: Any) -> Any:
+        """Where `context` says where a text's context begins, the logits of spans."""
         self.profile_once(lambda: self.encoder(src_tokens, features_only=True))
-        return super().forward(src_tokens, *args, **options)
+        if context is None or self.span_head is None:
+            return super().forward(src_tokens, *args, **options)
+        features, _ = super().forward(src_tokens, features_only=True)
+        return self.span_head.logits(features, options["src_lengths"], context)
+
+    def add_span_head(self) -> None:
+        self.span_head = SpanHead(self.args.encoder_embed_dim)
+
+    def upgrade_state_dict_named(self, state_dict: dict[str, Any], name: str) -> None:
+        """The head for spans begins anew where a checkpoint has none, and is left out where the task has none, as
+        heads for classes are."""
+        super().upgrade_state_dict_named(state_dict, name)
+        prefix = f"{name}.{SPANS}" if name else SPANS
+        theirs = [key for key in state_dict if key.startswith(prefix)]
+        if theirs and self.span_head is None and getattr(self.args, "load_checkpoint_heads", False):
+            self.add_span_head()
+        own = {} if self.span_head is None else self.span_head.state_dict(prefix=prefix)
+        for key in theirs:
+            if key not in own:
+                del state_dict[key]
+        state_dict.update({key: weight for key, weight in own.items() if key not in state_dict})

@@ -18,6 +18,7 @@ TEXT_TASKS: dict[str, dict[str, Any]] = {
     "language_modeling": {"sample_break_mode": "eos", "shorten_method": "truncate", "tokens_per_sample": 32},
     "masked_lm": {"sample_break_mode": "complete_doc", "shorten_data_split_list": "train,valid", "mask_prob": 0.2},
     "sentence_prediction": {"shorten_method": "random_crop", "num_classes": 3},
+    "question_answering": {"tokens_per_sample": 32, "stride": 8},
 }
 
 

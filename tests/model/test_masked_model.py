@@ -75,6 +75,32 @@ def test_a_classification_head_is_stocks(classes: int) -> None:
     torch.testing.assert_close(*answers, rtol=0, atol=1e-4)
 
 
+def test_spans_are_judged_by_its_features() -> None:
+    model = build("realformer")
+    model.add_span_head()
+    given = {"src_lengths": torch.tensor([5, 6, 4]), "context": torch.tensor([2, 3, 3])}
+    features, _ = model.eval()(TOKENS, features_only=True)
+    assert model.span_head is not None
+    torch.testing.assert_close(model(TOKENS, **given), model.span_head.logits(features, *given.values()))
+
+
+def test_a_head_for_spans_goes_where_there_is_one() -> None:
+    plain, one, other = build("realformer"), build("realformer"), build("realformer")
+    one.add_span_head()
+    other.add_span_head()
+    begun = {name: weight.clone() for name, weight in other.state_dict().items()}
+    assert not torch.equal(one.state_dict()["span_head.weight"], begun["span_head.weight"])
+    other.load_state_dict(plain.state_dict())  # of a masked model: the head stays as it began
+    assert torch.equal(other.state_dict()["span_head.weight"], begun["span_head.weight"])
+    other.load_state_dict(one.state_dict())
+    assert torch.equal(other.state_dict()["span_head.weight"], one.state_dict()["span_head.weight"])
+    plain.load_state_dict(one.state_dict())  # for another task
+    assert plain.span_head is None
+    whole = build("realformer", load_checkpoint_heads=True)
+    whole.load_state_dict(one.state_dict())
+    assert whole.state_dict().keys() == one.state_dict().keys()
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_padding_is_not_seen(family: str) -> None:
     model = build(family).train()

@@ -1,0 +1,125 @@
+"""The best span of each question over all windows of its context, cut from the context as it was written."""
+
+import argparse
+import json
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from fairseq import checkpoint_utils
+from torch import Tensor
+
+from realformer_nmt.checkpoints import layout
+from realformer_nmt.checkpoints import run as run_files
+from realformer_nmt.common.atomic_files import completed
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.finished import Stage
+from realformer_nmt.common.versions import versions
+from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.questions import squad
+from realformer_nmt.questions.squad import Question
+from realformer_nmt.questions.task import NAME, QuestionAnsweringTask, dataset
+from realformer_nmt.questions.windows import MODEL, Window, text_of
+
+ANSWERS, RECORD = "answers.json", "record.json"
+
+
+class Span(NamedTuple):
+    score: float
+    first: int  # piece of the context
+    last: int
+
+
+class Found(NamedTuple):
+    """In one window."""
+
+    none: float  # the score of no answer
+    best: Span
+
+
+def run(args: argparse.Namespace) -> int:
+    for name in ("longest", "batch_size"):
+        if (value := getattr(args, name)) < 1:
+            raise UserError(f"--{name.replace('_', '-')} {value}: allowed is 1 or more")
+    if args.no_answer is not None and not math.isfinite(args.no_answer):
+        raise UserError(f"--no-answer {args.no_answer}: allowed is a finite number")
+    stage = asked(args)
+    if stage.finished(args.anew, args.output / ANSWERS):
+        return 0
+    made = stage.begin()
+    questions = squad.read(args.questions)
+    answers = answer(questions, args)
+    path = args.output / ANSWERS
+    with completed(path) as file:
+        file.write(f"{json.dumps(answers, ensure_ascii=False, indent=0)}\n".encode())
+    stage.write(made, {"questions": len(questions), "versions": versions()}, [path])
+    print(f"{path}: {len(answers):,} answers")
+    return 0
+
+
+def asked(args: argparse.Namespace) -> Stage:
+    data = folder(args)
+    files = {"checkpoint": args.checkpoint, "questions": args.questions}
+    files |= {name: data / name for name in ("dict.txt", MODEL)}
+    settings = {"longest": args.longest, "no_answer": args.no_answer}
+    return Stage(args.output / RECORD, settings, files)
+
+
+def folder(args: argparse.Namespace) -> Path:
+    """Of dictionary and subwords."""
+    given: Path | None = args.data
+    return run_files.trained_on(args.checkpoint) if given is None else given
+
+
+def answer(questions: list[Question], args: argparse.Namespace) -> dict[str, str]:
+    model, task = load(args.checkpoint, folder(args))
+    device = torch.device("cuda" if torch.cuda.is_available() and not args.cpu else "cpu")
+    model.to(device).eval()
+    windows = task.windows(questions)
+    found: list[list[Found]] = [[] for _ in questions]
+    at_once = (windows[at : at + args.batch_size] for at in range(0, len(windows), args.batch_size))
+    for batch in at_once:
+        for window, logits in zip(batch, judged(model, task, batch, device), strict=True):
+            found[window.question].append(best(logits, window, args.longest))
+    return {asked.name: told(task, asked, of_it, args.no_answer) for asked, of_it in zip(questions, found, strict=True)}
+
+
+def load(checkpoint: Path, data: Path) -> tuple[Any, QuestionAnsweringTask]:
+    name = layout.setting(layout.without_weights(checkpoint), "task", "_name")
+    if name != NAME:
+        raise UserError(f"{checkpoint} is of --task {name}, whose models answer nothing: give one of --task {NAME}")
+    with quiet():
+        (model,), _, task = checkpoint_utils.load_model_ensemble_and_task([str(checkpoint)], {"data": str(data)})
+    return model, task
+
+
+def judged(model: Any, task: QuestionAnsweringTask, batch: list[Window], device: torch.device) -> Iterator[Tensor]:
+    text = dataset(batch, task.dictionary.pad())
+    sample = text.collater([text[place] for place in range(len(batch))])
+    with torch.no_grad():
+        logits = model(**{name: tensor.to(device) for name, tensor in sample["net_input"].items()})
+    yield from logits.cpu()
+
+
+def best(logits: Tensor, window: Window, longest: int) -> Found:
+    """Of T x 2: start and end of every token."""
+    none = float(logits[0].sum())
+    starts, ends = logits[window.context : len(window.tokens) - 1].unbind(1)
+    if not len(starts):
+        return Found(none, Span(-math.inf, 0, 0))
+    spans = starts[:, None] + ends
+    allowed = torch.ones_like(spans, dtype=torch.bool).triu().tril(longest - 1)
+    score, place = spans.masked_fill(~allowed, -torch.inf).flatten().max(0)
+    first, last = divmod(int(place), len(starts))
+    return Found(none, Span(float(score), window.first + first, window.first + last))
+
+
+def told(task: QuestionAnsweringTask, asked: Question, found: Sequence[Found], margin: float | None) -> str:
+    """That there is none counts as it does in the window where it is least likely, as in BERT's code."""
+    span = max(window.best for window in found)
+    none = min(window.none for window in found)
+    if span.score == -math.inf or (margin is not None and none - span.score > margin):
+        return ""
+    return text_of(task.cut(asked.context), asked.context, span.first, span.last)

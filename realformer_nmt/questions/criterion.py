@@ -1,0 +1,40 @@
+"""fairseq's `--criterion question_answering`: how well start and end of the answer are told."""
+
+import math
+from typing import Any
+
+from fairseq.criterions import FairseqCriterion, register_criterion
+from fairseq.dataclass import FairseqDataclass
+from fairseq.logging import metrics
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from realformer_nmt.questions.task import NAME
+
+Sums = dict[str, Any]
+
+
+@register_criterion(NAME, dataclass=FairseqDataclass)
+class SpanLoss(FairseqCriterion):
+    """The mean of the cross-entropies of start and end (Devlin et al. 2019, section 4.2). Accuracy counts the windows
+    whose start and end are both right."""
+
+    def forward(self, model: nn.Module, sample: dict[str, Any], reduce: bool = True) -> tuple[Tensor, int, Sums]:
+        del reduce  # fairseq asks for the sum everywhere
+        logits, target = model(**sample["net_input"]), sample["target"]
+        loss = cross_entropy(logits, target, reduction="sum") / 2
+        right = (logits.argmax(1) == target).all(1).sum()
+        number = target.size(0)
+        sums = {"loss": loss.data, "ncorrect": right, "nsentences": number, "ntokens": sample["ntokens"]}
+        return loss, number, {**sums, "sample_size": number}
+
+    @classmethod
+    def reduce_metrics(cls, logging_outputs: list[Sums]) -> None:
+        number = sum(found["nsentences"] for found in logging_outputs)
+        loss, right = (sum(float(found[name]) for found in logging_outputs) for name in ("loss", "ncorrect"))
+        metrics.log_scalar("loss", loss / number / math.log(2), number, round=3)
+        metrics.log_scalar("accuracy", 100 * right / number, number, round=1)
+
+    @staticmethod
+    def logging_outputs_can_be_summed() -> bool:
+        return True

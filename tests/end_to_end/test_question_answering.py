@@ -1,0 +1,82 @@
+"""The commands of docs/text_models.md that answer questions, on an invented corpus."""
+
+import json
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+
+import commands
+import numpy as np
+import pytest
+from processes import said
+from program import REPOSITORY, realformer_nmt
+from runs import load
+
+KEYS = "abcdefgh"
+SECTION = (REPOSITORY / "docs/text_models.md").read_text().partition("\n## Questions about a text\n")[2]
+LINES = SECTION.partition("```bash\n")[2].partition("```")[0].replace("\\\n", " ").splitlines()
+SMALL = ("--arch", "realformer_bert_tiny", "--cpu", "--num-workers", 0, "--max-positions", 16)
+LENGTH = ("--total-num-update", 300, "--max-update", 300)
+FAST = (*SMALL, *LENGTH, "--tokens-per-sample", 11, "--stride", 3, "--lr", 3e-3)  # a context of 7 words has two windows
+PLAIN = ("--dropout", 0, "--attention-dropout", 0, "--no-epoch-checkpoints")
+BRIEF = ("--optimizer", "adam", "--lr", 1e-4, "--max-update", 1, "--batch-size", 8, "--save-dir", "masked")
+MASKED = ("--task", "masked_lm", "--criterion", "masked_lm", "--tokens-per-sample", 16, *SMALL, *BRIEF)
+
+
+def write(path: Path, number: int, seed: int) -> None:
+    """Asked for is what begins with the letter of the question: one word or two, among those of four letters."""
+    chance, paragraphs = np.random.default_rng(seed), []
+    for place in range(number):
+        keys = [KEYS[key] for key in chance.permutation(8)[:4]]
+        facts = [f"{key}1 {key}2" if chance.random() < 0.5 else f"{key}1" for key in keys]
+        asked, context = int(chance.integers(4)), " ".join(facts)
+        answers = [{"text": facts[asked], "answer_start": context.index(facts[asked])}]
+        questions = [{"id": f"{path.stem}-{place}", "question": keys[asked], "answers": answers}]
+        paragraphs.append({"context": context, "qas": questions})
+    path.write_text(json.dumps({"version": "1.1", "data": [{"title": "letters", "paragraphs": paragraphs}]}))
+
+
+@pytest.fixture
+def folder(user_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What the page's commands find, with a masked model of one update."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "train-v1.1.json", 1000, 1)
+    write(tmp_path / "dev-v1.1.json", 60, 2)
+    (tmp_path / "text").write_text("".join(f"{key} {key}1 {key}2\n" for key in KEYS))
+    texts = ("--trainpref", "text", "--validpref", "text", "--destdir", "data-bin")
+    said(commands.fairseq("preprocess", "--user-dir", user_dir, "--only-source", *texts), tmp_path)
+    said(commands.fairseq("train", "data-bin", "--user-dir", user_dir, *MASKED), tmp_path)
+    return tmp_path
+
+
+def run(words: list[str], user_dir: Path, folder: Path) -> str:
+    program, *rest = words
+    if program == "realformer-nmt":
+        done = realformer_nmt(*rest, *(["--cpu"] if rest[0] == "answer" else []))
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+    if program == "fairseq-train":
+        return said(commands.fairseq("train", rest[0], *rest[1:], "--user-dir", user_dir, *FAST, *PLAIN), folder)
+    {"mkdir": lambda path: Path(path).mkdir(), "cp": shutil.copyfile}[program](*rest)
+    return ""
+
+
+def read(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+def test_the_pages_commands_learn_to_answer(user_dir: Path, folder: Path) -> None:
+    outputs = [run(shlex.split(line), user_dir, folder) for line in LINES]
+    answers, score = read(folder / "answers/dev/answers.json"), read(folder / "answers/dev/score.json")["scores"]
+    (article,) = read(folder / "dev-v1.1.json")["data"]
+    asked = {held["qas"][0]["id"]: held["qas"][0]["answers"][0]["text"] for held in article["paragraphs"]}
+    right = 100 * sum(answers[name] == text for name, text in asked.items()) / len(asked)
+    assert score["exact_match"] == right > 90
+    assert right <= score["f1"] <= 100
+    assert "exact_match" in outputs[-1]
+    weights = load(folder / "answers/checkpoint_best.pt")
+    assert weights["span_head.weight"].shape == (2, 64)
+    done = realformer_nmt("answer", "masked/checkpoint_best.pt", "--questions", "dev-v1.1.json", "--output", "none")
+    assert done.returncode == 1
+    assert "is of --task masked_lm, whose models answer nothing: give one of --task question_answering" in done.stderr
