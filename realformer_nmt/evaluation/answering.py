@@ -18,6 +18,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Stage
 from realformer_nmt.common.versions import versions
 from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.model.masked_model import SPANS
 from realformer_nmt.questions import squad
 from realformer_nmt.questions.squad import Question
 from realformer_nmt.questions.task import NAME, QuestionAnsweringTask, dataset
@@ -87,9 +88,12 @@ def answer(questions: list[Question], args: argparse.Namespace) -> dict[str, str
 
 
 def load(checkpoint: Path, data: Path) -> tuple[Any, QuestionAnsweringTask]:
-    name = layout.setting(layout.without_weights(checkpoint), "task", "_name")
+    state = layout.without_weights(checkpoint)
+    name = layout.setting(state, "task", "_name")
     if name != NAME:
         raise UserError(f"{checkpoint} is of --task {name}, whose models answer nothing: give one of --task {NAME}")
+    if not any(weight.startswith(SPANS) for weight in state["model"]):
+        raise UserError(f"{checkpoint} has no head for spans, and would guess: give one that --task {NAME} has saved")
     with quiet():
         (model,), _, task = checkpoint_utils.load_model_ensemble_and_task([str(checkpoint)], {"data": str(data)})
     return model, task
@@ -110,7 +114,7 @@ def best(logits: Tensor, window: Window, longest: int) -> Found:
     if not len(starts):
         return Found(none, Span(-math.inf, 0, 0))
     spans = starts[:, None] + ends
-    allowed = torch.ones_like(spans, dtype=torch.bool).triu().tril(longest - 1)
+    allowed = torch.ones_like(spans, dtype=torch.bool).triu().tril(min(longest, len(starts)) - 1)
     score, place = spans.masked_fill(~allowed, -torch.inf).flatten().max(0)
     first, last = divmod(int(place), len(starts))
     return Found(none, Span(float(score), window.first + first, window.first + last))

@@ -9,9 +9,10 @@ from typing import Any
 import commands
 import numpy as np
 import pytest
+import torch
 from processes import said
 from program import REPOSITORY, realformer_nmt
-from runs import load
+from runs import load, load_state
 
 KEYS = "abcdefgh"
 SECTION = (REPOSITORY / "docs/text_models.md").read_text().partition("\n## Questions about a text\n")[2]
@@ -80,3 +81,9 @@ def test_the_pages_commands_learn_to_answer(user_dir: Path, folder: Path) -> Non
     done = realformer_nmt("answer", "masked/checkpoint_best.pt", "--questions", "dev-v1.1.json", "--output", "none")
     assert done.returncode == 1
     assert "is of --task masked_lm, whose models answer nothing: give one of --task question_answering" in done.stderr
+    state = load_state(folder / "answers/checkpoint_best.pt")
+    state["model"] = {name: weight for name, weight in weights.items() if not name.startswith("span_head.")}
+    torch.save(state, "headless.pt")
+    done = realformer_nmt("answer", "headless.pt", "--questions", "dev-v1.1.json", "--output", "none", "--cpu")
+    assert done.returncode == 1
+    assert "headless.pt has no head for spans, and would guess" in done.stderr
