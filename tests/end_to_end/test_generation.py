@@ -13,7 +13,7 @@ from fairseq import checkpoint_utils
 from fixture_types import Once
 from processes import run_all, said
 from reports import Translations, parse
-from runs import LANGUAGES, SENTENCES, Compose, Trained
+from runs import LANGUAGES, SENTENCES, UPDATES, Compose, Trained, at_update
 
 from realformer_nmt.kernels.precision import supported
 from realformer_nmt.model.model import TranslationModel
@@ -25,7 +25,8 @@ SAMPLING = ("--beam", 1, "--sampling", "--sampling-topk", 5, "--temperature", 3)
 
 @pytest.fixture(scope="module")
 def realformer(trained: Callable[[str], Trained]) -> Path:
-    return trained("realformer").average
+    """Its last state: what a mean of two looks at is less sharp."""
+    return at_update(trained("realformer").folder / "checkpoints", UPDATES)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +91,7 @@ def test_alignment_of_a_reversal_is_the_reversal(translations: dict[str, Transla
         expected = {f"{length - 1 - position}-{position}" for position in range(length)}
         links += length
         found += len(expected & set(translations["beam"].alignments[number][0].split()))
-    assert found > 0.7 * links  # by chance a quarter to a third
+    assert found > 0.95 * links
 
 
 def test_padding_shifts_neither_words_nor_alignment(translations: dict[str, Translations]) -> None:
