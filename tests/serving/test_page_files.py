@@ -278,5 +278,6 @@ def test_a_server_that_has_gone_is_said(browser: Browser, models: dict[str, Serv
         page.get_by_label("late").wait_for()
     page.get_by_label("Text").fill("a b")
     page.get_by_role("button", name="Translate", exact=True).click()
-    page.get_by_text("The server does not answer: is it running?").wait_for()
+    page.get_by_text("The server does not answer").wait_for()
+    assert "The server does not answer: is it running?" in page.locator("body").inner_text()
     page.close()
