@@ -9,14 +9,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import sentencepiece
 from fairseq.data import Dictionary
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.note import demand_prepared
 from realformer_nmt.questions.squad import Question
+
+if TYPE_CHECKING:
+    from sentencepiece import SentencePieceProcessor
 
 MODEL = "sentencepiece.model"
 SPACE, BYTE = "\u2581", re.compile("<0x([0-9A-F]{2})>")  # in pieces
@@ -48,8 +50,10 @@ def cut_of(folder: Path) -> Cut:
     demand_prepared(path)
     if not path.exists():
         return words
+    from sentencepiece import SentencePieceProcessor  # here: who trains another task does not wait for it
+
     try:
-        model = sentencepiece.SentencePieceProcessor(model_proto=path.read_bytes())
+        model = SentencePieceProcessor(model_proto=path.read_bytes())
     except (OSError, RuntimeError) as error:
         raise UserError(f"{path} is no model of sentencepiece's: give that of the masked model's text") from error
     return sentencepieces(model)
@@ -60,7 +64,7 @@ def words(text: str) -> Pieces:
     return Pieces([word[0] for word in found], [word.start() for word in found], [word.end() for word in found])
 
 
-def sentencepieces(model: sentencepiece.SentencePieceProcessor) -> Cut:
+def sentencepieces(model: "SentencePieceProcessor") -> Cut:
     """Word by word, which pieces do not cross. Where the model normalises text, places within a word are near ones."""
     encode = functools.lru_cache(REMEMBERED)(functools.partial(model.encode, out_type=str))
 

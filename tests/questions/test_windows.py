@@ -63,7 +63,7 @@ def test_words_stand_between_white_space() -> None:
     assert words(" a\u00a0bc\n d.") == Pieces(["a", "bc", "d."], [1, 3, 7], [2, 5, 9])
 
 
-@pytest.mark.parametrize(("number", "room", "stride"), itertools.product((0, 1, 5, 6, 7, 30), (1, 5, 6), (1, 3, 99)))
+@pytest.mark.parametrize(("number", "room", "stride"), [*itertools.product((0, 1, 5, 6, 7, 30), (1, 5, 6), (1, 3, 99))])
 def test_windows_hold_every_piece_and_none_is_idle(number: int, room: int, stride: int) -> None:
     found = [range(first, min(first + room, number)) for first in beginnings(number, room, stride)]
     assert set(itertools.chain.from_iterable(found)) == set(range(number))
