@@ -62,7 +62,6 @@ def one(family: str, layers: int, seed: int) -> dict[str, float]:
     sides = {f"{side}_{name}": value for side in ("encoder", "decoder") for name, value in SIZE.items()}
     options = FAMILIES[family] | sides | {"encoder_layers": layers, "decoder_layers": layers}
     shared = {"share_all_embeddings": True}
-    sizes = (len(text.dictionaries[0]), len(text.dictionaries[1]))
-    model = depth.fresh(options | shared, sizes, text, seed)
+    model = depth.fresh(options | shared, text, seed)
     norms = gradients.norms(model, text)["decoder"]["parts"]["fc2"]
     return {"last": norms[-1], "first": norms[0], "change": disturbance.measure(model, text)["encoder"][-1]}

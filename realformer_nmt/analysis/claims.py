@@ -38,7 +38,7 @@ def summary(model: Row) -> Row:
         figure: {
             chain: mean(value for layer in layers for value in layer)
             for chain in CHAINS
-            if (layers := chains[chain][figure]["mean"])
+            if chain in chains and (layers := chains[chain][figure]["mean"])
         }
         for figure in ("entropy", "divergence")
     }
@@ -48,7 +48,7 @@ def summary(model: Row) -> Row:
         side: [found["share_of_branch"] for name, found in stream["sublayers"].items() if name.endswith(".ffn")][-1]
         for side, stream in checkpoint["stream"].items()
     }
-    found = {"family": model["arch"], "layers": len(cosines["decoder"]), **figures}
+    found = {"family": model["arch"], "layers": len(list(cosines.values())[-1]), **figures}
     return {**found, "cosine": upper, "last_branch": branches, "left_out": model["depth"]["left_out"]}
 
 

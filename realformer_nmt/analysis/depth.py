@@ -4,32 +4,34 @@ import argparse
 from typing import Any
 
 import torch
+from fairseq.models import BaseFairseqModel
 
 from realformer_nmt.analysis import disturbance, gradients, left_out, likeness, stream
 from realformer_nmt.analysis.losses import loss
 from realformer_nmt.analysis.subject import Subject
 from realformer_nmt.analysis.text import Text, to
+from realformer_nmt.checkpoints.inspection import Model, arch_of
 from realformer_nmt.fairseq_patches.quiet import quiet
-from realformer_nmt.model.model import TranslationModel
-from realformer_nmt.model.skeleton import skeleton
+from realformer_nmt.model.skeleton import any_skeleton
 
 SEED = 1
 SENTENCES = 128  # that a model is measured on by its depth: several passes a layer
 WITHOUT_DROPOUT = dict.fromkeys(("dropout", "attention_dropout", "activation_dropout"), 0.0)
 
 
-def fresh(options: dict[str, Any], words: tuple[int, int], text: Text, seed: int = SEED) -> TranslationModel:
+def fresh(options: dict[str, Any], text: Text, seed: int = SEED) -> BaseFairseqModel:
     """Before its first update, with ADMIN's profile of the first batch of the text where it has one."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        model = skeleton(argparse.Namespace(**{**options, **WITHOUT_DROPOUT, "checkpoint_activations": False}), *words)
+        given = {**options, **WITHOUT_DROPOUT, "checkpoint_activations": False}
+        model = any_skeleton(arch_of(options), argparse.Namespace(**given), *map(len, text.dictionaries))
     batch = to(next(text.batches()), torch.device("cpu"))
     with torch.no_grad(), quiet():  # ADMIN tells its profile
-        model.train()(batch.source, None, batch.previous, features_only=True)
+        model.train()(**batch.inputs, features_only=True)
     return model.eval()
 
 
-def measure(model: TranslationModel, text: Text) -> dict[str, Any]:
+def measure(model: BaseFairseqModel, text: Text) -> dict[str, Any]:
     return {
         "loss": loss(model, text),
         "gradients": gradients.norms(model, text),
@@ -39,9 +41,9 @@ def measure(model: TranslationModel, text: Text) -> dict[str, Any]:
     }
 
 
-def study(subject: Subject, text: Text) -> dict[str, Any]:
+def study(subject: Subject[Model], text: Text) -> dict[str, Any]:
     place = next(subject.model.parameters()).device
-    start = fresh(subject.options, (len(text.dictionaries[0]), len(text.dictionaries[1])), text).to(place)
+    start = fresh(subject.options, text).to(place)
     return {
         "sentences": len(text.chosen),
         "start": measure(start, text),

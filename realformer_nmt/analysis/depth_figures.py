@@ -27,6 +27,13 @@ def drawings(models: Mapping[str, Record]) -> dict[str, Drawing]:
     }
 
 
+def by_side(models: Mapping[str, Record]) -> Iterator[tuple[str, dict[str, Record]]]:
+    """The models that have it."""
+    for side in SIDES:
+        if found := {name: record for name, record in models.items() if side in record["left_out"]}:
+            yield side, found
+
+
 def gradient(state: Record, side: str) -> list[float]:
     return state["gradients"][side]["norm"]
 
@@ -48,21 +55,22 @@ def both(models: Mapping[str, Record], values: Callable[[Record, str], list[floa
     return {
         side: [
             Line(name, values(record[state], side), first, note)
-            for name, record in models.items()
+            for name, record in found.items()
             for state, note in STATES.items()
         ]
-        for side in SIDES
+        for side, found in by_side(models)
     }
 
 
 def streams(models: Mapping[str, Record]) -> Panels:
     """A line for each tensor of the stream, which may have several."""
-    panels: Panels = {side: [] for side in SIDES}
-    for side, found in panels.items():
-        for name, record in models.items():
+    panels: Panels = {}
+    for side, found in by_side(models):
+        for name, record in found.items():
             tensors = list(zip(*record["checkpoint"]["stream"][side]["norm"], strict=True))
             for number, values in enumerate(tensors, 1):
-                found.append(Line(name, values, 0, f"(tensor {number})" if number > 1 else ""))
+                line = Line(name, values, 0, f"(tensor {number})" if number > 1 else "")
+                panels.setdefault(side, []).append(line)
     return panels
 
 
@@ -70,9 +78,9 @@ def sublayers(models: Mapping[str, Record], figure: str) -> Panels:
     """A panel a kind of sub-layer."""
     panels: Panels = {}
     for name, record in models.items():
-        for side in SIDES:
+        for side, stream in record["checkpoint"]["stream"].items():
             kinds: dict[str, list[float]] = {}
-            for sublayer, found in record["checkpoint"]["stream"][side]["sublayers"].items():
+            for sublayer, found in stream["sublayers"].items():
                 kinds.setdefault(sublayer.rpartition(".")[2], []).append(lines.number(found[figure]))
             for kind, values in kinds.items():
                 panels.setdefault(f"{side} {kind}", []).append(Line(name, values))
@@ -80,10 +88,13 @@ def sublayers(models: Mapping[str, Record], figure: str) -> Panels:
 
 
 def left_out(models: Mapping[str, Record]) -> Panels:
-    return {side: [Line(name, record["left_out"][side]) for name, record in models.items()] for side in SIDES}
+    return {
+        side: [Line(name, record["left_out"][side]) for name, record in found.items()]
+        for side, found in by_side(models)
+    }
 
 
 def similarities(models: Mapping[str, Record]) -> Iterator[tuple[str, list[list[float]]]]:
     for name, record in models.items():
-        for side in SIDES:
-            yield f"{name}, {side}", record["checkpoint"]["likeness"][side]["cka"]
+        for side, likeness in record["checkpoint"]["likeness"].items():
+            yield f"{name}, {side}", likeness["cka"]

@@ -4,17 +4,17 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from realformer_nmt.analysis import depth, depth_figures, lines, matrices, sentence, study, subject, text, violins
+from realformer_nmt.analysis import depth, depth_figures, lines, matrices, sentence, study, subject, violins
 from realformer_nmt.analysis.heads import UNIT, Chain, Heads
 from realformer_nmt.analysis.lines import Line
+from realformer_nmt.analysis.readers import reader
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.analysis.watching import CHAINS
-from realformer_nmt.checkpoints import run
+from realformer_nmt.checkpoints import inspection, run
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.finished import Stage
 from realformer_nmt.common.provenance import several
 from realformer_nmt.common.versions import versions
-from realformer_nmt.data_bins import databin
 from realformer_nmt.figures.drawing import Drawing
 
 RECORD = "analysis.json"
@@ -23,23 +23,24 @@ RECORD = "analysis.json"
 def fill(args: argparse.Namespace) -> int:
     paths = subject.named_once(args.models)
     data = args.data or run.trained_on(next(iter(paths.values())))
-    stage = asked(args, paths, data)
+    readers = {name: reader(path) for name, path in paths.items()}
+    stage = asked(args, paths, next(iter(readers.values())).files(data, args.subset))
     if stage.finished(args.anew):
         return 0
     made = stage.begin()
-    read = text.read(data, args.subset, args.sentences)
-    links = study.links_of(args.alignment, read)
     line = sentence.pieces(args.sentence, data) if args.sentence is not None else None
     heads, records, sentences = {}, [], {}
     for name, path in paths.items():
-        model = subject.load(name, path)
+        read = readers[name].read(data, args.subset, args.sentences)
+        links = readers[name].links(args.alignment, read) if args.alignment else None
+        model = subject.load(name, path, inspection.build_any)
         subject.demand_dictionaries(model, data, *read.dictionaries)
         own = read.within(model.model.max_positions())
         model.model.to(study.device(args.cpu))
         heads[name] = study.attention(model, own, links)
         found = {"attention": heads[name].record(), "depth": depth.study(model, own.sample(depth.SENTENCES))}
         if line is not None:
-            sentences[name] = sentence.study(model.model, read, line)
+            sentences[name] = readers[name].sentence(model.model, read, line)
             found["sentence"] = {"source": sentences[name].source, "target": sentences[name].target}
         records.append({**model.describe(), "sentences": len(own.chosen), **found})
     depths = {record["name"]: record["depth"] for record in records}
@@ -49,10 +50,8 @@ def fill(args: argparse.Namespace) -> int:
     return 0
 
 
-def asked(args: argparse.Namespace, paths: Mapping[str, Path], data: Path) -> Stage:
-    inputs = {f"{name}.pt": path for name, path in paths.items()}
-    inputs |= {f"dict.{side}.txt": data / f"dict.{side}.txt" for side in databin.languages(data)}
-    inputs |= databin.files(data, args.subset)
+def asked(args: argparse.Namespace, paths: Mapping[str, Path], files: Mapping[str, Path]) -> Stage:
+    inputs = {f"{name}.pt": path for name, path in paths.items()} | dict(files)
     inputs |= {"alignment": args.alignment} if args.alignment else {}
     settings = {"subset": args.subset, "sentences": args.sentences, "sentence": args.sentence}
     settings |= several(args.models) | ({"aligned": True} if args.alignment else {})
@@ -62,7 +61,9 @@ def asked(args: argparse.Namespace, paths: Mapping[str, Path], data: Path) -> St
 def drawings(heads: Mapping[str, Heads]) -> dict[str, Drawing]:
     found = {}
     for chain in CHAINS:
-        chains = {name: found.chains[chain] for name, found in heads.items()}
+        chains = {name: found.chains[chain] for name, found in heads.items() if chain in found.chains}
+        if not chains:
+            continue
         entropies = {name: chain.entropy for name, chain in chains.items()}
         found[f"entropy_{chain}"] = violins.draw(
             f"{chain} attention: entropy of each head, {UNIT}", violins.ENTROPY, entropies
@@ -86,9 +87,9 @@ def looks(chains: Mapping[str, Chain]) -> dict[str, list[Line]]:
 
 def of_sentence(sentences: Mapping[str, Sentence]) -> dict[str, Drawing]:
     return {
-        f"sentence_{chain}_{number}": matrices.heads(f"{name}: {chain} attention", found.chains[chain])
+        f"sentence_{chain}_{number}": matrices.heads(f"{name}: {chain} attention", attended)
         for number, (name, found) in enumerate(sentences.items(), 1)
-        for chain in CHAINS
+        for chain, attended in found.chains.items()
     }
 
 

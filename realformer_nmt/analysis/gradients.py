@@ -7,18 +7,18 @@ from torch import nn
 
 from realformer_nmt.analysis.losses import summed, words
 from realformer_nmt.analysis.text import Text, to
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.analysis.watching import stacks
 
 
-def norms(model: TranslationModel, text: Text) -> dict[str, Any]:
+def norms(model: nn.Module, text: Text) -> dict[str, Any]:
     """Of the mean loss of a word, in nats: the norm over all parameters of a layer, and over each of its parts, from
     the first layer of a side on. Parameters end without gradients."""
     place, number = next(model.parameters()).device, words(text)
     model.zero_grad(set_to_none=True)
     for batch in text.batches():
         batch = to(batch, place)
-        (summed(model(batch.source, None, batch.previous)[0], batch.target, text.pad) / number).backward()
-    found = {side: [of_layer(layer) for layer in getattr(model, side).layers] for side in ("encoder", "decoder")}
+        (summed(model(**batch.inputs)[0], batch.target, text.pad) / number).backward()
+    found = {side: [of_layer(layer) for layer in stack.layers] for side, stack in stacks(model).items()}
     model.zero_grad(set_to_none=True)
     return {
         side: {

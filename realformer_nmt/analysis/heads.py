@@ -12,7 +12,7 @@ from torch import Tensor
 from realformer_nmt.analysis import alignment
 from realformer_nmt.analysis.distribution import Distribution
 from realformer_nmt.analysis.text import Batch
-from realformer_nmt.analysis.watching import CROSS
+from realformer_nmt.analysis.watching import CHAINS, CROSS
 from realformer_nmt.analysis.words import Words
 
 UNIT = "bits"
@@ -79,7 +79,7 @@ def summary(layers: list[Distribution]) -> dict[str, Any]:
 
 
 class Heads:
-    """All three chains, and the alignment if there is one."""
+    """All chains of a model, and the alignment if there is one."""
 
     def __init__(self, sizes: dict[str, tuple[int, int]], words: Words, links: list[alignment.Links] | None) -> None:
         self.chains = {name: Chain(*size) for name, size in sizes.items()}
@@ -95,7 +95,7 @@ class Heads:
     def see(self, chain: str, layer: int, probabilities: Tensor) -> None:
         if self._batch is None:
             raise RuntimeError("begin comes first")
-        read = self._batch.source if chain == "encoder" else self._batch.previous
+        read = self._batch.read[CHAINS[chain][0]]
         self.chains[chain].add(layer, probabilities, read.ne(self.words.pad), self._looks[chain])
         if self.aligned and self.links and chain == CROSS:
             for row, place in enumerate(self._batch.places):

@@ -7,8 +7,7 @@ from torch import nn
 
 from realformer_nmt.analysis.losses import loss
 from realformer_nmt.analysis.text import Text
-from realformer_nmt.analysis.watching import SIDES
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.analysis.watching import stacks
 from realformer_nmt.model.stack import Side
 
 
@@ -23,12 +22,11 @@ def without(side: Side, layer: int) -> Iterator[None]:
         side.layers = layers
 
 
-def measure(model: TranslationModel, text: Text) -> dict[str, list[float]]:
+def measure(model: nn.Module, text: Text) -> dict[str, list[float]]:
     """By side and layer, in bits a word: the loss without it minus the loss with all. An only layer stays."""
     whole = loss(model, text)
     found: dict[str, list[float]] = {}
-    for name in SIDES:
-        side = getattr(model, name)
+    for name, side in stacks(model).items():
         found[name] = []
         for layer in range(1, len(side.layers) + 1) if len(side.layers) > 1 else ():
             with without(side, layer):

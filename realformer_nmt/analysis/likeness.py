@@ -1,16 +1,15 @@
 """How alike the layers of a stack are, and of how many dimensions: representation collapse."""
 
+from collections import defaultdict
 from itertools import pairwise
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity
 
 from realformer_nmt.analysis import readouts
 from realformer_nmt.analysis.text import Text
-from realformer_nmt.analysis.watching import SIDES
-from realformer_nmt.model.model import TranslationModel
 
 WORDS = 2048  # that CKA and rank are of: so many rows of each layer are kept
 
@@ -33,21 +32,21 @@ def centred(rows: Tensor) -> Tensor:
     return rows - rows.mean(0)
 
 
-def measure(model: TranslationModel, text: Text) -> dict[str, Any]:
+def measure(model: nn.Module, text: Text) -> dict[str, Any]:
     """By side: `cosine` of each layer with the one below, the mean over all words; `effective_rank` of each layer from
     0; `cka` of all pairs of layers from 0."""
     sums: dict[str, Tensor] = {}
-    words = dict.fromkeys(SIDES, 0)
-    kept: dict[str, list[list[Tensor]]] = {side: [] for side in SIDES}
+    words: dict[str, int] = defaultdict(int)
+    kept: dict[str, list[list[Tensor]]] = defaultdict(list)
     for found in readouts.of(model, text):
-        for side, layers in found._asdict().items():
+        for side, layers in found.items():
             cosines = [cosine_similarity(x, y, -1).double().sum() for x, y in pairwise(layers)]
             sums[side] = sums.get(side, 0) + torch.stack(cosines)
             room = max(0, WORDS - words[side])
             words[side] += len(layers[0])
             if room:
                 kept[side].append([layer[:room] for layer in layers])
-    return {side: of_side(sums[side] / words[side], kept[side]) for side in SIDES}
+    return {side: of_side(sums[side] / words[side], kept[side]) for side in kept}
 
 
 def of_side(cosines: Tensor, batches: list[list[Tensor]]) -> dict[str, Any]:

@@ -3,11 +3,11 @@
 import math
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from realformer_nmt.analysis.text import Text, to
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.common.errors import UserError
 
 
 def summed(logits: Tensor, target: Tensor, pad: int) -> Tensor:
@@ -16,16 +16,19 @@ def summed(logits: Tensor, target: Tensor, pad: int) -> Tensor:
 
 
 def words(text: Text) -> int:
-    """Of all targets, ends included."""
-    return int(text.lengths()[:, 1].sum())
+    """That are to be predicted, ends included."""
+    number = sum(int(batch.target.ne(text.pad).sum()) for batch in text.batches())
+    if not number:
+        raise UserError("no word of what is read is to be predicted, as none is masked: pass more --sentences")
+    return number
 
 
 @torch.no_grad()
-def loss(model: TranslationModel, text: Text) -> float:
+def loss(model: nn.Module, text: Text) -> float:
     """In bits a word."""
     place = next(model.parameters()).device
     total = 0.0
     for batch in text.batches():
         batch = to(batch, place)
-        total += float(summed(model(batch.source, None, batch.previous)[0], batch.target, text.pad))
+        total += float(summed(model(**batch.inputs)[0], batch.target, text.pad))
     return total / words(text) / math.log(2)

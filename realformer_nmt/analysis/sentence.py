@@ -1,15 +1,18 @@
-"""One sentence: its translation, and how every head attends while the model reads and writes it."""
+"""One sentence, its translation where the model translates, and how every head attends while it reads and writes."""
 
+from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from fairseq.data import Dictionary
 from fairseq.sequence_generator import SequenceGenerator
-from torch import Tensor
+from torch import Tensor, nn
 
 from realformer_nmt.analysis import watching
-from realformer_nmt.analysis.text import Text, collate, to
+from realformer_nmt.analysis.one_text import OneText
+from realformer_nmt.analysis.text import Batch, Text, collate, to
 from realformer_nmt.analysis.watching import CHAINS, CROSS
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import preparation
@@ -51,26 +54,43 @@ def translate(model: TranslationModel, source: Tensor, words: Dictionary) -> Ten
     return tokens
 
 
+def study_read(model: Any, text: OneText, line: str) -> Sentence:
+    """Of a model of one side, which reads it as it stands."""
+    tokens = text.tokens(line)
+    demand_room(tokens.size(1), model.max_positions())
+    read = [text.dictionaries[0][number] for number in tokens[0].tolist()]
+    layers = seen(model, Batch([0], {text.side: tokens}, tokens))
+    return Sentence(read, [], {chain: Attended(read, read, heads) for chain, heads in layers.items()})
+
+
 def study(model: TranslationModel, text: Text, line: str) -> Sentence:
     place = next(model.parameters()).device
     source_words, target_words = text.dictionaries
     source = source_words.encode_line(line, add_if_not_exist=False).long()
-    limit = model.max_positions()[0]
-    if len(source) > limit:
-        raise UserError(f"--sentence has {len(source)} tokens, and the model room for {limit}: give a shorter one")
+    demand_room(len(source), model.max_positions()[0])
     target = translate(model, source.to(place), target_words).cpu()
     return attention(model, text.dictionaries, source, target)
 
 
-def attention(
-    model: TranslationModel, dictionaries: tuple[Dictionary, Dictionary], source: Tensor, target: Tensor
-) -> Sentence:
+def demand_room(tokens: int, limit: int) -> None:
+    if tokens > limit:
+        raise UserError(f"--sentence has {tokens} tokens, and the model room for {limit}: give a shorter one")
+
+
+def seen(model: nn.Module, batch: Batch) -> dict[str, list[Tensor]]:
+    """By chain, the heads of each layer over the first sentence of a batch."""
+    layers: dict[str, list[Tensor]] = defaultdict(list)
+    batch = to(batch, next(model.parameters()).device)
+    with torch.no_grad(), watching.attention(model, lambda chain, _layer, heads: layers[chain].append(heads[0].cpu())):
+        model(**batch.inputs, features_only=True)
+    return layers
+
+
+def attention(model: TranslationModel, dictionaries: Sequence[Dictionary], source: Tensor, target: Tensor) -> Sentence:
     """While the model reads the one and writes the other, ends included."""
     source_words, target_words = dictionaries
-    batch = to(collate([0], [source], [target], target_words), next(model.parameters()).device)
-    layers: dict[str, list[Tensor]] = {chain: [] for chain in CHAINS}
-    with torch.no_grad(), watching.attention(model, lambda chain, _layer, seen: layers[chain].append(seen[0].cpu())):
-        model(batch.source, None, batch.previous, features_only=True)
+    batch = collate([0], [source], [target], target_words)
+    layers = seen(model, batch)
     read = [source_words[number] for number in source.tolist()]
     before, after = (
         [target_words[number] for number in tokens[0].tolist()] for tokens in (batch.previous, batch.target)

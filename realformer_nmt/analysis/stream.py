@@ -3,11 +3,10 @@
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from realformer_nmt.analysis import watching
 from realformer_nmt.analysis.text import Text, to
-from realformer_nmt.model.model import TranslationModel
 
 
 class Moments:
@@ -50,12 +49,12 @@ class Sublayer(NamedTuple):
 
 
 @torch.no_grad()
-def measure(model: TranslationModel, text: Text) -> dict[str, Any]:
+def measure(model: nn.Module, text: Text) -> dict[str, Any]:
     """By side: `norm`, a layer from 0, what enters: the root of the mean square of each of the stream's tensors;
     `sublayers`, by name and layer."""
-    norms: dict[str, list[list[Moments]]] = {side: [] for side in watching.SIDES}
-    sublayers = {side: watching.shortcuts(model, side) for side in watching.SIDES}
-    terms = {key: (Moments(), Moments()) for side in watching.SIDES for key in sublayers[side].values()}
+    sublayers = {side: watching.shortcuts(stack) for side, stack in watching.stacks(model).items()}
+    norms: dict[str, list[list[Moments]]] = {side: [] for side in sublayers}
+    terms = {key: (Moments(), Moments()) for found in sublayers.values() for key in found.values()}
     place = next(model.parameters()).device
     kept: dict[str, Tensor] = {}
 
@@ -73,8 +72,8 @@ def measure(model: TranslationModel, text: Text) -> dict[str, Any]:
     with watching.streams(model, see), watching.terms(model, see_terms):
         for batch in text.batches():
             batch = to(batch, place)
-            kept |= {"encoder": batch.source.ne(text.pad), "decoder": batch.previous.ne(text.pad)}
-            model(batch.source, None, batch.previous, features_only=True)
+            kept |= {side: tokens.ne(text.pad) for side, tokens in batch.read.items()}
+            model(**batch.inputs, features_only=True)
     return {
         side: {
             "norm": [[(moments.squares / moments.count) ** 0.5 for moments in layer] for layer in norms[side]],
@@ -83,5 +82,5 @@ def measure(model: TranslationModel, text: Text) -> dict[str, Any]:
                 for name, shortcut in sublayers[side].items()
             },
         }
-        for side in watching.SIDES
+        for side in sublayers
     }

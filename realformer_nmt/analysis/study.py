@@ -1,7 +1,6 @@
 """What is measured of one model over a text."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import torch
 from tqdm import tqdm
@@ -11,6 +10,7 @@ from realformer_nmt.analysis.heads import Heads
 from realformer_nmt.analysis.subject import Subject
 from realformer_nmt.analysis.text import Batch, Text, to
 from realformer_nmt.analysis.words import Words
+from realformer_nmt.checkpoints.inspection import Model
 from realformer_nmt.common.terminal import printable
 
 
@@ -26,19 +26,15 @@ def shown(batches: Iterable[Batch], name: str, sentences: int) -> Iterable[Batch
             bar.update(len(batch.places))
 
 
-def attention(subject: Subject, text: Text, links: list[alignment.Links] | None) -> Heads:
+def attention(subject: Subject[Model], text: Text, links: list[alignment.Links] | None) -> Heads:
     """One pass over the text."""
     model = subject.model
     place = next(model.parameters()).device
     sizes = {name: (len(parts), parts[0].score_source.heads) for name, parts in watching.chains(model).items()}
-    heads = Heads(sizes, Words(*text.dictionaries, place), links)
+    heads = Heads(sizes, Words(text.dictionaries, place), links)
     with torch.no_grad(), watching.attention(model, heads.see):
         for batch in shown(text.batches(), f"attention of {subject.name}", len(text.chosen)):
             batch = to(batch, place)
             heads.begin(batch)
-            model(batch.source, None, batch.previous, features_only=True)
+            model(**batch.inputs, features_only=True)
     return heads
-
-
-def links_of(file: Path | None, text: Text) -> list[alignment.Links] | None:
-    return alignment.read(file, len(text.sides[0])) if file else None

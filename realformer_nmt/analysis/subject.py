@@ -1,29 +1,33 @@
 """The models that are analysed: of a run, or of a checkpoint."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Generic
 
 from fairseq.data import Dictionary
+from torch import Tensor
 
+from realformer_nmt.analysis import watching
 from realformer_nmt.checkpoints import inspection, layout, run, selection
+from realformer_nmt.checkpoints.inspection import Model
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import named
 from realformer_nmt.fairseq_patches import trained_corpus
-from realformer_nmt.model.model import TranslationModel
 
 
-class Subject(NamedTuple):
+@dataclass(frozen=True)
+class Subject(Generic[Model]):
     name: str  # in tables and figures
     path: Path
-    model: TranslationModel  # in evaluation mode
+    model: Model  # in evaluation mode
     options: dict[str, Any]
     updates: int | None
-    words: Mapping[str, str] = MappingProxyType({})  # hashes of the dictionaries, where the checkpoint knows them
+    words: Mapping[str, str] = field(default_factory=dict)  # hashes of the dictionaries, where it knows them
 
     def describe(self) -> dict[str, Any]:
-        chosen = {name: self.options.get(name) for name in (*inspection.CHOICES, *inspection.SIZES)}
+        known = (*inspection.CHOICES, *inspection.SIZES)
+        chosen = {name: self.options[name] for name in known if name in self.options}
         arch = inspection.arch_of(self.options)
         where = {"name": self.name, "checkpoint": str(self.path.resolve())}
         return {**where, "arch": arch, **chosen, "updates": self.updates}
@@ -40,25 +44,30 @@ def names(given: Sequence[Path]) -> list[str]:
     return [found[path.resolve()].removesuffix(".pt") for path in given]
 
 
-def load(name: str, path: Path) -> Subject:
+Build = Callable[[Path, dict[str, Any], dict[str, Tensor]], Model]
+
+
+def load(name: str, path: Path, build: Build[Model]) -> Subject[Model]:
     state = layout.load(path)
     options = layout.options(state)
     inspection.demand_own(path, options)
-    model = inspection.build(path, {**options, "checkpoint_activations": False}, state["model"]).eval()
+    model = build(path, {**options, "checkpoint_activations": False}, state["model"]).eval()
     words = trained_corpus.entry(state.get("task_state"), "dictionaries", dict)
     return Subject(name, path, model, options, layout.updates(state), words)
 
 
-def demand_dictionaries(subject: Subject, data: Path, source: Dictionary, target: Dictionary) -> None:
+def demand_dictionaries(subject: Subject[Model], data: Path, *dictionaries: Dictionary) -> None:
     """A model of other dictionaries would read other words."""
-    sizes = len(source), len(target)
-    own = tuple(len(getattr(subject.model, side).embed_tokens.weight) for side in ("encoder", "decoder"))
+    sizes = [len(words) for words in dictionaries]
+    own = [len(stack.embed_tokens.weight) for stack in watching.stacks(subject.model).values()]
     if own != sizes:
+        held, given = (" and ".join(map(str, numbers)) for numbers in (own, sizes))
         raise UserError(
-            f"{subject.path} has dictionaries of {own[0]} and {own[1]} entries, and {data} of {sizes[0]} and "
-            f"{sizes[1]}: give the --data that it was trained on"
+            f"{subject.path} has dictionaries of {held} entries, and {data} of {given}: "
+            "give the --data that it was trained on"
         )
+    read = dict(zip(("source", "target"), dictionaries, strict=False))
     try:
-        trained_corpus.demand_same({"source": source, "target": target}, data, {"dictionaries": subject.words})
+        trained_corpus.demand_same(read, data, {"dictionaries": subject.words})
     except trained_corpus.OtherCorpusError as error:
         raise UserError(f"{subject.path}: {error}") from error

@@ -1,9 +1,9 @@
 """Held-out text of a data-bin, in batches whose padding is on the right, as the model reads it when it is trained."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -15,40 +15,57 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins import databin
 from realformer_nmt.data_bins.datasets import dictionary
 
+INPUTS = ("src_tokens", "prev_output_tokens")  # as fairseq calls what the first side reads, and the second
 TOKENS = 2000  # of a batch, padding included: attention takes heads x length as many numbers, a layer at a time
+
+Own = TypeVar("Own", bound="Text")
 
 
 class Batch(NamedTuple):
     places: list[int]  # of the sentences in the text
-    source: Tensor  # B x S, with the end symbol
-    previous: Tensor  # B x T, what the decoder reads: the end symbol, then the target without its last
-    target: Tensor  # B x T
+    read: dict[str, Tensor]  # by side of the model, in fairseq's order; B x T each
+    target: Tensor  # B x T, what is to be predicted, padding where nothing is
+
+    @property
+    def source(self) -> Tensor:
+        """With the end symbol."""
+        return self.read["encoder"]
+
+    @property
+    def previous(self) -> Tensor:
+        """The end symbol, then the target without its last."""
+        return self.read["decoder"]
+
+    @property
+    def inputs(self) -> dict[str, Tensor | None]:
+        """As models are called, whatever their sides."""
+        return {"src_lengths": None, **dict(zip(INPUTS, self.read.values(), strict=False))}
 
 
 @dataclass(frozen=True)
 class Text:
     """One subset, of which `chosen` sentences are read."""
 
-    dictionaries: tuple[Dictionary, Dictionary]
-    sides: tuple[Any, Any]  # fairseq's datasets, which stay on the disk
+    dictionaries: tuple[Dictionary, ...]  # of what each side of a model reads
+    sides: tuple[Any, ...]  # fairseq's datasets, which stay on the disk
     chosen: Sequence[int]
 
     @property
     def pad(self) -> int:
         return int(self.dictionaries[0].pad())
 
-    def sample(self, most: int) -> "Text":
+    def sample(self: Own, most: int) -> Own:
         """Evenly spread over the text."""
         places = np.linspace(0, len(self.chosen) - 1, min(most, len(self.chosen))).round().astype(int)
-        return Text(self.dictionaries, self.sides, [self.chosen[place] for place in places])
+        return replace(self, chosen=[self.chosen[place] for place in places])
 
-    def within(self, limits: tuple[int, int]) -> "Text":
+    def within(self: Own, limits: int | tuple[int, int]) -> Own:
         """Without the sentences that have no room in a model, which its training has left out too."""
         short = np.all(self.lengths() <= np.array(limits), axis=1).tolist()
         kept = [place for place, fits in zip(self.chosen, short, strict=True) if fits]
         if not kept:
             raise UserError(f"every sentence is longer than {limits} tokens, the model's limits: give another --subset")
-        return Text(self.dictionaries, self.sides, kept)
+        return replace(self, chosen=kept)
 
     def batches(self) -> Iterator[Batch]:
         """Sentences of similar length together."""
@@ -64,7 +81,7 @@ class Text:
         yield self._batch(group)
 
     def lengths(self) -> np.ndarray:
-        """In tokens, ends included: sentences x 2"""
+        """In tokens, ends included: sentences x sides"""
         return np.stack([side.sizes[np.array(self.chosen)] for side in self.sides], 1)
 
     def _batch(self, places: list[int]) -> Batch:
@@ -75,7 +92,7 @@ class Text:
 def collate(places: list[int], source: list[Tensor], target: list[Tensor], words: Dictionary) -> Batch:
     pad, end = words.pad(), words.eos()
     previous = collate_tokens(target, pad, end, move_eos_to_beginning=True)
-    return Batch(places, collate_tokens(source, pad), previous, collate_tokens(target, pad))
+    return Batch(places, {"encoder": collate_tokens(source, pad), "decoder": previous}, collate_tokens(target, pad))
 
 
 def read(data: Path, subset: str, most: int) -> Text:
@@ -94,4 +111,5 @@ def read(data: Path, subset: str, most: int) -> Text:
 
 
 def to(batch: Batch, device: torch.device) -> Batch:
-    return Batch(batch.places, *(tokens.to(device) for tokens in batch[1:]))
+    read = {side: tokens.to(device) for side, tokens in batch.read.items()}
+    return Batch(batch.places, read, batch.target.to(device))

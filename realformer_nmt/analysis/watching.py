@@ -8,9 +8,9 @@ from torch import Tensor, nn
 
 from realformer_nmt.model import admin_profile
 from realformer_nmt.model.attention import Attended, Attention
-from realformer_nmt.model.model import TranslationModel
 from realformer_nmt.model.residual import Stream
 from realformer_nmt.model.scaling import Shortcut as Shortcut
+from realformer_nmt.model.stack import Side
 
 SIDES = ("encoder", "decoder")
 CHAINS = {"encoder": ("encoder", "self_attn"), "decoder": ("decoder", "self_attn")}
@@ -21,15 +21,24 @@ SeeStream = Callable[[str, int, Stream], None]  # side, layer from 0, which is b
 SeeTerms = Callable[[str, Shortcut, Tensor, Tensor], None]  # side, and what it is called with, B x T x C each
 
 
-def chains(model: TranslationModel) -> dict[str, list[Attention]]:
-    """The attentions through which scores may be carried, from the first layer on."""
-    return {
-        name: [getattr(layer, part) for layer in getattr(model, side).layers] for name, (side, part) in CHAINS.items()
+def stacks(model: nn.Module) -> dict[str, Side]:
+    """By side, those that a model has, wherever in it they stand."""
+    return {part.topology.stack.name: part for part in model.modules() if isinstance(part, Side)}
+
+
+def chains(model: nn.Module) -> dict[str, list[Attention]]:
+    """The attentions through which scores may be carried, from the first layer on: those that a model has."""
+    own = stacks(model)
+    found = {
+        name: [getattr(layer, part) for layer in own[side].layers if hasattr(layer, part)]
+        for name, (side, part) in CHAINS.items()
+        if side in own
     }
+    return {name: parts for name, parts in found.items() if parts}
 
 
 @contextmanager
-def attention(model: TranslationModel, see: See) -> Iterator[None]:
+def attention(model: nn.Module, see: See) -> Iterator[None]:
     """While it lasts every attention shows its probabilities, layer after layer."""
 
     def ask(_module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -55,7 +64,7 @@ def attention(model: TranslationModel, see: See) -> Iterator[None]:
 
 
 @contextmanager
-def streams(model: TranslationModel, see: SeeStream) -> Iterator[None]:
+def streams(model: nn.Module, see: SeeStream) -> Iterator[None]:
     """While it lasts the stream is shown before the first layer and after each."""
 
     def after(side: str, layer: int) -> Callable[[nn.Module, Any, tuple[Stream, ...]], None]:
@@ -65,28 +74,28 @@ def streams(model: TranslationModel, see: SeeStream) -> Iterator[None]:
         return lambda _module, args: see(side, 0, args[1])  # after the topology
 
     with ExitStack() as hooks:
-        for side in SIDES:
-            layers = getattr(model, side).layers
+        for side, stack in stacks(model).items():
+            layers = stack.layers
             hooks.callback(layers[0].register_forward_pre_hook(before(side)).remove)
             for number, layer in enumerate(layers, 1):
                 hooks.callback(layer.register_forward_hook(after(side, number)).remove)
         yield
 
 
-def shortcuts(model: TranslationModel, side: str) -> dict[str, Shortcut]:
+def shortcuts(stack: Side) -> dict[str, Shortcut]:
     """By the name of their sub-layer, as layers.0.self_attn, in the order in which they run."""
-    return {name.removesuffix("_shortcut"): found for name, found in admin_profile.shortcuts(getattr(model, side))}
+    return {name.removesuffix("_shortcut"): found for name, found in admin_profile.shortcuts(stack)}
 
 
 @contextmanager
-def terms(model: TranslationModel, see: SeeTerms) -> Iterator[None]:
+def terms(model: nn.Module, see: SeeTerms) -> Iterator[None]:
     """While it lasts every shortcut shows what it adds up."""
 
     def show(side: str) -> Callable[[Shortcut, tuple[Tensor, Tensor]], None]:
         return lambda shortcut, args: see(side, shortcut, *args)
 
     with ExitStack() as hooks:
-        for side in SIDES:
-            for shortcut in shortcuts(model, side).values():
+        for side, stack in stacks(model).items():
+            for shortcut in shortcuts(stack).values():
                 hooks.callback(shortcut.register_forward_pre_hook(show(side)).remove)
         yield

@@ -2,6 +2,7 @@
 
 import html
 import unicodedata
+from collections.abc import Sequence
 from itertools import accumulate
 
 import torch
@@ -15,11 +16,11 @@ SPACE, JOINT = "\N{LOWER ONE EIGHTH BLOCK}", "@@"  # of sentencepiece before a w
 
 
 class Words:
-    """Both dictionaries, as the analyses ask them."""
+    """The dictionaries of what each side reads, as the analyses ask them."""
 
-    def __init__(self, source: Dictionary, target: Dictionary, device: torch.device) -> None:
-        self.dictionaries = source, target
-        self.pad, self.end = int(source.pad()), int(source.eos())
+    def __init__(self, dictionaries: Sequence[Dictionary], device: torch.device) -> None:
+        self.dictionaries = dictionaries
+        self.pad, self.end = int(dictionaries[0].pad()), int(dictionaries[0].eos())
         self.punctuation = [punctuation(words).to(device) for words in self.dictionaries]
 
     def pieces(self, batch: Batch, row: int) -> list[list[str]]:
@@ -29,11 +30,12 @@ class Words:
 
     def looks(self, batch: Batch) -> dict[str, dict[str, Tensor]]:
         """By chain and name, where there is to look at, each to be broadcast to B x T x S."""
-        source, target = (
-            {"punctuation": marks[tokens].unsqueeze(1), "end": tokens.eq(self.end).unsqueeze(1)}
-            for marks, tokens in zip(self.punctuation, (batch.source, batch.previous), strict=True)
-        )
-        return {"encoder": near(batch.source) | source, "decoder": near(batch.previous) | target, CROSS: source}
+        seen = {
+            side: {"punctuation": marks[tokens].unsqueeze(1), "end": tokens.eq(self.end).unsqueeze(1)}
+            for marks, (side, tokens) in zip(self.punctuation, batch.read.items(), strict=True)
+        }
+        to_itself = {side: near(batch.read[side]) | own for side, own in seen.items()}
+        return {**to_itself, CROSS: seen.get("encoder", {})}
 
 
 def near(tokens: Tensor) -> dict[str, Tensor]:

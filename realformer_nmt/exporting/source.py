@@ -9,7 +9,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
 from realformer_nmt.analysis import subject
-from realformer_nmt.checkpoints import layout, run
+from realformer_nmt.checkpoints import inspection, layout, run
 from realformer_nmt.common import sealed
 from realformer_nmt.common.choices import choose
 from realformer_nmt.common.errors import UserError
@@ -77,7 +77,7 @@ def load(args: argparse.Namespace) -> Source:
     demand_same_languages(path, layout.without_weights(path), corpus)
     hashes = {name: sha256(file) for name, file in inputs(path, corpus).items() if file.is_file()}
     demand_subwords(corpus)
-    found = subject.load(path.name, path)
+    found = subject.load(path.name, path, inspection.build)
     demand_full_attention(path, found.options)
     source = Source(path, found.model, found.options, found.updates or 0, corpus, hashes)
     subject.demand_dictionaries(found, corpus.data, *map(dictionary, source.dictionaries))

@@ -7,7 +7,7 @@ import torch
 from fairseq.models import MODEL_REGISTRY, BaseFairseqModel
 
 from realformer_nmt.model.model import TranslationModel
-from realformer_nmt.model.presets import KINDS
+from realformer_nmt.model.presets import KINDS, kind_of
 
 
 class Words:
@@ -29,6 +29,12 @@ class Words:
 def skeleton(cfg: Any, source_words: int, target_words: int) -> TranslationModel:
     task = SimpleNamespace(source_dictionary=Words(source_words), target_dictionary=Words(target_words))
     return TranslationModel.build_model(cfg, task)
+
+
+def any_skeleton(arch: str | None, cfg: Any, *words: int) -> BaseFairseqModel:
+    """With as many sides as there are numbers of words."""
+    kind = kind_of(arch)
+    return skeleton(cfg, *words) if kind is None else one_side_skeleton(kind, cfg, *words)
 
 
 def parameters(cfg: Any, source_words: int, target_words: int) -> int:

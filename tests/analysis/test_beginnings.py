@@ -14,7 +14,7 @@ def test_the_gradient_of_fc2_in_the_last_and_the_first_layer() -> None:
     text = beginnings.random_text(5)
     sides = {f"{side}_{name}": value for side in ("encoder", "decoder") for name, value in beginnings.SIZE.items()}
     options = FAMILIES["pre_ln"] | sides | {"encoder_layers": 2, "decoder_layers": 2, "share_all_embeddings": True}
-    model = depth.fresh(options, (len(text.dictionaries[0]),) * 2, text, 5)
+    model = depth.fresh(options, text, 5)
     (batch,) = text.batches()
     loss = cross_entropy(model(batch.source, None, batch.previous)[0].flatten(0, 1), batch.target.flatten())
     first, last = (

@@ -12,10 +12,9 @@ from realformer_nmt.model.admin_profile import is_pending
 def test_a_fresh_model_has_the_checkpoints_options_its_own_weights_and_admins_profile(toy_corpus: Path) -> None:
     """The profile by its formula: after the first sub-layer, the root of the sum of both variances."""
     text = analysed.some(toy_corpus)
-    sizes = (len(text.dictionaries[0]), len(text.dictionaries[1]))
     options = SIZE | {"residual_scaling": "admin", "dropout": 0.5, "score_carry": "mean"}
     random = torch.get_rng_state()
-    one, other = (depth.fresh(options, sizes, text) for _ in range(2))
+    one, other = (depth.fresh(options, text) for _ in range(2))
     assert torch.equal(torch.get_rng_state(), random)
     assert not one.training
     assert not any(is_pending(stack) for stack in (one.encoder, one.decoder))

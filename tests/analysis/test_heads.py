@@ -46,7 +46,7 @@ def batch(sentences: list[tuple[list[int], list[int]]]) -> Batch:
 
 def measured(model: TranslationModel, batches: list[Batch], links: list[Links] | None = None) -> Heads:
     words = dictionary("abcdefghi,")
-    found = Heads(dict.fromkeys(watching.CHAINS, (2, 2)), Words(words, words, torch.device("cpu")), links)
+    found = Heads(dict.fromkeys(watching.CHAINS, (2, 2)), Words((words, words), torch.device("cpu")), links)
     with torch.no_grad(), watching.attention(model, found.see):
         for each in batches:
             found.begin(each)
@@ -101,9 +101,9 @@ def test_any_split_into_batches_gives_the_same() -> None:
 def test_where_heads_look() -> None:
     """Head 1 at the word before, head 2 at the comma, of two sentences, one shorter."""
     source = torch.tensor([[4, COMMA, 5, EOS], [COMMA, 6, EOS, PAD]])
-    given = Batch([0, 1], source, source, source)
+    given = Batch([0, 1], {"encoder": source, "decoder": source}, source)
     words = dictionary("abcdefghi,")
-    found = Heads(dict.fromkeys(watching.CHAINS, (1, 2)), Words(words, words, torch.device("cpu")), None)
+    found = Heads(dict.fromkeys(watching.CHAINS, (1, 2)), Words((words, words), torch.device("cpu")), None)
     found.begin(given)
     before = torch.stack([torch.eye(4)[[1, 0, 1, 2]]] * 2)  # the first word has none before it, and looks behind
     comma = torch.stack([torch.eye(4)[[1, 1, 1, 1]], torch.eye(4)[[0, 0, 0, 0]]])

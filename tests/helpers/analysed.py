@@ -1,5 +1,6 @@
 """Tiny models of the toy corpus, and some of its text, for the analyses."""
 
+import shutil
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,16 @@ from realformer_nmt.analysis import text
 from realformer_nmt.analysis.text import Batch, Text
 from realformer_nmt.model.model import TranslationModel
 from realformer_nmt.model.skeleton import skeleton
+
+SAMPLES = ("--tokens-per-sample", "16")
+MASKED = ("--task", "masked_lm", "--criterion", "masked_lm")
+ONE_TEXT = {
+    "masked": ("pre_ln_bert_tiny", *MASKED, "--max-positions", "16"),
+    "etc": ("realformer_sum_etc_tiny", *MASKED, "--encoder-window", "2", "--encoder-global-tokens", "1"),
+    "lm": ("realformer_lm_tiny", "--task", "language_modeling"),
+}
+
+LOUDER = {"masked": 20, "etc": 20, "lm": 2}  # BERT's weights begin small
 
 
 def some(data: Path, sentences: int = 24) -> Text:
@@ -70,4 +81,26 @@ class Analysis:
         given = (self.models / "run", self.models / "pre.pt")
         options = ("--cpu", "--sentences", 40, "--alignment", self.models / "links", "--sentence", "a b c")
         done = realformer_nmt("analyse", *given, "--output", folder, *options)
+        assert done.returncode == 0, done.stderr
+
+
+class OneText:
+    """once("analysed_texts", OneText(data)) -> the sources of a data-bin as a data-bin of one text; models of it, whose
+    attention is not almost even; and what `realformer-nmt analyse` has made of the language model."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+
+    def __call__(self, folder: Path) -> None:
+        data = folder / "data-bin"
+        data.mkdir()
+        shutil.copyfile(self.data / "dict.src.txt", data / "dict.txt")
+        for end in ("idx", "bin"):
+            shutil.copyfile(self.data / f"valid.src-tgt.src.{end}", data / f"valid.{end}")
+        for name, (arch, *flags) in ONE_TEXT.items():
+            state = saved.state(data, *flags, *SAMPLES, arch=arch, size=())
+            for weight in (each for part, each in state["model"].items() if "_proj.weight" in part):
+                weight.mul_(LOUDER[name])
+            saved.save(folder / f"{name}.pt", state)
+        done = realformer_nmt("analyse", folder / "lm.pt", "--output", folder / "lm", "--cpu", "--sentence", "a b c")
         assert done.returncode == 0, done.stderr

@@ -14,8 +14,8 @@ OPTIMISER = ("--optimizer", "adam", "--lr", "0.001", "--max-tokens", "500", "--m
 SIZE = ("--share-all-embeddings", "--encoder-layers", "1", "--decoder-layers", "1")
 
 
-def state(data: Path, *flags: str, arch: str = "realformer_tiny") -> dict[str, Any]:
-    cfg = updates.parse([str(data), "--arch", arch, *OPTIMISER, *SIZE, *flags])
+def state(data: Path, *flags: str, arch: str = "realformer_tiny", size: tuple[str, ...] = SIZE) -> dict[str, Any]:
+    cfg = updates.parse([str(data), "--arch", arch, *OPTIMISER, *size, *flags])
     with quiet():
         task = tasks.setup_task(cfg.task)
     torch.manual_seed(1)

@@ -12,6 +12,7 @@ from tiny_run import Training
 
 import realformer_nmt
 from realformer_nmt.analysis import subject
+from realformer_nmt.checkpoints import inspection
 from realformer_nmt.kernels.precision import supported
 from realformer_nmt.serving.served import Served
 
@@ -48,7 +49,7 @@ def weights(client: Client, chain: str, layer: int = 2, model: str = "fp32") -> 
 @pytest.mark.parametrize("precision", supported())
 def test_the_last_layers_mean_is_what_the_model_gives_back(client: Client, checkpoint: Path, precision: str) -> None:
     """Of a model that was loaded apart, and never made ready for decoding."""
-    model = subject.load("own", checkpoint).model
+    model = subject.load("own", checkpoint, inspection.build).model
     words = realformer_nmt.load(checkpoint, data=data_of(checkpoint), subwords="none", cpu=True)
     dictionary = words.loaded(realformer_nmt.serving.decoding.Decoding()).task.source_dictionary
     tokens = [[dictionary.index(word) for word in text] for text in (["a", "c", "b", "</s>"], ["</s>", "b", "c", "a"])]

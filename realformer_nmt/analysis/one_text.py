@@ -1,0 +1,61 @@
+"""Held-out text of a model of one side, as its task validates it: cut into samples and masked as in the training."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fairseq import tasks
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from torch import Tensor
+
+from realformer_nmt.analysis.text import Batch, Text
+from realformer_nmt.common.errors import UserError, one_line
+from realformer_nmt.fairseq_patches.quiet import quiet
+
+TASKS = ("language_modeling", "masked_lm")
+
+
+@dataclass(frozen=True)
+class OneText(Text):
+    """Of which a model's only side reads samples."""
+
+    side: str
+    task: Any  # fairseq's
+
+    def lengths(self) -> np.ndarray:
+        (samples,) = self.sides
+        return np.array([[samples.num_tokens(place)] for place in self.chosen])
+
+    def tokens(self, line: str) -> Tensor:
+        """Of a sentence as the model reads it, 1 x T; nothing is masked."""
+        encoded = self.dictionaries[0].encode_line(line, add_if_not_exist=False).long()
+        samples = self.task.build_dataset_for_inference([encoded], [len(encoded)])
+        tokens: Tensor = samples.collater([samples[0]])["net_input"]["src_tokens"]
+        return tokens
+
+    def _batch(self, places: list[int]) -> Batch:
+        (samples,) = self.sides
+        found = samples.collater([samples[place] for place in places])
+        return Batch(places, {self.side: found["net_input"]["src_tokens"]}, found["target"])
+
+
+def read(path: Path, settings: Mapping[str, Any], side: str, data: Path, subset: str) -> OneText:
+    """By the settings of a checkpoint's task."""
+    name = settings.get("_name")
+    if name not in TASKS:
+        raise UserError(f"{path} is of --task {name}: allowed are {' and '.join(TASKS)}; give a model of one of these")
+    if not (data / f"{subset}.idx").is_file():
+        found = sorted({file.name.partition(".")[0] for file in data.glob("*.idx")})
+        raise UserError(f"{data} holds no subset {subset} of one text: there are {', '.join(found) or 'none'}")
+    try:
+        with quiet():
+            task = tasks.setup_task(OmegaConf.create({**settings, "data": str(data)}), from_checkpoint=True)
+            task.load_dataset(subset)
+    except OmegaConfBaseException as error:
+        raise UserError(f"{path} has settings of its task that do not fit: {one_line(error)}") from error
+    samples = task.dataset(subset)
+    samples.set_epoch(1)  # what is masked depends on it: fairseq validates in the first
+    return OneText((task.source_dictionary,), (samples,), range(len(samples)), side, task)

@@ -1,0 +1,74 @@
+"""What a model reads, by its sides: of two a text and its translation, of one a text alone."""
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+from realformer_nmt.analysis import alignment, one_text, sentence, text
+from realformer_nmt.analysis.sentence import Sentence
+from realformer_nmt.analysis.text import Text
+from realformer_nmt.checkpoints import inspection, layout
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.data_bins import databin
+from realformer_nmt.evaluation import measures
+from realformer_nmt.model import presets
+
+
+class Reader(ABC):
+    """Of one checkpoint."""
+
+    def __init__(self, path: Path, state: dict[str, Any]) -> None:
+        self.path, self.state = path, state
+
+    @abstractmethod
+    def files(self, data: Path, subset: str) -> dict[str, Path]: ...
+
+    @abstractmethod
+    def read(self, data: Path, subset: str, most: int) -> Text: ...
+
+    @abstractmethod
+    def sentence(self, model: Any, read: Any, line: str) -> Sentence: ...
+
+    @abstractmethod
+    def links(self, file: Path, read: Text) -> list[alignment.Links]: ...
+
+
+class PairReader(Reader):
+    def files(self, data: Path, subset: str) -> dict[str, Path]:
+        words = {f"dict.{side}.txt": data / f"dict.{side}.txt" for side in databin.languages(data)}
+        return words | databin.files(data, subset)
+
+    def read(self, data: Path, subset: str, most: int) -> Text:
+        return text.read(data, subset, most)
+
+    def sentence(self, model: Any, read: Text, line: str) -> Sentence:
+        return sentence.study(model, read, line)
+
+    def links(self, file: Path, read: Text) -> list[alignment.Links]:
+        return alignment.read(file, len(read.sides[0]))
+
+
+class OneTextReader(Reader):
+    def files(self, data: Path, subset: str) -> dict[str, Path]:
+        return measures.files(data, subset)
+
+    def read(self, data: Path, subset: str, most: int) -> Text:
+        settings = layout.table(layout.table(self.state.get("cfg")).get("task"))
+        kind = presets.KINDS[str(kind_of(self.state))]
+        return one_text.read(self.path, settings, kind.side, data, subset).sample(most)
+
+    def sentence(self, model: Any, read: one_text.OneText, line: str) -> Sentence:
+        return sentence.study_read(model, read, line)
+
+    def links(self, file: Path, _read: Text) -> list[alignment.Links]:
+        raise UserError(f"--alignment {file} is of a translation, and {self.path} does not translate: leave it out")
+
+
+def reader(path: Path) -> Reader:
+    state = layout.without_weights(path)
+    inspection.demand_own(path, layout.options(state))
+    return (PairReader if kind_of(state) is None else OneTextReader)(path, state)
+
+
+def kind_of(state: dict[str, Any]) -> str | None:
+    return presets.kind_of(inspection.arch_of(layout.options(state)))

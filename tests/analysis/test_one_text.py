@@ -1,0 +1,200 @@
+"""Models of one side: what the command records of them, against the same computed from what their layers read."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import analysed
+import numpy as np
+import pytest
+import saved
+import torch
+from fairseq import checkpoint_utils
+from fixture_types import Once
+from program import realformer_nmt
+from scipy.spatial.distance import jensenshannon
+from scipy.special import softmax
+from scipy.stats import entropy
+from torch.nn.functional import cross_entropy
+
+from realformer_nmt.analysis import depth, depth_figures, study, subject
+from realformer_nmt.analysis.readers import reader
+from realformer_nmt.checkpoints import inspection
+
+SIDES = {"masked": "encoder", "etc": "encoder", "lm": "decoder"}
+PAD, EOS = 1, 2
+
+
+@pytest.fixture(scope="module")
+def texts(toy_corpus: Path, once: Once) -> Path:
+    return once("analysed_texts", analysed.OneText(toy_corpus))
+
+
+@pytest.fixture(scope="module")
+def records(texts: Path) -> dict[str, Any]:
+    """Of the language model as the command records it."""
+    (of_lm,) = json.loads((texts / "lm" / "analysis.json").read_text())["models"]
+    return {"lm": of_lm} | {name: measured(texts, texts / f"{name}.pt") for name in ("masked", "etc")}
+
+
+def measured(texts: Path, path: Path) -> dict[str, Any]:
+    found = subject.load(path.stem, path, inspection.build_any)
+    read = reader(path).read(texts / "data-bin", "valid", 9999)
+    return {"attention": study.attention(found, read, None).record(), "depth": depth.study(found, read)}
+
+
+def loaded(texts: Path, name: str) -> tuple[Any, Any]:
+    """The model, and the batch of each sample alone, as fairseq-validate has them."""
+    (model,), _, task = checkpoint_utils.load_model_ensemble_and_task([str(texts / f"{name}.pt")])
+    task.load_dataset("valid")
+    batches = task.get_batch_iterator(task.dataset("valid"), max_sentences=1).next_epoch_itr(shuffle=False)
+    return model.eval(), list(batches)
+
+
+def allowed(name: str, length: int) -> np.ndarray:
+    row, column = np.indices((length, length))
+    near = (abs(row - column) <= 2) | (row == 0) | (column == 0)
+    return {"masked": row >= 0, "etc": near, "lm": column <= row}[name]
+
+
+def divisor(name: str, depth: int) -> int:
+    return depth if name == "lm" else 1  # a running mean
+
+
+def heads(model: Any, name: str, batches: list[Any]) -> Iterator[list[np.ndarray]]:
+    """Of each sample, the layers' H x T x T by numpy and scipy, from the layers' inputs."""
+    stack = model.decoder if name == "lm" else model.encoder.sentence_encoder
+    read: list[torch.Tensor] = []
+    for layer in stack.layers:
+        layer.self_attn.register_forward_pre_hook(lambda _module, args: read.append(args[0][0]))
+    for batch in batches:
+        read.clear()
+        with torch.no_grad():
+            model(**batch["net_input"])
+            found, total = [], np.zeros(())
+            for depth, (layer, x) in enumerate(zip(stack.layers, read, strict=True), 1):
+                parts = (layer.self_attn.q_proj(x), layer.self_attn.k_proj(x))
+                query, key = (part.view(len(x), 4, 16).transpose(0, 1).numpy() for part in parts)
+                scores = query @ key.transpose(0, 2, 1) / 4
+                total = scores if name == "masked" else total + scores
+                seen = np.where(allowed(name, len(x)), total / divisor(name, depth), -np.inf)
+                found.append(softmax(seen, -1))
+        yield found
+
+
+@pytest.mark.parametrize("name", SIDES)
+def test_attention_is_that_of_scipy(name: str, texts: Path, records: dict[str, Any]) -> None:
+    model, batches = loaded(texts, name)
+    entropies, divergences, looks = defaultdict(list), [], defaultdict(list)
+    for batch, layers in zip(batches, heads(model, name, batches), strict=True):
+        ends = (batch["net_input"]["src_tokens"][0] == EOS).numpy()
+        for layer, p in enumerate(layers):
+            entropies[layer].append(entropy(p, base=2, axis=-1))
+            looks["previous", layer].append(np.trace(p, -1, 1, 2))
+            looks["same", layer].append(np.trace(p, 0, 1, 2))
+            looks["next", layer].append(np.trace(p, 1, 1, 2))
+            looks["end", layer].append(p[:, :, ends].sum((1, 2)))
+        divergences.append(jensenshannon(layers[0], layers[1], base=2, axis=-1) ** 2)
+    chain = records[name]["attention"]["chains"]
+    assert list(chain) == [SIDES[name]]
+    (found,) = chain.values()
+    words = sum(each.shape[1] for each in divergences)
+    assert found["queries"] == words
+    assert np.allclose(found["divergence"]["mean"][0], np.concatenate(divergences, 1).mean(1), atol=1e-4)
+    assert np.mean(found["divergence"]["mean"]) > 0.01
+    for layer, values in entropies.items():
+        assert np.allclose(found["entropy"]["mean"][layer], np.concatenate(values, 1).mean(1), atol=1e-4)
+    for (place, layer), sums in looks.items():
+        assert np.allclose(found["looks"][place][layer], np.sum(sums, 0) / words, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", SIDES)
+def test_losses_and_gradients(name: str, texts: Path, records: dict[str, Any], tmp_path: Path) -> None:
+    """The loss is that of fairseq-validate, which masks the same words; gradients are autograd's."""
+    told = tmp_path / "told.json"
+    asked = ("--data", texts / "data-bin", "--subset", "valid", "--cpu", "--output", told)
+    done = realformer_nmt("evaluate", texts / f"{name}.pt", *asked)
+    assert done.returncode == 0, done.stderr
+    own = records[name]["depth"]["checkpoint"]
+    assert own["loss"] == pytest.approx(json.loads(told.read_text())["measures"]["loss"], rel=1e-5)
+    model, batches = loaded(texts, name)
+    targets = torch.cat([batch["target"][0] for batch in batches])
+    logits = torch.cat([model(**batch["net_input"])[0][0] for batch in batches])
+    stack = model.decoder if name == "lm" else model.encoder.sentence_encoder
+    for layer, norm in zip(stack.layers, own["gradients"][SIDES[name]]["norm"], strict=True):
+        mean = cross_entropy(logits, targets, ignore_index=PAD)
+        gradients = torch.autograd.grad(mean, list(layer.parameters()), retain_graph=True, allow_unused=True)
+        squares = [float(each.square().sum()) for each in gradients if each is not None]
+        assert norm == pytest.approx(sum(squares) ** 0.5, rel=1e-3)
+
+
+def test_what_a_layer_does(texts: Path, records: dict[str, Any]) -> None:
+    """Pre-LN: left out, a layer passes on what it gets; the stream's norms are of what layers are called with."""
+    model, batches = loaded(texts, "masked")
+    stack, masked = model.encoder.sentence_encoder, [batch["target"][0] != PAD for batch in batches]
+    streams: list[torch.Tensor] = []
+    stack.layers[0].register_forward_pre_hook(lambda _module, args: streams.append(args[1][0]))
+
+    def bits() -> float:
+        with torch.no_grad():
+            rows = [model(**batch["net_input"])[0][0].log_softmax(-1) for batch in batches]
+        pairs = zip(rows, batches, masked, strict=True)
+        chosen = [row[kept].gather(1, batch["target"][0][kept][:, None]) for row, batch, kept in pairs]
+        return -float(torch.cat(chosen).mean()) / np.log(2)
+
+    own = records["masked"]["depth"]
+    whole = bits()
+    entered = torch.cat([each.flatten() for each in streams]).square().mean().sqrt()
+    assert own["checkpoint"]["stream"]["encoder"]["norm"][0] == pytest.approx([float(entered)], rel=1e-4)
+    second = stack.layers[1]
+    second.forward = lambda _topology, stream, _mask, carried: (stream, carried)
+    assert own["left_out"]["encoder"][1] == pytest.approx(bits() - whole, abs=1e-4)
+    assert abs(bits() - whole) > 1e-3
+
+
+def test_what_is_drawn(texts: Path, records: dict[str, Any]) -> None:
+    drawn = {file.stem for file in (texts / "lm").glob("*.svg")}
+    assert {"entropy_decoder", "divergence_decoder", "looks_decoder", "gradients", "left_out", "cka"} <= drawn
+    assert not [name for name in drawn if "encoder" in name]
+    assert records["lm"]["sentence"]["source"] == ["</s>", "a", "b", "c"]
+    assert records["lm"]["arch"] == "realformer_lm_tiny"
+    lm, masked = ({name: records[name]} for name in ("lm", "masked"))
+    beside = depth_figures.drawings({name: model["depth"] for name, model in (lm | masked).items()})
+    assert [axes.get_title(loc="left") for axes in beside["gradients"].figure.axes[:2]] == ["encoder", "decoder"]
+
+
+def test_a_sentence_is_read_unmasked(texts: Path) -> None:
+    path = texts / "etc.pt"
+    found, own = subject.load("etc", path, inspection.build_any), reader(path)
+    read = own.read(texts / "data-bin", "valid", 1)
+    attended = own.sentence(found.model, read, "a b c d").chains
+    assert list(attended) == ["encoder"]
+    assert attended["encoder"].queries == attended["encoder"].keys == ["<s>", "a", "b", "c", "d", "</s>"]
+    assert [np.array_equal(layer[0] > 0, allowed("etc", 6)) for layer in attended["encoder"].layers] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["lm.pt", "--alignment", "{texts}/lm.pt"], "does not translate: leave it out"),
+        (["lm.pt", "--subset", "dev"], "holds no subset dev of one text: there are valid"),
+        (["lm.pt", "--data", "{toy}"], "holds no subset valid of one text: there are test, train, valid"),
+        (
+            ["lm.pt", "--sentence", "a a a a a a a a a a a a a a a a"],
+            "has 17 tokens, and the model room for 16",
+        ),
+        (["classifier.pt"], "is of --task sentence_prediction: allowed are language_modeling and masked_lm"),
+    ],
+)
+def test_errors_are_one_line(words: list[str], told: str, texts: Path, toy_corpus: Path, tmp_path: Path) -> None:
+    state = torch.load(texts / "masked.pt", weights_only=False)
+    state["cfg"]["task"]["_name"] = "sentence_prediction"
+    saved.save(tmp_path / "classifier.pt", state)
+    (tmp_path / "lm.pt").symlink_to(texts / "lm.pt")
+    first, *rest = (word.format(texts=texts, toy=toy_corpus) for word in words)
+    done = realformer_nmt("analyse", tmp_path / first, *rest, "--output", tmp_path / "out", "--cpu", "--sentences", 2)
+    assert done.returncode == 1
+    assert told in done.stderr
+    assert done.stderr.count("\n") == 1
