@@ -50,9 +50,10 @@ def read(path: Path, settings: Mapping[str, Any], side: str, data: Path, subset:
     if not (data / f"{subset}.idx").is_file():
         found = sorted({file.name.partition(".")[0] for file in data.glob("*.idx")})
         raise UserError(f"{data} holds no subset {subset} of one text: there are {', '.join(found) or 'none'}")
+    asked = {**settings, "data": str(data), "use_plasma_view": False}  # which would start a server
     try:
         with quiet():
-            task = tasks.setup_task(OmegaConf.create({**settings, "data": str(data)}), from_checkpoint=True)
+            task = tasks.setup_task(OmegaConf.create(asked), from_checkpoint=True)
             task.load_dataset(subset)
     except OmegaConfBaseException as error:
         raise UserError(f"{path} has settings of its task that do not fit: {one_line(error)}") from error

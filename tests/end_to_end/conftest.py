@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import text_corpora
 from commands import fairseq as command
 from processes import kill_after, said
 from reports import updates
@@ -41,6 +42,12 @@ def reversals(once: Once, text: Path) -> Path:
         said(command("preprocess", *languages, *texts, "--destdir", folder), folder)
 
     return once("reversals", binarise)
+
+
+@pytest.fixture(scope="session")
+def text_corpus(once: Once, user_dir: Path) -> Path:
+    """Data-bins of one text: input0, its label, and questions."""
+    return once("text_corpus", lambda folder: text_corpora.write(folder, user_dir))
 
 
 @pytest.fixture(scope="session")

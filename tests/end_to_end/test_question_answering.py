@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import commands
-import numpy as np
 import pytest
 import torch
 from processes import said
 from program import REPOSITORY, realformer_nmt
 from runs import load, load_state
+from text_corpora import LETTERS, write_questions
 
-KEYS = "abcdefgh"
 SECTION = (REPOSITORY / "docs/text_models.md").read_text().partition("\n## Questions about a text\n")[2]
 LINES = SECTION.partition("```bash\n")[2].partition("```")[0].replace("\\\n", " ").splitlines()
 SMALL = ("--arch", "realformer_bert_tiny", "--cpu", "--num-workers", 0, "--max-positions", 16)
@@ -25,26 +24,13 @@ BRIEF = ("--optimizer", "adam", "--lr", 1e-4, "--max-update", 1, "--batch-size",
 MASKED = ("--task", "masked_lm", "--criterion", "masked_lm", "--tokens-per-sample", 16, *SMALL, *BRIEF)
 
 
-def write(path: Path, number: int, seed: int) -> None:
-    """Asked for is what begins with the letter of the question: one word or two, among those of four letters."""
-    chance, paragraphs = np.random.default_rng(seed), []
-    for place in range(number):
-        keys = [KEYS[key] for key in chance.permutation(8)[:4]]
-        facts = [f"{key}1 {key}2" if chance.random() < 0.5 else f"{key}1" for key in keys]
-        asked, context = int(chance.integers(4)), " ".join(facts)
-        answers = [{"text": facts[asked], "answer_start": context.index(facts[asked])}]
-        questions = [{"id": f"{path.stem}-{place}", "question": keys[asked], "answers": answers}]
-        paragraphs.append({"context": context, "qas": questions})
-    path.write_text(json.dumps({"version": "1.1", "data": [{"title": "letters", "paragraphs": paragraphs}]}))
-
-
 @pytest.fixture
 def folder(user_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What the page's commands find, with a masked model of one update."""
     monkeypatch.chdir(tmp_path)
-    write(tmp_path / "train-v1.1.json", 1000, 1)
-    write(tmp_path / "dev-v1.1.json", 60, 2)
-    (tmp_path / "text").write_text("".join(f"{key} {key}1 {key}2\n" for key in KEYS))
+    write_questions(tmp_path / "train-v1.1.json", 1000, 1)
+    write_questions(tmp_path / "dev-v1.1.json", 60, 2)
+    (tmp_path / "text").write_text("".join(f"{key} {key}1 {key}2\n" for key in LETTERS))
     texts = ("--trainpref", "text", "--validpref", "text", "--destdir", "data-bin")
     said(commands.fairseq("preprocess", "--user-dir", user_dir, "--only-source", *texts), tmp_path)
     said(commands.fairseq("train", "data-bin", "--user-dir", user_dir, *MASKED), tmp_path)

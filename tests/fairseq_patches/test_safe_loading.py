@@ -148,6 +148,9 @@ def test_refused_by_the_command(name: str, hide: Hide, refusals: Path) -> None:
         "average {} --best 1",
         "translate {} --data {data} --subwords none",
         "inspect {}",
+        "analyse {} --data {data}",
+        "evaluate {} --data {data} --subset valid",
+        "answer {} --questions {data}/dict.src.txt",
     ],
 )
 def test_refused_by_ours(
