@@ -16,14 +16,15 @@ CHOICES = (
     *(*PARTS, "score_length"),
     *(f"{side}_{name}" for side in ("encoder", "decoder") for name in ("layers", "embed_dim", "ffn_embed_dim")),
     *(f"{side}_{name}" for side in ("encoder", "decoder") for name in ("attention_heads", "learned_pos")),
-    *("encoder_attention_pattern", "encoder_window", "encoder_global_tokens"),
+    *("encoder_attention_pattern", "encoder_window", "encoder_global_tokens", "encoder_relative_positions"),
     *("encoder_normalize_before", "decoder_normalize_before", "activation_fn", "layernorm_embedding"),
     *("no_scale_embedding", "no_token_positional_embeddings"),
     *("share_decoder_input_output_embed", "share_all_embeddings"),
 )
 
 # Checkpoints of before there was a choice have none; these models did, and do
-BEFORE = {"encoder_attention_pattern": "full", "encoder_window": 128, "encoder_global_tokens": 16}
+PATTERNS = {"encoder_attention_pattern": "full", "encoder_window": 128, "encoder_global_tokens": 16}
+BEFORE = {**PATTERNS, "encoder_relative_positions": 0}
 
 
 def load(path: Path, unread: Container[str] = ("last_optimizer_state",)) -> dict[str, Any]:

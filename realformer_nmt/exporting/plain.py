@@ -17,7 +17,7 @@ from realformer_nmt.model.parts import PARTS
 from realformer_nmt.model.scaling import SCALINGS
 
 OF_RUNNING = ("decoding_precision", "checkpoint_activations", "carry_embeddings")
-OF_PATTERNS = ("encoder_attention_pattern", "encoder_window", "encoder_global_tokens")
+OF_PATTERNS = ("encoder_attention_pattern", "encoder_window", "encoder_global_tokens", "encoder_relative_positions")
 OURS = {*PARTS, "score_length", *OF_PATTERNS, *OF_RUNNING}  # that stock lacks, or needs not
 TABLES = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "decoder.output_projection.weight")
 

@@ -78,16 +78,18 @@ def load(args: argparse.Namespace) -> Source:
     hashes = {name: sha256(file) for name, file in inputs(path, corpus).items() if file.is_file()}
     demand_subwords(corpus)
     found = subject.load(path.name, path, inspection.build)
-    demand_full_attention(path, found.options)
+    demand_plain_attention(path, found.options)
     source = Source(path, found.model, found.options, found.updates or 0, corpus, hashes)
     subject.demand_dictionaries(found, corpus.data, *map(dictionary, source.dictionaries))
     return source
 
 
-def demand_full_attention(path: Path, options: Mapping[str, Any]) -> None:
+def demand_plain_attention(path: Path, options: Mapping[str, Any]) -> None:
     pattern = options.get("encoder_attention_pattern", "full")
     if not PATTERNS[pattern].whole:
         raise UserError(f"{path} has --encoder-attention-pattern {pattern}: only models of full attention are exported")
+    if reach := options.get("encoder_relative_positions", 0):
+        raise UserError(f"{path} has --encoder-relative-positions {reach}: only models without them are exported")
 
 
 def dictionaries(corpus: Preparation) -> list[Path]:

@@ -79,7 +79,7 @@ NAMES = {
         max_valid_steps buffer_size curriculum shard_id max_epoch max_update save_interval_updates max_len_b min_len
         prefix_size no_repeat_ngram_size iter_decode_max_iter context_window ema_start_update ignore_prefix_size
         warmup_updates warmup_steps hold_steps decay_steps lr_patience num_batch_buckets amp_batch_retries device_id
-        iter_decode_with_beam thresholdsrc thresholdtgt""",
+        iter_decode_with_beam thresholdsrc thresholdtgt encoder_relative_positions""",
     AMOUNT: """stop_time_hours clip_norm lr max_len_a adam_eps weight_decay end_learning_rate total_num_update min_lr
         max_lr lr_threshold init_lr_scale final_lr_scale iter_decode_eos_penalty diverse_beam_strength
         r_drop_alpha""",

@@ -15,7 +15,7 @@ from fairseq.tasks.translation import TranslationTask
 from fairseq.trainer import Trainer
 
 from realformer_nmt.checkpoints import integrity, reading
-from realformer_nmt.checkpoints.layout import BEFORE, CHOICES, options
+from realformer_nmt.checkpoints.layout import BEFORE, CHOICES, PATTERNS, options
 from realformer_nmt.common import foreign_errors
 from realformer_nmt.common.errors import OptionError, UserError, declared
 from realformer_nmt.fairseq_patches import trained_corpus
@@ -103,7 +103,8 @@ def demand_same_model(path: Path, trainer: Any) -> None:
     if "residual_topology" not in ours:
         return  # a model that is not ours
     theirs = {**BEFORE, **options(state)}
-    lifted = BEFORE if str(path) == trainer.cfg.checkpoint.finetune_from_model else ()  # as ETC lifts RoBERTa's weights
+    finetuning = str(path) == trainer.cfg.checkpoint.finetune_from_model
+    lifted = PATTERNS if finetuning else ()  # as ETC lifts RoBERTa's weights
     for name in COMPARED:
         if name not in lifted and name in theirs and name in ours and theirs[name] != ours[name]:
             flag = f"--{name.replace('_', '-')}"
@@ -129,6 +130,7 @@ def demand_same_task(path: Path, trainer: Any, state: dict[str, Any]) -> None:
             words = trained_corpus.words(trainer.task)
             data = trained_corpus.settings(trainer.task).data
             trained_corpus.demand_same(words, data, state.get("task_state"))
+            trained_corpus.demand_same_subwords(trainer.task, state.get("task_state"))
         if isinstance(trainer.task, TranslationTask):
             trained_corpus.demand_same_languages(trainer.task, state.get("task_state"), only_not_reversed=finetuning)
     except trained_corpus.OtherCorpusError as error:

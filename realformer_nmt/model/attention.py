@@ -12,6 +12,7 @@ from realformer_nmt.kernels.linear import Joint, linear
 from realformer_nmt.model.cache import CrossCache, KeysValues, SelfCache
 from realformer_nmt.model.carry import Carried, Carry
 from realformer_nmt.model.pattern import FULL, Pattern, View
+from realformer_nmt.model.positions import NONE, Positions
 from realformer_nmt.model.scaling import Gains
 from realformer_nmt.model.score_source import ScoreSource
 from realformer_nmt.model.scores import Dot
@@ -36,11 +37,13 @@ class Attention(nn.Module, ABC):
         dropout: float,
         gains: Gains,
         pattern: Pattern = FULL,
+        positions: Positions = NONE,
     ) -> None:
         super().__init__()
         width = source.heads * source.head_width
-        self.score_source, self.carry, self.depth, self.pattern = source, carry, depth, pattern
-        self.plain = isinstance(source, Dot) and carry.keeps_scores
+        self.score_source, self.carry, self.depth = source, carry, depth
+        self.pattern, self.positions = pattern, positions
+        self.plain = isinstance(source, Dot) and carry.keeps_scores and positions.none
         self.dropout_module = Dropout(dropout, module_name=type(self).__name__)
         if source.queries:
             self.q_proj = xavier_linear(width, width, gains.query_key)
@@ -67,6 +70,7 @@ class Attention(nn.Module, ABC):
             heads = [v.seen.attend(v.query, v.mask, dropout) for v in views if v.query is not None]
             return Attended(self._join(heads, x.size(1)), carried, None)
         scores = [self.score_source(x, view.query, view.seen) for view in views]  # B or 1 x H x T x S
+        scores = self.positions(scores, views, self.pattern, seen.length)
         logits, carried = self.carry.scores(_together(scores), carried, self.depth)
         shares = [_softmax(*both) for both in zip(_apart(logits, scores), views, strict=True)]
         heads = [view.seen.mix(self.dropout_module(share)) for view, share in zip(views, shares, strict=True)]

@@ -55,6 +55,10 @@ class TranslationConfig(FairseqDataclass):
         default=16,
         metadata=_help("of the pattern global_local: tokens at the beginning, which see all and are seen"),
     )
+    encoder_relative_positions: int = field(
+        default=0,
+        metadata=_help("of the encoder: trained relative positions, alike from so many tokens away on; 0 for none"),
+    )
     decoder_embed_dim: int = field(default=512, metadata=_help("decoder width"))
     decoder_ffn_embed_dim: int = field(default=2048, metadata=_help("width of the decoder's feed-forward blocks"))
     decoder_layers: int = field(default=6, metadata=_help("number of decoder layers"))
@@ -149,11 +153,19 @@ def _validate_pattern(cfg: TranslationConfig) -> None:
     pattern = choose("--encoder-attention-pattern", cfg.encoder_attention_pattern, PATTERNS)
     for name in ("encoder_window", "encoder_global_tokens"):
         _at_least_one(cfg, name)
-    if not pattern.whole and longest(cfg.score_source, cfg.score_length):
-        raise OptionError(
-            f"--encoder-attention-pattern {cfg.encoder_attention_pattern} needs scores of queries and keys alone, and "
-            f"--score-source {cfg.score_source} has rows for all positions: use --score-source dot, or the pattern full"
-        )
+    reach = cfg.encoder_relative_positions
+    if reach < 0:
+        raise OptionError(f"--encoder-relative-positions {reach} is not possible: pass 1 or more, or 0 for none")
+    for name, instead, asked in (
+        ("encoder_attention_pattern", "full", not pattern.whole),
+        ("encoder_relative_positions", "0", reach > 0),
+    ):
+        if asked and longest(cfg.score_source, cfg.score_length):
+            flag = f"--{name.replace('_', '-')}"
+            raise OptionError(
+                f"{flag} {getattr(cfg, name)} needs scores of queries and keys alone, and --score-source "
+                f"{cfg.score_source} has rows for all positions: use --score-source dot, or {flag} {instead}"
+            )
 
 
 def _at_least_one(cfg: TranslationConfig, name: str) -> None:

@@ -10,6 +10,7 @@ from realformer_nmt.model.cache import CrossCache, SelfCache
 from realformer_nmt.model.carry import CARRIES, Carried
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.pattern import FULL, PATTERNS, Pattern
+from realformer_nmt.model.positions import NONE, Positions, positions
 from realformer_nmt.model.residual import Place, Stream, Topology
 from realformer_nmt.model.scaling import SCALINGS, Shortcut
 from realformer_nmt.model.scores import build_source
@@ -42,7 +43,9 @@ class Layer(nn.Module):
         self.gains = self.scaling.gains(depth)
         self.dropout_module = Dropout(cfg.dropout, module_name=type(self).__name__)
 
-    def add_self_attention(self, cfg: TranslationConfig, topology: Topology, pattern: Pattern = FULL) -> None:
+    def add_self_attention(
+        self, cfg: TranslationConfig, topology: Topology, pattern: Pattern = FULL, places: Positions = NONE
+    ) -> None:
         width, _, heads = self.shape
         self.self_attn = SelfAttention(
             build_source(cfg.score_source, heads, width // heads, cfg.score_length),
@@ -52,6 +55,7 @@ class Layer(nn.Module):
             dropout=cfg.attention_dropout,
             gains=self.gains,
             pattern=pattern,
+            positions=places,
         )
         self.self_attn_layer_norm = topology.norm(self.place(0))
         self.self_attn_shortcut = self.shortcut(0)
@@ -97,7 +101,8 @@ class EncoderLayer(Layer):
     def __init__(self, cfg: TranslationConfig, depth: int, topology: Topology) -> None:
         super().__init__(cfg, depth, topology)
         pattern = PATTERNS[cfg.encoder_attention_pattern](cfg.encoder_window, cfg.encoder_global_tokens)
-        self.add_self_attention(cfg, topology, pattern)
+        places = positions(self.shape.width // self.shape.heads, cfg.encoder_relative_positions)
+        self.add_self_attention(cfg, topology, pattern, places)
         self.add_feed_forward(cfg, topology)
 
     def forward(self, topology: Topology, stream: Stream, mask: Tensor, carried: Carried) -> tuple[Stream, Carried]:

@@ -35,6 +35,10 @@ class Pattern(ABC):
     def join(self, heads: Sequence[Tensor], length: int) -> Tensor:
         """Of each view, R x H x T x D, to B x H x length x D."""
 
+    @abstractmethod
+    def distances(self, length: int) -> list[Tensor]:
+        """Of each view, how far behind a query a key stands: N x T x S, where N of its rows are of one text."""
+
     def matrix(self, probabilities: Sequence[Tensor], seen: KeysValues) -> Tensor:
         """Of each view, to B x H x length x length: what attention makes of unit vectors."""
         value, length = seen.parts[0], seen.length
@@ -53,6 +57,10 @@ class Full(Pattern):
 
     def join(self, heads: Sequence[Tensor], _length: int) -> Tensor:
         return heads[0]
+
+    def distances(self, length: int) -> list[Tensor]:
+        places = torch.arange(length)
+        return [(places - places[:, None])[None]]
 
     def matrix(self, probabilities: Sequence[Tensor], _seen: KeysValues) -> Tensor:
         return probabilities[0]
@@ -73,12 +81,21 @@ class Local(Pattern):
         blocks = -(-length // self._size(length))
         return heads[0].unflatten(0, (-1, blocks)).transpose(1, 2).flatten(2, 3)[:, :, :length]
 
+    def distances(self, length: int) -> list[Tensor]:
+        return [self._near(length)[None]]
+
+    def _near(self, length: int) -> Tensor:
+        """In any block: W x 3W."""
+        size = self._size(length)
+        places = torch.arange(3 * size) - size
+        return places - places[size : 2 * size, None]
+
     def _size(self, length: int) -> int:
         return min(self.window, length)
 
     def _blocks(self, query: Tensor | None) -> Tensor:
-        size = self._size(_given(query).size(2))
-        return _pieces(_given(query), size, size)  # B * N x H x W x D
+        size = self._size(given(query).size(2))
+        return _pieces(given(query), size, size)  # B * N x H x W x D
 
     def _around(self, x: Tensor, value: float = 0) -> Tensor:
         size = self._size(x.size(2))
@@ -86,9 +103,7 @@ class Local(Pattern):
 
     def _mask(self, padding: Tensor) -> Tensor:
         """Of B x 1 x 1 x S."""
-        size = self._size(padding.size(-1))
-        places = torch.arange(3 * size, device=padding.device) - size
-        distance = places - places[size : 2 * size, None]  # W x 3W
+        distance = self._near(padding.size(-1)).to(padding.device)
         hidden = self._around(padding.mT, value=True).mT  # B * N x 1 x 1 x 3W
         return (hidden & (distance != 0)) | (distance.abs() > self.window)
 
@@ -109,14 +124,21 @@ class GlobalLocal(Local):
         hidden = shared(padding.mT).mT.expand(-1, -1, near.size(2), -1)
         return [
             View(self._blocks(query), KeysValues(both), torch.cat([hidden, near], -1)),
-            View(_given(query)[:, :, :first], seen, padding),
+            View(given(query)[:, :, :first], seen, padding),
         ]
+
+    def distances(self, length: int) -> list[Tensor]:
+        places, near = torch.arange(length), self._near(length)
+        first = places[: self.global_tokens]
+        queries = torch.arange(-(-length // len(near)) * len(near)).view(-1, len(near), 1)  # N x W x 1
+        both = torch.cat([first - queries, near.expand(len(queries), -1, -1)], 2)
+        return [both, (places - first[:, None])[None]]
 
     def join(self, heads: Sequence[Tensor], length: int) -> Tensor:
         return torch.cat([heads[1], super().join(heads, length)[:, :, self.global_tokens :]], 2)
 
 
-def _given(query: Tensor | None) -> Tensor:
+def given(query: Tensor | None) -> Tensor:
     if query is None:
         raise TypeError("there are no queries to lay out: build with --score-source dot")
     return query

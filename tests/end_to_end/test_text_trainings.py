@@ -19,9 +19,10 @@ COMMON = (
 )
 QUESTIONS = ("--task", "question_answering", "--criterion", "question_answering", "--tokens-per-sample", 11)
 SIZES = ("--max-positions", 16, "--batch-size", 40)
+NEAR = ("--encoder-window", 4, "--encoder-global-tokens", 1, "--encoder-relative-positions", 3)
 TASKS: dict[str, tuple[str, tuple[object, ...]]] = {  # 15 batches each
     "language_modeling": ("input0", ("--arch", "realformer_lm_tiny", *LANGUAGE, "--batch-size", 40)),
-    "masked_lm": ("input0", ("--arch", "realformer_bert_tiny", *MASKED, "--batch-size", 8)),
+    "masked_lm": ("input0", ("--arch", "realformer_etc_tiny", *NEAR, *MASKED, "--batch-size", 8)),
     "question_answering": ("questions", ("--arch", "realformer_bert_tiny", *QUESTIONS, *SIZES)),
 }
 HEADS = {"question_answering": ("--find-unused-parameters",)}  # as docs/text_models.md says

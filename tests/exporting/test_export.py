@@ -148,15 +148,20 @@ def test_a_model_of_fairseqs_own_is_refused_by_its_name(
     assert "holds a model of arch transformer, which is not of this package" in capsys.readouterr().err
 
 
-def test_a_model_with_a_window_is_refused_by_every_target(
-    toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("flag", "value", "allowed"),
+    [
+        ("--encoder-attention-pattern", "local", "models of full attention"),
+        ("--encoder-relative-positions", "4", "models without them"),
+    ],
+)
+def test_attention_that_other_programs_lack_is_refused_by_every_target(
+    flag: str, value: str, allowed: str, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    local = exportable.checkpoint(
-        tmp_path / "local.pt", toy_corpus, "admin_tiny", "--encoder-attention-pattern", "local"
-    )
+    local = exportable.checkpoint(tmp_path / "local.pt", toy_corpus, "admin_tiny", flag, value)
     for target in TARGETS:
         assert command.main(["export", str(local), *words(toy_corpus, tmp_path / "made", target)]) == 1
-        told = f"{local} has --encoder-attention-pattern local: only models of full attention are exported"
+        told = f"{local} has {flag} {value}: only {allowed} are exported"
         assert told in capsys.readouterr().err
 
 

@@ -35,7 +35,7 @@ def test_decoding_and_validating_the_other_way_round_is_refused(checkpoint: Path
     assert checkpoint_utils.load_model_ensemble_and_task([str(checkpoint)], task=task(toy_corpus, "src", "tgt"))
 
 
-def trainer(checkpoint: Path, of: Any, finetuning: bool, **model: str) -> Any:
+def trainer(checkpoint: Path, of: Any, finetuning: bool, **model: str | int) -> Any:
     options = {"finetune_from_model": str(checkpoint) if finetuning else None}
     return SimpleNamespace(task=of, cfg=SimpleNamespace(model=model, checkpoint=SimpleNamespace(**options)))
 
@@ -48,6 +48,9 @@ def test_weights_of_full_attention_are_finetuned_with_a_window_but_do_not_go_on_
     resume_checks.demand_same_model(checkpoint, trainer(checkpoint, same, True, **local))
     with pytest.raises(UserError, match=r"pair\.pt is of another model: --encoder-attention-pattern was full there"):
         resume_checks.demand_same_model(checkpoint, trainer(checkpoint, same, False, **local))
+    near = {"residual_topology": "post", "encoder_relative_positions": 4}  # has weights of its own
+    with pytest.raises(UserError, match=r"pair\.pt is of another model: --encoder-relative-positions was 0 there"):
+        resume_checks.demand_same_model(checkpoint, trainer(checkpoint, same, True, **near))
     with pytest.raises(UserError, match=r"pair\.pt is of another model: --residual-topology"):
         resume_checks.demand_same_model(checkpoint, trainer(checkpoint, same, True, residual_topology="pre"))
 

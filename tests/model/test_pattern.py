@@ -14,6 +14,7 @@ from realformer_nmt.model.cache import KeysValues
 from realformer_nmt.model.carry import CARRIES, Carried
 from realformer_nmt.model.masked_model import MaskedModel
 from realformer_nmt.model.pattern import Full, GlobalLocal, Local, Pattern, View
+from realformer_nmt.model.positions import positions
 from realformer_nmt.model.scaling import Gains
 from realformer_nmt.model.scores import build_source
 
@@ -44,11 +45,12 @@ class Masked(Full):
         return [View(query, seen, hidden | padding)]
 
 
-def layers(carry: str) -> list[SelfAttention]:
+def layers(carry: str, reach: int = 0) -> list[SelfAttention]:
     torch.manual_seed(4)
     source = build_source("dot", HEADS, WIDTH // HEADS, 1)
+    kept = {"memory_width": WIDTH, "dropout": 0.0, "gains": Gains()}
     made = [
-        SelfAttention(source, CARRIES[carry], depth, memory_width=WIDTH, dropout=0.0, gains=Gains())
+        SelfAttention(source, CARRIES[carry], depth, **kept, positions=positions(WIDTH // HEADS, reach))
         for depth in (1, 2, 3)
     ]
     for parameter in (parameter for layer in made for parameter in layer.parameters()):
@@ -78,21 +80,26 @@ def close(ones: Sequence[Tensor], others: Sequence[Tensor]) -> bool:
     return bool(pairs) and all(torch.allclose(one, other, rtol=1e-4, atol=1e-5) for one, other in pairs)
 
 
+@pytest.mark.parametrize("reach", [0, 2])
 @pytest.mark.parametrize("carry", CARRIES)
 @pytest.mark.parametrize("pattern", PATTERNS.values(), ids=PATTERNS)
-def test_outputs_and_gradients_are_those_of_full_attention_under_the_mask(pattern: Pattern, carry: str) -> None:
-    made = layers(carry)
+def test_outputs_and_gradients_are_those_of_full_attention_under_the_mask(
+    pattern: Pattern, carry: str, reach: int
+) -> None:
+    made = layers(carry, reach)
     output, gradients, _ = run(made, pattern, weights=False)
     expected, of_expected, _ = run(made, Masked(pattern), weights=False)
     assert close([output, *gradients], [expected, *of_expected])
 
 
+@pytest.mark.parametrize("reach", [0, 1])
 @pytest.mark.parametrize("carry", CARRIES)
 @pytest.mark.parametrize("name", ["local", "global_local"])
 def test_logits_and_gradients_of_a_masked_model_are_those_of_full_attention_under_the_mask(
-    name: str, carry: str
+    name: str, carry: str, reach: int
 ) -> None:
     options = {"encoder_attention_pattern": name, "encoder_window": 2, "encoder_global_tokens": 1}
+    options["encoder_relative_positions"] = reach
     model = build("resi_dual", score_carry=carry, **options).eval()
     found = outcome(model)
     for layer in model.encoder.sentence_encoder.layers:

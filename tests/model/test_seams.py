@@ -83,6 +83,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "encoder_attention_pattern": "global_local",
         "encoder_window": 2,
         "encoder_global_tokens": 1,
+        "encoder_relative_positions": 3,
         "score_carry": "mean",
     },
     "all": {"residual_topology": "peri", "score_carry": "first_values", "residual_scaling": "shrinking"},

@@ -1,0 +1,87 @@
+"""Relative positions against the formula of Shaw et al. 2018, pair by pair; with patterns in test_pattern.py."""
+
+import math
+
+import pytest
+import torch
+from stock import spread
+from test_masked_model import TOKENS, build
+from test_pattern import HEADS, PADDING, WIDTH, layers
+from torch import Tensor
+
+from realformer_nmt.common.errors import OptionError
+from realformer_nmt.model.attention import SelfAttention
+
+REACH, DEPTH = 2, WIDTH // HEADS
+
+
+def scores_by_hand(layer: SelfAttention, x: Tensor) -> Tensor:
+    """q_i (k_j + a_clip(j - i)) / sqrt(D) of a text, H x T x T."""
+    query, key = (part(x).view(len(x), HEADS, DEPTH) for part in (layer.q_proj, layer.k_proj))
+    rows = []
+    for head in range(HEADS):
+        for i in range(len(x)):
+            for j in range(len(x)):
+                away = layer.positions.keys[max(-REACH, min(REACH, j - i)) + REACH]
+                rows.append(query[i, head] @ (key[j, head] + away) / math.sqrt(DEPTH))
+    return torch.stack(rows).view(HEADS, len(x), len(x))
+
+
+def by_hand(made: list[SelfAttention], carry: str, x: Tensor) -> Tensor:
+    total = torch.zeros(())
+    for depth, layer in enumerate(made, 1):
+        own = scores_by_hand(layer, x)
+        total = own if carry == "none" else total + own
+        shares = (total / depth if carry == "mean" else total).softmax(-1)
+        value = layer.v_proj(x).view(len(x), HEADS, DEPTH).transpose(0, 1)
+        x = layer.out_proj((shares @ value).transpose(0, 1).flatten(1))
+    return x
+
+
+@pytest.mark.parametrize("carry", ["none", "sum", "mean"])
+def test_outputs_and_gradients_are_those_of_the_formula(carry: str) -> None:
+    made = layers(carry, REACH)
+    torch.manual_seed(6)
+    texts = torch.randn(2, PADDING.size(-1), WIDTH, requires_grad=True)
+    output, carried = texts, ()
+    for layer in made:
+        output, carried, _ = layer(output, output, PADDING, carried, weights=False)
+    kept, keys = ~PADDING[:, 0, 0], [layer.positions.keys for layer in made]
+    expected = torch.cat([by_hand(made, carry, text[rows]) for text, rows in zip(texts, kept, strict=True)])
+    found = output[kept]
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+    inputs = [texts, *(parameter for layer in made for parameter in layer.parameters())]
+    gradients, wanted = (torch.autograd.grad(y.square().mean(), inputs, retain_graph=True) for y in (found, expected))
+    for one, other in zip(gradients, wanted, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-6)
+    assert all(bool(each.any()) for each in torch.autograd.grad(found[0].sum(), keys))
+
+
+def test_a_masked_model_that_knows_distances_alone_reads_alike_wherever_a_text_stands() -> None:
+    """Two layers, each of window 1: a word depends on two to either side, and on their order."""
+    window = {"encoder_attention_pattern": "local", "encoder_window": 1}
+    placeless = {"no_token_positional_embeddings": True, "max_positions": 32}
+    model = spread(build("post_ln", **placeless, **window, encoder_relative_positions=3)).eval()
+    bag = spread(build("post_ln", **placeless)).eval()
+    text = TOKENS[1:2]
+    twice, thrice, turned = torch.cat([text] * 2, 1), torch.cat([text] * 3, 1), text.flip(1)
+    with torch.no_grad():
+        assert torch.allclose(model(twice)[0][:, 8:10], model(thrice)[0][:, 8:10], atol=1e-5)
+        assert torch.allclose(model(thrice)[0][:, 2:10], model(thrice)[0][:, 8:16], atol=1e-5)
+        assert torch.allclose(bag(text)[0], bag(turned)[0].flip(1), atol=1e-5)
+        assert not torch.allclose(model(text)[0], model(turned)[0].flip(1), atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"encoder_relative_positions": -1}, "--encoder-relative-positions -1 is not possible: pass 1 or more, or 0"),
+        (
+            {"encoder_relative_positions": 4, "score_source": "random+dot"},
+            "--encoder-relative-positions 4 needs scores of queries and keys alone, and --score-source random",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(options: dict[str, object], told: str) -> None:
+    with pytest.raises(OptionError, match=told.replace("+", r"\+")):
+        build("post_ln", **options)
