@@ -168,6 +168,8 @@ FAIRSEQ = {
         --arch lstm --encoder-layers x
         --arch fconv
         --arch transformer_lm
+        --arch realformer_lm_tiny
+        --task question_answering --arch realformer_lm_tiny
         --arch multilingual_realformer
         --task translatoin
         --task language_modeling

@@ -41,6 +41,11 @@ SAYINGS = (  # of "Kind: message"; what the pattern's groups hold stands in for 
         r"Could not infer language pair",
         "its names tell no languages: give a data-bin, or --source-lang and --target-lang",
     ),
+    (
+        r"InterpolationKeyError: Interpolation key 'task\.(\w+)' not found.*full_key: model\.",
+        "this --arch takes {0} from its --task, and this one has none: pass an --arch for the task, or the task of "
+        "the --arch, which for a language model is language_modeling",
+    ),
     (r"KeyError: None$", "an option that chooses one of several is missing: pass --task translation"),
     (r"exceed max_tokens=(\d+)", "a sentence is longer than --max-tokens {0}: pass more"),
     (r"SyntaxError: (.*) \(<unknown>", "an option that holds a table or a list is not written as in Python: {0}"),

@@ -35,11 +35,13 @@ def remember(kind: Any) -> None:
     @functools.wraps(save)
     def state_dict(self: Any) -> dict[str, Any]:
         languages = {"languages": pair(self)} if isinstance(self, TranslationTask) else {}
-        return {**save(self), "dictionaries": fingerprints(words(self)), **languages}
+        subwords = {"subwords": self.subwords} if hasattr(self, "subwords") else {}
+        return {**save(self), "dictionaries": fingerprints(words(self)), **languages, **subwords}
 
     @functools.wraps(load)
     def load_state_dict(self: Any, state: dict[str, Any]) -> None:
         demand_same(words(self), settings(self).data, state)
+        demand_same_subwords(self, state)
         if isinstance(self, TranslationTask):
             demand_same_languages(self, state)
         load(self, state)
@@ -90,6 +92,16 @@ def demand_same_languages(task: Any, state: Mapping[str, Any] | None, only_not_r
         raise OtherCorpusError(
             f"the checkpoint translates from {' to '.join(map(str, trained))}, but asked for is {' to '.join(asked)}: "
             "give --source-lang and --target-lang of the checkpoint, or a checkpoint of this pair"
+        )
+
+
+def demand_same_subwords(task: Any, state: Mapping[str, Any] | None) -> None:
+    """Of a task that cuts its texts itself."""
+    trained, own = entry(state, "subwords", str), getattr(task, "subwords", "")
+    if trained and own and trained != own:
+        raise OtherCorpusError(
+            f"the checkpoint's texts were cut by another sentencepiece.model than those of {settings(task).data}, or "
+            "one of both by none: give the folder that it was trained on, or the same sentencepiece.model"
         )
 
 

@@ -29,7 +29,7 @@ from realformer_nmt.data_bins.note import demand_prepared
 from realformer_nmt.model.masked_model import MaskedModel
 from realformer_nmt.questions import squad
 from realformer_nmt.questions.squad import Question
-from realformer_nmt.questions.windows import Window, cut_of, windows
+from realformer_nmt.questions.windows import Window, cut_of, fingerprint, windows
 
 logger = logging.getLogger(__name__)
 NAME = "question_answering"
@@ -58,6 +58,7 @@ class QuestionAnsweringTask(FairseqTask):
             if (value := getattr(cfg, name)) < least:
                 raise OptionError(f"--{name.replace('_', '-')} {value} is not possible: pass {least} or more")
         self.dictionary, self.cut = dictionary, cut_of(Path(cfg.data))
+        self.subwords = fingerprint(Path(cfg.data))
 
     @classmethod
     def setup_task(cls, cfg: QuestionAnsweringConfig, **_: Any) -> "QuestionAnsweringTask":

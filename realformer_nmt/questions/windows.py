@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairseq.data import Dictionary
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.data_bins.note import demand_prepared
 from realformer_nmt.questions.squad import Question
 
@@ -57,6 +58,12 @@ def cut_of(folder: Path) -> Cut:
     except (OSError, RuntimeError) as error:
         raise UserError(f"{path} is no model of sentencepiece's: give that of the masked model's text") from error
     return sentencepieces(model)
+
+
+def fingerprint(folder: Path) -> str:
+    """Of what its texts are cut by."""
+    path = folder / MODEL
+    return sha256(path) if path.exists() else "white space"
 
 
 def words(text: str) -> Pieces:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from fairseq.models.transformer_lm import TransformerLanguageModelConfig as LanguageModelConfig
+from omegaconf import OmegaConf
+from omegaconf.errors import InterpolationKeyError
 
 from realformer_nmt.common import foreign_errors
 from realformer_nmt.common.errors import UserError
@@ -54,6 +57,16 @@ def test_too_much_memory() -> None:
     with pytest.raises(RuntimeError) as met:
         torch.empty(2**60)
     assert "--max-tokens" in foreign_errors.words(met.value)
+
+
+def test_a_model_that_asks_its_task_for_what_it_has_not() -> None:
+    model = LanguageModelConfig()
+    cfg = OmegaConf.create({"task": {"_name": "question_answering"}, "model": OmegaConf.structured(model)})
+    with pytest.raises(InterpolationKeyError) as met:
+        OmegaConf.to_container(cfg, resolve=True)
+    words = foreign_errors.words(met.value)
+    assert words.startswith("this --arch takes ")
+    assert "from its --task, and this one has none" in words
 
 
 def broken() -> None:

@@ -12,7 +12,7 @@ import torch
 from processes import said
 from program import REPOSITORY, realformer_nmt
 from runs import load, load_state
-from text_corpora import LETTERS, write_questions
+from text_corpora import LETTERS, pieces, write_questions
 
 SECTION = (REPOSITORY / "docs/text_models.md").read_text().partition("\n## Questions about a text\n")[2]
 LINES = SECTION.partition("```bash\n")[2].partition("```")[0].replace("\\\n", " ").splitlines()
@@ -67,6 +67,13 @@ def test_the_pages_commands_learn_to_answer(user_dir: Path, folder: Path) -> Non
     done = realformer_nmt("answer", "masked/checkpoint_best.pt", "--questions", "dev-v1.1.json", "--output", "none")
     assert done.returncode == 1
     assert "is of --task masked_lm, whose models answer nothing: give one of --task question_answering" in done.stderr
+    (folder / "squad/sentencepiece.model").write_bytes(pieces())
+    asked = ("--questions", "dev-v1.1.json", "--output", "none", "--cpu")
+    done = realformer_nmt("answer", "answers/checkpoint_best.pt", *asked)
+    assert done.returncode == 1
+    told = "checkpoint_best.pt: the checkpoint's texts were cut by another sentencepiece.model than those of squad"
+    assert told in done.stderr
+    (folder / "squad/sentencepiece.model").unlink()
     state = load_state(folder / "answers/checkpoint_best.pt")
     state["model"] = {name: weight for name, weight in weights.items() if not name.startswith("span_head.")}
     torch.save(state, "headless.pt")

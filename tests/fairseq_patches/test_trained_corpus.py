@@ -8,6 +8,7 @@ import pytest
 import torch
 from fairseq import tasks
 from omegaconf import OmegaConf
+from text_corpora import pieces
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.fairseq_patches import resume_checks
@@ -16,6 +17,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "language_modeling": {"output_dictionary_size": -1},
     "masked_lm": {},
     "sentence_prediction": {"num_classes": 2, "regression_target": True},
+    "question_answering": {"tokens_per_sample": 8, "stride": 2},
 }
 
 
@@ -39,6 +41,25 @@ def test_a_model_of_other_words_neither_goes_on_nor_is_judged(name: str, tmp_pat
     with pytest.raises(UserError, match=r"one\.pt: .* another source dictionary than that of .*/other"):
         resume_checks.demand_same_task(path, trainer(other), torch.load(path))
     other.load_state_dict({})  # of another version of this package, or of fairseq alone
+
+
+def test_answers_of_texts_that_were_cut_otherwise_are_refused(tmp_path: Path) -> None:
+    words = task("question_answering", tmp_path / "words", "abc")
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut" / "sentencepiece.model").write_bytes(pieces())
+    cut = task("question_answering", tmp_path / "cut", "abc")
+    path = tmp_path / "one.pt"
+    torch.save({"model": {}, "task_state": cut.state_dict()}, path)
+    cut.load_state_dict(cut.state_dict())
+    resume_checks.demand_same_task(path, trainer(cut), torch.load(path))
+    for one, other in ((words, cut), (cut, words)):
+        with pytest.raises(UserError, match=r"another sentencepiece\.model than those of"):
+            one.load_state_dict(other.state_dict())
+    with pytest.raises(UserError, match=r"one\.pt: .* another sentencepiece\.model than those of .*/words"):
+        resume_checks.demand_same_task(path, trainer(words), torch.load(path))
+    masked = task("masked_lm", tmp_path / "masked", "abc")
+    masked.load_state_dict(cut.state_dict())  # of another task: its texts are cut by no one
+    cut.load_state_dict(masked.state_dict())
 
 
 def trainer(of: Any) -> Any:

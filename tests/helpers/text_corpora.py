@@ -1,9 +1,11 @@
 """Corpora of one text, of labels and of questions, and the options of the tasks that learn them."""
 
+import io
 import json
 from pathlib import Path
 
 import numpy as np
+import sentencepiece
 from commands import fairseq as command
 from processes import said
 
@@ -43,3 +45,12 @@ def write_questions(path: Path, number: int, seed: int) -> None:
         questions = [{"id": f"{path.stem}-{place}", "question": keys[asked], "answers": answers}]
         paragraphs.append({"context": context, "qas": questions})
     path.write_text(json.dumps({"version": "1.1", "data": [{"title": "letters", "paragraphs": paragraphs}]}))
+
+
+def pieces() -> bytes:
+    """A model of sentencepiece's."""
+    made = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(LETTERS * 20), model_writer=made, vocab_size=12, hard_vocab_limit=False, minloglevel=2
+    )
+    return made.getvalue()
