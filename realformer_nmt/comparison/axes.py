@@ -1,9 +1,10 @@
 """Axes of a grid beside family, depth and seed: an axis is a row of AXES, and says which settings its value becomes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from realformer_nmt.common.choices import unknown
+from realformer_nmt.protocols.tasks import SIDES
 
 Value = float
 Point = tuple[tuple[str, Value], ...]  # on each axis of a grid
@@ -19,7 +20,6 @@ class Axis(NamedTuple):
     instead: tuple[str, ...] = ()  # flags that say the same otherwise
 
 
-SIDES = ("encoder", "decoder")
 AXES = {
     "lr": Axis("learning rate", "train", {"lr": 1}, ("lr",), whole=False),
     "warmup": Axis("warm-up (updates)", "train", {"warmup-updates": 1}, ("warmup_updates",)),
@@ -69,10 +69,12 @@ def demand_free(axes: Mapping[str, Any], table: str, options: Mapping[str, Any])
             raise ValueError(f"{name} is an axis of this grid, and [{table}] sets {both[0]} too: leave one of them out")
 
 
-def options(table: str, point: Point) -> dict[str, Value]:
-    """A cell's settings of [train] or [budget] by where it stands."""
+def options(table: str, point: Point, sides: Sequence[str] = SIDES) -> dict[str, Value]:
+    """A cell's settings of [train] or [budget] by where it stands, of the sides that its model has."""
+    others = tuple(f"{side}-" for side in SIDES if side not in sides)
     rows = [(AXES[name], value) for name, value in point if AXES[name].table == table]
-    return {flag: value if times == 1 else times * value for axis, value in rows for flag, times in axis.flags.items()}
+    found = {flag: value if times == 1 else times * value for axis, value in rows for flag, times in axis.flags.items()}
+    return {flag: value for flag, value in found.items() if not flag.startswith(others)}
 
 
 def measured(point: Point, settings: Mapping[str, Any]) -> dict[str, Value]:

@@ -14,6 +14,7 @@ from realformer_nmt.comparison import axes, kinds
 from realformer_nmt.comparison.axes import Point
 from realformer_nmt.comparison.kinds import absent_or, count, finite, text
 from realformer_nmt.protocols.run_files import CHECKPOINTS
+from realformer_nmt.protocols.tasks import TRANSLATION
 
 
 @dataclass(frozen=True)
@@ -82,12 +83,13 @@ class Place:
 @dataclass(frozen=True)
 class Cell(Place):
     data: Path  # the data-bin, and its languages
-    languages: tuple[str, str]
+    languages: tuple[str, ...]  # none of a text alone
     stages: tuple[Stage, ...]
     failure: Failure
     retries: int
     subset: str = "test"  # whose scores are read
     asked: str = ""  # digest of the grid that asks for it
+    task: str = TRANSLATION
 
     @property
     def scores(self) -> Path:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from realformer_nmt.comparison.cell import Cell, Named, Stage, digest, of_subset, place
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison.cell import Cell, Named, Stage, digest, place
 from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.grid import Grid
-from realformer_nmt.evaluation.metric_table import METRICS, SUMMARY
+from realformer_nmt.comparison.tasks import SCORINGS
 from realformer_nmt.protocols.command import flags
-from realformer_nmt.protocols.protocol import load
+from realformer_nmt.protocols.protocol import load, shipped
 from realformer_nmt.protocols.run_files import CHECKPOINTS, RECORD
 
 INTERVAL = 20  # updates between two points of a curve
@@ -27,13 +28,21 @@ def _cell(grid: Grid, corpus: Corpus, folder: Path, machine: Sequence[str], name
     stages = _stages(grid, corpus, own, machine, named)
     subset = grid.subsets[0]
     data, languages, said = _data(corpus, named), corpus.pair(), (grid.failure, grid.retries, subset, asked)
-    return Cell(named.family, named.layers, named.seed, own, data, languages, stages, *said, point=named.point)
+    return Cell(
+        named.family, named.layers, named.seed, own, data, languages, stages, *said, grid.task, point=named.point
+    )
 
 
 def _stages(grid: Grid, corpus: Corpus, folder: Path, machine: Sequence[str], named: Named) -> tuple[Stage, ...]:
     family, layers, seed, _ = named
     protocol = str(grid.path(grid.protocol)) if grid.protocol.endswith(".toml") else grid.protocol
-    settings = load(protocol, corpus.name, layers)
+    settings, scoring = load(protocol, corpus.name, layers), SCORINGS[grid.task]
+    if settings.task != grid.task:
+        own = [name for name in shipped() if load(name).task == grid.task]
+        raise UserError(
+            f"{grid.name}.toml: protocol {settings.name} is of --task {settings.task}, and the grid's task is "
+            f"{grid.task}: name {', '.join(own)} or your own FILE.toml"
+        )
     budget = grid.options("budget", named)
     note, average = folder / RECORD, folder / "average.pt"
     train = [
@@ -46,26 +55,14 @@ def _stages(grid: Grid, corpus: Corpus, folder: Path, machine: Sequence[str], na
     return (
         Stage("train", tuple(train), note),
         Stage("average", averaged, folder / "average.pt.json"),
-        *(stage for subset in grid.subsets for stage in _scoring(grid, corpus, folder, settings.decoding, subset)),
+        *(
+            stage
+            for subset in grid.subsets
+            for stage in scoring.stages(grid, corpus, folder, settings.decoding, subset)
+        ),
     )
 
 
 def _data(corpus: Corpus, named: Named) -> Path:
     """That it is trained on."""
     return corpus.sample(dict(named.point).get("data", 1)).data
-
-
-def _scoring(grid: Grid, corpus: Corpus, folder: Path, decoding: list[str], subset: str) -> tuple[Stage, Stage]:
-    """The first subset's translation measures the validation loss, too."""
-    first = subset == grid.subsets[0]
-    name = "" if first else f" {subset}"
-    translation, record = of_subset(folder, "translation", subset), of_subset(folder, "run", subset, ".json")
-    asked = ("--validate",) if first else ()
-    of = () if subset == "test" else ("--subset", subset)
-    translate = ("translate", str(folder / "average.pt"), *corpus.translate, *of, *decoding, *asked)
-    summary = ("--rouge",) if METRICS[grid.metric].text == SUMMARY else ()
-    score = ("score", str(translation), "--training", str(folder / RECORD), *corpus.score(subset), *summary)
-    return (
-        Stage(f"translate{name}", (*translate, "--output", str(translation)), translation / "translation.json"),
-        Stage(f"score{name}", (*score, "--output", str(record)), record),
-    )

@@ -9,9 +9,9 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid import Grid
 from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.preparation import read_report
-from realformer_nmt.data_bins import databin
 from realformer_nmt.data_bins.note import NAME as NOTE
 from realformer_nmt.protocols.command import flags
+from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
 
 SWITCHES = ("normalise-punctuation", "normalise-test", "lowercase")  # which a corpus may turn on
 
@@ -51,11 +51,12 @@ class Corpus:
     train: tuple[str, ...] = ()
     references: tuple[tuple[str, str], ...] = ()  # subset and raw text, where `prepare` did not note them
     prepare: tuple[str, ...] = ()  # the whole command
-    languages: tuple[str, str] | None = None  # source and target, where they are known before it is prepared
+    languages: tuple[str, ...] | None = None  # source and target, where they are known before it is prepared
     samples: Path = Path()  # the folder of the corpora with a share of its pairs
+    task: str = TRANSLATION
 
-    def pair(self) -> tuple[str, str]:
-        return self.languages or databin.languages(self.data)
+    def pair(self) -> tuple[str, ...]:
+        return self.languages or TASKS[self.task].languages(self.data)
 
     def score(self, subset: str) -> tuple[str, ...]:
         return tuple(word for name, file in self.references if name == subset for word in ("--reference", file))

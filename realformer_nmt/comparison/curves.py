@@ -42,7 +42,8 @@ class Curves:
                 hint = "a line of it is none of fairseq-train's; `--anew` trains again"
                 with json_records.expected(self._file, hint):
                     numbers = {name: float(record[key]) for name, key in names.items() if key in record}
-                    points[int(record[count])] = {"update": int(record[count]), **numbers}
+                    alike = {"nll_loss": numbers["loss"]} if "loss" in numbers else {}  # where fairseq says one of them
+                    points[int(record[count])] = {"update": int(record[count]), **alike, **numbers}
 
     @property
     def train(self) -> list[Point]:

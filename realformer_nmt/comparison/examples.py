@@ -16,7 +16,11 @@ Record = dict[str, Any]
 
 def examples(cells: Sequence[Cell], runs: Sequence[Record]) -> list[Record]:
     """Sentences evenly spread over the test set, as the cells of the first seed translate them."""
-    done = [(cell, run) for cell, run in zip(cells, runs, strict=True) if run and cell.seed == cells[0].seed]
+    done = [
+        (cell, run)
+        for cell, run in zip(cells, runs, strict=True)
+        if "reference" in run.get("files", ()) and cell.seed == cells[0].seed
+    ]
     if not done:
         return []
     reference = lines(*done[0], "reference")

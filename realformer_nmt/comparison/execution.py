@@ -20,13 +20,14 @@ from realformer_nmt.comparison import grid as grids
 from realformer_nmt.comparison import merging, plan, results, status
 from realformer_nmt.comparison.cell import Cell
 from realformer_nmt.comparison.cells import cells
-from realformer_nmt.comparison.corpus import Corpus, find
+from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.grid import Grid
 from realformer_nmt.comparison.launch import here, slurm
 from realformer_nmt.comparison.live import Live
 from realformer_nmt.comparison.note import AGAIN, Note
 from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.standing import differences, renew
+from realformer_nmt.comparison.tasks import SCORINGS
 from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.data_bins import databin
 from realformer_nmt.protocols import trackers
@@ -35,7 +36,7 @@ from realformer_nmt.protocols.command import layers
 
 def run(args: argparse.Namespace) -> int:
     grid = grids.load(args.grid).with_seeds(args.add_seeds)
-    corpus = find(grid, args.prepared, args.archives, args.folder)
+    corpus = SCORINGS[grid.task].find(grid, args.prepared, args.archives, args.folder)
     present = torch.cuda.device_count() if args.launcher == "here" else 1  # a node's are not seen from here
     gpus = present if args.gpus is None else args.gpus
     if not 0 <= gpus <= present or (args.jobs is not None and args.jobs < 1):

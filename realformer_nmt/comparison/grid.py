@@ -17,6 +17,7 @@ from realformer_nmt.corpora.manifest import ManifestError, build_table, merge, r
 from realformer_nmt.evaluation import metric_table
 from realformer_nmt.protocols import command
 from realformer_nmt.protocols.file_flags import demand_harmless, demand_no_part
+from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
 
 BUDGET = ("epochs", "updates", "tokens-a-step", "max-tokens", "average", "precision")  # of `realformer-nmt train`
 OF_BUDGET = {"max-epoch": "epochs", "max-update": "updates", "max-tokens": "max-tokens"}  # flags that it stands for
@@ -66,6 +67,7 @@ class Grid:
     families: tuple[str, ...]
     layers: tuple[str, ...]
     seeds: tuple[int, ...] = (1,)
+    task: str = TRANSLATION
     protocol: str = "realformer"
     corpus: str | None = None  # to be prepared, by its name or manifest
     prepared: str | None = None  # a folder of `realformer-nmt prepare`
@@ -79,12 +81,14 @@ class Grid:
     tune: tuple[str, ...] = ()  # axes whose value is chosen for each family on the validation data
     override: tuple[Override, ...] = ()
     baseline: str | None = None  # a family
-    metric: str = "bleu"
+    metric: str | None = None  # that is drawn; the first of the task
     subsets: tuple[str, ...] = ("test",)  # of the data-bin; the examples and plots are of the first
     title: str | None = None  # of the report; the file's name
     retries: int = 2  # of a cell that an infrastructure fault ended
 
     def __post_init__(self) -> None:
+        if self.task not in TASKS:
+            raise ValueError(unknown("task", self.task, TASKS))
         for name in ("families", "layers", "seeds", "subsets"):
             values = getattr(self, name)
             if not values:
@@ -107,7 +111,7 @@ class Grid:
                 raise ValueError(str(error)) from error
         for layers in (*self.layers, *(rule.layers for rule in self.override if rule.layers)):
             try:
-                command.layers(layers)
+                command.layers(layers, TASKS[self.task].sides)
             except UserError as error:
                 raise ValueError(str(error).removeprefix("--")) from error
         for rule in self.override:
@@ -115,8 +119,8 @@ class Grid:
                 raise ValueError(f"an override for {rule} matches no cell of this grid")
         if self.baseline is not None and self.baseline not in self.families:
             raise ValueError(unknown("baseline", self.baseline, self.families))
-        if self.metric not in metric_table.scored():
-            raise ValueError(unknown("metric", self.metric, metric_table.scored()))
+        if self.drawn not in metric_table.drawn(self.task):
+            raise ValueError(unknown("metric", self.drawn, metric_table.drawn(self.task)))
         for subset in self.subsets:
             safe_names.plain(subset)
         if self.data and set(self.data.references or {}) != set(self.subsets[1:]):
@@ -142,6 +146,10 @@ class Grid:
             if name not in along:
                 raise ValueError(f"tune: {name} is no axis of this grid; its axes are {', '.join(along) or 'none'}")
 
+    @property
+    def drawn(self) -> str:
+        return self.metric or next(iter(metric_table.drawn(self.task)))
+
     def cells(self) -> Iterator[Named]:
         return named(self.families, self.layers, self.seeds, self.axes or {})
 
@@ -154,7 +162,7 @@ class Grid:
 
     def options(self, table: str, cell: Named) -> dict[str, Any]:
         """[train] or [budget] with the axes and the overrides for a cell, the last one first in force."""
-        found = {**(getattr(self, table) or {}), **axes.options(table, cell.point)}
+        found = {**(getattr(self, table) or {}), **axes.options(table, cell.point, TASKS[self.task].sides)}
         for rule in self.override:
             if rule.meets(cell):
                 found = merge(found, getattr(rule, table) or {})

@@ -7,7 +7,7 @@ from statistics import median
 from typing import NamedTuple
 
 import torch
-from fairseq.data import Dictionary
+from fairseq import tasks
 from tabulate import tabulate
 
 from realformer_nmt.checkpoints import average, averaging
@@ -15,6 +15,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.cell import Cell, read
 from realformer_nmt.comparison.note import Note
 from realformer_nmt.comparison.standing import is_finished, standing
+from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.protocols import composition, train, updates
 from realformer_nmt.protocols import training as trainings
 from realformer_nmt.protocols.command import pasted
@@ -72,14 +73,15 @@ def demand_states_of(cell: Cell) -> None:
 
 def cost(cell: Cell, words: Sequence[str]) -> Cost:
     """Of a cell whose data are there."""
-    from realformer_nmt.model.skeleton import parameters  # which imports the models
+    from realformer_nmt.model.skeleton import outline  # which imports the models
 
     flags = [word for word in words[words.index(str(cell.data.absolute())) :] if not word.startswith("$(")]
     cfg = updates.parse(flags)
-    sizes = [len(Dictionary.load(str(cell.data / f"dict.{language}.txt"))) for language in cell.languages]
     ranks = max(1, cfg.distributed_training.distributed_world_size)
     step = ranks * cfg.dataset.max_tokens * cfg.optimization.update_freq[0]
-    return Cost(parameters(cfg.model, *sizes), updates.length(cfg, ranks).updates, step)
+    with quiet():
+        model = outline(cfg.model, tasks.setup_task(cfg.task))
+    return Cost(sum(weights.numel() for weights in model.parameters()), updates.length(cfg, ranks).updates, step)
 
 
 def table(cells: Sequence[Cell], costs: Sequence[Cost], tflops: float | None) -> str:

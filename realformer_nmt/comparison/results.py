@@ -19,9 +19,12 @@ from realformer_nmt.comparison.grid import Grid
 from realformer_nmt.comparison.note import Note
 from realformer_nmt.comparison.plan import commands
 from realformer_nmt.comparison.standing import differences
+from realformer_nmt.comparison.tasks import SCORINGS
+from realformer_nmt.comparison.translated import TEST
 from realformer_nmt.evaluation import metric_table
 from realformer_nmt.evaluation.significance import TESTS
 from realformer_nmt.protocols.command import layers, pasted
+from realformer_nmt.protocols.tasks import TASKS
 
 Record = dict[str, Any]
 
@@ -34,7 +37,7 @@ def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[
     runs = [scored.read(cell.scores) for cell in cells]
     first = next((run for run in runs if run), {})
     table = scored_on(grid, cells, described, runs)
-    test: Record = {"name": TESTS[summary.TEST], "metric": summary.tested(grid.metric)}
+    test: Record = {"name": TESTS[TEST], "metric": SCORINGS[grid.task].tested(grid.drawn)}
     test |= {"samples": summary.SAMPLES, "correction": "Holm"}
     return {
         "name": grid.name,
@@ -48,13 +51,14 @@ def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[
         "hardware": machines(cells),
         "corpus": first.get("corpus") or corpus.name,
         "languages": list(corpus.pair()),
-        "metric": grid.metric,
+        "metric": grid.drawn,
         "baseline": baseline(grid),
         "axes": list(grid.axes or {}),
         "overrides": unlike.settings(described, grid.axes or {}),
         "versions_apart": unlike.versions(described),
         "test": test,
         "published": first.get("published", []),
+        "unit": first.get("unit", "lines"),
         "cells": described,
         **{**table, "metrics": [*table["metrics"], metric_table.described(metric_table.LOSS)]},
         "tuned": tuned(grid, cells, table["rows"]),
@@ -71,12 +75,12 @@ def scored_on(grid: Grid, cells: Sequence[Cell], described: Sequence[Record], ru
         {**metric_table.described(name), "label": found["metric"], "signature": found["signature"]}
         for name, found in first.get("scores", {}).items()
     ]
-    rows = summary.rows(described, cells, grid.metric, baseline(grid))
+    rows = summary.rows(described, cells, grid.drawn, baseline(grid))
     return {
         "subset": cells[0].subset,
         "lines": first.get("lines"),
         "metrics": metrics,
-        "rows": best.mark(rows, cells, grid.metric),
+        "rows": best.mark(rows, cells, grid.drawn),
     }
 
 
@@ -84,7 +88,7 @@ def tuned(grid: Grid, cells: Sequence[Cell], rows: Sequence[Record]) -> Record |
     """Each family with the values that suit it."""
     if not grid.tune:
         return None
-    return {"axes": list(grid.tune), "rows": tuning.rows(rows, cells, grid.metric, baseline(grid), grid.tune)}
+    return {"axes": list(grid.tune), "rows": tuning.rows(rows, cells, grid.drawn, baseline(grid), grid.tune)}
 
 
 def further(grid: Grid, cells: Sequence[Cell], described: Sequence[Record], subset: str) -> Record:
@@ -107,7 +111,7 @@ def describe(cell: Cell) -> Record:
     return {
         "name": cell.name,
         "family": cell.family,
-        "layers": list(layers(cell.layers)),
+        "layers": list(layers(cell.layers, TASKS[cell.task].sides)),
         "depth": cell.layers,
         "seed": cell.seed,
         "axes": axes.measured(cell.point, made),
@@ -139,7 +143,7 @@ def settings(train: Record, average: Record, run: Record) -> Record:
         return {}
     found = {**train.get(MADE_FROM, {}).get("settings", {}), "protocol": train.get("protocol")}
     found |= {"averaging": average[MADE_FROM]["settings"]} if average else {}
-    return found | ({"decoding": run["decoding"], "corpus": run["corpus"], "lines": run["lines"]} if run else {})
+    return found | {name: run[name] for name in ("decoding", "corpus", "lines") if name in run}
 
 
 def made_with(train: Record, run: Record) -> Record:

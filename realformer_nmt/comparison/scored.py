@@ -9,8 +9,12 @@ from realformer_nmt.comparison.kinds import absent_or, count, finite, number, te
 from realformer_nmt.evaluation.metric_table import METRICS
 
 AGAIN = "--anew makes it again"
-KINDS = {"scores": dict, "models": list, "decoding": dict, "lines": int, "files": dict, "translation": dict}
-OF_RUN = {**dict.fromkeys(("corpus", "subset", "commit"), absent_or(text)), "parameters": absent_or(finite)}
+KINDS = {"scores": dict, "models": list, "lines": int, "files": dict}
+OF_RUN = {
+    **dict.fromkeys(("corpus", "subset", "commit", "unit"), absent_or(text)),
+    **dict.fromkeys(("decoding", "translation"), absent_or(kinds.table)),
+    **{"parameters": absent_or(finite), "published": absent_or(kinds.list_of(kinds.table))},
+}
 SCORE = {"score": finite, "metric": text, "signature": text, "interval": absent_or(finite)}
 SHORTCUT = {"sublayer": text, "mean": number}
 FIGURE = {
@@ -24,7 +28,7 @@ def read(file: Path) -> dict[str, Any]:
     """Nothing where there is none yet."""
     if not file.is_file():
         return {}
-    run = sealed.read(file, AGAIN, {**KINDS, "published": list})
+    run = sealed.read(file, AGAIN, KINDS)
     with json_records.expected(file, AGAIN):
         kinds.demand(run, OF_RUN)
         for name, score in run["scores"].items():
@@ -32,6 +36,6 @@ def read(file: Path) -> dict[str, Any]:
                 raise ValueError(f"scores is {name!r}")
             kinds.demand(score, SCORE, f"scores.{name}.")
         kinds.demand_rows(run["models"][0].get("shortcuts", []), SHORTCUT, "shortcuts")
-        kinds.demand_rows(run["published"], FIGURE, "published")
+        kinds.demand_rows(run.get("published") or [], FIGURE, "published")
         kinds.demand(run.get("validation") or {}, {"nll_loss": absent_or(number)}, "validation.")
     return run

@@ -11,10 +11,10 @@ from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.provenance import differences as changed
 from realformer_nmt.comparison.cell import Cell, Stage
 from realformer_nmt.comparison.note import Note
-from realformer_nmt.evaluation import score, translate
+from realformer_nmt.evaluation import evaluate, score, translate
 from realformer_nmt.protocols import session, train
 
-COMMANDS = {"train": train, "average": average, "translate": translate, "score": score}
+COMMANDS = {"train": train, "average": average, "translate": translate, "score": score, "evaluate": evaluate}
 
 
 def asked(stage: Stage) -> finished.Stage:

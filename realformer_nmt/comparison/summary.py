@@ -12,11 +12,10 @@ from typing import Any
 from realformer_nmt.comparison.cell import Cell
 from realformer_nmt.comparison.groups import Group, group
 from realformer_nmt.comparison.note import Note
+from realformer_nmt.comparison.tasks import SCORINGS
 from realformer_nmt.evaluation import significance
-from realformer_nmt.evaluation.metric_table import METRICS
 
-TEST, SAMPLES, SEED = "ar", 10_000, 12345
-RAW = "bleu"  # is tested where the metric drawn is one of tokenised text
+SAMPLES, SEED = 10_000, 12345
 Record = dict[str, Any]
 
 
@@ -46,10 +45,6 @@ def judged(found: Record, against: Record | None, p: float | None, adjusted: flo
     found["delta"] = differences(found, against) if against else None
     found["p"], found["p_holm"] = p, adjusted
     found["p_is_bound"] = p is not None and p <= 1 / (SAMPLES + 1) + 1e-12
-
-
-def tested(metric: str) -> str:
-    return metric if METRICS[metric].tested else RAW
 
 
 def row(members: Sequence[Record]) -> Record:
@@ -100,8 +95,5 @@ def done(cell: Cell) -> bool:
 
 
 def p_value(ours: Cell, theirs: Cell, metric: str) -> float | None:
-    """None where the two translated other test sets."""
-    systems = [significance.read(cell.scores) for cell in (theirs, ours)]
-    if len({system.reference_sha256 for system in systems}) > 1:
-        return None
-    return significance.compare(systems, [tested(metric)], TEST, SAMPLES, SEED, 1)[0].p
+    """None where the two were scored on other test sets."""
+    return SCORINGS[ours.task].p_value(ours.scores, theirs.scores, metric, SAMPLES, SEED)

@@ -21,10 +21,10 @@ class Verdict(NamedTuple):
     evidence: str
 
 
-def unigram_entropy(data: Path, source: str, target: str) -> float:
+def unigram_entropy(data: Path, *pair: str) -> float:
     """H = -sum_w p(w) log2 p(w) over the training data's target tokens, each sentence's end included: what a model
     loses that knows nothing but frequencies."""
-    tokens = databin.tokens(data, "train", source, target)
+    tokens = databin.tokens(data, "train", *pair)
     share = np.bincount(tokens) / len(tokens)
     share = share[share > 0]
     return float(-(share * np.log2(share)).sum())

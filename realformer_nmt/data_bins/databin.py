@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,36 +18,45 @@ languages = pair_in
 
 def files(folder: Path, *subsets: str) -> dict[str, Path]:
     """By name, with those of train1, train2 ..., which fairseq takes for parts of train."""
-    parts = re.compile(rf"({'|'.join(map(re.escape, subsets))})\d*\..+\.(idx|bin)")
+    parts = re.compile(rf"({'|'.join(map(re.escape, subsets))})\d*(\..+)?\.(idx|bin)")
     return {path.name: path for path in sorted(folder.glob("*")) if parts.fullmatch(path.name)}
 
 
-def count(folder: Path, subset: str, source: str, target: str) -> int:
-    index = sound(folder, subset, (source, target), source)
+def count(folder: Path, subset: str, *pair: str) -> int:
+    """Of sources. A text alone has no pair of languages."""
+    index = sound(folder, subset, pair, *pair[:1])
     if index:
         return header(index)[1]
     found = sorted({path.name.partition(".")[0] for path in folder.glob("*.idx")})
-    raise UserError(f"{folder} holds no subset {subset} in {source}: there are {', '.join(found) or 'none'}")
+    within = "".join(f" in {language}" for language in pair[:1])
+    raise UserError(f"{folder} holds no subset {subset}{within}: there are {', '.join(found) or 'none'}")
 
 
-def tokens(folder: Path, subset: str, source: str, target: str) -> np.ndarray:
+def tokens(folder: Path, subset: str, *pair: str) -> np.ndarray:
     """Of all targets."""
-    index = sound(folder, subset, (source, target), target)
+    index = sound(folder, subset, pair, *pair[1:])
     if index is None:
-        raise UserError(f"{folder} holds no subset {subset} in {target}; the data-bin has no such data")
+        within = "".join(f" in {language}" for language in pair[1:])
+        raise UserError(f"{folder} holds no subset {subset}{within}; the data-bin has no such data")
     return np.memmap(index.with_suffix(".bin"), header(index)[0], "r")
 
 
-def sound(folder: Path, subset: str, pair: tuple[str, str], language: str) -> Path | None:
+def sound(folder: Path, subset: str, pair: tuple[str, ...], language: str = "") -> Path | None:
     """The index, as fairseq finds it, under either order of the languages."""
-    names = (f"{subset}.{one}-{two}.{language}.idx" for one, two in (pair, pair[::-1]))
+    orders = ("-".join(order) for order in (pair, pair[::-1]))
+    names = (".".join(filter(None, (subset, order, language, "idx"))) for order in orders)
     index = next((folder / name for name in names if (folder / name).is_file()), None)
     if index:
         for file in (index, index.with_suffix(".bin")):
             demand_prepared(file)
-        words = folder / f"dict.{language}.txt"
+        words = dictionaries(folder, (language,))[0]
         demand_sound(index, len(dictionary(words)), words)
     return index
+
+
+def dictionaries(folder: Path, languages: Sequence[str]) -> list[Path]:
+    """The one of a text without languages too."""
+    return [folder / ".".join(filter(None, ("dict", language, "txt"))) for language in languages or ("",)]
 
 
 def binarise(lines: Iterable[str], dictionaries: Path, subset: str, source: str, target: str, folder: Path) -> None:

@@ -45,3 +45,11 @@ def pair_in(folder: Path) -> tuple[str, str]:
         told = ", ".join("-".join(pair) for pair in pairs)
         raise UserError(f"{folder} holds {told}: pass --source-lang and --target-lang, or keep a pair in a folder")
     return pairs[0]
+
+
+def no_pair_in(folder: Path) -> tuple[str, ...]:
+    """Of a data-bin with one text."""
+    for name in ("dict.txt", "train.idx"):
+        if not (folder / name).is_file():
+            raise UserError(f"{folder} holds no {name}: give a data-bin of fairseq-preprocess --only-source")
+    return ()

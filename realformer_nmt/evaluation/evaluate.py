@@ -12,13 +12,15 @@ EXAMPLE = "example: realformer-nmt evaluate lm/checkpoint_last.pt --data data-bi
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Measures a model as its training validates it: loss in bits, and perplexity or accuracy where its task has "
-        "them. For language models, masked ones and classifiers; for translations there are `translate` and `score`."
+        "them; of language models and masked ones also each sequence's, in a .tsv beside the record. For language "
+        "models, masked ones and classifiers; for translations there are `translate` and `score`."
     )
     parser.epilog = EXAMPLE
     parser.add_argument("checkpoint", type=run_files.named, help="a checkpoint, or a run's folder")
     parser.add_argument("--data", type=Path, required=True, metavar="DATA-BIN", help="of fairseq-preprocess")
     parser.add_argument("--subset", default="test", help="part of the data-bin (default: test)")
     parser.add_argument("--output", type=Path, required=True, metavar="FILE.JSON", help="the record")
+    parser.add_argument("--validate", action="store_true", help="measure the subset valid, too")
     parser.add_argument("--max-tokens", type=int, metavar="N", help="tokens in a batch (default: the training's)")
     parser.add_argument("--batch-size", type=int, metavar="N", help="sentences in a batch, at most")
     parser.add_argument("--cpu", action="store_true", help="use the CPU even if there is a GPU")

@@ -1,9 +1,11 @@
 """What a model of any task loses on a subset: the means that fairseq-validate prints, before it rounds them."""
 
 import argparse
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from fairseq import options
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.logging import metrics
@@ -13,12 +15,18 @@ from realformer_nmt.checkpoints import layout
 from realformer_nmt.common import safe_names
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Stage
-from realformer_nmt.evaluation import heldout, model_record
+from realformer_nmt.common.text_lines import sha256, write_lines
+from realformer_nmt.common.versions import commit
+from realformer_nmt.evaluation import heldout, metric_table, model_record
+from realformer_nmt.evaluation.resampling import interval
+from realformer_nmt.evaluation.sequences import Sequences, watched
 from realformer_nmt.fairseq_patches.quiet import quiet
 
 DATA = (".idx", ".bin", ".txt", ".label")  # no record of a measurement that lies beside them
 PERPLEXITY = "ppl"  # as fairseq calls it
 OF_BATCHES = ("wpb", "bsz")  # words and sentences a batch
+ROWS = ".tsv"  # beside the record
+SAMPLES, SEED = 1000, 12345  # of the bootstrap, as `score` has them
 
 
 def run(args: argparse.Namespace) -> int:
@@ -26,14 +34,38 @@ def run(args: argparse.Namespace) -> int:
     if stage.finished(args.anew):
         return 0
     made = stage.begin()
-    found = measure(heldout.words(args.checkpoint, args.data, args.subset, args))
+    task = layout.setting(layout.without_weights(args.checkpoint), "task", "_name")
+    found, seen = measure(heldout.words(args.checkpoint, args.data, args.subset, args), task)
     model = model_record.describe(args.checkpoint, made["inputs"]["checkpoint"]["sha256"])
-    task = layout.table(layout.without_weights(args.checkpoint)["cfg"]).get("task")
-    stage.write(
-        made, {"subset": args.subset, "task": layout.table(task).get("_name"), "measures": found, "model": model}
-    )
+    content = {"subset": args.subset, "task": task, "measures": found, "models": [model]}
+    content |= {"parameters": model["parameters"], "corpus": args.data.resolve().name, "commit": commit()}
+    if args.validate:
+        content["validation"] = validation(args, task)
+    outputs = [args.output.with_suffix(ROWS)] if seen.rows else []
+    if seen.rows:
+        write_lines(outputs[0], seen.lines)
+        content |= scored(seen, task, outputs[0])
+    stage.write(made, content, outputs)
     print(tabulate(found.items(), floatfmt=".4f", tablefmt="plain"))
     return 0
+
+
+def validation(args: argparse.Namespace, task: str) -> dict[str, Any]:
+    """The loss that settings are chosen by, as that of translations is called."""
+    found, _ = measure(heldout.words(args.checkpoint, args.data, heldout.SUBSET, args), task)
+    return {"subset": heldout.SUBSET, "nll_loss": found["loss"], **found}
+
+
+def scored(seen: Sequences, task: str, file: Path) -> dict[str, Any]:
+    """As run.json says it of a translation."""
+    rows = np.array([seen.rows[name] for name in sorted(seen.rows)], dtype=np.float64)
+    scores = {}
+    for name, score in metric_table.summed(task).items():
+        signature = f"task:{task}|targets:{int(rows[:, 2].sum())}|sha256:{seen.digest[:12]}"
+        found = {"score": score(*rows.sum(axis=0)), "interval": interval(rows, score, SAMPLES, SEED)}
+        scores[name] = {"metric": metric_table.METRICS[name].label, "signature": signature, **found}
+    files = {"sequences": {"path": file.name, "sha256": sha256(file)}}
+    return {"scores": scores, "lines": len(rows), "unit": "sequences", "targets": seen.digest, "files": files}
 
 
 def asked(args: argparse.Namespace) -> Stage:
@@ -43,7 +75,11 @@ def asked(args: argparse.Namespace) -> Stage:
     read = files(args.data, args.subset) if safe_names.is_plain(args.subset) else {}
     if not any(name.endswith(".idx") for name in read):
         raise UserError(f"{args.data} holds no subset {args.subset}: give another --subset, or --data that has it")
-    return Stage(args.output, {"subset": args.subset}, {"checkpoint": args.checkpoint, **read})
+    if args.output.suffix == ROWS:
+        raise UserError(f"--output {args.output}: the table of sequences is written there; name a FILE.json")
+    read |= files(args.data, heldout.SUBSET) if args.validate else {}
+    settings = {"subset": args.subset} | ({"validate": True} if args.validate else {})
+    return Stage(args.output, settings, {"checkpoint": args.checkpoint, **read})
 
 
 def files(data: Path, subset: str) -> dict[str, Path]:
@@ -53,16 +89,21 @@ def files(data: Path, subset: str) -> dict[str, Path]:
     return {str(path.relative_to(data)): path for path in kept if path.is_file()}
 
 
-def measure(words: list[str]) -> dict[str, float]:
+def measure(words: list[str], task: str | None) -> tuple[dict[str, float], Sequences]:
+    """The sequences of a task with a metric of them."""
     from fairseq_cli import validate  # which has all log messages printed
 
-    with quiet(), metrics.aggregate() as seen:
+    of = metric_table.summed(task)
+    with quiet(), metrics.aggregate() as seen, watched() if of else nullcontext(Sequences()) as sequences:
         args = options.parse_args_and_arch(options.get_validation_parser("translation"), input_args=words)
         validate.main(convert_namespace_to_omegaconf(args), argparse.Namespace(data=args.data))
     found = means(seen.state_dict())
     if PERPLEXITY in seen.get_smoothed_values():
         found["perplexity"] = 2 ** found.get("nll_loss", found["loss"])
-    return found
+    if sequences.rows:
+        _, right, targets = map(sum, zip(*sequences.rows.values(), strict=True))
+        found["accuracy"] = 100 * right / targets
+    return found, sequences
 
 
 def means(rows: list[Any]) -> dict[str, float]:

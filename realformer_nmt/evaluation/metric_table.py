@@ -1,6 +1,7 @@
 """All metrics: what each is called, how it is computed and of which text, and which way is better.
 
-A metric of sacreBLEU's is one row: it is then scored, may be chosen by a grid, is tested, ranked and reported.
+A metric of sacreBLEU's is one row: it is then scored, may be chosen by a grid, is tested, ranked and reported. So is
+one of the sums over the sequences of a text (sequences.py), for the tasks that it names.
 """
 
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from realformer_nmt.evaluation.rouge import Rouge, longest_shared, ngrams_shared
 # Texts that `score` knows of
 RAW, WORDS, SPLIT, RETOKENISED, SUMMARY = "raw", "words", "compounds split", "retokenised", "summary"
 LOSS = "valid_loss"
+Sums = Callable[[float, float, float], float]
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,9 @@ class Metric:
     tested: bool = True  # sacreBLEU's test of significance can be made: of raw text
     higher_is_better: bool = True
     digits: int = 2
+    sums: Sums | None = None  # of a text's bits, right targets, targets
+    column: int = 0  # of these, the one whose difference is tested
+    tasks: tuple[str, ...] = ("translation",)
 
     def is_better(self, difference: float) -> bool:
         """What has this difference to another."""
@@ -59,6 +64,20 @@ METRICS: dict[str, Metric] = {
     "rouge_2": Metric("ROUGE-2", lambda: Rouge("ROUGE-2", ngrams_shared(2)), SUMMARY),
     "rouge_l": Metric("ROUGE-L", lambda: Rouge("ROUGE-L", longest_shared), SUMMARY),
     "comet": Metric("COMET", None, tested=False, digits=4),
+    "masked_accuracy": Metric(
+        "masked accuracy (%)",
+        None,
+        sums=lambda _bits, right, targets: 100 * right / targets,
+        column=1,
+        tasks=("masked_lm",),
+    ),
+    "perplexity": Metric(
+        "perplexity",
+        None,
+        higher_is_better=False,
+        sums=lambda bits, _right, targets: float(2 ** (bits / targets)),
+        tasks=("language_modeling", "masked_lm"),
+    ),
     LOSS: Metric("validation loss (bits)", None, tested=False, higher_is_better=False),
 }
 
@@ -69,7 +88,18 @@ def scored() -> dict[str, Metric]:
 
 
 def tested() -> dict[str, Metric]:
-    return {name: metric for name, metric in METRICS.items() if metric.tested}
+    """Of texts, too."""
+    return {name: metric for name, metric in scored().items() if metric.tested}
+
+
+def summed(task: str | None) -> dict[str, Sums]:
+    """Those of sums over a text's sequences."""
+    return {name: metric.sums for name, metric in METRICS.items() if metric.sums and task in metric.tasks}
+
+
+def drawn(task: str) -> list[str]:
+    """What a grid may name; the first, if it names none."""
+    return [name for name, metric in scored().items() if task in metric.tasks] + list(summed(task))
 
 
 def described(name: str) -> dict[str, Any]:

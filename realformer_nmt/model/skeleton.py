@@ -5,6 +5,8 @@ from typing import Any
 
 import torch
 from fairseq.models import MODEL_REGISTRY, BaseFairseqModel
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from realformer_nmt.model.model import TranslationModel
 from realformer_nmt.model.presets import KINDS, kind_of
@@ -42,6 +44,20 @@ def parameters(cfg: Any, source_words: int, target_words: int) -> int:
     with torch.device("meta"):
         model = skeleton(cfg, source_words, target_words)
     return sum(parameter.numel() for parameter in model.parameters())
+
+
+class WithoutData(TorchFunctionMode):
+    """BERT draws its initial weights on the CPU, whatever the device; the meta device has nothing to fetch."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return args[0] if func is Tensor.cpu else func(*args, **(kwargs or {}))
+
+
+def outline(cfg: Any, task: Any) -> BaseFairseqModel:
+    """Of any task's model, without memory for its weights."""
+    with torch.device("meta"), WithoutData():
+        model: BaseFairseqModel = task.build_model(cfg)
+    return model
 
 
 def one_side_skeleton(kind: str, cfg: Any, words: int) -> BaseFairseqModel:

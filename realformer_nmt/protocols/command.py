@@ -15,6 +15,7 @@ from realformer_nmt.model.presets import FAMILIES, PRESETS
 from realformer_nmt.protocols import run_files
 from realformer_nmt.protocols.batch import update_freq
 from realformer_nmt.protocols.protocol import Protocol
+from realformer_nmt.protocols.tasks import SIDES, Task
 
 AUTO = "auto"
 PRECISIONS = ("fp16", "bf16", "fp32", AUTO)
@@ -53,12 +54,14 @@ class Machines:
         return [*words, *nodes, *where, "-m", TRAINER]
 
 
-def layers(written: str) -> tuple[int, int]:
-    """18 or 60-12: encoder, decoder."""
+def layers(written: str, sides: Sequence[str] = SIDES) -> tuple[int, int]:
+    """18 or 60-12: encoder, decoder; 0 of a side that a model has not."""
     if not re.fullmatch(r"[1-9]\d{0,8}(-[1-9]\d{0,8})?", written):
         raise UserError(f"--layers {written}: allowed is a number, such as 18, or encoder-decoder, such as 60-12")
     encoder, _, decoder = written.partition("-")
-    found = int(encoder), int(decoder or encoder)
+    if decoder and len(sides) == 1:
+        raise UserError(f"--layers {written}: this model has one side, the {sides[0]}: give one number, such as 18")
+    found = int(encoder) * ("encoder" in sides), int(decoder or encoder) * ("decoder" in sides)
     from realformer_nmt.model.config import MAX_LAYERS  # here: the commands' --help does not wait for torch
 
     if max(found) > MAX_LAYERS:
@@ -79,10 +82,10 @@ def demand_family(option: str, arch: str) -> None:
     )
 
 
-def architecture(arch: str, depth: str) -> list[str]:
+def architecture(task: Task, arch: str, depth: str) -> list[str]:
     demand_family("--arch", arch)
-    encoder, decoder = layers(depth)
-    return ["--arch", arch, "--encoder-layers", str(encoder), "--decoder-layers", str(decoder)]
+    numbers = zip(SIDES, layers(depth, task.sides), strict=True)
+    return ["--arch", arch + task.ending, *flags({f"{side}-layers": number for side, number in numbers if number})]
 
 
 def flags(table: dict[str, Any]) -> list[str]:

@@ -12,7 +12,7 @@ import torch
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.preparation import read_report
-from realformer_nmt.protocols import command, trackers, updates
+from realformer_nmt.protocols import command, tasks, trackers, updates
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import Protocol, load
 
@@ -62,17 +62,19 @@ def find_machines(args: argparse.Namespace) -> Machines:
 def compose(args: argparse.Namespace, protocol: Protocol, machines: Machines, prepared: dict[str, Any]) -> list[str]:
     """fairseq-train's flags but for the end of the schedule."""
     demand_name_alone(protocol, args.flags)
+    task = tasks.TASKS[protocol.task]
     length = {"max-epoch": protocol.epochs} if protocol.epochs else {"max-update": protocol.updates}
     return [
         *(str(args.data.absolute()), "--user-dir", command.USER_DIR, "--save-dir"),
         str(args.folder.absolute() / "checkpoints"),
-        *command.architecture(args.arch, args.layers),
+        *(["--task", protocol.task] if protocol.task != tasks.TRANSLATION else []),
+        *command.architecture(task, args.arch, args.layers),
         *command.flags(protocol.train),
         *command.step(protocol, machines, args.tokens_a_step, args.max_tokens),
         *command.flags(length),
         *("--update-epoch-batch-itr", "1"),  # without it a resumed run makes other batches
         *command.keeping(protocol),
-        *command.validation(prepared),
+        *(command.validation(prepared) if task.translates else []),
         *command.precision(machines, args.precision),
         *command.distribution(machines),
         *(["--finetune-from-model", str(args.begin_with.absolute())] if args.begin_with else []),
@@ -86,6 +88,8 @@ def compose(args: argparse.Namespace, protocol: Protocol, machines: Machines, pr
 def demand_name_alone(protocol: Protocol, flags: Sequence[str]) -> None:
     """What stands in a run's name has no second place that overrides it."""
     given = {f"--{name}" for name in protocol.train} | {word.partition("=")[0] for word in flags}
+    if "--task" in given:
+        raise UserError("--task is what the protocol says: name a --protocol of that task (docs/text_models.md)")
     if "--arch" in given or any(word.startswith("-a") for word in flags):
         raise UserError("--arch is the family before the `--`, and the size comes from --layers: give it there alone")
     if found := sorted(given & {"--encoder-layers", "--decoder-layers"}):
@@ -101,6 +105,10 @@ def ending(args: argparse.Namespace, words: list[str], machines: Machines, total
         total = updates.length(cfg, machines.ranks).updates
     if total is None and cfg.optimization.max_update:
         return []  # where the schedule ends without being told
+    if total is None and not tasks.of(cfg).translates:
+        raise UserError(
+            f"{args.data} is not there, so that updates cannot be counted: make it first, or pass --updates"
+        )
     if total is None:
         counted = ["realformer-nmt", "updates", str(args.data.absolute())]
         counted += ["--max-tokens", str(cfg.dataset.max_tokens), "--update-freq", str(cfg.optimization.update_freq[0])]

@@ -28,6 +28,8 @@ MODEL = (
 TASK = (
     *("left-pad-source", "left-pad-target", "upsample-primary", "truncate-source", "num-batch-buckets"),
     *("eval-bleu", "eval-tokenized-bleu", "eval-bleu-print-samples"),
+    *("tokens-per-sample", "sample-break-mode", "max-positions"),  # of tasks of one text
+    *("mask-prob", "leave-unmasked-prob", "random-token-prob", "freq-weighted-replacement"),
 )
 LOSS = ("criterion", "label-smoothing", "report-accuracy", "ignore-prefix-size", "sentence-avg", "r-drop-alpha")
 OPTIMIZER = (
@@ -66,7 +68,11 @@ REST = (
 ALLOWED = frozenset(
     (*SIZES, *MODEL, *TASK, *LOSS, *OPTIMIZER, *SCHEDULE, *BATCHES, *VALIDATION, *CHECKPOINTS, *PRECISION, *REST)
 )
-CRITERIA = ("cross_entropy", *(f"label_smoothed_cross_entropy{kind}" for kind in ("", "_fused", "_r_drop")))
+CRITERIA = (
+    "cross_entropy",
+    "masked_lm",
+    *(f"label_smoothed_cross_entropy{kind}" for kind in ("", "_fused", "_r_drop")),
+)
 WORD = re.compile(r"[A-Za-z0-9_.]([A-Za-z0-9_.,+ ()\[\]-]*[A-Za-z0-9_.)\]])?|[(\[][0-9., e-]*[)\]]|-[0-9.][0-9.e-]*")
 
 

@@ -11,7 +11,8 @@ def line(protocol: Protocol, family: str, corpus: str | None, layers: str) -> st
     own = f"protocol {protocol.name} ({protocol.paper or 'of no paper'})"
     if family in protocol.families:
         return own
-    theirs = next((other for other in _shipped(corpus, layers) if family in other.families), None)
+    of_task = (other for other in _shipped(corpus, layers) if other.task == protocol.task)
+    theirs = next((other for other in of_task if family in other.families), None)
     if theirs is None:
         return f"{own}; no shipped protocol is of a paper on {family}"
     other = ", ".join(differences(protocol, theirs))

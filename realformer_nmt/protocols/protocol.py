@@ -9,6 +9,7 @@ from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.manifest import ManifestError, build, build_table, constructed, merge, read_toml
 from realformer_nmt.protocols.file_flags import demand_harmless, demand_no_part
+from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
 
 FOLDER = Path(__file__).parent
 VARIANTS = ("corpora", "layers")  # tables of what differs
@@ -23,9 +24,10 @@ class Protocol:
     update_freq: int
     average: int
     average_of: Literal["last", "best"]
-    beam: int
-    lenpen: float
     train: dict  # flags of fairseq-train, without their dashes
+    task: str = TRANSLATION
+    beam: int | None = None  # of a translation
+    lenpen: float | None = None
     paper: str | None = None
     families: tuple[str, ...] = ()  # that the paper trained so
     epochs: int | None = None
@@ -37,6 +39,8 @@ class Protocol:
     def __post_init__(self) -> None:
         if (self.epochs is None) == (self.updates is None):
             raise ValueError("either epochs or updates says how long to train")
+        if self.task not in TASKS:
+            raise ValueError(unknown("task", self.task, TASKS))
         demand_harmless(self.train)
         demand_no_part(self.train)
 

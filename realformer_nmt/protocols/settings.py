@@ -86,7 +86,7 @@ def files(data: str, made: Mapping[str, Any]) -> dict[str, Path]:
     """Of each shard, whose files have the same names."""
     subsets = (made["train_subset"], *made["valid_subset"].split(","))
     folders = [Path(folder) for folder in data.split(":")]
-    of_each = ((*sorted(folder.glob("dict.*.txt")), *databin.files(folder, *subsets).values()) for folder in folders)
+    of_each = ((*sorted(folder.glob("dict*.txt")), *databin.files(folder, *subsets).values()) for folder in folders)
     return named(itertools.chain.from_iterable(of_each))
 
 

@@ -11,7 +11,7 @@ from realformer_nmt.common.finished import Stage
 from realformer_nmt.fairseq_patches.option_ranges import check_training
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.model import read_options
-from realformer_nmt.protocols import command, composition, origin, settings, states, trackers, updates
+from realformer_nmt.protocols import command, composition, origin, settings, states, tasks, trackers, updates
 from realformer_nmt.protocols.carried_pieces import counted
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import Protocol
@@ -34,7 +34,8 @@ def run(args: argparse.Namespace) -> int:
     words = composition.compose(args, protocol, machines, prepared)
     cfg = updates.parse(words)
     trackers.demand_installed(cfg)
-    validate(read_options(TranslationConfig, cfg.model))
+    if tasks.of(cfg).translates:  # others are built to count their batches
+        validate(read_options(TranslationConfig, cfg.model))
     stage = of_options(args, cfg, machines)
     if stage.finished(args.anew):
         return 0
@@ -89,11 +90,10 @@ def demand_states(args: argparse.Namespace) -> None:
 
 def summary(args: argparse.Namespace, protocol: Protocol, machines: Machines, length: updates.Length) -> dict[str, Any]:
     tokens = args.tokens_a_step or protocol.tokens_a_step
-    encoder, decoder = command.layers(args.layers)
     return {
         "protocol": protocol.name,
         "arch": args.arch,
-        "layers": [encoder, decoder],
+        "layers": list(command.layers(args.layers, tasks.TASKS[protocol.task].sides)),
         "tokens_a_step": tokens,
         "epochs": protocol.epochs,
         "flags": args.flags,

@@ -19,9 +19,9 @@ from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
 from realformer_nmt.common.errors import UserError, one_line
-from realformer_nmt.data_bins import databin
 from realformer_nmt.data_bins.datasets import demand_plain
 from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.protocols.tasks import of
 
 
 class Length(NamedTuple):
@@ -61,7 +61,7 @@ def length(cfg: Any, ranks: int) -> Length:
     data = Path(cfg.task.data.split(":")[0])
     if not data.is_dir():
         raise UserError(f"{data} is not a folder: give the data-bin that `realformer-nmt prepare` has made")
-    databin.languages(data)
+    of(cfg).languages(data)
     batches = count_batches(cfg)
     shares = math.ceil(batches / ranks)
     epochs = [
@@ -87,11 +87,20 @@ def whole(epochs: Sequence[int], total: int) -> tuple[int, int]:
     return len(epochs) - 1 + total // epochs[-1], total % epochs[-1]
 
 
+def longest(cfg: Any, task: Any) -> Any:
+    """Positions of the model, which a text that is longer has no place in."""
+    if of(cfg).translates:
+        return cfg.model.max_source_positions, cfg.model.max_target_positions
+    from realformer_nmt.model.skeleton import outline  # which imports the models
+
+    return outline(cfg.model, task).max_positions()
+
+
 def count_batches(cfg: Any) -> int:
     with quiet():
         task = tasks.setup_task(cfg.task)
         task.load_dataset(cfg.dataset.train_subset, combine=True, epoch=1)
-        positions = (cfg.model.max_source_positions, cfg.model.max_target_positions)
+        positions = longest(cfg, task)
         iterator = task.get_batch_iterator(
             dataset=task.dataset(cfg.dataset.train_subset),
             max_tokens=cfg.dataset.max_tokens,

@@ -7,6 +7,7 @@ import pytest
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.protocols import origin
 from realformer_nmt.protocols.protocol import load, shipped
+from realformer_nmt.protocols.tasks import TASKS
 
 
 @pytest.mark.parametrize(
@@ -35,10 +36,16 @@ def test_the_line_names_protocol_and_paper(protocol: str, family: str, parts: li
     assert (";" in said) != (family in load(protocol).families)
 
 
-def test_a_family_is_of_one_protocol_at_most() -> None:
-    named = [family for name in shipped() for family in load(name).families]
+@pytest.mark.parametrize("task", TASKS)
+def test_a_family_is_of_one_protocol_of_a_task_at_most(task: str) -> None:
+    named = [family for name in shipped() for family in load(name).families if load(name).task == task]
     assert len(named) == len(set(named))
     assert set(named) < set(FAMILIES)
+
+
+def test_the_line_names_protocols_of_the_same_task_alone() -> None:
+    assert "--protocol" not in origin.line(load("bert"), "admin", None, "12")
+    assert "for pre_ln there is --protocol bert (He et al." in origin.line(load("small_bert"), "pre_ln", None, "4")
 
 
 def test_a_changed_protocol_is_not_the_papers(tmp_path: Path) -> None:

@@ -101,6 +101,6 @@ def test_a_wrong_file_is_refused(tmp_path: Path, text: str, message: str) -> Non
 
 def test_an_unknown_protocol_is_refused() -> None:
     for name in ("realfromer", "base", "../protocols/small", "/etc/small"):
-        allowed = "admin, quickstart, realformer, residual, small"
+        allowed = "admin, bert, quickstart, realformer, residual, small, small_bert, small_lm"
         with pytest.raises(UserError, match=f"--protocol {name} is not one of {allowed}"):
             load(name)

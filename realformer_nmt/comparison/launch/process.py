@@ -15,7 +15,8 @@ from realformer_nmt.common.atomic_files import own
 from realformer_nmt.common.child_processes import die_with_parent
 
 PRELOADED = tuple(
-    f"realformer_nmt.{name}" for name in ("protocols.training", "checkpoints.averaging", "evaluation.scoring")
+    f"realformer_nmt.{name}"
+    for name in ("protocols.training", "checkpoints.averaging", "evaluation.scoring", "evaluation.measures")
 )
 PATIENCE = 30.0  # seconds that a stage has to end when it is asked to
 

@@ -42,7 +42,7 @@ def write(results: Record, folder: Path) -> None:
         "table.csv": tables.spreadsheet(results),
         "table.tex": tables.latex(results),
         "report.html": page(results, folder),
-        **{f"bleu_by_{name}.svg": drawing.file_svg() for name, drawing in figures.items()},
+        **{f"{results['metric']}_by_{name}.svg": drawing.file_svg() for name, drawing in figures.items()},
     }
     encoded = {name: text.encode("utf-8", "replace") for name, text in files.items()}  # a lone surrogate is a ?
     pictures = {f"{name}.png": drawing.png() for name, drawing in figures.items()}

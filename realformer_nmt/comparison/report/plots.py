@@ -38,7 +38,7 @@ def by_depth(results: Record) -> Drawing:
     else:
         axes = below = drawing.figure.subplots()
     axes.set_ylabel(label)
-    below.set_xlabel("layers (encoder-decoder)" if any("-" in name for name in names) else "encoder and decoder layers")
+    below.set_xlabel(counted(results))
     below.set_xticks(range(len(names)), [printable(name) for name in names])
     below.set_xlim(-0.5, len(names) - 0.5)
     for place, (family, look) in enumerate(looks(families(results)).items()):
@@ -50,6 +50,13 @@ def by_depth(results: Record) -> Drawing:
         axes.set_yticks([])
     drawing.legend(axes)
     return drawing
+
+
+def counted(results: Record) -> str:
+    """What the numbers of layers are of."""
+    if not all(map(all, depths(results).values())):
+        return "layers"  # of a model with one side
+    return "layers (encoder-decoder)" if any("-" in name for name in depths(results)) else "encoder and decoder layers"
 
 
 def draw_family(drawing: Drawing, axes: Axes, results: Record, family: str, look: Look, dodge: float) -> None:

@@ -62,7 +62,7 @@ def test_sets(results: Record) -> list[Record]:
 
 
 def scored_on(table: Record) -> str:
-    return table["subset"] + (f", {table['lines']:,} lines" if table["lines"] else "")
+    return table["subset"] + (f", {table['lines']:,} {table.get('unit', 'lines')}" if table["lines"] else "")
 
 
 def metrics(results: Record) -> list[Record]:

@@ -1,0 +1,51 @@
+"""Cells of one text, whose loss on it is measured: their data-bin, their last stage, and the test of a difference."""
+
+from pathlib import Path
+
+from realformer_nmt.common import sealed
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison.cell import AGAIN, Stage, of_subset
+from realformer_nmt.comparison.corpus import Corpus
+from realformer_nmt.comparison.grid import Grid
+from realformer_nmt.evaluation import sequences
+from realformer_nmt.evaluation.metric_table import METRICS
+from realformer_nmt.evaluation.resampling import randomised
+
+
+def find(grid: Grid, given: Path | None, archives: Path | None, _folder: Path) -> Corpus:
+    """A data-bin that `fairseq-preprocess --only-source` has made."""
+    said = {"corpus": grid.corpus, "[data]": grid.data, "the axis data": (grid.axes or {}).get("data")}
+    said["--archives"] = archives
+    for name, value in said.items():
+        if value:
+            raise UserError(
+                f"{grid.name}.toml: {name} is for translations, and the task is {grid.task}: leave it out, "
+                "and name the data-bin by prepared, or by --prepared DIR"
+            )
+    if (given is None) == (grid.prepared is None):
+        told = "names no data-bin: pass" if given is None else "says prepared: leave out"
+        raise UserError(f"{grid.name}.toml {told} --prepared DIR, of fairseq-preprocess --only-source")
+    data = given or grid.path(grid.prepared or "")
+    return Corpus(data.resolve().name, data, (), task=grid.task)
+
+
+def stages(grid: Grid, corpus: Corpus, folder: Path, _decoding: list[str], subset: str) -> tuple[Stage, ...]:
+    """That of the first subset measures the validation loss, too."""
+    first, record = subset == grid.subsets[0], of_subset(folder, "run", subset, ".json")
+    asked = ("--validate",) if first else ()
+    words = ("evaluate", str(folder / "average.pt"), "--data", str(corpus.data), "--subset", subset, *asked)
+    return (Stage("evaluate" if first else f"evaluate {subset}", (*words, "--output", str(record)), record),)
+
+
+def tested(metric: str) -> str:
+    return metric
+
+
+def p_value(ours: Path, theirs: Path, metric: str, samples: int, seed: int) -> float | None:
+    """None where the two had other targets: other text, or other words of it masked."""
+    runs = [sealed.read(record, AGAIN) for record in (ours, theirs)]
+    if runs[0].get("targets") != runs[1].get("targets"):
+        return None
+    column = METRICS[metric].column
+    own, other = (sequences.read(*pair)[:, column] for pair in zip((ours, theirs), runs, strict=True))
+    return randomised(own - other, samples, seed)

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# The paper's protocol: paper.sh FOLDER [OPTION OF COMPARE...], where FOLDER/text holds raw train.txt, valid.txt and
+# test.txt. The same command goes on.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) folder=$1
+python "$here/pieces.py" "$folder/text" "$folder/pieces" 30000
+data=$folder/data-bin pieces=$folder/pieces
+[[ -e $data/test.idx ]] || fairseq-preprocess --user-dir "$here/../../realformer_nmt" --only-source --workers "$(nproc)" \
+    --trainpref "$pieces/train" --validpref "$pieces/valid" --testpref "$pieces/test" --destdir "$data"
+exec realformer-nmt compare "$here/paper.toml" --prepared "$data" --folder "$folder" "${@:2}"

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# What recipes of one text share: compare_text.sh GRID.toml FOLDER makes up a text, binarises it and compares.
+set -euo pipefail
+text=$2/text data=$2/data-bin user_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/../realformer_nmt" && pwd)
+[[ -e $text/train.en ]] || realformer-nmt invent --folder "$text" --seed 1
+[[ -e $data/test.idx ]] || fairseq-preprocess --user-dir "$user_dir" --only-source --thresholdsrc 2 --destdir "$data" \
+    --trainpref "$text/train.en" --validpref "$text/valid.en" --testpref "$text/test.en"
+exec realformer-nmt compare "$1" --prepared "$data" --folder "$2" --gpus 0

@@ -1,0 +1,185 @@
+"""Comparisons of masked models and language models, whole: scores against fairseq's, p against scipy's, the tables, and
+what is refused."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import commands
+import comparisons
+import numpy as np
+import pytest
+import text_corpora
+from fairseq import checkpoint_utils
+from fixture_types import Command, Once
+from program import realformer_nmt
+from scipy.stats import permutation_test
+
+from realformer_nmt.cli import main
+from realformer_nmt.common import sealed
+from realformer_nmt.comparison import measured, summary
+from realformer_nmt.comparison.cells import cells
+from realformer_nmt.comparison.grid import load
+from realformer_nmt.comparison.standing import differences
+
+GRID = """
+task = "{task}"
+families = {families}
+layers = ["1"]
+protocol = "{protocol}"
+subsets = ["valid"]
+
+[train]
+{side}-embed-dim = 32
+{side}-ffn-embed-dim = 64
+dropout = 0.0
+attention-dropout = 0.0
+lr = 1e-2
+warmup-updates = 20
+num-workers = 0
+log-interval = 5
+
+[budget]
+updates = 160
+tokens-a-step = 400
+max-tokens = 400
+"""
+MASKED = {"task": "masked_lm", "families": ["post_ln", "pre_ln"], "protocol": "small_bert", "side": "encoder"}
+LANGUAGE = {"task": "language_modeling", "families": ["pre_ln"], "protocol": "small_lm", "side": "decoder"}
+
+
+@pytest.fixture(scope="module")
+def data(once: Once, user_dir: Path) -> Path:
+    return once("text_corpus", lambda folder: text_corpora.write(folder, user_dir)) / "input0"
+
+
+@pytest.fixture(scope="module")
+def root(once: Once, data: Path) -> Path:
+    """With a grid and a folder of each task."""
+    return once("compared_text", lambda folder: compare(folder, data))
+
+
+def compare(root: Path, data: Path) -> None:
+    for grid in (MASKED, LANGUAGE):
+        file = root / f"{grid['task']}.toml"
+        file.write_text(GRID.format(**{**grid, "families": json.dumps(grid["families"])}))
+        with commands.starting_forks():
+            assert main(["compare", *map(str, words(root, str(grid["task"]), data))]) == 0
+
+
+def words(root: Path, task: str, data: Path, *more: object) -> list[object]:
+    return [root / f"{task}.toml", "--folder", root / task, "--prepared", data, "--gpus", 0, "--jobs", 2, *more]
+
+
+def run_of(root: Path, task: str, cell: str) -> tuple[Path, dict[str, Any]]:
+    folder = root / task / "cells" / cell
+    return folder, json.loads((folder / "run-valid.json").read_text())
+
+
+def rows_of(folder: Path) -> np.ndarray:
+    return np.loadtxt(folder / "run-valid.tsv")
+
+
+@pytest.mark.parametrize("task", ["masked_lm", "language_modeling"])
+def test_perplexity_is_fairseqs(root: Path, data: Path, task: str, fairseq: Command, user_dir: Path) -> None:
+    folder, run = run_of(root, task, "pre_ln-1-s1")
+    asked = ("--path", folder / "average.pt", "--task", task, "--cpu", "--max-tokens", 400)
+    done = fairseq("validate", data, "--user-dir", user_dir, *asked)
+    assert done.returncode == 0, done.stderr
+    told = float(re.findall(r"ppl ([\d.]+)", done.stdout + done.stderr)[-1])
+    assert round(run["scores"]["perplexity"]["score"], 2) == told
+    (found,) = [cell for cell in comparisons.results(root / task)["cells"] if cell["name"] == "pre_ln-1-s1"]
+    assert (found["state"], found["settings"]["lines"]) == ("done", 60)
+    assert found["scores"]["valid_loss"]["score"] == pytest.approx(np.log2(run["measures"]["perplexity"]))
+    assert found["curves"]["train"][-1]["nll_loss"] < found["unigram_entropy"]
+
+
+def test_a_sequences_loss_is_that_of_a_batch_of_its_own(root: Path) -> None:
+    folder, _ = run_of(root, "masked_lm", "pre_ln-1-s1")
+    (model,), cfg, task = checkpoint_utils.load_model_ensemble_and_task([str(folder / "average.pt")])
+    task.load_dataset("valid")
+    criterion, text, rows = task.build_criterion(cfg.criterion), task.dataset("valid"), rows_of(folder)
+    model.eval()
+    text.set_epoch(1)  # which the masks depend on
+    assert len(rows) == len(text)
+    by_id = {int(text[place]["id"]): place for place in range(len(text))}
+    for name in range(0, 60, 7):
+        loss, number, _ = criterion(model, text.collater([text[by_id[name]]]))
+        assert rows[name, 2] == number
+        assert rows[name, 0] == pytest.approx(float(loss) / np.log(2), rel=1e-4)
+
+
+def test_p_is_of_the_sequences_both_models_were_measured_on(root: Path) -> None:
+    record = comparisons.results(root / "masked_lm")
+    row = next(row for row in record["rows"] if row["family"] == "pre_ln")
+    ours, theirs = (rows_of(run_of(root, "masked_lm", f"{name}-1-s1")[0]) for name in ("pre_ln", "post_ln"))
+    accuracies = [100 * rows[:, 1].sum() / rows[:, 2].sum() for rows in (ours, theirs)]
+    assert row["delta"]["masked_accuracy"] == pytest.approx(accuracies[0] - accuracies[1])
+    chance = {"permutation_type": "samples", "n_resamples": 20_000, "rng": np.random.default_rng(1)}
+    for metric, column in (("masked_accuracy", 1), ("perplexity", 0)):
+        p = permutation_test((ours[:, column] - theirs[:, column],), np.sum, **chance).pvalue
+        runs = [run_of(root, "masked_lm", f"{name}-1-s1")[0] / "run-valid.json" for name in ("pre_ln", "post_ln")]
+        assert measured.p_value(*runs, metric, summary.SAMPLES, summary.SEED) == pytest.approx(p, abs=0.02)
+    assert record["test"]["metric"] == "masked_accuracy"
+
+
+def test_masked_words_that_are_others_are_not_compared(root: Path, tmp_path: Path) -> None:
+    folder, run = run_of(root, "masked_lm", "pre_ln-1-s1")
+    other = tmp_path / "run.json"
+    sealed.write(other, {**{name: value for name, value in run.items() if name != "seal"}, "targets": "others"})
+    assert measured.p_value(folder / "run-valid.json", other, "masked_accuracy", 10, 1) is None
+
+
+def test_the_report_is_of_this_tasks_metrics(root: Path) -> None:
+    folder = root / "masked_lm"
+    assert (folder / "masked_accuracy_by_depth.svg").is_file()
+    assert "| masked accuracy (%) |" in re.sub(" +", " ", (folder / "table.md").read_text())
+    page = (folder / "report.html").read_text()
+    assert "scored on the 60 sequences of" in page
+    assert "Lower perplexity is better" in (root / "language_modeling" / "table.md").read_text()
+
+
+def test_the_same_command_does_nothing_again_and_edited_sequences_are_refused(root: Path, data: Path) -> None:
+    folder, _ = run_of(root, "language_modeling", "pre_ln-1-s1")
+    before = {file: file.stat().st_mtime_ns for file in folder.rglob("*") if file.is_file() and "lock" not in file.name}
+    assert realformer_nmt("compare", *words(root, "language_modeling", data)).returncode == 0
+    assert {file: file.stat().st_mtime_ns for file in before} == before
+    text = (folder / "run-valid.tsv").read_text()
+    (folder / "run-valid.tsv").write_text(text.replace("\t", "0\t", 1))
+    grid = load(root / "language_modeling.toml")
+    (cell,) = cells(grid, measured.find(grid, data, None, root), folder.parents[1], 0)
+    assert differences(cell) == ["evaluate: run-valid.tsv is another file than was made"]
+    (folder / "run-valid.tsv").write_text(text)
+
+
+def test_a_plan_counts_what_is_trained(root: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, run = run_of(root, "masked_lm", "pre_ln-1-s1")
+    assert main(["compare", *map(str, words(root, "masked_lm", data, "--plan"))]) == 0
+    told = capsys.readouterr().out
+    assert re.search(rf"pre_ln-1-s1 +done +{run['parameters']:,} +160 +400 ", told)
+    assert "--task masked_lm --arch pre_ln_bert --encoder-layers 1" in told
+
+
+@pytest.mark.parametrize(
+    ("grid", "told"),
+    [
+        ({"metric": '"bleu"'}, "metric bleu is not one of masked_accuracy, perplexity"),
+        ({"layers": '["6-2"]'}, "layers 6-2: this model has one side, the encoder: give one number"),
+        ({"task": '"masked"'}, "task masked is not one of translation, language_modeling, masked_lm"),
+        ({"protocol": '"realformer"'}, "name bert, small_bert or your own FILE.toml"),
+        ({"corpus": '"multi30k_en_de"'}, "corpus is for translations, and the task is masked_lm"),
+        ({"prepared": '"x"'}, "says prepared: leave out --prepared DIR"),
+        ({"subsets": '["test9"]'}, "holds no subset test9: there are train, valid"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_what_is_not_for_this_task_is_refused_in_one_line(
+    grid: dict[str, str], told: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = {"task": '"masked_lm"', "families": '["pre_ln"]', "layers": '["1"]', "protocol": '"small_bert"', **grid}
+    (tmp_path / "masked_lm.toml").write_text("".join(f"{name} = {value}\n" for name, value in table.items()))
+    assert main(["compare", *map(str, words(tmp_path, "masked_lm", data))]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
+    assert not (tmp_path / "masked_lm" / "cells").exists()
