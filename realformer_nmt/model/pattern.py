@@ -36,7 +36,7 @@ class Pattern(ABC):
         """Of each view, R x H x T x D, to B x H x length x D."""
 
     @abstractmethod
-    def distances(self, length: int) -> list[Tensor]:
+    def distances(self, length: int, device: torch.device) -> list[Tensor]:
         """Of each view, how far behind a query a key stands: N x T x S, where N of its rows are of one text."""
 
     def matrix(self, probabilities: Sequence[Tensor], seen: KeysValues) -> Tensor:
@@ -58,8 +58,8 @@ class Full(Pattern):
     def join(self, heads: Sequence[Tensor], _length: int) -> Tensor:
         return heads[0]
 
-    def distances(self, length: int) -> list[Tensor]:
-        places = torch.arange(length)
+    def distances(self, length: int, device: torch.device) -> list[Tensor]:
+        places = torch.arange(length, device=device)
         return [(places - places[:, None])[None]]
 
     def matrix(self, probabilities: Sequence[Tensor], _seen: KeysValues) -> Tensor:
@@ -81,13 +81,13 @@ class Local(Pattern):
         blocks = -(-length // self._size(length))
         return heads[0].unflatten(0, (-1, blocks)).transpose(1, 2).flatten(2, 3)[:, :, :length]
 
-    def distances(self, length: int) -> list[Tensor]:
-        return [self._near(length)[None]]
+    def distances(self, length: int, device: torch.device) -> list[Tensor]:
+        return [self._near(length, device)[None]]
 
-    def _near(self, length: int) -> Tensor:
+    def _near(self, length: int, device: torch.device) -> Tensor:
         """In any block: W x 3W."""
         size = self._size(length)
-        places = torch.arange(3 * size) - size
+        places = torch.arange(3 * size, device=device) - size
         return places - places[size : 2 * size, None]
 
     def _size(self, length: int) -> int:
@@ -103,7 +103,7 @@ class Local(Pattern):
 
     def _mask(self, padding: Tensor) -> Tensor:
         """Of B x 1 x 1 x S."""
-        distance = self._near(padding.size(-1)).to(padding.device)
+        distance = self._near(padding.size(-1), padding.device)
         hidden = self._around(padding.mT, value=True).mT  # B * N x 1 x 1 x 3W
         return (hidden & (distance != 0)) | (distance.abs() > self.window)
 
@@ -127,10 +127,11 @@ class GlobalLocal(Local):
             View(given(query)[:, :, :first], seen, padding),
         ]
 
-    def distances(self, length: int) -> list[Tensor]:
-        places, near = torch.arange(length), self._near(length)
+    def distances(self, length: int, device: torch.device) -> list[Tensor]:
+        places, near = torch.arange(length, device=device), self._near(length, device)
         first = places[: self.global_tokens]
-        queries = torch.arange(-(-length // len(near)) * len(near)).view(-1, len(near), 1)  # N x W x 1
+        blocks = torch.arange(-(-length // len(near)) * len(near), device=device)
+        queries = blocks.view(-1, len(near), 1)  # N x W x 1
         both = torch.cat([first - queries, near.expand(len(queries), -1, -1)], 2)
         return [both, (places - first[:, None])[None]]
 

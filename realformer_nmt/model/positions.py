@@ -31,13 +31,13 @@ class RelativePositions(nn.Module):
 
     def forward(self, scores: list[Tensor], views: Sequence[View], pattern: Pattern, length: int) -> list[Tensor]:
         """Of a sequence of that length, as its pattern lays it out."""
-        laid_out = zip(scores, views, pattern.distances(length), strict=True)
+        laid_out = zip(scores, views, pattern.distances(length, self.keys.device), strict=True)
         return [own + self._of(view, distances) for own, view, distances in laid_out]
 
     def _of(self, view: View, distances: Tensor) -> Tensor:
         """Of a view in which the R rows of all texts take turns in N places: N x T x S to R x H x T x S."""
         query = given(view.query)
-        places = distances.clamp(-self.reach, self.reach).to(query.device) + self.reach
+        places = distances.clamp(-self.reach, self.reach) + self.reach
         found = (query * self.keys.size(1) ** -0.5) @ self.keys.t()  # R x H x T x distances
         rows = found.unflatten(0, (-1, len(places)))
         return rows.gather(-1, places[:, None].expand(*rows.shape[:-1], -1)).flatten(0, 1)
