@@ -20,17 +20,25 @@ from realformer_nmt.model.skeleton import one_side_skeleton
 
 LENGTHS, LONGEST, ROUNDS, WORDS = (1024, 2048, 4096), 4096, 3, 1000
 PATTERNS = ("full", "local", "global_local")
-TRIED = (("post_ln", 0.1), ("realformer_post_ln", 0.1), ("post_ln", 0.0))  # family, dropout of attention
+REACH_OF_POSITIONS = 32
+TRIED = (  # family, dropout of attention, reach of relative positions
+    ("post_ln", 0.1, 0),
+    ("realformer_post_ln", 0.1, 0),
+    ("realformer_post_ln", 0.1, REACH_OF_POSITIONS),
+    ("post_ln", 0.0, 0),
+    ("post_ln", 0.0, REACH_OF_POSITIONS),
+)
 SIZE = {"encoder_layers": 2, "encoder_embed_dim": 128, "encoder_ffn_embed_dim": 512, "encoder_attention_heads": 4}
 REACH = {"encoder_window": 128, "encoder_global_tokens": 16}
 HEADS = {"pooler_activation_fn": "tanh", "pooler_dropout": 0.0, "untie_weights_roberta": False}
 
 
-def update(family: str, dropout: float, pattern: str, length: int) -> Work:
+def update(family: str, dropout: float, reach: int, pattern: str, length: int) -> Work:
     """Of one text, without a step of the optimiser, which is the same in all."""
     torch.manual_seed(1)
     options: dict[str, Any] = {**KINDS["bert"].options, **FAMILIES[family], **SIZE, **REACH, **HEADS}
     given = {"max_positions": LONGEST, "attention_dropout": dropout, "encoder_attention_pattern": pattern}
+    given["encoder_relative_positions"] = reach
     model = one_side_skeleton("bert", Namespace(**{**options, **given}), WORDS).train()
     tokens = torch.randint(4, WORDS, (1, length))
 
@@ -41,13 +49,13 @@ def update(family: str, dropout: float, pattern: str, length: int) -> Work:
     return work
 
 
-def row(family: str, dropout: float, pattern: str, length: int) -> dict[str, object]:
-    device, tried = torch.device("cpu"), (family, dropout, pattern, length)
+def row(family: str, dropout: float, reach: int, pattern: str, length: int) -> dict[str, object]:
+    device, tried = torch.device("cpu"), (family, dropout, reach, pattern, length)
     work = update(*tried)
     work()
     least = min(seconds(work, device) for _ in range(ROUNDS))
     found = {"seconds": least, "bytes": peak_bytes(lambda: update(*tried), device)}
-    names = ("family", "attention_dropout", "pattern", "length")
+    names = ("family", "attention_dropout", "relative_positions", "pattern", "length")
     return {**dict(zip(names, tried, strict=True)), **found}
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from fairseq import tasks
 from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 from torch import Tensor
 
 from realformer_nmt.analysis.text import Batch, Text
@@ -55,8 +54,10 @@ def read(path: Path, settings: Mapping[str, Any], side: str, data: Path, subset:
         with quiet():
             task = tasks.setup_task(OmegaConf.create(asked), from_checkpoint=True)
             task.load_dataset(subset)
-    except OmegaConfBaseException as error:
-        raise UserError(f"{path} has settings of its task that do not fit: {one_line(error)}") from error
+    except UserError:
+        raise
+    except Exception as error:  # fairseq has no class for any of its complaints
+        raise UserError(f"{path} has settings of its task that do not fit {data}: {one_line(error)}") from error
     samples = task.dataset(subset)
     samples.set_epoch(1)  # what is masked depends on it: fairseq validates in the first
     return OneText((task.source_dictionary,), (samples,), range(len(samples)), side, task)

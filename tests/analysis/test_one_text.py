@@ -185,6 +185,7 @@ def test_a_sentence_is_read_unmasked(texts: Path) -> None:
             ["lm.pt", "--sentence", "a a a a a a a a a a a a a a a a"],
             "has 17 tokens, and the model room for 16",
         ),
+        (["short.pt"], "short.pt has settings of its task that do not fit"),
         (["classifier.pt"], "is of --task sentence_prediction: allowed are language_modeling and masked_lm"),
     ],
 )
@@ -192,6 +193,8 @@ def test_errors_are_one_line(words: list[str], told: str, texts: Path, toy_corpu
     state = torch.load(texts / "masked.pt", weights_only=False)
     state["cfg"]["task"]["_name"] = "sentence_prediction"
     saved.save(tmp_path / "classifier.pt", state)
+    state["cfg"]["task"] |= {"_name": "masked_lm", "tokens_per_sample": -5}
+    saved.save(tmp_path / "short.pt", state)
     (tmp_path / "lm.pt").symlink_to(texts / "lm.pt")
     first, *rest = (word.format(texts=texts, toy=toy_corpus) for word in words)
     done = realformer_nmt("analyse", tmp_path / first, *rest, "--output", tmp_path / "out", "--cpu", "--sentences", 2)

@@ -17,13 +17,13 @@ def record(name: str) -> dict[str, Any]:
 
 
 def tried(row: dict[str, Any]) -> tuple[str, ...]:
-    return row["family"], f"{row['attention_dropout']:g}", row["pattern"]
+    return row["family"], f"{row['attention_dropout']:g}", str(row["relative_positions"]), row["pattern"]
 
 
 def test_seconds_and_memory_are_the_records() -> None:
     measured = record("long_inputs")
     shown = {
-        tuple(cells[:3]): cells[3:]
+        tuple(cells[:4]): cells[4:]
         for line in re.findall(r"^\| (`\w+` \| [\d.]+ \| .*) \|$", SECTION, re.MULTILINE)
         for cells in [line.replace("`", "").split(" | ")]
     }
@@ -34,6 +34,23 @@ def test_seconds_and_memory_are_the_records() -> None:
     size = measured["made_from"]
     assert f"W = {size['encoder_window']}, G = {size['encoder_global_tokens']}, one thread" in SECTION
     assert [f"{row['length']:,} tokens" for row in measured["rows"][:3]] == re.findall(r"[\d,]+ tokens(?= \|)", SECTION)
+
+
+def test_what_relative_positions_cost_is_the_records() -> None:
+    rows = {(*tried(row), row["length"]): row for row in record("long_inputs")["rows"]}
+    told = re.findall(r"up to ([\d.]+) times the time and ([\d.]+) times the memory", SECTION.replace("\n", " "))
+    found = []
+    for family, dropout, patterns in (
+        ("realformer_post_ln", "0.1", ("full", "local", "global_local")),
+        ("post_ln", "0", ("full",)),
+    ):
+        pairs = [
+            tuple(rows[family, dropout, reach, pattern, length] for reach in ("32", "0"))
+            for pattern in patterns
+            for length in (1024, 2048, 4096)
+        ]
+        found += [f"{max(one[what] / other[what] for one, other in pairs):.2f}" for what in ("seconds", "bytes")]
+    assert [factor for pair in told for factor in pair] == found
 
 
 def test_what_is_recalled_is_the_records() -> None:
