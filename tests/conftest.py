@@ -11,6 +11,7 @@ from typing import Any
 import commands
 import numpy as np
 import pytest
+import quick_flags
 from filelock import FileLock
 from fixture_types import Command, Once
 from hypothesis import settings
@@ -19,6 +20,7 @@ from realformer_nmt import plugin
 from reliability import trainings
 
 plugin.register()  # as fairseq does by --user-dir
+quick_flags.make_quick()
 
 # The same examples in every run of the suite; `python -m reliability.fuzzing` draws new ones.
 settings.register_profile("reproducible", derandomize=True, database=None)

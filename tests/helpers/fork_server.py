@@ -167,6 +167,8 @@ def imported(modules: Sequence[str]) -> list[bytes]:
     for module in modules:
         importlib.import_module(module)
     sys.argv = arguments
+    if "fairseq" in sys.modules:
+        runpy.run_path(str(Path(__file__).with_name("quick_flags.py")))["make_quick"]()
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     assert len([*Path("/proc/self/task").iterdir()]) == 1, "a fork has but one thread"
