@@ -29,9 +29,9 @@ def _end(folder: Path, newest: Path | None, kind: re.Pattern[str]) -> list[tuple
     path = folder / END
     if not path.is_file():
         return []
-    state = layout.load(path)
+    state = layout.without_weights(path)
     updates = layout.updates(state) or 0
-    if newest and updates <= (layout.updates(layout.load(newest)) or 0):
+    if newest and updates <= (layout.updates(layout.without_weights(newest)) or 0):
         return []
     return [((layout.epochs(state) or 0) if kind is EPOCH else updates, path)]
 
