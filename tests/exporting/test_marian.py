@@ -10,9 +10,9 @@ from typing import Any
 import exportable
 import pytest
 import torch
+import transformers
 from tiny import PAD, PREVIOUS
 from torch.testing import assert_close
-from transformers import MarianMTModel
 
 from realformer_nmt import command
 from realformer_nmt.common.errors import UserError
@@ -47,7 +47,7 @@ def test_every_model_that_folds_computes_what_it_did(scaling: str, options: dict
     folder = tmp_path / "made"
     folder.mkdir()
     marian.write(source, folder, "fp32")
-    model = MarianMTModel.from_pretrained(folder)
+    model = transformers.MarianMTModel.from_pretrained(folder)
     words = PREVIOUS.ne(PAD)
     found = model(input_ids=SOURCE, attention_mask=SOURCE.ne(PAD), decoder_input_ids=PREVIOUS).logits[words]
     assert_close(found, source.model(SOURCE, None, PREVIOUS)[0][words], atol=1e-5, rtol=0)
