@@ -38,7 +38,7 @@ def draw(title: str, panels: Mapping[str, Sequence[Line]], logarithmic: bool = F
         else:
             axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
     drawing.figure.supxlabel(printable(f"{title}, by layer"), fontsize=9)  # above is the legend
-    drawing.legend(grid.flat[0])
+    drawing.legend(*grid.flat)
     return drawing
 
 

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lxml import etree
 from matplotlib import style
@@ -105,9 +105,13 @@ class Drawing:
         artist.set_gid(name)
         self._marked[name] = (kind, printable(title))
 
-    def legend(self, axes: Axes) -> None:
-        """Above, in as many columns as there is room for; the figure grows by its lines."""
-        handles, labels = axes.get_legend_handles_labels()
+    def legend(self, *panels: Axes) -> None:
+        """Of what any of them shows. Above, in as many columns as there is room for; the figure grows by its lines."""
+        found: dict[str, Any] = {}
+        for axes in panels:
+            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+                found.setdefault(label, handle)
+        labels, handles = list(found), list(found.values())
         width, height = self.figure.get_size_inches()
         columns = max(1, min(3, int(width / (SAMPLE + LETTER * max(map(len, labels), default=0)))))
         self.figure.set_size_inches(width, height + LINE * math.ceil(len(labels) / columns))

@@ -26,3 +26,9 @@ def test_a_line_a_model_in_every_panel_and_a_model_has_one_colour() -> None:
     places = [float(use.get("x")) for use in marks[2].xpath(".//*[local-name()='use']")]
     assert places == sorted(places)
     assert len(places) == 3
+
+
+def test_the_legend_names_a_model_that_only_a_later_panel_shows() -> None:
+    drawing = lines.draw("norm", {"encoder": [Line("a", [1.0])], "decoder": [Line("a", [2.0]), Line("b", [3.0])]})
+    (legend,) = drawing.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["a", "b"]
