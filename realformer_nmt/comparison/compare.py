@@ -28,7 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--folder", type=Path, required=True, help="where cells, results.json and report.html are written"
     )
     parser.add_argument(
-        "--prepared", type=Path, metavar="DIR", help="folder of `realformer-nmt prepare`, if the grid names none"
+        "--prepared",
+        type=Path,
+        metavar="DIR",
+        help="folder of `realformer-nmt prepare`, or the data-bin of one text, if the grid names none",
     )
     parser.add_argument("--archives", type=Path, metavar="DIR", help="archives that you have; others are downloaded")
     what = parser.add_mutually_exclusive_group()

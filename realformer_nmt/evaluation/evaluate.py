@@ -12,7 +12,7 @@ EXAMPLE = "example: realformer-nmt evaluate lm/checkpoint_last.pt --data data-bi
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Measures a model as its training validates it: loss in bits, and perplexity or accuracy where its task has "
-        "them; of language models and masked ones also each sequence's, in a .tsv beside the record. For language "
+        "them; of language models and masked ones also each sequence's, in a table beside the record. For language "
         "models, masked ones and classifiers; for translations there are `translate` and `score`."
     )
     parser.epilog = EXAMPLE

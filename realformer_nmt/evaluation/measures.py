@@ -1,6 +1,7 @@
 """What a model of any task loses on a subset: the means that fairseq-validate prints, before it rounds them."""
 
 import argparse
+import math
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -25,13 +26,14 @@ from realformer_nmt.fairseq_patches.quiet import quiet
 DATA = (".idx", ".bin", ".txt", ".label")  # no record of a measurement that lies beside them
 PERPLEXITY = "ppl"  # as fairseq calls it
 OF_BATCHES = ("wpb", "bsz")  # words and sentences a batch
-ROWS = ".tsv"  # beside the record
+ROWS = ".sequences.tsv"  # beside the record
 SAMPLES, SEED = 1000, 12345  # of the bootstrap, as `score` has them
 
 
 def run(args: argparse.Namespace) -> int:
     stage = asked(args)
-    if stage.finished(args.anew):
+    table = args.output.with_suffix(ROWS)
+    if stage.finished(args.anew, table):
         return 0
     made = stage.begin()
     task = layout.setting(layout.without_weights(args.checkpoint), "task", "_name")
@@ -41,11 +43,10 @@ def run(args: argparse.Namespace) -> int:
     content |= {"parameters": model["parameters"], "corpus": args.data.resolve().name, "commit": commit()}
     if args.validate:
         content["validation"] = validation(args, task)
-    outputs = [args.output.with_suffix(ROWS)] if seen.rows else []
     if seen.rows:
-        write_lines(outputs[0], seen.lines)
-        content |= scored(seen, task, outputs[0])
-    stage.write(made, content, outputs)
+        write_lines(table, seen.lines)
+        content |= scored(seen, task, table)
+    stage.write(made, content, [table] if seen.rows else [])
     print(tabulate(found.items(), floatfmt=".4f", tablefmt="plain"))
     return 0
 
@@ -57,12 +58,14 @@ def validation(args: argparse.Namespace, task: str) -> dict[str, Any]:
 
 
 def scored(seen: Sequences, task: str, file: Path) -> dict[str, Any]:
-    """As run.json says it of a translation."""
+    """As run.json says it of a translation; a model whose losses are no numbers has no score."""
     rows = np.array([seen.rows[name] for name in sorted(seen.rows)], dtype=np.float64)
     scores = {}
     for name, score in metric_table.summed(task).items():
         signature = f"task:{task}|targets:{int(rows[:, 2].sum())}|sha256:{seen.digest[:12]}"
-        found = {"score": score(*rows.sum(axis=0)), "interval": interval(rows, score, SAMPLES, SEED)}
+        if not math.isfinite(figure := score(*rows.sum(axis=0))):
+            continue
+        found = {"score": figure, "interval": interval(rows, score, SAMPLES, SEED)}
         scores[name] = {"metric": metric_table.METRICS[name].label, "signature": signature, **found}
     files = {"sequences": {"path": file.name, "sha256": sha256(file)}}
     return {"scores": scores, "lines": len(rows), "unit": "sequences", "targets": seen.digest, "files": files}
@@ -75,8 +78,6 @@ def asked(args: argparse.Namespace) -> Stage:
     read = files(args.data, args.subset) if safe_names.is_plain(args.subset) else {}
     if not any(name.endswith(".idx") for name in read):
         raise UserError(f"{args.data} holds no subset {args.subset}: give another --subset, or --data that has it")
-    if args.output.suffix == ROWS:
-        raise UserError(f"--output {args.output}: the table of sequences is written there; name a FILE.json")
     read |= files(args.data, heldout.SUBSET) if args.validate else {}
     settings = {"subset": args.subset} | ({"validate": True} if args.validate else {})
     return Stage(args.output, settings, {"checkpoint": args.checkpoint, **read})

@@ -78,7 +78,7 @@ def run_of(root: Path, task: str, cell: str) -> tuple[Path, dict[str, Any]]:
 
 
 def rows_of(folder: Path) -> np.ndarray:
-    return np.loadtxt(folder / "run-valid.tsv")
+    return np.loadtxt(folder / "run-valid.sequences.tsv")
 
 
 @pytest.mark.parametrize("task", ["masked_lm", "language_modeling"])
@@ -145,12 +145,12 @@ def test_the_same_command_does_nothing_again_and_edited_sequences_are_refused(ro
     before = {file: file.stat().st_mtime_ns for file in folder.rglob("*") if file.is_file() and "lock" not in file.name}
     assert realformer_nmt("compare", *words(root, "language_modeling", data)).returncode == 0
     assert {file: file.stat().st_mtime_ns for file in before} == before
-    text = (folder / "run-valid.tsv").read_text()
-    (folder / "run-valid.tsv").write_text(text.replace("\t", "0\t", 1))
+    text = (folder / "run-valid.sequences.tsv").read_text()
+    (folder / "run-valid.sequences.tsv").write_text(text.replace("\t", "0\t", 1))
     grid = load(root / "language_modeling.toml")
     (cell,) = cells(grid, measured.find(grid, data, None, root), folder.parents[1], 0)
-    assert differences(cell) == ["evaluate: run-valid.tsv is another file than was made"]
-    (folder / "run-valid.tsv").write_text(text)
+    assert differences(cell) == ["evaluate: run-valid.sequences.tsv is another file than was made"]
+    (folder / "run-valid.sequences.tsv").write_text(text)
 
 
 def test_a_plan_counts_what_is_trained(root: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
