@@ -26,6 +26,10 @@ SAYINGS = (  # of "Kind: message"; what the pattern's groups hold stands in for 
     ),
     (r"EADDRINUSE|[Aa]ddress already in use", "the port at which the ranks meet is taken: pass another"),
     (r"No rendezvous handler for (\S*)", "{0} is no --distributed-init-method: give tcp://HOST:PORT or file:///PATH"),
+    (
+        r"Expected to have finished reduction in the prior iteration",
+        "the model has weights that this task does not use: on several ranks pass --find-unused-parameters",
+    ),
     (r"UnicodeEncodeError", "the terminal cannot show a character: set PYTHONIOENCODING=utf-8, or a UTF-8 locale"),
     (r"UnicodeDecodeError", "a file is not UTF-8: convert it, for example by iconv -f latin1 -t utf-8"),
     (r"Minimum loss scale reached", "the loss is no number any more: lower --lr, or train with --bf16 or in fp32"),

@@ -59,6 +59,15 @@ def test_too_much_memory() -> None:
     assert "--max-tokens" in foreign_errors.words(met.value)
 
 
+def test_weights_without_a_gradient_on_several_ranks() -> None:
+    """As torch's DistributedDataParallel says it."""
+    met = RuntimeError(
+        "Expected to have finished reduction in the prior iteration before starting a new one. This error indicates "
+        "that your module has parameters that were not used in producing loss."
+    )
+    assert "on several ranks pass --find-unused-parameters" in foreign_errors.words(met)
+
+
 def test_a_model_that_asks_its_task_for_what_it_has_not() -> None:
     model = LanguageModelConfig()
     cfg = OmegaConf.create({"task": {"_name": "question_answering"}, "model": OmegaConf.structured(model)})
