@@ -1,0 +1,66 @@
+"""The page of a server with tiny models, in a real browser."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import browsers
+import pytest
+from playwright.sync_api import Browser, Page
+from served_page import DESK, HOSTILE
+from serving_client import Client, serving
+from tiny_run import Training
+
+import realformer_nmt
+from realformer_nmt.serving.limits import Limits
+from realformer_nmt.serving.served import Served
+from realformer_nmt.serving.translator import Translator
+
+Opened = Callable[..., tuple[Page, list[str]]]
+
+
+@pytest.fixture(scope="session")
+def models(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> dict[str, Served]:
+    """Two of one language pair, one whose name is hostile, and one that is said to be of another pair."""
+    run = once("tiny_run", Training(fairseq, user_dir, toy_corpus))
+    names = {"early": "checkpoint4.pt", "late": "checkpoint5.pt", HOSTILE: "checkpoint5.pt"}
+    options = {"data": toy_corpus, "subwords": "none", "cpu": True}
+    found = {name: realformer_nmt.load(run / file, **options) for name, file in names.items()}
+    late = found["late"]
+    turned = replace(late.corpus, source="tgt", target="src")
+    found["back"] = Translator(late.checkpoints, turned, late.device)
+    return {name: Served(name, translator, "fp32", "realformer", (2, 2)) for name, translator in found.items()}
+
+
+@pytest.fixture(scope="session")
+def client(models: dict[str, Served]) -> Iterator[Client]:
+    with serving(models, Limits(most_characters=200)) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with browsers.started() as started:
+        yield started
+
+
+@pytest.fixture
+def opened(browser: Browser, client: Client) -> Iterator[Opened]:
+    """opened(size, scheme) -> the page, and what it complained of or asked of others."""
+    contexts = []
+
+    def show(size: tuple[int, int] = DESK, scheme: str = "light") -> tuple[Page, list[str]]:
+        viewport = {"width": size[0], "height": size[1]}
+        contexts.append(browser.new_context(viewport=viewport, color_scheme=scheme))
+        page, told = contexts[-1].new_page(), []
+        page.on("console", lambda message: told.append(message.text))
+        page.on("pageerror", lambda error: told.append(str(error)))
+        page.on("request", lambda asked: told.append(asked.url) if not asked.url.startswith(client.address) else None)
+        page.goto(client.address)
+        page.get_by_role("checkbox", name="early").wait_for()
+        return page, told
+
+    yield show
+    for context in contexts:
+        context.close()
