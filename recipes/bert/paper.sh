@@ -2,8 +2,8 @@
 # The paper's protocol: paper.sh FOLDER [OPTION OF COMPARE...], where FOLDER/text holds raw train.txt, valid.txt and
 # test.txt. The same command goes on.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) folder=$1
-python "$here/pieces.py" "$folder/text" "$folder/pieces" 30000
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) folder=${1:?name a folder that holds text/train.txt, valid.txt and test.txt}
+python "$here/pieces.py" "$folder/text" "$folder/pieces" "${VOCABULARY:-30000}"
 data=$folder/data-bin pieces=$folder/pieces
 [[ -e $data/test.idx ]] || fairseq-preprocess --user-dir "$here/../../realformer_nmt" --only-source --workers "$(nproc)" \
     --trainpref "$pieces/train" --validpref "$pieces/valid" --testpref "$pieces/test" --destdir "$data"
