@@ -19,7 +19,7 @@ from scipy.special import softmax
 from scipy.stats import entropy
 from torch.nn.functional import cross_entropy
 
-from realformer_nmt.analysis import depth, depth_figures, study, subject
+from realformer_nmt.analysis import claims, depth, depth_figures, study, subject
 from realformer_nmt.analysis.readers import reader
 from realformer_nmt.checkpoints import inspection
 
@@ -163,6 +163,14 @@ def test_what_is_drawn(texts: Path, records: dict[str, Any]) -> None:
     lm, masked = ({name: records[name]} for name in ("lm", "masked"))
     beside = depth_figures.drawings({name: model["depth"] for name, model in (lm | masked).items()})
     assert [axes.get_title(loc="left") for axes in beside["gradients"].figure.axes[:2]] == ["encoder", "decoder"]
+
+
+def test_the_papers_claims_are_asked_of_the_side_there_is(records: dict[str, Any]) -> None:
+    found = claims.summary(records["lm"])
+    assert (found["family"], found["layers"]) == ("realformer_lm_tiny", 2)
+    own = records["lm"]["attention"]["chains"]["decoder"]["entropy"]["mean"]
+    assert found["entropy"] == {"decoder": pytest.approx(np.mean(own))}
+    assert found["cosine"].keys() == found["last_branch"].keys() == {"decoder"}
 
 
 def test_a_sentence_is_read_unmasked(texts: Path) -> None:
