@@ -1,4 +1,4 @@
-"""The tables of docs/why_pre_ln_leads.md, out of the records: python tools/pre_ln_tables.py
+"""The tables of docs/why_pre_ln_leads.md and of the quickstart, out of the records: python tools/pre_ln_tables.py
 
 A table stands between `<!-- table NAME -->` and `<!-- end -->`.
 """
@@ -10,18 +10,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-PAGE = Path("docs/why_pre_ln_leads.md")
+PAGES = (Path("docs/why_pre_ln_leads.md"), Path("recipes/quickstart/README.md"))
 RESULTS = Path("docs/results")
 MULTI30K = ("multi30k_en_de_6l/results.json", "multi30k_en_de/results.json")
 PUBLISHED = Path("realformer_nmt/evaluation/published.csv")
 
 
 def main() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    for name, table in TABLES.items():
-        head, _, rest = text.partition(f"<!-- table {name} -->")
-        text = f"{head}<!-- table {name} -->\n\n{table()}\n<!-- end -->{rest.partition('<!-- end -->')[2]}"
-    PAGE.write_text(text, encoding="utf-8")
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for name, table in TABLES.items():
+            head, begin, rest = text.partition(f"<!-- table {name} -->")
+            if begin:
+                text = f"{head}{begin}\n\n{table()}\n<!-- end -->{rest.partition('<!-- end -->')[2]}"
+        page.write_text(text, encoding="utf-8")
 
 
 def budget() -> str:
@@ -56,6 +58,15 @@ def ablation(record: str) -> str:
         found.setdefault(cell["family"], {})[point] = _score(cell)
     points = list(dict.fromkeys(point for scores in found.values() for point in scores))
     return _table(["family", *points], [[f"`{family}`", *map(scores.get, points)] for family, scores in found.items()])
+
+
+def by_budget(record: str) -> str:
+    """A row a budget, a column a family."""
+    found: dict[int, dict[str, str]] = {}
+    for cell in _read(f"{record}/results.json")["cells"]:
+        found.setdefault(cell["axes"]["updates"], {})[f"`{cell['family']}`"] = _score(cell)
+    families = list(dict.fromkeys(family for scores in found.values() for family in scores))
+    return _table(["updates", *families], [[updates, *map(scores.get, families)] for updates, scores in found.items()])
 
 
 def papers() -> str:
@@ -110,6 +121,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "rates": partial(ablation, "ablations_lr"),
     "half": partial(ablation, "ablations_budget"),
     "dropout": partial(ablation, "ablations_dropout"),
+    "deep": partial(by_budget, "quickstart_longer"),
 }
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ QUICKSTART = (REPOSITORY / "recipes" / "quickstart" / "README.md").read_text()
 Row = dict[str, str]
 
 
-def rows(name: str) -> list[Row]:
-    found = re.search(rf"<!-- table {name} -->\n\n(.*?)\n<!-- end -->", PAGE, re.DOTALL)
+def rows(name: str, page: str = PAGE) -> list[Row]:
+    found = re.search(rf"<!-- table {name} -->\n\n(.*?)\n<!-- end -->", page, re.DOTALL)
     assert found
     head, _, *lines = [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in found[1].splitlines()]
     return [dict(zip(head, line, strict=True)) for line in lines]
@@ -71,6 +71,33 @@ def test_scores_of_an_ablation(table: str, name: str) -> None:
     for place, score in lines.items():
         cell = found[place]
         assert shown(score, cell["scores"]["bleu"]["score"]) if cell["scores"] else score == cell["state"]
+
+
+@pytest.mark.parametrize("page", [PAGE, QUICKSTART])
+def test_scores_at_three_budgets(page: str) -> None:
+    table = {
+        (family, row["updates"]): row[family] for row in rows("deep", page) for family in row if family != "updates"
+    }
+    cells = record("quickstart_longer/results.json")["cells"]
+    assert len(cells) == len(table)
+    for cell in cells:
+        score = table[cell["family"], str(cell["axes"]["updates"])]
+        assert shown(score, cell["scores"]["bleu"]["score"]) if cell["scores"] else score == cell["state"]
+
+
+def test_leads_at_three_budgets() -> None:
+    """As the pages tell them, and that they shrink."""
+    found = {
+        (row["family"], row["axes"]["updates"]): row["scores"]["bleu"]["mean"]
+        for row in record("quickstart_longer/results.json")["rows"]
+        if row["family"] != "admin"
+    }
+    leads = [found["pre_ln", updates] - found["realformer", updates] for updates in (375, 750, 1500)]
+    assert leads == sorted(leads, reverse=True)
+    for page in (PAGE, QUICKSTART):
+        said = re.search(r"ahead of RealFormer by ([\d.]+) points[^,]*, by ([\d.]+)[^,]* and by ([\d.]+)", page)
+        assert said
+        assert all(shown(figure, lead) for figure, lead in zip(said.groups(), leads, strict=True))
 
 
 def test_scores_of_the_quickstart() -> None:
