@@ -8,6 +8,7 @@ import pytest
 from program import REPOSITORY
 
 from realformer_nmt.common import sealed
+from realformer_nmt.comparison.report.wording import probability
 
 RESULTS = REPOSITORY / "docs" / "results"
 NAMES = sorted(file.parent.name for file in RESULTS.glob("multi30k*/results.json"))
@@ -144,3 +145,16 @@ def test_perplexities_are_the_records_of_so_many_updates() -> None:
         found[family, model["decoder_layers"]] = f"{record['measures']['perplexity']:.2f}"
         assert f"{model['updates']} updates" in page
     assert shown == found
+
+
+def test_masked_accuracies_are_the_records() -> None:
+    """Of each family at each depth: accuracy and perplexity, and p where it is told."""
+    page = (REPOSITORY / "recipes" / "bert" / "README.md").read_text().partition("## What came out")[2]
+    shown = set(re.findall(r"^\| `(\w+)` \| (\d+) \| ([\d.]+) \| ([\d.]+) \| (.+?) \|$", page, re.MULTILINE))
+    record = json.loads((RESULTS / "bert" / "results.json").read_text())
+    names = ("masked_accuracy", "perplexity")
+    assert shown == {
+        (row["family"], row["depth"], *(f"{row['scores'][name]['mean']:.2f}" for name in names), probability(row))
+        for row in record["rows"]
+    }
+    assert len({cell["versions"]["commit"] for cell in record["cells"]}) == 1
