@@ -51,6 +51,11 @@ SAYINGS = (  # of "Kind: message"; what the pattern's groups hold stands in for 
         "the --arch, which for a language model is language_modeling",
     ),
     (r"KeyError: None$", "an option that chooses one of several is missing: pass --task translation"),
+    (
+        r"Size of sample #(\d+) is invalid \(=(.+?)\) since max_positions=(.+?), skip",
+        "sample {0}, counted from 0, has {1} tokens, and the model has room for {2}: cut the lines of the text, "
+        "or train a model with more positions",
+    ),
     (r"exceed max_tokens=(\d+)", "a sentence is longer than --max-tokens {0}: pass more"),
     (r"SyntaxError: (.*) \(<unknown>", "an option that holds a table or a list is not written as in Python: {0}"),
     (r"JSONDecodeError: (.*)", "an option that holds JSON is not written as in JSON: {0}"),

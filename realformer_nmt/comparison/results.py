@@ -72,7 +72,7 @@ def scored_on(grid: Grid, cells: Sequence[Cell], described: Sequence[Record], ru
     """The table of one test set; `described` and `runs` are in the order of the cells."""
     first = next((run for run in runs if run), {})
     metrics = [
-        {**metric_table.described(name), "label": found["metric"], "signature": found["signature"]}
+        {**metric_table.described(name), "label": found["metric"], "signature": signatures(runs, name)}
         for name, found in first.get("scores", {}).items()
     ]
     rows = summary.rows(described, cells, grid.drawn, baseline(grid))
@@ -82,6 +82,12 @@ def scored_on(grid: Grid, cells: Sequence[Cell], described: Sequence[Record], ru
         "metrics": metrics,
         "rows": best.mark(rows, cells, grid.drawn),
     }
+
+
+def signatures(runs: Sequence[Record], metric: str) -> str:
+    """One, or as many as seeds that mask other words."""
+    found = (run["scores"][metric]["signature"] for run in runs if metric in run.get("scores", {}))
+    return ", ".join(dict.fromkeys(found))
 
 
 def tuned(grid: Grid, cells: Sequence[Cell], rows: Sequence[Record]) -> Record | None:

@@ -98,6 +98,8 @@ def measure(words: list[str], task: str | None) -> tuple[dict[str, float], Seque
     with quiet(), metrics.aggregate() as seen, watched() if of else nullcontext(Sequences()) as sequences:
         args = options.parse_args_and_arch(options.get_validation_parser("translation"), input_args=words)
         validate.main(convert_namespace_to_omegaconf(args), argparse.Namespace(data=args.data))
+    if sequences.rows and not any(row.targets for row in sequences.rows.values()):
+        raise UserError(f"{args.data} {args.valid_subset}: no word of it is masked; give a longer text")
     found = means(seen.state_dict())
     if PERPLEXITY in seen.get_smoothed_values():
         found["perplexity"] = 2 ** found.get("nll_loss", found["loss"])

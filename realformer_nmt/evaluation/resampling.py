@@ -20,11 +20,12 @@ def randomised(differences: np.ndarray, samples: int, seed: int) -> float:
 
 
 def interval(rows: np.ndarray, score: Callable[..., float], samples: int, seed: int) -> float:
-    """Half of what holds 95 % of the bootstrap's samples; a score is of the sums of columns."""
+    """Half of what holds 95 % of the bootstrap's samples; a score is of the sums of columns, the last of which are
+    targets: a sample without one has no score."""
     chance, found = np.random.default_rng(seed), []
     for number in shares(samples, len(rows)):
         drawn = chance.integers(0, len(rows), (number, len(rows)))
-        found += [score(*rows[own].sum(axis=0)) for own in drawn]
+        found += [score(*sums) for own in drawn if (sums := rows[own].sum(axis=0))[-1]]
     low, high = np.percentile(found, [2.5, 97.5])
     return float(high - low) / 2
 

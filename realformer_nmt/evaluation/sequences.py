@@ -37,11 +37,11 @@ class Sequences:
         self._targets: dict[int, bytes] = {}
 
     def add(self, sample: Mapping[str, Any], logits: Tensor) -> None:
-        """Logits: B x T x V, or N x V of the N targets alone."""
+        """Logits: B x T x V, or N x V of the N targets alone; of no target, fairseq's criterion takes all on a GPU."""
         wanted = sample["target"]
         real = wanted.ne(sample["padding"])
-        scored = (logits[real] if logits.dim() == 3 else logits).float()
         targets, of = wanted[real], real.nonzero()[:, 0]
+        scored = (logits[real] if logits.dim() == 3 else logits[: len(targets)]).float()
         loss = cross_entropy(scored, targets, reduction="none").double() / math.log(2)
         right = scored.argmax(-1).eq(targets)
         for place, name in enumerate(sample["id"].tolist()):

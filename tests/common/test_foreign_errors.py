@@ -5,9 +5,12 @@ import os
 import traceback
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
+from fairseq.data import FairseqDataset
 from fairseq.models.transformer_lm import TransformerLanguageModelConfig as LanguageModelConfig
+from fairseq.tasks import FairseqTask
 from omegaconf import OmegaConf
 from omegaconf.errors import InterpolationKeyError
 
@@ -66,6 +69,19 @@ def test_weights_without_a_gradient_on_several_ranks() -> None:
         "that your module has parameters that were not used in producing loss."
     )
     assert "on several ranks pass --find-unused-parameters" in foreign_errors.words(met)
+
+
+class OneText(FairseqDataset):
+    sizes = np.array([100])
+
+    def size(self, index: int) -> int:
+        return int(self.sizes[index])
+
+
+def test_a_text_that_is_longer_than_the_model() -> None:
+    with pytest.raises(Exception, match="is invalid") as met:
+        FairseqTask(None).filter_indices_by_size(np.array([0]), OneText(), 64)
+    assert "has 100 tokens, and the model has room for 64: cut the lines of the text" in foreign_errors.words(met.value)
 
 
 def test_a_model_that_asks_its_task_for_what_it_has_not() -> None:

@@ -11,14 +11,16 @@ import comparisons
 import numpy as np
 import pytest
 import text_corpora
+import torch
 from fairseq import checkpoint_utils
+from fairseq.data import indexed_dataset
 from fixture_types import Command, Once
 from program import realformer_nmt
 from scipy.stats import permutation_test
 
 from realformer_nmt.cli import main
 from realformer_nmt.common import sealed
-from realformer_nmt.comparison import measured, summary
+from realformer_nmt.comparison import measured, results, summary
 from realformer_nmt.comparison.cells import cells
 from realformer_nmt.comparison.grid import load
 from realformer_nmt.comparison.standing import differences
@@ -129,6 +131,28 @@ def test_masked_words_that_are_others_are_not_compared(root: Path, tmp_path: Pat
     other = tmp_path / "run.json"
     sealed.write(other, {**{name: value for name, value in run.items() if name != "seal"}, "targets": "others"})
     assert measured.p_value(folder / "run-valid.json", other, "masked_accuracy", 10, 1) is None
+
+
+def test_a_text_without_a_masked_word_has_no_score(
+    root: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, _ = run_of(root, "masked_lm", "pre_ln-1-s1")
+    state = checkpoint_utils.load_checkpoint_to_cpu(str(folder / "average.pt"))
+    state["cfg"]["task"]["seed"] = 2  # by which one word alone is not masked
+    torch.save(state, tmp_path / "model.pt")
+    (tmp_path / "dict.txt").write_bytes((data / "dict.txt").read_bytes())
+    builder = indexed_dataset.make_builder(str(tmp_path / "test.bin"), impl="mmap", vocab_size=12)
+    builder.add_item(torch.tensor([4, 2]))
+    builder.finalize(str(tmp_path / "test.idx"))
+    asked = ("evaluate", tmp_path / "model.pt", "--data", tmp_path, "--cpu", "--output", tmp_path / "test.json")
+    assert main([*map(str, asked)]) == 1
+    assert f"{tmp_path} test: no word of it is masked; give a longer text" in capsys.readouterr().err
+    assert not (tmp_path / "test.json").exists()
+
+
+def test_seeds_that_mask_other_words_have_signatures_of_their_own() -> None:
+    runs = [{"scores": {"perplexity": {"signature": words}}} for words in ("one", "two", "one")]
+    assert results.signatures([*runs, {}], "perplexity") == "one, two"
 
 
 def test_the_report_is_of_this_tasks_metrics(root: Path) -> None:

@@ -35,3 +35,9 @@ def test_the_interval_of_a_mean_is_that_of_its_error() -> None:
     rows = np.stack([values, np.zeros(900), np.ones(900)], axis=1)
     found = interval(rows, lambda loss, _right, targets: loss / targets, 4000, 1)
     assert found == pytest.approx(1.96 * values.std() / math.sqrt(900), rel=0.05)
+
+
+def test_samples_without_a_target_have_no_score() -> None:
+    rows = np.array([[2.0, 0, 1], [0.0, 0, 0], [0.0, 0, 0], [4.0, 1, 1]])  # as of lines too short to be masked
+    found = interval(rows, lambda loss, _right, targets: loss / targets, 4000, 1)
+    assert found == pytest.approx(1)  # from the one to the other alone: 2 to 4
