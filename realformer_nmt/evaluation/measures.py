@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -57,15 +58,17 @@ def validation(args: argparse.Namespace, task: str) -> dict[str, Any]:
     return {"subset": heldout.SUBSET, "nll_loss": found["loss"], **found}
 
 
+@np.errstate(over="ignore", invalid="ignore")  # of 1,024 bits and more there is no perplexity
 def scored(seen: Sequences, task: str, file: Path) -> dict[str, Any]:
     """As run.json says it of a translation; a model whose losses are no numbers has no score."""
     rows = np.array([seen.rows[name] for name in sorted(seen.rows)], dtype=np.float64)
     scores = {}
     for name, score in metric_table.summed(task).items():
         signature = f"task:{task}|targets:{int(rows[:, 2].sum())}|sha256:{seen.digest[:12]}"
-        if not math.isfinite(figure := score(*rows.sum(axis=0))):
+        figure, spread = score(*rows.sum(axis=0)), interval(rows, score, SAMPLES, SEED)
+        if not math.isfinite(figure):
             continue
-        found = {"score": figure, "interval": interval(rows, score, SAMPLES, SEED)}
+        found = {"score": figure, "interval": spread if math.isfinite(spread) else None}
         scores[name] = {"metric": metric_table.METRICS[name].label, "signature": signature, **found}
     files = {"sequences": {"path": file.name, "sha256": sha256(file)}}
     return {"scores": scores, "lines": len(rows), "unit": "sequences", "targets": seen.digest, "files": files}
@@ -101,8 +104,9 @@ def measure(words: list[str], task: str | None) -> tuple[dict[str, float], Seque
     if sequences.rows and not any(row.targets for row in sequences.rows.values()):
         raise UserError(f"{args.data} {args.valid_subset}: no word of it is masked; give a longer text")
     found = means(seen.state_dict())
-    if PERPLEXITY in seen.get_smoothed_values():
-        found["perplexity"] = 2 ** found.get("nll_loss", found["loss"])
+    bits = found.get("nll_loss", found.get("loss", math.inf))
+    if PERPLEXITY in seen.get_smoothed_values() and bits < sys.float_info.max_exp:
+        found["perplexity"] = 2**bits
     if sequences.rows:
         _, right, targets = map(sum, zip(*sequences.rows.values(), strict=True))
         found["accuracy"] = 100 * right / targets

@@ -1,6 +1,7 @@
 """The means of fairseq's own meters, and what is refused before a model is loaded."""
 
 import argparse
+import json
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from fairseq.logging import metrics
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation import evaluate, measures
+from realformer_nmt.evaluation.sequences import Row, Sequences
 
 
 def parsed(data: Path, *words: object) -> argparse.Namespace:
@@ -69,3 +71,14 @@ def test_what_lies_behind_a_link_is_an_input(tmp_path: Path) -> None:
 def test_mistakes_are_named(words: list[object], told: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=told):
         measures.asked(parsed(tmp_path, *words))
+
+
+@pytest.mark.parametrize(("bits", "has"), [(900.0, True), (1500.0, False)])
+def test_a_loss_beyond_all_numbers_has_no_perplexity(bits: float, has: bool, tmp_path: Path) -> None:
+    seen = Sequences()
+    seen.rows = {0: Row(bits, 0, 1), 1: Row(bits + 200, 1, 1)}  # 1,000 bits a target, 1,100 in some samples
+    (tmp_path / "rows").touch()
+    found = measures.scored(seen, "masked_lm", tmp_path / "rows")["scores"]
+    assert found["masked_accuracy"]["score"] == 50
+    assert ("perplexity" in found) == has
+    json.dumps(found, allow_nan=False)
