@@ -33,7 +33,7 @@ SAMPLES, SEED = 1000, 12345  # of the bootstrap, as `score` has them
 
 def run(args: argparse.Namespace) -> int:
     stage = asked(args)
-    table = args.output.with_suffix(ROWS)
+    table = beside(args.output)
     if stage.finished(args.anew, table):
         return 0
     made = stage.begin()
@@ -50,6 +50,11 @@ def run(args: argparse.Namespace) -> int:
     stage.write(made, content, [table] if seen.rows else [])
     print(tabulate(found.items(), floatfmt=".4f", tablefmt="plain"))
     return 0
+
+
+def beside(record: Path) -> Path:
+    """A record that is not called .json keeps its whole name: lm-0.1 and lm-0.2 have a table each."""
+    return record.with_name(record.name.removesuffix(".json") + ROWS)
 
 
 def validation(args: argparse.Namespace, task: str) -> dict[str, Any]:

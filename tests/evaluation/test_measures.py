@@ -82,3 +82,8 @@ def test_a_loss_beyond_all_numbers_has_no_perplexity(bits: float, has: bool, tmp
     assert found["masked_accuracy"]["score"] == 50
     assert ("perplexity" in found) == has
     json.dumps(found, allow_nan=False)
+
+
+def test_two_records_have_two_tables() -> None:
+    names = [measures.beside(Path("lm") / name) for name in ("run-test.json", "lm-0.1", "lm-0.2")]
+    assert [str(name) for name in names] == [f"lm/{name}.sequences.tsv" for name in ("run-test", "lm-0.1", "lm-0.2")]
