@@ -21,6 +21,7 @@ PART_FLAGS = tuple(part.replace("_", "-") for part in PART_NAMES)
 MODEL = (
     *PART_FLAGS,
     *("score-length", "activation-fn", "encoder-attention-pattern", "encoder-window", "encoder-global-tokens"),
+    "encoder-relative-positions",
     *("dropout", "attention-dropout", "activation-dropout", "relu-dropout", "share-decoder-input-output-embed"),
     *("share-all-embeddings", "layernorm-embedding", "no-scale-embedding", "no-token-positional-embeddings"),
     *("checkpoint-activations", "max-source-positions", "max-target-positions"),

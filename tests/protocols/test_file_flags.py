@@ -1,6 +1,7 @@
 """What a grid or a protocol may set of fairseq-train, and what it may not."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from fairseq import options
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison import grid as grids
+from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.protocols import protocol
 from realformer_nmt.protocols.file_flags import ALLOWED, demand_harmless
 
@@ -39,6 +41,12 @@ def test_a_file_names_no_code_no_place_and_no_address(name: str, tmp_path: Path)
         if table != '[corpora.c.layers."1".train]':
             with pytest.raises(UserError, match="may not be set in a file"):
                 protocol.load(str(own), "c", "1")
+
+
+def test_a_file_sets_every_number_of_a_side() -> None:
+    """What its encoder or its decoder is like; a family's parts have no side in their names."""
+    sides = [name for field in fields(TranslationConfig) if (name := field.name).startswith(("encoder_", "decoder_"))]
+    assert {name.replace("_", "-") for name in sides} <= ALLOWED
 
 
 @pytest.mark.parametrize("value", VALUES)
