@@ -35,14 +35,8 @@ def _cell(grid: Grid, corpus: Corpus, folder: Path, machine: Sequence[str], name
 
 def _stages(grid: Grid, corpus: Corpus, folder: Path, machine: Sequence[str], named: Named) -> tuple[Stage, ...]:
     family, layers, seed, _ = named
-    protocol = str(grid.path(grid.protocol)) if grid.protocol.endswith(".toml") else grid.protocol
+    protocol = file_or_name(grid)
     settings, scoring = load(protocol, corpus.name, layers), SCORINGS[grid.task]
-    if settings.task != grid.task:
-        own = [name for name in shipped() if load(name).task == grid.task]
-        raise UserError(
-            f"{grid.name}.toml: protocol {settings.name} is of --task {settings.task}, and the grid's task is "
-            f"{grid.task}: name {', '.join(own)} or your own FILE.toml"
-        )
     budget = grid.options("budget", named)
     note, average = folder / RECORD, folder / "average.pt"
     train = [
@@ -61,6 +55,22 @@ def _stages(grid: Grid, corpus: Corpus, folder: Path, machine: Sequence[str], na
             for stage in scoring.stages(grid, corpus, folder, settings.decoding, subset)
         ),
     )
+
+
+def file_or_name(grid: Grid) -> str:
+    """Of the protocol."""
+    return str(grid.path(grid.protocol)) if grid.protocol.endswith(".toml") else grid.protocol
+
+
+def demand_one_task(grid: Grid) -> None:
+    """Before a data-bin is looked for, which is that of the task."""
+    settings = load(file_or_name(grid))
+    if settings.task != grid.task:
+        own = [name for name in shipped() if load(name).task == grid.task]
+        raise UserError(
+            f"{grid.name}.toml: protocol {settings.name} is of --task {settings.task}, and the grid's task is "
+            f"{grid.task}: name another task, or {', '.join(own)} or your own FILE.toml"
+        )
 
 
 def _data(corpus: Corpus, named: Named) -> Path:

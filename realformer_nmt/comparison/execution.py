@@ -19,7 +19,7 @@ from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison import grid as grids
 from realformer_nmt.comparison import merging, plan, results, status
 from realformer_nmt.comparison.cell import Cell
-from realformer_nmt.comparison.cells import cells
+from realformer_nmt.comparison.cells import cells, demand_one_task
 from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.grid import Grid
 from realformer_nmt.comparison.launch import here, slurm
@@ -36,6 +36,7 @@ from realformer_nmt.protocols.command import layers
 
 def run(args: argparse.Namespace) -> int:
     grid = grids.load(args.grid).with_seeds(args.add_seeds)
+    demand_one_task(grid)
     corpus = SCORINGS[grid.task].find(grid, args.prepared, args.archives, args.folder)
     present = torch.cuda.device_count() if args.launcher == "here" else 1  # a node's are not seen from here
     gpus = present if args.gpus is None else args.gpus
