@@ -43,5 +43,5 @@ def sha256(path: Path) -> str:
 def read_recorded(path: Path, recorded: str, record: Path) -> list[str]:
     """Lines of a file whose hash a record holds."""
     if not path.is_file() or sha256(path) != recorded:
-        raise UserError(f"{path} is not what {record} was computed from: score again")
+        raise UserError(f"{path} is not what {record} was computed from: make that again, with --anew")
     return read_lines(path)

@@ -21,6 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--subset", default="test", help="part of the data-bin (default: test)")
     parser.add_argument("--output", type=Path, required=True, metavar="FILE.JSON", help="the record")
     parser.add_argument("--validate", action="store_true", help="measure the subset valid, too")
+    parser.add_argument(
+        "--mask-seed", type=int, metavar="N", help="mask words as a training of this --seed does (default: its own)"
+    )
     parser.add_argument("--max-tokens", type=int, metavar="N", help="tokens in a batch (default: the training's)")
     parser.add_argument("--batch-size", type=int, metavar="N", help="sentences in a batch, at most")
     parser.add_argument("--cpu", action="store_true", help="use the CPU even if there is a GPU")

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     made = stage.begin()
     task = layout.setting(layout.without_weights(args.checkpoint), "task", "_name")
-    found, seen = measure(heldout.words(args.checkpoint, args.data, args.subset, args), task)
+    found, seen = measure(args, args.subset, task)
     model = model_record.describe(args.checkpoint, made["inputs"]["checkpoint"]["sha256"])
     content = {"subset": args.subset, "task": task, "measures": found, "models": [model]}
     content |= {"parameters": model["parameters"], "corpus": args.data.resolve().name, "commit": commit()}
@@ -59,7 +59,7 @@ def beside(record: Path) -> Path:
 
 def validation(args: argparse.Namespace, task: str) -> dict[str, Any]:
     """The loss that settings are chosen by, as that of translations is called."""
-    found, _ = measure(heldout.words(args.checkpoint, args.data, heldout.SUBSET, args), task)
+    found, _ = measure(args, heldout.SUBSET, task)
     return {"subset": heldout.SUBSET, "nll_loss": found["loss"], **found}
 
 
@@ -87,7 +87,8 @@ def asked(args: argparse.Namespace) -> Stage:
     if not any(name.endswith(".idx") for name in read):
         raise UserError(f"{args.data} holds no subset {args.subset}: give another --subset, or --data that has it")
     read |= files(args.data, heldout.SUBSET) if args.validate else {}
-    settings = {"subset": args.subset} | ({"validate": True} if args.validate else {})
+    chosen = {"validate": args.validate or None, "mask_seed": args.mask_seed}
+    settings = {"subset": args.subset, **{name: value for name, value in chosen.items() if value is not None}}
     return Stage(args.output, settings, {"checkpoint": args.checkpoint, **read})
 
 
@@ -98,16 +99,17 @@ def files(data: Path, subset: str) -> dict[str, Path]:
     return {str(path.relative_to(data)): path for path in kept if path.is_file()}
 
 
-def measure(words: list[str], task: str | None) -> tuple[dict[str, float], Sequences]:
+def measure(args: argparse.Namespace, subset: str, task: str | None) -> tuple[dict[str, float], Sequences]:
     """The sequences of a task with a metric of them."""
     from fairseq_cli import validate  # which has all log messages printed
 
-    of = metric_table.summed(task)
+    of, words = metric_table.summed(task), heldout.words(args.checkpoint, args.data, subset, args)
+    own = {"data": str(args.data)} | ({} if args.mask_seed is None else {"seed": args.mask_seed})  # by which it masks
     with quiet(), metrics.aggregate() as seen, watched() if of else nullcontext(Sequences()) as sequences:
-        args = options.parse_args_and_arch(options.get_validation_parser("translation"), input_args=words)
-        validate.main(convert_namespace_to_omegaconf(args), argparse.Namespace(data=args.data))
+        given = options.parse_args_and_arch(options.get_validation_parser("translation"), input_args=words)
+        validate.main(convert_namespace_to_omegaconf(given), argparse.Namespace(**own))
     if sequences.rows and not any(row.targets for row in sequences.rows.values()):
-        raise UserError(f"{args.data} {args.valid_subset}: no word of it is masked; give a longer text")
+        raise UserError(f"{args.data} {subset}: no word of it is masked; give a longer text")
     found = means(seen.state_dict())
     bits = found.get("nll_loss", found.get("loss", math.inf))
     if PERPLEXITY in seen.get_smoothed_values() and bits < sys.float_info.max_exp:

@@ -126,6 +126,22 @@ def test_p_is_of_the_sequences_both_models_were_measured_on(root: Path) -> None:
     assert record["test"]["metric"] == "masked_accuracy"
 
 
+def test_a_model_of_another_seed_is_asked_for_the_same_words(root: Path, data: Path, tmp_path: Path) -> None:
+    folder, run = run_of(root, "masked_lm", "pre_ln-1-s1")
+    state = torch.load(folder / "average.pt", weights_only=False)  # our own
+    state["cfg"]["common"]["seed"] = state["cfg"]["task"]["seed"] = 2
+    torch.save(state, tmp_path / "of_2.pt")
+
+    def targets(*more: object) -> str:
+        output = tmp_path / f"{len(more)}.json"
+        words = ("--data", data, "--subset", "valid", "--cpu", "--output", output, *more)
+        done = realformer_nmt("evaluate", tmp_path / "of_2.pt", *words)
+        assert done.returncode == 0, done.stderr
+        return str(json.loads(output.read_text())["targets"])
+
+    assert targets("--mask-seed", 1) == run["targets"] != targets()
+
+
 def test_masked_words_that_are_others_are_not_compared(root: Path, tmp_path: Path) -> None:
     folder, run = run_of(root, "masked_lm", "pre_ln-1-s1")
     other = tmp_path / "run.json"
