@@ -61,10 +61,10 @@ def ablation(record: str) -> str:
 
 
 def by_budget(record: str) -> str:
-    """A row a budget, a column a family."""
+    """A row a budget, a column a family, the mean of its seeds."""
     found: dict[int, dict[str, str]] = {}
-    for cell in _read(f"{record}/results.json")["cells"]:
-        found.setdefault(cell["axes"]["updates"], {})[f"`{cell['family']}`"] = _score(cell)
+    for row in _read(f"{record}/results.json")["rows"]:
+        found.setdefault(row["axes"]["updates"], {})[f"`{row['family']}`"] = _mean(**row["scores"]["bleu"])
     families = list(dict.fromkeys(family for scores in found.values() for family in scores))
     return _table(["updates", *families], [[updates, *map(scores.get, families)] for updates, scores in found.items()])
 
@@ -101,6 +101,10 @@ def _read(file: str) -> dict[str, Any]:
 
 def _score(cell: dict[str, Any]) -> str:
     return _figure(cell["scores"]["bleu"]["score"], 2) if cell["scores"] else str(cell["state"])
+
+
+def _mean(mean: float, deviation: float | None) -> str:
+    return _figure(mean, 2) if deviation is None else f"{mean:.2f} ± {deviation:.2f}"
 
 
 def _figure(value: float | None, digits: int) -> str:

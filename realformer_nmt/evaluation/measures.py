@@ -85,7 +85,8 @@ def asked(args: argparse.Namespace) -> Stage:
             raise UserError(f"--{name.replace('_', '-')} {value}: allowed is 1 or more")
     read = files(args.data, args.subset) if safe_names.is_plain(args.subset) else {}
     if not any(name.endswith(".idx") for name in read):
-        raise UserError(f"{args.data} holds no subset {args.subset}: give another --subset, or --data that has it")
+        told = "give another --subset, or --data that has it; for questions there are `answer` and `score-squad`"
+        raise UserError(f"{args.data} holds no subset {args.subset}: {told}")
     read |= files(args.data, heldout.SUBSET) if args.validate else {}
     chosen = {"validate": args.validate or None, "mask_seed": args.mask_seed}
     settings = {"subset": args.subset, **{name: value for name, value in chosen.items() if value is not None}}
