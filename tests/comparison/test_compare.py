@@ -44,7 +44,7 @@ def seen(root: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def record(root: Path) -> dict[str, Any]:
     return comparisons.results(root / "runs")
 

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import stat
+import tempfile
 from pathlib import Path
 
 import comparisons
@@ -25,11 +26,11 @@ def root(once: Once, toy_corpus: Path) -> Path:
 
 
 @pytest.fixture
-def halves(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def halves(root: Path) -> dict[str, Path]:
     """Beside the folder they come from, for run.json names the reference relative to itself."""
     found = {}
     for half, names in HALVES.items():
-        found[half] = root / tmp_path_factory.mktemp(half).name
+        found[half] = Path(tempfile.mkdtemp(prefix=half, dir=root))  # another process may have its own there
         for name in names:
             shutil.copytree(root / "runs/cells" / name, found[half] / "cells" / name)
     return found

@@ -1,0 +1,16 @@
+"""What tests of one comparison share."""
+
+from collections.abc import Iterator
+
+import pytest
+from filelock import FileLock
+
+
+@pytest.fixture(autouse=True)
+def alone(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Some tests edit, and put back, the comparison that others read, in whichever process."""
+    if "root" not in request.fixturenames:
+        yield
+        return
+    with FileLock(f"{request.getfixturevalue('root')}.in_use"):
+        yield
