@@ -17,10 +17,7 @@ WEBSITE := $(VENV)/docs
 PIP_INSTALL := $(BIN)/python -m pip install --quiet
 # Bytecode is kept even where the user's shell says not to: a thousand processes import the same modules
 TESTING := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1
-# A test that waits for a process leaves its core to one more
-WORKERS ?= $(shell python3 -c 'import os; print(os.cpu_count() + 1)')
-SIDE_BY_SIDE := --numprocesses $(WORKERS) --dist worksteal
-PYTEST := $(TESTING) $(BIN)/python -m pytest $(SIDE_BY_SIDE)
+PYTEST := $(TESTING) $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 PIP_HASHED := $(PIP_INSTALL) --require-hashes --no-deps
 
 NEWEST ?= $(VENV)/newest-torch
@@ -102,7 +99,7 @@ unit: install
 # Every command, on the newest torch that installs, in an environment of its own
 newest:
 	$(MAKE) install VENV=$(NEWEST) TORCH=torch
-	$(TESTING) $(NEWEST)/bin/python -m pytest $(SIDE_BY_SIDE) $(COMMANDS)
+	$(TESTING) $(NEWEST)/bin/python -m pytest --numprocesses auto --dist worksteal $(COMMANDS)
 
 # What trainings log to TensorBoard and W&B, which are installed in a folder of their own
 trackers: install

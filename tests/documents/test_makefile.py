@@ -10,7 +10,6 @@ from program import REPOSITORY
 
 from realformer_nmt.comparison.grid import load
 
-SUITE = f"-m pytest --numprocesses {(os.cpu_count() or 1) + 1} --dist worksteal "  # one more than cores
 STAND_IN = """#!/bin/bash
 echo "$*" >> "$RECORD"
 if [ "$2" = venv ]; then
@@ -68,13 +67,13 @@ def test_make_test_installs_and_runs_the_suite(tmp_path: Path) -> None:
     *installing, building, testing = make("test", tmp_path)
     assert len(installing) == 7 + 2  # the website's own environment
     assert building == "build --quiet --config-file tools/website/mkdocs.yml"
-    assert testing == f"{SUITE}--durations=30 --durations-min=1"
+    assert testing == "-m pytest --numprocesses auto --dist worksteal --durations=30 --durations-min=1"
     assert make("test", tmp_path) == [building, testing]
 
 
 def test_make_unit_runs_folders_that_are_there(tmp_path: Path) -> None:
     *_, testing = make("unit", tmp_path)
-    folders = testing.removeprefix(SUITE).split()
+    folders = testing.removeprefix("-m pytest --numprocesses auto --dist worksteal ").split()
     assert len(folders) > 3
     assert all(list((REPOSITORY / folder).glob("test_*.py")) for folder in folders)
 
@@ -85,7 +84,7 @@ def test_make_newest_runs_the_commands_on_any_torch_in_another_environment(tmp_p
     assert installing[0] == f"-m venv {newest}"
     assert installing[3].split()[-1] == "torch"
     assert not (tmp_path / "venv").exists()
-    places = testing.removeprefix(SUITE).split()
+    places = testing.removeprefix("-m pytest --numprocesses auto --dist worksteal ").split()
     assert len(places) > 3
     assert all((REPOSITORY / place).exists() for place in places)
 
