@@ -22,6 +22,7 @@ from realformer_nmt.common.versions import commit
 from realformer_nmt.evaluation import heldout, metric_table, model_record
 from realformer_nmt.evaluation.resampling import interval
 from realformer_nmt.evaluation.sequences import Sequences, watched
+from realformer_nmt.fairseq_patches.option_ranges import check_number
 from realformer_nmt.fairseq_patches.quiet import quiet
 
 DATA = (".idx", ".bin", ".txt", ".label")  # no record of a measurement that lies beside them
@@ -80,9 +81,9 @@ def scored(seen: Sequences, task: str, file: Path) -> dict[str, Any]:
 
 
 def asked(args: argparse.Namespace) -> Stage:
-    for name in ("max_tokens", "batch_size"):
-        if (value := getattr(args, name)) is not None and value < 1:
-            raise UserError(f"--{name.replace('_', '-')} {value}: allowed is 1 or more")
+    for name in ("max_tokens", "batch_size", "mask_seed"):
+        if (value := getattr(args, name)) is not None:
+            check_number(name, value)
     read = files(args.data, args.subset) if safe_names.is_plain(args.subset) else {}
     if not any(name.endswith(".idx") for name in read):
         told = "give another --subset, or --data that has it; for questions there are `answer` and `score-squad`"

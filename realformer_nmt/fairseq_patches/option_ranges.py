@@ -91,7 +91,7 @@ NAMES = {
     POSITIVE: "min_loss_scale threshold_loss_scale temperature power t_mult",
     WORKERS: "num_workers",
     PROCESSES: "workers",
-    SEED: "seed fixed_validation_seed",
+    SEED: "seed fixed_validation_seed mask_seed",
     Range(-1, 1, "-1, which turns it off, to 1"): "sampling_topp",
 }
 RANGES = {name: allowed for allowed, names in NAMES.items() for name in names.split()}
