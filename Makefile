@@ -13,6 +13,7 @@ WANTED := $(PYTHON) $(TORCH) $(TORCH_INDEX)
 ANEW := $(if $(MADE_WITH),$(if $(filter-out $(MADE_WITH),$(WANTED)),anew))
 
 BIN := $(VENV)/bin
+KERNELS := $(wildcard realformer_nmt/kernels/native/*.[ch])
 WEBSITE := $(VENV)/docs
 PIP_INSTALL := $(BIN)/python -m pip install --quiet
 # Bytecode is kept even where the user's shell says not to: a thousand processes import the same modules
@@ -32,7 +33,7 @@ BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-b
 .PHONY: install demo demo-longer docs check audit constraints licences format test unit newest trackers bench bench-gpu browser reliability clean anew
 install: $(VENV)/installed
 
-$(VENV)/installed: Makefile constraints.txt setup.py pyproject.toml realformer_nmt/cli/engine.py $(ANEW)
+$(VENV)/installed: Makefile constraints.txt setup.py pyproject.toml realformer_nmt/cli/engine.py $(KERNELS) $(ANEW)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	sed -n '/^setuptools==/,/[^\\]$$/p' constraints.txt > $(VENV)/setuptools.txt
 	$(PIP_HASHED) --requirement $(VENV)/setuptools.txt

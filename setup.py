@@ -7,7 +7,7 @@ A requirement `fairseq` would make pip try upstream's package, which builds on n
 import re
 from pathlib import Path
 
-from setuptools import find_packages, setup
+from setuptools import Extension, find_packages, setup
 
 ENGINE_IMPORTS = (  # the two exact ones are what fairseq-fixed asks for
     "bitarray>=2.9",
@@ -22,6 +22,7 @@ ENGINE_IMPORTS = (  # the two exact ones are what fairseq-fixed asks for
 
 CTRANSLATE2 = "ctranslate2>=4.8"
 ONNX = ("onnx>=1.16", "onnxruntime>=1.18")
+NATIVE = sorted(map(str, Path("realformer_nmt/kernels/native").glob("*.c")))
 HUGGINGFACE = ("safetensors>=0.4.3", "transformers>=4.50")
 
 setup(
@@ -40,6 +41,16 @@ setup(
         "realformer_nmt.protocols": ["*.toml"],
         "realformer_nmt.serving": ["page/*"],
     },
+    ext_modules=[  # where it cannot be built, all works without it
+        Extension(
+            "realformer_nmt.kernels.native._kernels",
+            NATIVE,
+            depends=["realformer_nmt/kernels/native/native.h"],
+            extra_compile_args=["-O3"],
+            libraries=["dl"],
+            optional=True,
+        )
+    ],
     install_requires=[
         "torch>=2.4",
         "Jinja2>=3.1",

@@ -56,6 +56,7 @@ def examine() -> Iterator[Finding]:
         yield from examine_fairseq()
         yield examine_gpu()
         yield examine_precisions()
+        yield examine_kernels()
     for name in ("sacrebleu", "sentencepiece", "sacremoses"):
         yield examine_package(name)
 
@@ -168,6 +169,12 @@ def examine_precisions() -> Finding:
     from realformer_nmt.kernels.precision import supported
 
     return Finding("decodes in", f"{', '.join(supported())} on this processor")
+
+
+def examine_kernels() -> Finding:
+    from realformer_nmt.kernels.native.library import state
+
+    return Finding("own kernels", state())
 
 
 def summary(error: object) -> str:

@@ -1,4 +1,4 @@
-"""Products in eight bits: of many rows by oneDNN, of few by fbgemm, which starts sooner."""
+"""Products in eight bits: by our own kernel; else of many rows by oneDNN, of few by fbgemm, which starts sooner."""
 
 import functools
 import warnings
@@ -9,12 +9,26 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from realformer_nmt.kernels.native.library import library
+from realformer_nmt.kernels.native.linear8 import NativeInt8
 from realformer_nmt.kernels.processor import instructions
 
 LARGEST = 127  # symmetric: -127 to 127
 ZERO = 128  # what 0 is without a sign: of numbers with one, VNNI without AMX has no product but oneDNN's reference
 FEW = 32  # rows up to which fbgemm is the faster,
 WIDE = 2**22  # and weights from which on it is not where there is AMX: to read them takes longest
+
+
+def int8(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor]:
+    """The product with W of a layer. oneDNN knows AMX, our kernel does not."""
+    kernels = None if "amx_int8" in instructions() else library()
+    return Int8(weight, bias) if kernels is None else NativeInt8(kernels, *rounded(weight), bias)
+
+
+def rounded(weight: Tensor) -> tuple[Tensor, Tensor]:
+    """round(W / t), outputs x inputs, and t."""
+    scale = weight.abs().amax(1, True).clamp_(min=torch.finfo(torch.float32).tiny) / LARGEST  # outputs x 1
+    return (weight / scale).round_().to(torch.int8), scale.flatten()
 
 
 class Form(NamedTuple):
@@ -32,10 +46,10 @@ class Int8:
     do."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
-        scale = weight.abs().amax(1, True).clamp_(min=torch.finfo(torch.float32).tiny) / LARGEST  # outputs x 1
-        self.scale, self.zero = scale.flatten(), torch.zeros(len(weight), dtype=torch.long)
+        whole, self.scale = rounded(weight)
+        self.zero = torch.zeros(len(weight), dtype=torch.long)
         self.bias, self.small = bias, weight.numel() < WIDE or "amx_int8" not in instructions()
-        self.form = Form(None, (weight / scale).round_().to(torch.int8))
+        self.form = Form(None, whole)
 
     def __call__(self, x: Tensor) -> Tensor:
         form = self.form  # one object: another thread may lay the weights out anew meanwhile

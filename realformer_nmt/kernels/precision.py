@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.kernels.int8 import Int8
+from realformer_nmt.kernels.int8 import int8
 from realformer_nmt.kernels.matmul import by_onednn, onednn_leads
 from realformer_nmt.kernels.processor import instructions
 
@@ -48,7 +48,7 @@ class Bf16:
 FORMS: dict[str, Callable[[Tensor, Tensor | None], Callable[[Tensor], Tensor]]] = {
     EXACT: Fp32,
     "bf16": Bf16,
-    "int8": Int8,
+    "int8": int8,
 }
 
 

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.kernels import int8, linear, precision
+from realformer_nmt.kernels.native.library import HIDDEN
 
 
 def eight_bits(x: Tensor, weight: Tensor) -> NDArray[np.float64]:
@@ -33,12 +34,14 @@ def test_int8_is_the_product_of_rounded_rows(rows: int, library: str, monkeypatc
     monkeypatch.setattr(int8, "_fbgemm_leads", lambda: library == "fbgemm")
     chance = torch.Generator().manual_seed(rows)
     x, weight, bias = (torch.randn(*shape, generator=chance) for shape in ((rows, 96), (33, 96), (33,)))
-    found = precision.FORMS["int8"](weight, bias)((x * 10)[None])[0]
+    found = int8.Int8(weight, bias)((x * 10)[None])[0]
     np.testing.assert_allclose(found, eight_bits(x * 10, weight) + bias.numpy(), rtol=1e-5, atol=2e-4)
 
 
 @needs_int8
-def test_a_row_in_int8_depends_on_no_other() -> None:
+@pytest.mark.parametrize("hidden", ["", "0"])
+def test_a_row_in_int8_depends_on_no_other(hidden: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HIDDEN, hidden)
     x, layer = torch.randn(3, 64), linear.linear(64, 20)
     layer.make_generation_fast_(precision="int8")
     with torch.no_grad():
@@ -52,7 +55,7 @@ def test_a_row_in_int8_depends_on_no_other() -> None:
 @needs_int8
 def test_it_changes_its_library_when_many_rows_come() -> None:
     weight, x = torch.randn(33, 96), torch.randn(int8.FEW + 8, 96)
-    product = precision.FORMS["int8"](weight, None)
+    product = int8.Int8(weight, None)
     alone = torch.cat([product(row[None]) for row in x])
     together = product(x)
     again = torch.cat([product(row[None]) for row in x])
@@ -62,8 +65,10 @@ def test_it_changes_its_library_when_many_rows_come() -> None:
 
 
 @needs_int8
+@pytest.mark.parametrize("hidden", ["", "0"])
 @pytest.mark.parametrize("rows", [2, int8.FEW + 8])
-def test_a_row_of_zeros_gives_the_bias(rows: int) -> None:
+def test_a_row_of_zeros_gives_the_bias(rows: int, hidden: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HIDDEN, hidden)
     product = precision.FORMS["int8"](torch.randn(9, 32), torch.arange(9.0))
     assert torch.equal(product(torch.zeros(rows, 32)), torch.arange(9.0).expand(rows, 9))
 

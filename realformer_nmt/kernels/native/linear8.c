@@ -1,0 +1,111 @@
+/* y = s t (round(x / s) round(W / t)^T) + b in eight bits, one pass over the rows and one over W.
+
+   W comes in panels of 64 outputs, within a panel in fours of inputs, so that one vpdpbusd sums four products of each of
+   16 outputs. That multiplies numbers without a sign with numbers with one: the rows get 128 added, and `start`, what
+   each output begins with, is -128 times the sum of its weights. Sums are exact, so no row depends on another. */
+
+#include "native.h"
+
+enum { PANEL = 64, TILE = 6, BLOCK = 240 }; /* outputs; rows at a time; rows whose rounded form stays in the cache */
+
+typedef struct {
+    const float *x, *scale, *bias;
+    const int8_t *weight;
+    const int32_t *start;
+    float *y, *row_scale;
+    uint8_t *rounded;
+    int64_t rows, inputs, outputs, stride, groups; /* stride: bytes of a rounded row; groups: fours of inputs */
+} Product;
+
+/* A row's scale: its largest number / 127, NaN if that is none. */
+WIDE static float round_row(const float *x, int64_t count, uint8_t *rounded) {
+    const __m512i no_sign = _mm512_set1_epi32(0x7fffffff);
+    __m512i most = _mm512_setzero_si512(); /* as whole numbers: NaN is above infinity, and infinity above all others */
+    for (int64_t at = 0; at < count; at += 16)
+        most = _mm512_max_epu32(most, _mm512_and_si512(_mm512_castps_si512(load(x + at, count - at)), no_sign));
+    const uint32_t bits = _mm512_reduce_max_epu32(most);
+    float largest;
+    memcpy(&largest, &bits, sizeof largest);
+    const float scale = largest / 127, inverse = largest > 0 ? 127 / largest : 0;
+    const __m512 factor = _mm512_set1_ps(inverse < FLT_MAX ? inverse : FLT_MAX);
+    for (int64_t at = 0; at < count; at += 16) {
+        const __m512i whole = _mm512_cvtps_epi32(_mm512_mul_ps(load(x + at, count - at), factor));
+        const __m128i eight = _mm_xor_si128(_mm512_cvtsepi32_epi8(whole), _mm_set1_epi8(-128));
+        _mm_store_si128((__m128i *)(rounded + at), eight);
+    }
+    return largest <= FLT_MAX ? scale : NAN;
+}
+
+WIDE static inline __attribute__((always_inline)) void multiply(const Product *p, int64_t row, int64_t panel, int rows) {
+    const int8_t *weight = p->weight + panel * p->groups * 4 * PANEL;
+    const uint8_t *rounded = p->rounded + row * p->stride;
+    const int64_t first = panel * PANEL;
+    __m512i sum[TILE][4];
+#pragma GCC unroll 8
+    for (int each = 0; each < rows; each++)
+#pragma GCC unroll 8
+        for (int part = 0; part < 4; part++) sum[each][part] = _mm512_loadu_si512(p->start + first + 16 * part);
+    for (int64_t group = 0; group < p->groups; group++, weight += 4 * PANEL) {
+        __m512i some[4];
+#pragma GCC unroll 8
+        for (int part = 0; part < 4; part++) some[part] = _mm512_loadu_si512(weight + 64 * part);
+#pragma GCC unroll 8
+        for (int each = 0; each < rows; each++) {
+            int32_t four;
+            memcpy(&four, rounded + each * p->stride + 4 * group, 4);
+            const __m512i every = _mm512_set1_epi32(four);
+#pragma GCC unroll 8
+            for (int part = 0; part < 4; part++) sum[each][part] = _mm512_dpbusd_epi32(sum[each][part], every, some[part]);
+        }
+    }
+#pragma GCC unroll 8
+    for (int part = 0; part < 4; part++) {
+        const int64_t left = p->outputs - first - 16 * part;
+        if (left <= 0) break;
+        const __mmask16 there = mask_of(left);
+        const __m512 scale = _mm512_maskz_loadu_ps(there, p->scale + first + 16 * part);
+        const __m512 bias = p->bias ? _mm512_maskz_loadu_ps(there, p->bias + first + 16 * part) : _mm512_setzero_ps();
+#pragma GCC unroll 8
+        for (int each = 0; each < rows; each++) {
+            const __m512 whole = _mm512_mul_ps(_mm512_cvtepi32_ps(sum[each][part]), scale);
+            const __m512 y = _mm512_fmadd_ps(whole, _mm512_set1_ps(p->row_scale[row + each]), bias);
+            _mm512_mask_storeu_ps(p->y + (row + each) * p->outputs + first + 16 * part, there, y);
+        }
+    }
+}
+
+static void round_tile(void *given, int64_t tile) {
+    const Product *p = given;
+    for (int64_t row = tile * TILE; row < p->rows && row < (tile + 1) * TILE; row++)
+        p->row_scale[row] = round_row(p->x + row * p->inputs, p->inputs, p->rounded + row * p->stride);
+}
+
+WIDE static void multiply_panel(void *given, int64_t panel) {
+    const Product *p = given;
+    int64_t row = 0;
+    for (; row + TILE <= p->rows; row += TILE) multiply(p, row, panel, TILE);
+    switch (p->rows - row) {
+        case 1: multiply(p, row, panel, 1); break;
+        case 2: multiply(p, row, panel, 2); break;
+        case 3: multiply(p, row, panel, 3); break;
+        case 4: multiply(p, row, panel, 4); break;
+        case 5: multiply(p, row, panel, 5); break;
+    }
+}
+
+bool linear8(const float *x, const int8_t *weight, const int32_t *start, const float *scale, const float *bias, float *y,
+             int64_t rows, int64_t inputs, int64_t outputs, int threads) {
+    const int64_t stride = (inputs + 63) / 64 * 64, most = rows < BLOCK ? rows : BLOCK;
+    uint8_t *rounded = aligned_alloc(64, most * stride);
+    float row_scale[BLOCK];
+    if (!rounded) return false;
+    Product p = {x, scale, bias, weight, start, y, row_scale, rounded, 0, inputs, outputs, stride, (inputs + 3) / 4};
+    for (int64_t row = 0; row < rows; row += BLOCK) {
+        p.x = x + row * inputs, p.y = y + row * outputs;
+        p.rows = rows - row < BLOCK ? rows - row : BLOCK;
+        side_by_side(round_tile, &p, (p.rows + TILE - 1) / TILE, threads);
+        side_by_side(multiply_panel, &p, (outputs + PANEL - 1) / PANEL, threads);
+    }
+    free(rounded);
+    return true;
+}

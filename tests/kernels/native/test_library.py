@@ -1,0 +1,30 @@
+"""Where the kernels are, hidden, missing or of no use."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from realformer_nmt.kernels import int8
+from realformer_nmt.kernels.native import library
+
+
+@pytest.mark.parametrize(
+    ("module", "hidden", "says"),
+    [
+        (SimpleNamespace(able=True), "", "built"),
+        (SimpleNamespace(able=True), "0", "hidden by REALFORMER_NMT_NATIVE=0"),
+        (SimpleNamespace(able=False), "", "built, unused: this processor has no avx512_vnni"),
+        (None, "", "not built: pip found no C compiler, so torch's operations compute everything"),
+    ],
+)
+def test_it_is_used_where_it_can_be(module: object, hidden: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "built", lambda: module)
+    monkeypatch.setenv(library.HIDDEN, hidden)
+    assert library.state() == says
+    assert (library.library() is not None) == (says == "built")
+
+
+def test_int8_has_another_product_where_it_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(library.HIDDEN, "0")
+    assert isinstance(int8.int8(torch.ones(2, 2), None), int8.Int8)
