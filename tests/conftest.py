@@ -1,5 +1,6 @@
 """What all tests share: a toy corpus binarised by fairseq-preprocess, and fairseq's commands as processes."""
 
+import gc
 import json
 import os
 import subprocess
@@ -21,6 +22,7 @@ from reliability import trainings
 
 plugin.register()  # as fairseq does by --user-dir
 quick_flags.make_quick()
+gc.set_threshold(20_000, 20, 100)  # else a seventh of a worker's time goes to looking through what is never garbage
 
 # The same examples in every run of the suite; `python -m reliability.fuzzing` draws new ones.
 settings.register_profile("reproducible", derandomize=True, database=None)

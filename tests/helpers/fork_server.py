@@ -173,6 +173,7 @@ def imported(modules: Sequence[str]) -> list[bytes]:
         stream.flush()
     assert len([*Path("/proc/self/task").iterdir()]) == 1, "a fork has but one thread"
     gc.freeze()
+    gc.set_threshold(20_000, 20, 100)  # as in tests/conftest.py
     return [_taken(number) for number in (1, 2)]
 
 
