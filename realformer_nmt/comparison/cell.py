@@ -61,6 +61,7 @@ class Place:
     seed: int
     folder: Path
     point: Point = field(default=(), kw_only=True)
+    task: str = field(default=TRANSLATION, kw_only=True)
 
     @property
     def name(self) -> str:
@@ -89,7 +90,6 @@ class Cell(Place):
     retries: int
     subset: str = "test"  # whose scores are read
     asked: str = ""  # digest of the grid that asks for it
-    task: str = TRANSLATION
 
     @property
     def scores(self) -> Path:
@@ -105,9 +105,10 @@ def named(
         yield Named(family, depth, seed, point)
 
 
-def place(folder: Path, cell: Named) -> Place:
+def place(folder: Path, cell: Named, task: str = TRANSLATION) -> Place:
     name = "-".join(filter(None, (cell.family, cell.layers, axes.named(cell.point), f"s{cell.seed}")))
-    return Place(cell.family, cell.layers, cell.seed, folder / "cells" / safe_names.plain(name), point=cell.point)
+    own = folder / "cells" / safe_names.plain(name)
+    return Place(cell.family, cell.layers, cell.seed, own, point=cell.point, task=task)
 
 
 def of_subset(folder: Path, name: str, subset: str, ending: str = "") -> Path:

@@ -6,6 +6,7 @@ from typing import Any
 
 from realformer_nmt.common import json_records
 from realformer_nmt.protocols.run_files import CURVES
+from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
 
 Point = dict[str, Any]
 TRAIN = {"loss": "loss", "nll_loss": "nll_loss", "gnorm": "gnorm", "tokens_a_second": "wps"}
@@ -16,8 +17,9 @@ class Curves:
     """Points by rising update, of a file that may still grow. A run that is resumed makes updates again: the last
     line of an update counts."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, task: str = TRANSLATION) -> None:
         self._file = folder / CURVES
+        self._loss = TASKS[task].loss
         self._read = 0  # bytes
         self._train: dict[int, Point] = {}
         self._valid: dict[int, Point] = {}
@@ -36,7 +38,8 @@ class Curves:
         return bool(lines[1])
 
     def _add(self, record: dict[str, Any]) -> None:
-        kinds = (("num_updates", TRAIN, self._train), ("valid_num_updates", VALID, self._valid))
+        of_train, of_valid = {**TRAIN, "nll_loss": self._loss}, {**VALID, "nll_loss": f"valid_{self._loss}"}
+        kinds = (("num_updates", of_train, self._train), ("valid_num_updates", of_valid, self._valid))
         for count, names, points in kinds:
             if count in record:
                 hint = "a line of it is none of fairseq-train's; `--anew` trains again"

@@ -29,7 +29,6 @@ from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.standing import differences, renew
 from realformer_nmt.comparison.tasks import SCORINGS
 from realformer_nmt.corpora.stages import write_json
-from realformer_nmt.data_bins import databin
 from realformer_nmt.protocols import trackers
 from realformer_nmt.protocols.command import layers
 
@@ -87,7 +86,7 @@ def demand_data(grid: Grid, corpus: Corpus) -> None:
         if main(words):
             raise UserError(f"{grid.name}.toml: the corpus could not be prepared, for the reason above")
     for subset in grid.subsets:
-        databin.count(corpus.data, subset, *corpus.pair())
+        SCORINGS[grid.task].demand(corpus, subset)
 
 
 def shares(grid: Grid) -> list[float]:

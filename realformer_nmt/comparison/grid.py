@@ -3,6 +3,7 @@
 Paths in it are relative to its folder.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
 BUDGET = ("epochs", "updates", "tokens-a-step", "max-tokens", "average", "precision")  # of `realformer-nmt train`
 OF_BUDGET = {"max-epoch": "epochs", "max-update": "updates", "max-tokens": "max-tokens"}  # flags that it stands for
 MOST_SEEDS = 1000  # at once
+PARTS = re.compile("{family}|{layers}|{seed}")  # of what a cell begins with
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class Grid:
     corpus: str | None = None  # to be prepared, by its name or manifest
     prepared: str | None = None  # a folder of `realformer-nmt prepare`
     data: DataBin | None = None
+    pretrained: str | None = None  # what each cell begins with: the folder of a comparison, or {family}-{layers}.pt
     prepare: dict | None = None
     train: dict | None = None  # flags of fairseq-train
     budget: dict | None = None
@@ -102,6 +105,8 @@ class Grid:
             raise ValueError("corpus, prepared and data each say what is translated: give one of them")
         if self.prepare and self.corpus is None:
             raise ValueError("[prepare] says how corpus is prepared: give corpus too, or leave [prepare] out")
+        if re.search("[{}]", PARTS.sub("", self.pretrained or "")):
+            raise ValueError(f"pretrained: {self.pretrained}: allowed in braces are family, layers and seed")
 
     def _demand_known(self) -> None:
         for family in (*self.families, *(rule.family for rule in self.override if rule.family)):
@@ -119,8 +124,9 @@ class Grid:
                 raise ValueError(f"an override for {rule} matches no cell of this grid")
         if self.baseline is not None and self.baseline not in self.families:
             raise ValueError(unknown("baseline", self.baseline, self.families))
-        if self.drawn not in metric_table.drawn(self.task):
-            raise ValueError(unknown("metric", self.drawn, metric_table.drawn(self.task)))
+        known = [*metric_table.drawn(self.task), *metric_table.drawn(self.task, numbers=True)]
+        if self.drawn not in known:
+            raise ValueError(unknown("metric", self.drawn, list(dict.fromkeys(known))))
         for subset in self.subsets:
             safe_names.plain(subset)
         if self.data and set(self.data.references or {}) != set(self.subsets[1:]):
@@ -148,7 +154,8 @@ class Grid:
 
     @property
     def drawn(self) -> str:
-        return self.metric or next(iter(metric_table.drawn(self.task)))
+        numbers = bool((self.train or {}).get("regression-target"))
+        return self.metric or next(iter(metric_table.drawn(self.task, numbers)))
 
     def cells(self) -> Iterator[Named]:
         return named(self.families, self.layers, self.seeds, self.axes or {})

@@ -1,4 +1,5 @@
-"""Cells of one text, whose loss on it is measured: their data-bin, their last stage, and the test of a difference."""
+"""Cells whose models are measured on a text, on sentences or on questions: their data-bin, their last stage, and the
+test of a difference."""
 
 from pathlib import Path
 
@@ -7,15 +8,18 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.cell import AGAIN, Stage, of_subset
 from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.grid import Grid
-from realformer_nmt.evaluation import sequences
+from realformer_nmt.data_bins import databin, targets
+from realformer_nmt.evaluation import rows
 from realformer_nmt.evaluation.metric_table import METRICS
-from realformer_nmt.evaluation.resampling import randomised
+from realformer_nmt.evaluation.resampling import exchanged, randomised
+from realformer_nmt.questions import squad
 
 MASKS = ("--mask-seed", "1")  # every cell is asked for the same words, whatever its seed
+UNMASKED = ("sentence_prediction", "question_answering")
 
 
 def find(grid: Grid, given: Path | None, archives: Path | None, _folder: Path) -> Corpus:
-    """A data-bin that `fairseq-preprocess --only-source` has made."""
+    """A data-bin that `fairseq-preprocess --only-source` has made, or several, in a folder."""
     said = {"corpus": grid.corpus, "[data]": grid.data, "the axis data": (grid.axes or {}).get("data")}
     said["--archives"] = archives
     for name, value in said.items():
@@ -26,16 +30,30 @@ def find(grid: Grid, given: Path | None, archives: Path | None, _folder: Path) -
             )
     if (given is None) == (grid.prepared is None):
         told = "names no data-bin: pass" if given is None else "says prepared: leave out"
-        raise UserError(f"{grid.name}.toml {told} --prepared DIR, of fairseq-preprocess --only-source")
+        raise UserError(f"{grid.name}.toml {told} --prepared DIR, the data-bin of task {grid.task}")
     data = given or grid.path(grid.prepared or "")
     return Corpus(data.resolve().name, data, (), task=grid.task)
+
+
+def demand(corpus: Corpus, subset: str) -> None:
+    databin.count(corpus.data, subset, *corpus.pair())
+
+
+def demand_labelled(corpus: Corpus, subset: str) -> None:
+    databin.count(corpus.data / "input0", subset)
+    targets.demand_labels(corpus.data, subset)
+
+
+def demand_questions(corpus: Corpus, subset: str) -> None:
+    path = corpus.data / f"{subset}.json"
+    squad.demand_in_place(path, squad.read(path))
 
 
 def stages(grid: Grid, corpus: Corpus, folder: Path, _decoding: list[str], subset: str) -> tuple[Stage, ...]:
     """That of the first subset measures the validation loss, too."""
     first, record = subset == grid.subsets[0], of_subset(folder, "run", subset, ".json")
-    asked = ("--validate",) if first else ()
-    words = ("evaluate", str(folder / "average.pt"), "--data", str(corpus.data), "--subset", subset, *MASKS, *asked)
+    asked = (*(() if grid.task in UNMASKED else MASKS), *(("--validate",) if first else ()))
+    words = ("evaluate", str(folder / "average.pt"), "--data", str(corpus.data), "--subset", subset, *asked)
     return (Stage("evaluate" if first else f"evaluate {subset}", (*words, "--output", str(record)), record),)
 
 
@@ -48,6 +66,8 @@ def p_value(ours: Path, theirs: Path, metric: str, samples: int, seed: int) -> f
     runs = [sealed.read(record, AGAIN) for record in (ours, theirs)]
     if runs[0].get("targets") != runs[1].get("targets"):
         return None
-    column = METRICS[metric].column
-    own, other = (sequences.read(*pair)[:, column] for pair in zip((ours, theirs), runs, strict=True))
-    return randomised(own - other, samples, seed)
+    own, other = (rows.read(*pair) for pair in zip((ours, theirs), runs, strict=True))
+    asked = METRICS[metric]
+    if asked.part:
+        return randomised(asked.part(own) - asked.part(other), samples, seed)
+    return exchanged(own, other, asked.figure, samples, seed) if asked.figure else None

@@ -50,7 +50,7 @@ class Note:
     def final(self) -> bool:
         return self.content["state"] in FINAL
 
-    def begin(self, cell: Cell, entropy: float) -> None:
+    def begin(self, cell: Cell, entropy: float | None) -> None:
         self.content |= {"unigram_entropy": entropy, "machine": hardware(), "evidence": None}
         self.content |= {"failure": asdict(cell.failure), "asked": cell.asked}
         self.content["sessions"].append({"started": _now(), "finished": None, "faults": []})

@@ -64,7 +64,10 @@ def demand_states_of(cell: Cell) -> None:
     if is_finished(cell, Note(cell)):
         return
     if not standing(trained).done:
-        trainings.demand_states(training(cell))
+        args = training(cell)
+        if args.begin_with and not args.begin_with.is_file():
+            raise UserError(f"{args.begin_with} is not there, which pretrained says to begin with: train it first")
+        trainings.demand_states(args)
     elif not standing(averaged).done:
         parser = argparse.ArgumentParser()
         average.add_arguments(parser)

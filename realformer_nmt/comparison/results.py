@@ -112,7 +112,7 @@ def baseline(grid: Grid) -> str:
 def describe(cell: Cell) -> Record:
     note, run, train = Note(cell), scored.read(cell.scores), read(cell.folder / "train.json")
     average = read(cell.folder / "average.pt.json")
-    curves, made = Curves(cell.folder), settings(train, average, run)
+    curves, made = Curves(cell.folder, cell.task), settings(train, average, run)
     sessions = note.content["sessions"]
     return {
         "name": cell.name,

@@ -14,6 +14,7 @@ from realformer_nmt.comparison.curves import Curves
 from realformer_nmt.comparison.launch.process import Process
 from realformer_nmt.comparison.note import Note
 from realformer_nmt.comparison.standing import is_finished, standing
+from realformer_nmt.comparison.tasks import SCORINGS
 from realformer_nmt.comparison.verdict import Verdict
 
 OUTPUT = "output.log"
@@ -37,7 +38,8 @@ def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None,
         if is_finished(cell, note):
             yield Progress(note.state)
             return
-        entropy = verdict.unigram_entropy(cell.data, *cell.languages)
+        of_words = SCORINGS[cell.task].of_words
+        entropy = verdict.unigram_entropy(cell.data, *cell.languages) if of_words else None
         note.begin(cell, entropy)
         found: Verdict | None = None
         for stage in cell.stages:
@@ -49,7 +51,7 @@ def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None,
                     yield Progress(ended.state)
                     return
             if stage is cell.stages[0]:
-                found = _judged(cell, Curves(cell.folder), entropy)
+                found = _judged(cell, Curves(cell.folder, cell.task), entropy)
                 if found and cell.failure.stop_early:
                     break
         note.end(*(found or ("done", None)))
@@ -61,7 +63,7 @@ def _kept(found: Verdict | None, ended: Verdict) -> Verdict:
     return Verdict(found.state, f"{found.evidence}; {ended.evidence}") if found else ended
 
 
-def _insist(cell: Cell, stage: Stage, note: Note, environment: Mapping[str, str], entropy: float) -> Watched:
+def _insist(cell: Cell, stage: Stage, note: Note, environment: Mapping[str, str], entropy: float | None) -> Watched:
     """None once the stage is done; a verdict that ends the cell."""
     for attempt in range(cell.retries + 1):
         result = yield from _attempt(cell, stage, environment, entropy)
@@ -77,13 +79,13 @@ def _insist(cell: Cell, stage: Stage, note: Note, environment: Mapping[str, str]
 
 
 def _attempt(
-    cell: Cell, stage: Stage, environment: Mapping[str, str], entropy: float
+    cell: Cell, stage: Stage, environment: Mapping[str, str], entropy: float | None
 ) -> Generator[Progress, None, Verdict | int]:
     cell.folder.mkdir(parents=True, exist_ok=True)
     (cell.checkpoints / verdict.FILE).unlink(missing_ok=True)
     process = Process(stage.words, cell.folder / OUTPUT, {**os.environ, **environment})
     try:
-        curves = Curves(cell.folder)
+        curves = Curves(cell.folder, cell.task)
         while (status := process.poll()) is None:
             yield _progress(cell, stage, curves)
             if curves.grow() and cell.failure.stop_early:
@@ -95,7 +97,7 @@ def _attempt(
         process.end()
 
 
-def _judged(cell: Cell, curves: Curves, entropy: float) -> Verdict | None:
+def _judged(cell: Cell, curves: Curves, entropy: float | None) -> Verdict | None:
     train = curves.train
     return verdict.diverged(cell.checkpoints, train) or verdict.stuck(train, _updates(cell), entropy, cell.failure)
 

@@ -12,6 +12,7 @@ from realformer_nmt.comparison.curves import Curves
 from realformer_nmt.comparison.note import Note
 from realformer_nmt.corpora.manifest import read_toml
 from realformer_nmt.protocols.run_files import RECORD
+from realformer_nmt.protocols.tasks import TRANSLATION
 
 
 def noted(grid: Path, folder: Path) -> list[Place] | None:
@@ -19,7 +20,7 @@ def noted(grid: Path, folder: Path) -> list[Place] | None:
     try:
         table, written = read_toml(grid, ""), grid.read_text(encoding="utf-8")
         names = named(table["families"], table["layers"], table.get("seeds", [1]), table.get("axes", {}))
-        found = [place(folder, cell) for cell in names]
+        found = [place(folder, cell, table.get("task", TRANSLATION)) for cell in names]
         asked = digest(written, grid.parent, table.get("protocol", "realformer"))
         begun = [Note(cell).content for cell in found if cell.note.is_file()]
     except (UserError, OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -30,7 +31,7 @@ def noted(grid: Path, folder: Path) -> list[Place] | None:
 def table(cells: Sequence[Place], differences: Mapping[str, Sequence[str]] = {}) -> str:
     rows = []
     for cell in cells:
-        note, train = Note(cell), Curves(cell.folder).train
+        note, train = Note(cell), Curves(cell.folder, cell.task).train
         last = train[-1] if train else {}
         training = read(cell.folder / RECORD)
         of = training.get("updates")

@@ -30,11 +30,11 @@ def unigram_entropy(data: Path, *pair: str) -> float:
     return float(-(share * np.log2(share)).sum())
 
 
-def stuck(train: list[Point], total: int | None, entropy: float, failure: Failure) -> Verdict | None:
-    """By the mean over the last points; None as long as it is too early to say."""
+def stuck(train: list[Point], total: int | None, entropy: float | None, failure: Failure) -> Verdict | None:
+    """By the mean over the last points; None as long as it is too early to say, or nothing says what that is."""
     due = min(failure.judged_after, total or failure.judged_after)
     points = [point for point in train if "nll_loss" in point]
-    if not points or points[-1]["update"] < due:
+    if entropy is None or not points or points[-1]["update"] < due:
         return None
     loss = sum(point["nll_loss"] for point in points[-WINDOW:]) / len(points[-WINDOW:])
     if loss <= entropy - failure.margin:

@@ -16,9 +16,9 @@ from realformer_nmt.data_bins.note import demand_prepared
 languages = pair_in
 
 
-def files(folder: Path, *subsets: str) -> dict[str, Path]:
+def files(folder: Path, *subsets: str, endings: Sequence[str] = ("idx", "bin")) -> dict[str, Path]:
     """By name, with those of train1, train2 ..., which fairseq takes for parts of train."""
-    parts = re.compile(rf"({'|'.join(map(re.escape, subsets))})\d*(\..+)?\.(idx|bin)")
+    parts = re.compile(rf"({'|'.join(map(re.escape, subsets))})\d*(\..+)?\.({'|'.join(endings)})")
     return {path.name: path for path in sorted(folder.glob("*")) if parts.fullmatch(path.name)}
 
 

@@ -49,7 +49,23 @@ def pair_in(folder: Path) -> tuple[str, str]:
 
 def no_pair_in(folder: Path) -> tuple[str, ...]:
     """Of a data-bin with one text."""
-    for name in ("dict.txt", "train.idx"):
-        if not (folder / name).is_file():
-            raise UserError(f"{folder} holds no {name}: give a data-bin of fairseq-preprocess --only-source")
+    return demand(folder, "a data-bin of fairseq-preprocess --only-source", ["dict.txt"], ["train.idx"])
+
+
+def sentences_in(folder: Path) -> tuple[str, ...]:
+    """Of a folder for --task sentence_prediction."""
+    told = "a folder of input0 and label, each of fairseq-preprocess --only-source"
+    return demand(folder, told, ["input0/dict.txt"], ["input0/train.idx"], ["label/train.idx", "label/train.label"])
+
+
+def questions_in(folder: Path) -> tuple[str, ...]:
+    """Of a folder for --task question_answering."""
+    return demand(folder, "a folder of dict.txt and questions in SQuAD's format", ["dict.txt"], ["train.json"])
+
+
+def demand(folder: Path, told: str, *files: list[str]) -> tuple[str, ...]:
+    """One of each; of no language."""
+    for names in files:
+        if not any((folder / name).is_file() for name in names):
+            raise UserError(f"{folder} holds no {' or '.join(names)}: give {told}")
     return ()

@@ -26,6 +26,12 @@ def sentences(prefix: Path) -> int:
     return sum(header(index)[1] for index in parts(prefix))
 
 
+def demand_labels(data: Path, split: str) -> None:
+    """Classes or numbers; a test set is often without."""
+    if not any((data / "label" / f"{split}.{ending}").is_file() for ending in ("idx", "label")):
+        raise UserError(f"{data / 'label'} holds neither {split}.idx nor {split}.label: give a subset that has labels")
+
+
 def demand_as_many(data: Path, split: str, inner: str) -> None:
     """Of second sentences or of labels, where there are some, as of first sentences."""
     wanted, found = sentences(data / "input0" / split), sentences(data / inner / split)

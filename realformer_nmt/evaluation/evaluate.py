@@ -12,8 +12,9 @@ EXAMPLE = "example: realformer-nmt evaluate lm/checkpoint_last.pt --data data-bi
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Measures a model as its training validates it: loss in bits, and perplexity or accuracy where its task has "
-        "them; of language models and masked ones also each sequence's, in a table beside the record. For language "
-        "models, masked ones and classifiers; for translations there are `translate` and `score`."
+        "them, scores with their intervals, and a row for each sequence, sentence or question in a table beside the "
+        "record. For language models, masked ones, those that fill in spans, classifiers and models that answer "
+        "questions; for translations there are `translate` and `score`."
     )
     parser.epilog = EXAMPLE
     parser.add_argument("checkpoint", type=run_files.named, help="a checkpoint, or a run's folder")

@@ -3,7 +3,6 @@
 import argparse
 import math
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +19,25 @@ from realformer_nmt.common.finished import Stage
 from realformer_nmt.common.text_lines import sha256, write_lines
 from realformer_nmt.common.versions import commit
 from realformer_nmt.evaluation import heldout, metric_table, model_record
+from realformer_nmt.evaluation.answered import Answered
 from realformer_nmt.evaluation.resampling import interval
-from realformer_nmt.evaluation.sequences import Sequences, watched
+from realformer_nmt.evaluation.rows import Rows, watched
+from realformer_nmt.evaluation.sentences import Sentences
+from realformer_nmt.evaluation.sequences import Sequences
 from realformer_nmt.fairseq_patches.option_ranges import check_number
 from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.questions.windows import MODEL
 
 DATA = (".idx", ".bin", ".txt", ".label")  # no record of a measurement that lies beside them
 PERPLEXITY = "ppl"  # as fairseq calls it
 OF_BATCHES = ("wpb", "bsz")  # words and sentences a batch
 ROWS = ".sequences.tsv"  # beside the record
 SAMPLES, SEED = 1000, 12345  # of the bootstrap, as `score` has them
+KINDS: dict[str, type[Rows]] = {  # of rows, by task
+    **dict.fromkeys(("language_modeling", "masked_lm", "span_masked_lm"), Sequences),
+    "sentence_prediction": Sentences,
+    "question_answering": Answered,
+}
 
 
 def run(args: argparse.Namespace) -> int:
@@ -45,11 +53,14 @@ def run(args: argparse.Namespace) -> int:
     content |= {"parameters": model["parameters"], "corpus": args.data.resolve().name, "commit": commit()}
     if args.validate:
         content["validation"] = validation(args, task)
-    if seen.rows:
+    if seen:
+        seen.finish(args)
+    if seen and seen.rows:
         write_lines(table, seen.lines)
         content |= scored(seen, task, table)
-    stage.write(made, content, [table] if seen.rows else [])
-    print(tabulate(found.items(), floatfmt=".4f", tablefmt="plain"))
+    stage.write(made, content, [table] if seen and seen.rows else [])
+    told = found | {name: score["score"] for name, score in content.get("scores", {}).items()}
+    print(tabulate(told.items(), floatfmt=".4f", tablefmt="plain"))
     return 0
 
 
@@ -60,24 +71,24 @@ def beside(record: Path) -> Path:
 
 def validation(args: argparse.Namespace, task: str) -> dict[str, Any]:
     """The loss that settings are chosen by, as that of translations is called."""
-    found, _ = measure(args, heldout.SUBSET, task)
-    return {"subset": heldout.SUBSET, "nll_loss": found["loss"], **found}
+    found, rows = measure(args, heldout.SUBSET, task)
+    named = rows.loss if rows else "loss"
+    return {**found, "subset": heldout.SUBSET, "nll_loss": found.get(named, found["loss"])}
 
 
-@np.errstate(over="ignore", invalid="ignore")  # of 1,024 bits and more there is no perplexity
-def scored(seen: Sequences, task: str, file: Path) -> dict[str, Any]:
+@np.errstate(all="ignore")  # of 1,024 bits and more there is no perplexity, of one class alone no correlation
+def scored(seen: Rows, task: str, file: Path) -> dict[str, Any]:
     """As run.json says it of a translation; a model whose losses are no numbers has no score."""
-    rows = np.array([seen.rows[name] for name in sorted(seen.rows)], dtype=np.float64)
     scores = {}
-    for name, score in metric_table.summed(task).items():
-        signature = f"task:{task}|targets:{int(rows[:, 2].sum())}|sha256:{seen.digest[:12]}"
-        figure, spread = score(*rows.sum(axis=0)), interval(rows, score, SAMPLES, SEED)
-        if not math.isfinite(figure):
-            continue
-        found = {"score": figure, "interval": spread if math.isfinite(spread) else None}
-        scores[name] = {"metric": metric_table.METRICS[name].label, "signature": signature, **found}
+    signature = f"task:{task}|targets:{seen.targets}|sha256:{seen.digest[:12]}"
+    for name, figure in metric_table.figured(task, seen.of_numbers).items():
+        found = float(figure(seen.table))
+        if math.isfinite(found):
+            spread = interval(seen.table, figure, SAMPLES, SEED)
+            told = {"score": found, "interval": spread if math.isfinite(spread) else None}
+            scores[name] = {"metric": metric_table.METRICS[name].label, "signature": signature, **told}
     files = {"sequences": {"path": file.name, "sha256": sha256(file)}}
-    return {"scores": scores, "lines": len(rows), "unit": "sequences", "targets": seen.digest, "files": files}
+    return {"scores": scores, "lines": len(seen.rows), "unit": seen.unit, "targets": seen.digest, "files": files}
 
 
 def asked(args: argparse.Namespace) -> Stage:
@@ -85,9 +96,8 @@ def asked(args: argparse.Namespace) -> Stage:
         if (value := getattr(args, name)) is not None:
             check_number(name, value)
     read = files(args.data, args.subset) if safe_names.is_plain(args.subset) else {}
-    if not any(name.endswith(".idx") for name in read):
-        told = "give another --subset, or --data that has it; for questions there are `answer` and `score-squad`"
-        raise UserError(f"{args.data} holds no subset {args.subset}: {told}")
+    if not any(name.endswith((".idx", ".json")) for name in read):
+        raise UserError(f"{args.data} holds no subset {args.subset}: give another --subset, or --data that has it")
     read |= files(args.data, heldout.SUBSET) if args.validate else {}
     chosen = {"validate": args.validate or None, "mask_seed": args.mask_seed}
     settings = {"subset": args.subset, **{name: value for name, value in chosen.items() if value is not None}}
@@ -95,31 +105,33 @@ def asked(args: argparse.Namespace) -> Stage:
 
 
 def files(data: Path, subset: str) -> dict[str, Path]:
-    """Of the subset and the dictionaries, also of the folders that sentence_prediction has for inputs and labels."""
+    """Of the subset and the dictionaries, also of the folders that sentence_prediction has for inputs and labels; else
+    its questions."""
     found = sorted([*data.glob("*"), *data.glob("*/*")])  # rglob leaves out what lies behind a link
     kept = (path for path in found if path.suffix in DATA and path.name.partition(".")[0] in (subset, "dict"))
-    return {str(path.relative_to(data)): path for path in kept if path.is_file()}
+    read = {str(path.relative_to(data)): path for path in kept if path.is_file()}
+    if any(name.endswith(".idx") for name in read):
+        return read
+    questions = {name: data / name for name in (f"{subset}.json", MODEL)}
+    return read | {name: path for name, path in questions.items() if path.is_file()}
 
 
-def measure(args: argparse.Namespace, subset: str, task: str | None) -> tuple[dict[str, float], Sequences]:
-    """The sequences of a task with a metric of them."""
+def measure(args: argparse.Namespace, subset: str, task: str) -> tuple[dict[str, float], Rows | None]:
+    """The rows of a task with a metric of them."""
     from fairseq_cli import validate  # which has all log messages printed
 
-    of, words = metric_table.summed(task), heldout.words(args.checkpoint, args.data, subset, args)
+    rows, words = KINDS[task]() if task in KINDS else None, heldout.words(args.checkpoint, args.data, subset, args)
     own = {"data": str(args.data)} | ({} if args.mask_seed is None else {"seed": args.mask_seed})  # by which it masks
-    with quiet(), metrics.aggregate() as seen, watched() if of else nullcontext(Sequences()) as sequences:
+    with quiet(), metrics.aggregate() as seen, watched(rows):
         given = options.parse_args_and_arch(options.get_validation_parser("translation"), input_args=words)
         validate.main(convert_namespace_to_omegaconf(given), argparse.Namespace(**own))
-    if sequences.rows and not any(row.targets for row in sequences.rows.values()):
+    if rows and rows.rows and not rows.targets:
         raise UserError(f"{args.data} {subset}: no word of it is masked; give a longer text")
     found = means(seen.state_dict())
     bits = found.get("nll_loss", found.get("loss", math.inf))
     if PERPLEXITY in seen.get_smoothed_values() and bits < sys.float_info.max_exp:
         found["perplexity"] = 2**bits
-    if sequences.rows:
-        _, right, targets = map(sum, zip(*sequences.rows.values(), strict=True))
-        found["accuracy"] = 100 * right / targets
-    return found, sequences
+    return found | (rows.accuracy if rows and rows.rows else {}), rows
 
 
 def means(rows: list[Any]) -> dict[str, float]:

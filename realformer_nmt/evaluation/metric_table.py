@@ -1,7 +1,7 @@
 """All metrics: what each is called, how it is computed and of which text, and which way is better.
 
 A metric of sacreBLEU's is one row: it is then scored, may be chosen by a grid, is tested, ranked and reported. So is
-one of the sums over the sequences of a text (sequences.py), for the tasks that it names.
+one of the rows of a text's sequences, sentences or questions (rows.py), for the tasks that it names.
 """
 
 from collections.abc import Callable
@@ -11,12 +11,14 @@ from typing import Any
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.metrics.base import Metric as Scorer
 
+from realformer_nmt.evaluation import figures_of_rows as of_rows
+from realformer_nmt.evaluation.figures_of_rows import Figure
 from realformer_nmt.evaluation.rouge import Rouge, longest_shared, ngrams_shared
 
 # Texts that `score` knows of
 RAW, WORDS, SPLIT, RETOKENISED, SUMMARY = "raw", "words", "compounds split", "retokenised", "summary"
 LOSS = "valid_loss"
-Sums = Callable[[float, float, float], float]
+SENTENCES, QUESTIONS = "sentence_prediction", "question_answering"
 
 
 @dataclass(frozen=True)
@@ -27,9 +29,10 @@ class Metric:
     tested: bool = True  # sacreBLEU's test of significance can be made: of raw text
     higher_is_better: bool = True
     digits: int = 2
-    sums: Sums | None = None  # of a text's bits, right targets, targets
-    column: int = 0  # of these, the one whose difference is tested
+    figure: Figure | None = None  # of rows
+    part: Figure | None = None  # what a row adds to it, whose difference is tested; else rows are exchanged whole
     tasks: tuple[str, ...] = ("translation",)
+    of_numbers: bool = False  # of sentences whose targets are numbers and no classes
 
     def is_better(self, difference: float) -> bool:
         """What has this difference to another."""
@@ -65,19 +68,22 @@ METRICS: dict[str, Metric] = {
     "rouge_l": Metric("ROUGE-L", lambda: Rouge("ROUGE-L", longest_shared), SUMMARY),
     "comet": Metric("COMET", None, tested=False, digits=4),
     "masked_accuracy": Metric(
-        "masked accuracy (%)",
-        None,
-        sums=lambda _bits, right, targets: 100 * right / targets,
-        column=1,
-        tasks=("masked_lm",),
+        "masked accuracy (%)", None, figure=of_rows.masked_accuracy, part=of_rows.column(1), tasks=("masked_lm",)
     ),
     "perplexity": Metric(
         "perplexity",
         None,
         higher_is_better=False,
-        sums=lambda bits, _right, targets: float(2 ** (bits / targets)),
-        tasks=("language_modeling", "masked_lm"),
+        figure=of_rows.perplexity,
+        part=of_rows.column(0),
+        tasks=("language_modeling", "masked_lm", "span_masked_lm"),
     ),
+    "accuracy": Metric("accuracy (%)", None, figure=of_rows.accuracy, part=of_rows.is_right, tasks=(SENTENCES,)),
+    "matthews": Metric("Matthews' correlation x 100", None, figure=of_rows.matthews, tasks=(SENTENCES,)),
+    "pearson": Metric("Pearson's r x 100", None, figure=of_rows.pearson, tasks=(SENTENCES,), of_numbers=True),
+    "spearman": Metric("Spearman's rho x 100", None, figure=of_rows.spearman, tasks=(SENTENCES,), of_numbers=True),
+    "f1": Metric("F1 (%)", None, figure=of_rows.mean(1), part=of_rows.column(1), tasks=(QUESTIONS,)),
+    "exact_match": Metric("exact match (%)", None, figure=of_rows.mean(0), part=of_rows.column(0), tasks=(QUESTIONS,)),
     LOSS: Metric("validation loss (bits)", None, tested=False, higher_is_better=False),
 }
 
@@ -92,14 +98,15 @@ def tested() -> dict[str, Metric]:
     return {name: metric for name, metric in scored().items() if metric.tested}
 
 
-def summed(task: str | None) -> dict[str, Sums]:
-    """Those of sums over a text's sequences."""
-    return {name: metric.sums for name, metric in METRICS.items() if metric.sums and task in metric.tasks}
+def figured(task: str | None, numbers: bool = False) -> dict[str, Figure]:
+    """Those of rows."""
+    kept = {name: metric for name, metric in METRICS.items() if task in metric.tasks and metric.of_numbers == numbers}
+    return {name: metric.figure for name, metric in kept.items() if metric.figure}
 
 
-def drawn(task: str) -> list[str]:
+def drawn(task: str, numbers: bool = False) -> list[str]:
     """What a grid may name; the first, if it names none."""
-    return [name for name, metric in scored().items() if task in metric.tasks] + list(summed(task))
+    return [name for name, metric in scored().items() if task in metric.tasks] + list(figured(task, numbers))
 
 
 def described(name: str) -> dict[str, Any]:

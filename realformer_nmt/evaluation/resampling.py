@@ -1,10 +1,13 @@
 """Chance among sequences: does a difference hold, and how far would other sequences move a score?"""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
+from realformer_nmt.evaluation.figures_of_rows import Figure
+
 AT_ONCE = 2**24  # numbers drawn
+ROOM = 8  # times as much, where rows are drawn
 
 
 def randomised(differences: np.ndarray, samples: int, seed: int) -> float:
@@ -19,14 +22,26 @@ def randomised(differences: np.ndarray, samples: int, seed: int) -> float:
     return max((reached + 1) / (samples + 1), min(1.0, 2.0 ** (1 - len(unequal))))
 
 
-def interval(rows: np.ndarray, score: Callable[..., float], samples: int, seed: int) -> float:
-    """Half of what holds 95 % of the bootstrap's samples; a score is of the sums of columns, the last of which are
-    targets: a sample without one has no score."""
+def exchanged(own: np.ndarray, other: np.ndarray, figure: Figure, samples: int, seed: int) -> float:
+    """The same of a figure that is no sum over rows: rows of the two are exchanged whole. A sample that has none speaks
+    for chance."""
+    least = abs(figure(own) - figure(other)) * (1 - 1e-9)
+    unequal = int((own != other).any(axis=1).sum())
+    reached, chance = 0, np.random.default_rng(seed)
+    for number in shares(samples, ROOM * own.size):
+        swapped = chance.integers(0, 2, (number, len(own), 1), dtype=np.int8) == 1
+        differences = figure(np.where(swapped, other, own)) - figure(np.where(swapped, own, other))
+        reached += int((~(np.abs(differences) < least)).sum())
+    return max((reached + 1) / (samples + 1), min(1.0, 2.0 ** (1 - unequal)))
+
+
+def interval(rows: np.ndarray, figure: Figure, samples: int, seed: int) -> float:
+    """Half of what holds 95 % of the bootstrap's samples; one without a target has no figure."""
     chance, found = np.random.default_rng(seed), []
-    for number in shares(samples, len(rows)):
-        drawn = chance.integers(0, len(rows), (number, len(rows)))
-        found += [score(*sums) for own in drawn if (sums := rows[own].sum(axis=0))[-1]]
-    low, high = np.percentile(found, [2.5, 97.5])
+    for number in shares(samples, ROOM * rows.size):
+        found.append(figure(rows[chance.integers(0, len(rows), (number, len(rows)))]))
+    every = np.concatenate(found)
+    low, high = np.percentile(every[~np.isnan(every)], [2.5, 97.5])
     return float(high - low) / 2
 
 

@@ -1,26 +1,18 @@
-"""What a model loses on each sequence of a text, beside what fairseq-validate measures over all of them.
+"""What a model loses on each sequence of a text.
 
 A sequence is what the task makes of the text: a line, or a block of tokens. It has targets: a language model's next
-words, a masked model's masked ones.
+words, a masked model's masked ones, the spans that an encoder-decoder fills in.
 """
 
-import hashlib
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
-from fairseq.tasks import FairseqTask
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from realformer_nmt.common.json_records import expected
-from realformer_nmt.common.text_lines import read_recorded
-
-AGAIN = "`realformer-nmt evaluate --anew` makes it again"
+from realformer_nmt.evaluation.rows import Rows
 
 
 class Row(NamedTuple):
@@ -31,10 +23,8 @@ class Row(NamedTuple):
     targets: int
 
 
-class Sequences:
-    def __init__(self) -> None:
-        self.rows: dict[int, Row] = {}  # by their places in the text
-        self._targets: dict[int, bytes] = {}
+class Sequences(Rows):
+    unit = "sequences"
 
     def add(self, sample: Mapping[str, Any], logits: Tensor) -> None:
         """Logits: B x T x V, or N x V of the N targets alone; of no target, fairseq's criterion takes all on a GPU."""
@@ -51,40 +41,11 @@ class Sequences:
             self._targets[name] = where.cpu().numpy().astype("<i8").tobytes()
 
     @property
-    def lines(self) -> list[str]:
-        return ["\t".join(map(str, self.rows[name])) for name in sorted(self.rows)]
+    def targets(self) -> int:
+        return int(self.table[:, 2].sum())
 
     @property
-    def digest(self) -> str:
-        """Of the targets and their positions: two models that are compared had the same."""
-        return hashlib.sha256(b"\0".join(self._targets[name] for name in sorted(self._targets))).hexdigest()
-
-
-@contextmanager
-def watched() -> Iterator[Sequences]:
-    """Of the one model that is validated meanwhile, by fairseq's own method and criterion."""
-    found, validate = Sequences(), FairseqTask.valid_step
-
-    def step(task: Any, sample: Any, model: Any, criterion: Any) -> Any:
-        def add(_model: Any, _given: Any, output: Any) -> None:
-            found.add({**sample, "padding": task.target_dictionary.pad()}, output[0])
-
-        handle = model.register_forward_hook(add)
-        try:
-            return validate(task, sample, model, criterion)
-        finally:
-            handle.remove()
-
-    FairseqTask.valid_step = step
-    try:
-        yield found
-    finally:
-        FairseqTask.valid_step = validate
-
-
-def read(record: Path, run: Mapping[str, Any]) -> np.ndarray:
-    """A row a sequence: bits, right targets, targets."""
-    with expected(record, AGAIN):
-        file = run["files"]["sequences"]
-        rows = [line.split("\t") for line in read_recorded(record.parent / file["path"], file["sha256"], record)]
-        return np.array(rows, dtype=np.float64).reshape(len(rows), len(Row._fields))
+    def accuracy(self) -> dict[str, float]:
+        """In per cent, of all targets."""
+        _, right, targets = self.table.sum(axis=0)
+        return {"accuracy": 100 * right / targets}

@@ -21,7 +21,7 @@ PART_FLAGS = tuple(part.replace("_", "-") for part in PART_NAMES)
 MODEL = (
     *PART_FLAGS,
     *("score-length", "activation-fn", "encoder-attention-pattern", "encoder-window", "encoder-global-tokens"),
-    "encoder-relative-positions",
+    *("encoder-relative-positions", "pooler-dropout", "pooler-activation-fn"),
     *("dropout", "attention-dropout", "activation-dropout", "relu-dropout", "share-decoder-input-output-embed"),
     *("share-all-embeddings", "layernorm-embedding", "no-scale-embedding", "no-token-positional-embeddings"),
     *("checkpoint-activations", "max-source-positions", "max-target-positions"),
@@ -31,6 +31,8 @@ TASK = (
     *("eval-bleu", "eval-tokenized-bleu", "eval-bleu-print-samples"),
     *("tokens-per-sample", "sample-break-mode", "max-positions"),  # of tasks of one text
     *("mask-prob", "leave-unmasked-prob", "random-token-prob", "freq-weighted-replacement"),
+    *("num-classes", "regression-target", "init-token", "separator-token", "shorten-method"),  # of sentences
+    *("stride", "noise-density", "mean-noise-span-length"),  # of questions, and of spans
 )
 LOSS = ("criterion", "label-smoothing", "report-accuracy", "ignore-prefix-size", "sentence-avg", "r-drop-alpha")
 OPTIMIZER = (
@@ -71,7 +73,7 @@ ALLOWED = frozenset(
 )
 CRITERIA = (
     "cross_entropy",
-    "masked_lm",
+    *("masked_lm", "sentence_prediction", "question_answering"),
     *(f"label_smoothed_cross_entropy{kind}" for kind in ("", "_fused", "_r_drop")),
 )
 WORD = re.compile(r"[A-Za-z0-9_.]([A-Za-z0-9_.,+ ()\[\]-]*[A-Za-z0-9_.)\]])?|[(\[][0-9., e-]*[)\]]|-[0-9.][0-9.e-]*")

@@ -3,7 +3,6 @@
 Paths, logging, what is kept, and the split of a step over GPUs and passes are none of them.
 """
 
-import itertools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import MADE_FROM, Record, named
 from realformer_nmt.common.versions import versions
 from realformer_nmt.data_bins import databin
+from realformer_nmt.protocols import tasks
 from realformer_nmt.protocols.command import USER_DIR
 
 GROUPS = ("model", "task", "criterion", "optimizer", "lr_scheduler", "optimization", "dataset", "checkpoint", "common")
@@ -72,8 +72,8 @@ def own_code(cfg: Any) -> str | None:
 
 def inputs(cfg: Any) -> dict[str, Path]:
     """The data-bin's training and validation, its dictionaries, and a checkpoint that the training begins from."""
-    subsets = {"train_subset": cfg.dataset.train_subset, "valid_subset": cfg.dataset.valid_subset}
-    return {**files(cfg.task.data, subsets), **named(beginnings(cfg).values())}
+    read = {"train_subset": cfg.dataset.train_subset, "valid_subset": cfg.dataset.valid_subset, "task": cfg.task._name}
+    return {**files(cfg.task.data, read), **named(beginnings(cfg).values())}
 
 
 def beginnings(cfg: Any) -> dict[str, Path]:
@@ -84,10 +84,12 @@ def beginnings(cfg: Any) -> dict[str, Path]:
 
 def files(data: str, made: Mapping[str, Any]) -> dict[str, Path]:
     """Of each shard, whose files have the same names."""
-    subsets = (made["train_subset"], *made["valid_subset"].split(","))
-    folders = [Path(folder) for folder in data.split(":")]
-    of_each = ((*sorted(folder.glob("dict*.txt")), *databin.files(folder, *subsets).values()) for folder in folders)
-    return named(itertools.chain.from_iterable(of_each))
+    subsets, task = (made["train_subset"], *made["valid_subset"].split(",")), tasks.named(made["task"])
+    found: list[Path] = []
+    for folder in (Path(shard, inner) for shard in data.split(":") for inner in task.folders):
+        found += (path for pattern in task.always for path in sorted(folder.glob(pattern)))
+        found += databin.files(folder, *subsets, endings=task.endings).values()
+    return named(found)
 
 
 def known(record: Path, words: list[str]) -> Record | None:

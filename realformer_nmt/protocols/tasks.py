@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from realformer_nmt.data_bins.languages import no_pair_in, pair_in
+from realformer_nmt.data_bins.languages import no_pair_in, pair_in, questions_in, sentences_in
 
 SIDES = ("encoder", "decoder")
 
@@ -12,8 +12,12 @@ SIDES = ("encoder", "decoder")
 class Task(NamedTuple):
     ending: str  # of an --arch, after the family
     sides: tuple[str, ...]  # of a model
-    languages: Callable[[Path], tuple[str, ...]]  # of a data-bin; a text alone has none
+    languages: Callable[[Path], tuple[str, ...]]  # of a data-bin, which is looked at; a text alone has none
     translates: bool = False
+    folders: tuple[str, ...] = ("",)  # of a data-bin, whose files are
+    always: tuple[str, ...] = ("dict*.txt",)  # these, and those of each subset with one of
+    endings: tuple[str, ...] = ("idx", "bin")
+    loss: str = "nll_loss"  # as a training's log calls that of a target
 
 
 TRANSLATION = "translation"
@@ -21,9 +25,23 @@ TASKS = {
     TRANSLATION: Task("", SIDES, pair_in, translates=True),
     "language_modeling": Task("_lm", ("decoder",), no_pair_in),
     "masked_lm": Task("_bert", ("encoder",), no_pair_in),
+    "sentence_prediction": Task(
+        *("_bert", ("encoder",), sentences_in),
+        folders=("input0", "input1", "label"),
+        endings=("idx", "bin", "label"),
+        loss="loss",  # the other is divided by the words that are read
+    ),
+    "question_answering": Task(
+        *("_bert", ("encoder",), questions_in), always=("dict.txt", "sentencepiece.model"), endings=("json",)
+    ),
+    "span_masked_lm": Task("", SIDES, no_pair_in),
 }
 
 
 def of(cfg: Any) -> Task:
     """Of a training; a task without a row is another way to train on pairs."""
-    return TASKS.get(cfg.task._name, TASKS[TRANSLATION])
+    return named(cfg.task._name)
+
+
+def named(task: str) -> Task:
+    return TASKS.get(task, TASKS[TRANSLATION])

@@ -4,19 +4,18 @@ what is refused."""
 import json
 import re
 from pathlib import Path
-from typing import Any
 
-import commands
 import comparisons
 import numpy as np
 import pytest
-import text_corpora
+import text_comparisons
 import torch
 from fairseq import checkpoint_utils
 from fairseq.data import indexed_dataset
 from fixture_types import Command, Once
 from program import realformer_nmt
 from scipy.stats import permutation_test
+from text_comparisons import rows_of, run_of, words
 
 from realformer_nmt.cli import main
 from realformer_nmt.common import sealed
@@ -25,62 +24,16 @@ from realformer_nmt.comparison.cells import cells
 from realformer_nmt.comparison.grid import load
 from realformer_nmt.comparison.standing import differences
 
-GRID = """
-task = "{task}"
-families = {families}
-layers = ["1"]
-protocol = "{protocol}"
-subsets = ["valid"]
-
-[train]
-{side}-embed-dim = 32
-{side}-ffn-embed-dim = 64
-dropout = 0.0
-attention-dropout = 0.0
-lr = 1e-2
-warmup-updates = 20
-num-workers = 0
-log-interval = 5
-
-[budget]
-updates = 160
-tokens-a-step = 400
-max-tokens = 400
-"""
-MASKED = {"task": "masked_lm", "families": ["post_ln", "pre_ln"], "protocol": "small_bert", "side": "encoder"}
-LANGUAGE = {"task": "language_modeling", "families": ["pre_ln"], "protocol": "small_lm", "side": "decoder"}
-
 
 @pytest.fixture(scope="module")
 def data(once: Once, user_dir: Path) -> Path:
-    return once("text_corpus", lambda folder: text_corpora.write(folder, user_dir)) / "input0"
+    return text_comparisons.corpus(once, user_dir) / "input0"
 
 
 @pytest.fixture(scope="module")
 def root(once: Once, data: Path) -> Path:
     """With a grid and a folder of each task."""
-    return once("compared_text", lambda folder: compare(folder, data))
-
-
-def compare(root: Path, data: Path) -> None:
-    for grid in (MASKED, LANGUAGE):
-        file = root / f"{grid['task']}.toml"
-        file.write_text(GRID.format(**{**grid, "families": json.dumps(grid["families"])}))
-        with commands.starting_forks():
-            assert main(["compare", *map(str, words(root, str(grid["task"]), data))]) == 0
-
-
-def words(root: Path, task: str, data: Path, *more: object) -> list[object]:
-    return [root / f"{task}.toml", "--folder", root / task, "--prepared", data, "--gpus", 0, "--jobs", 2, *more]
-
-
-def run_of(root: Path, task: str, cell: str) -> tuple[Path, dict[str, Any]]:
-    folder = root / task / "cells" / cell
-    return folder, json.loads((folder / "run-valid.json").read_text())
-
-
-def rows_of(folder: Path) -> np.ndarray:
-    return np.loadtxt(folder / "run-valid.sequences.tsv")
+    return text_comparisons.compared(once, data)
 
 
 @pytest.mark.parametrize("task", ["masked_lm", "language_modeling"])

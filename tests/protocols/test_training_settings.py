@@ -143,7 +143,7 @@ def test_every_shard_is_an_input(tmp_path: Path) -> None:
         (tmp_path / shard).mkdir()
         for name in names:
             (tmp_path / shard / name).touch()
-    made = {"train_subset": "train", "valid_subset": "valid"}
+    made = {"train_subset": "train", "valid_subset": "valid", "task": "translation"}
     found = settings.files(f"{tmp_path}/one:{tmp_path}/two", made)
     assert set(found.values()) == {tmp_path / shard / name for shard in ("one", "two") for name in names}
     assert set(settings.files(f"{tmp_path}/one", made)) == set(names)

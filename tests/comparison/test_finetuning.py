@@ -1,0 +1,249 @@
+"""Comparisons of models finetuned to tell classes, numbers and answers, and of models that fill in spans: each metric
+against fairseq's, sklearn's, scipy's or SQuAD's definition."""
+
+import json
+import re
+import string
+from collections import Counter
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import comparisons
+import numpy as np
+import pytest
+import text_comparisons
+from fixture_types import Command, Once
+from program import realformer_nmt
+from scipy.stats import pearsonr, permutation_test, spearmanr
+from sklearn.metrics import matthews_corrcoef
+from text_comparisons import rows_of, run, run_of, words
+
+from realformer_nmt.cli import main
+from realformer_nmt.comparison import measured, summary
+from realformer_nmt.comparison.cells import cells
+from realformer_nmt.comparison.grid import load
+from realformer_nmt.comparison.standing import differences
+
+GRID = """
+task = "{task}"
+families = {families}
+layers = ["1"]
+seeds = {seeds}
+protocol = "{protocol}"
+subsets = ["valid"]
+{more}
+
+[train]
+encoder-embed-dim = 32
+encoder-ffn-embed-dim = 64
+dropout = 0.0
+attention-dropout = 0.0
+lr = 5e-3
+warmup-updates = 5
+num-workers = 0
+log-interval = 5
+{train}
+
+[budget]
+updates = {updates}
+tokens-a-step = 400
+max-tokens = 400
+"""
+USUAL = {"families": '["pre_ln"]', "seeds": [1], "more": "", "train": "", "updates": 60}
+CLASSES = {"task": "sentence_prediction", "families": '["post_ln", "pre_ln"]', "more": 'pretrained = "masked"'}
+NUMBERS = {"task": "sentence_prediction", "train": "num-classes = 1\nregression-target = true"}
+DECODER = "decoder-embed-dim = 32\ndecoder-ffn-embed-dim = 64"
+GRIDS = {
+    "classes": {**USUAL, **CLASSES, "protocol": "small_sentences", "updates": 20},
+    "numbers": {**USUAL, **NUMBERS, "protocol": "small_sentences"},
+    "questions": {**USUAL, "task": "question_answering", "protocol": "small_questions", "updates": 100},
+    "spans": {**USUAL, "task": "span_masked_lm", "seeds": [1, 2], "protocol": "small_spans", "train": DECODER},
+}
+
+
+@pytest.fixture(scope="module")
+def corpus(once: Once, user_dir: Path) -> Path:
+    return text_comparisons.corpus(once, user_dir)
+
+
+@pytest.fixture(scope="module")
+def data(corpus: Path, once: Once) -> dict[str, Path]:
+    """By grid. The number of a sentence is how often it has an a or a b."""
+
+    def write(folder: Path) -> None:
+        (folder / "input0").symlink_to(corpus / "input0")
+        (folder / "label").mkdir()
+        for split in ("train", "valid"):
+            lines = (corpus / f"{split}.text").read_text().splitlines()
+            (folder / "label" / f"{split}.label").write_text(
+                "".join(f"{len(re.findall('[ab]', line))}\n" for line in lines)
+            )
+
+    numbers = once("sentences_with_numbers", write)
+    return {"classes": corpus, "numbers": numbers, "questions": corpus / "questions", "spans": corpus / "input0"}
+
+
+@pytest.fixture(scope="module")
+def root(once: Once, corpus: Path, data: dict[str, Path]) -> Path:
+    """With a grid and a folder of each."""
+    masked = text_comparisons.compared(once, corpus / "input0") / "masked_lm"
+
+    def compare(folder: Path) -> None:
+        (folder / "masked").symlink_to(masked)
+        for name, grid in GRIDS.items():
+            (folder / f"{name}.toml").write_text(GRID.format(**grid))
+            run(folder, name, data[name])
+
+    return once("compared_tunings", compare)
+
+
+def cell_of(root: Path, name: str, cell: str = "pre_ln-1-s1") -> tuple[Path, dict[str, Any], dict[str, Any]]:
+    """Its folder, its own record and the report's."""
+    return *run_of(root, name, cell), comparisons.by_name(comparisons.results(root / name))[cell]
+
+
+def validated(fairseq: Command, user_dir: Path, data: Path, checkpoint: Path, task: str, *more: object) -> str:
+    asked = ("--path", checkpoint, "--task", task, "--cpu", "--max-tokens", 400, *more)
+    done = fairseq("validate", data, "--user-dir", user_dir, *asked)
+    assert done.returncode == 0, done.stderr
+    return str(done.stdout + done.stderr)
+
+
+def test_classes_are_judged_as_fairseq_and_sklearn_judge_them(
+    root: Path, data: dict[str, Path], fairseq: Command, user_dir: Path
+) -> None:
+    folder, own, found = cell_of(root, "classes")
+    scores = {name: score["score"] for name, score in found["scores"].items()}
+    head = ("--criterion", "sentence_prediction", "--num-classes", 2)
+    told = validated(fairseq, user_dir, data["classes"], folder / "average.pt", "sentence_prediction", *head)
+    assert float(re.findall(r"accuracy ([\d.]+)", told)[-1]) == pytest.approx(
+        found["scores"]["accuracy"]["score"], 0.001
+    )
+    assert float(re.findall(r"\| loss ([\d.]+)", told)[-1]) == pytest.approx(
+        found["scores"]["valid_loss"]["score"], 0.01
+    )
+    _, said, wanted = rows_of(folder).T
+    assert scores["matthews"] == pytest.approx(100 * matthews_corrcoef(wanted, said))
+    labels = (data["classes"] / "valid.label").read_text().split()
+    assert Counter(wanted) == dict(enumerate(sorted(Counter(labels).values(), reverse=True)))
+    assert (own["unit"], own["lines"], found["state"], found["unigram_entropy"]) == ("sentences", 60, "done", None)
+    assert found["curves"]["valid"][-1]["nll_loss"] == pytest.approx(scores["valid_loss"], 0.01)
+
+
+def test_p_of_classes_is_scipys(root: Path) -> None:
+    record = comparisons.results(root / "classes")
+    right = [np.equal(*rows_of(run_of(root, "classes", f"{name}-1-s1")[0]).T[1:]) for name in ("pre_ln", "post_ln")]
+    chance = {"permutation_type": "samples", "n_resamples": 20_000, "rng": np.random.default_rng(1)}
+    p = permutation_test((right[0] * 1.0 - right[1],), np.sum, **chance).pvalue
+    row = next(row for row in record["rows"] if row["family"] == "pre_ln")
+    assert row["p"] == pytest.approx(p, abs=0.02)
+    runs = [run_of(root, "classes", f"{name}-1-s1")[0] / "run-valid.json" for name in ("pre_ln", "post_ln")]
+    assert 0 < (measured.p_value(*runs, "matthews", summary.SAMPLES, 1) or 0) <= 1
+
+
+def test_each_family_begins_with_its_own_masked_model(root: Path, data: dict[str, Path]) -> None:
+    grid = load(root / "classes.toml")
+    found = cells(grid, measured.find(grid, data["classes"], None, root), root / "classes", 0)
+    for cell in found:
+        masked = root / "masked" / "cells" / cell.name / "average.pt"
+        made = json.loads((cell.folder / "train.json").read_text())["made_from"]
+        assert made["settings"]["begun_by"] == "finetune_from_model"
+        assert made["inputs"]["average.pt"]["sha256"] == sha256(masked.read_bytes()).hexdigest()
+        assert differences(cell) == []
+    masked = root / "masked" / "cells" / found[0].name / "average.pt"
+    content = masked.read_bytes()
+    masked.write_bytes(content + b"\0")
+    assert [differences(cell) for cell in found] == [["train: average.pt is another file"], []]
+    masked.write_bytes(content)
+
+
+def test_labels_that_change_are_noticed(root: Path, data: dict[str, Path]) -> None:
+    grid = load(root / "numbers.toml")
+    (cell,) = cells(grid, measured.find(grid, data["numbers"], None, root), root / "numbers", 0)
+    assert differences(cell) == []
+    labels = data["numbers"] / "label" / "train.label"
+    text = labels.read_text()
+    labels.write_text(text.replace("1", "2", 1))
+    assert differences(cell) == ["train: train.label is another file"]
+    labels.write_text(text)
+
+
+def test_numbers_are_judged_as_scipy_judges_them(root: Path, data: dict[str, Path]) -> None:
+    folder, own, found = cell_of(root, "numbers")
+    _, told, wanted = rows_of(folder).T
+    numbers = (data["numbers"] / "label" / "valid.label").read_text().split()
+    assert wanted.tolist() == [*map(float, numbers)]
+    assert found["scores"]["pearson"]["score"] == pytest.approx(100 * pearsonr(told, wanted).statistic)
+    assert found["scores"]["spearman"]["score"] == pytest.approx(100 * spearmanr(told, wanted).statistic)
+    assert found["scores"]["pearson"]["score"] > 50
+    assert own["measures"]["loss"] == pytest.approx(((told - wanted) ** 2).mean() / np.log(2), rel=1e-4)
+    assert comparisons.results(root / "numbers")["metric"] == "pearson"
+
+
+def test_answers_are_judged_by_squads_definition(root: Path, data: dict[str, Path], tmp_path: Path) -> None:
+    folder, own, found = cell_of(root, "questions")
+    asked = ("--questions", data["questions"] / "valid.json", "--output", tmp_path, "--cpu")
+    done = realformer_nmt("answer", folder / "average.pt", *asked)
+    assert done.returncode == 0, done.stderr
+    answers, (article,) = json.loads((tmp_path / "answers.json").read_text()), json.loads(asked[1].read_text())["data"]
+
+    def normal(text: str) -> list[str]:
+        kept = "".join(letter for letter in text.lower() if letter not in string.punctuation)
+        return re.sub(r"\b(a|an|the)\b", " ", kept).split()
+
+    exact, shared = [], []
+    for question in (held["qas"][0] for held in article["paragraphs"]):
+        ours, theirs = normal(answers[question["id"]]), normal(question["answers"][0]["text"])
+        same = sum((Counter(ours) & Counter(theirs)).values())
+        exact.append(ours == theirs)
+        shared.append(2 * same / (len(ours) + len(theirs)))
+    assert found["scores"]["exact_match"]["score"] == pytest.approx(100 * np.mean(exact))
+    assert found["scores"]["f1"]["score"] == pytest.approx(100 * np.mean(shared))
+    assert own["unit"] == "questions"
+    assert found["scores"]["f1"]["score"] > 20
+
+
+def test_spans_are_the_same_whatever_the_seed_and_lose_what_fairseq_says(
+    root: Path, data: dict[str, Path], fairseq: Command, user_dir: Path
+) -> None:
+    folder, own, _ = cell_of(root, "spans")
+    told = validated(fairseq, user_dir, data["spans"], folder / "average.pt", "span_masked_lm")
+    assert float(re.findall(r"ppl ([\d.]+)", told)[-1]) == pytest.approx(
+        own["scores"]["perplexity"]["score"], abs=0.006
+    )
+    other = run_of(root, "spans", "pre_ln-1-s2")[1]
+    assert (own["targets"], own["lines"]) == (other["targets"], 60)
+    assert own["scores"]["perplexity"] != other["scores"]["perplexity"]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "told"),
+    [
+        ("classes", ('"masked"', '"none"'), "none is not there, which pretrained says to begin with: train it first"),
+        (
+            "classes",
+            ('"masked"', '"{a}.pt"'),
+            "pretrained: {a}.pt: allowed in braces are family, layers and seed",
+        ),
+        ("classes", ('pretrained = "masked"', 'metric = "pearson"'), "metric pearson is not one of accuracy, matthews"),
+        ("numbers", ("seeds", 'metric = "accuracy"\nseeds'), "metric accuracy is not one of pearson, spearman"),
+        ("classes", ('["valid"]', '["train", "test"]'), "holds no subset test: there are train, valid"),
+        ("questions", ('["valid"]', '["test"]'), "test.json: no such file; give a file in SQuAD's format"),
+    ],
+)
+def test_what_does_not_fit_is_said_before_anything_is_trained(
+    name: str,
+    change: tuple[str, str],
+    told: str,
+    root: Path,
+    data: dict[str, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "masked").symlink_to(root / "masked")
+    (tmp_path / f"{name}.toml").write_text(GRID.format(**GRIDS[name]).replace(*change))
+    assert main(["compare", *map(str, words(tmp_path, name, data[name]))]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
+    assert not (tmp_path / name / "cells").exists()
