@@ -45,7 +45,7 @@ setup(
         Extension(
             "realformer_nmt.kernels.native._kernels",
             NATIVE,
-            depends=["realformer_nmt/kernels/native/native.h"],
+            depends=sorted(map(str, Path("realformer_nmt/kernels/native").glob("*.h"))),
             extra_compile_args=["-O3"],
             libraries=["dl"],
             optional=True,

@@ -115,7 +115,7 @@ class Grown(SelfCache):
     def start(self) -> int:
         return self.parts[0].size(2)
 
-    def extend(self, new: KeysValues) -> KeysValues:
+    def extend(self, new: KeysValues, _apart: bool = False) -> KeysValues:
         start = self.start
         self.parts = tuple(torch.cat(both, 2) for both in zip(self.parts, new.parts, strict=True))
         return KeysValues(self.parts, start)

@@ -3,12 +3,16 @@
 The largest k of a row are in the k blocks whose maxima are largest: one pass for the maxima, and few numbers to sort.
 """
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
+
+from realformer_nmt.kernels.native.best import Search
+from realformer_nmt.kernels.native.library import library
 
 BLOCK = 64  # words
 CACHED = 2**18  # numbers that are still in the cache when they are read a second time
@@ -30,6 +34,23 @@ class Piece(NamedTuple):
 
 def best(pieces: Iterable[Tensor], first: int, number: int) -> Best:
     """Of logits, rows x words each, the vocabulary in order. They are overwritten."""
+    rest = iter(pieces)
+    logits = next(rest)
+    pieces = itertools.chain([logits], rest)
+    if logits.is_cpu and logits.dtype is torch.float32 and library() is not None:
+        return _by_kernel(pieces, Search(len(logits), first, number))
+    return _by_torch(pieces, first, number)
+
+
+def _by_kernel(pieces: Iterable[Tensor], search: Search) -> Best:
+    front = []
+    for logits in pieces:
+        front.append(logits[:, : max(0, search.first - search.seen)].clone())
+        search.add(logits)
+    return Best(torch.cat(front, 1), search.values, search.words, search.log_of_sum())
+
+
+def _by_torch(pieces: Iterable[Tensor], first: int, number: int) -> Best:
     front, found, words = [], [], 0
     for logits in pieces:
         own = max(0, first - words)

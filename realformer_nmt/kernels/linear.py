@@ -11,7 +11,7 @@ from realformer_nmt.common.errors import OptionError, UserError
 from realformer_nmt.kernels.matmul import product
 from realformer_nmt.kernels.precision import EXACT, FORMS, demand_supported
 
-PIECE = 8192  # outputs: what a batch's beams have of them stays in the cache of a processor
+PIECE = 8192
 
 
 def linear(inputs: int, outputs: int, bias: bool = True) -> nn.Linear:

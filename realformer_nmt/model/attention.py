@@ -9,6 +9,8 @@ from torch import Tensor, nn
 
 from realformer_nmt.kernels.dropout import Dropout
 from realformer_nmt.kernels.linear import Joint, linear
+from realformer_nmt.kernels.native.attention import attend
+from realformer_nmt.kernels.native.library import built, library
 from realformer_nmt.model.cache import CrossCache, KeysValues, SelfCache
 from realformer_nmt.model.carry import Carried, Carry
 from realformer_nmt.model.pattern import FULL, Pattern, View
@@ -44,6 +46,8 @@ class Attention(nn.Module, ABC):
         self.score_source, self.carry, self.depth = source, carry, depth
         self.pattern, self.positions = pattern, positions
         self.plain = isinstance(source, Dot) and carry.keeps_scores and positions.none
+        self.known = type(source) is Dot and positions.none and "divisor" in vars(type(carry))  # to our kernel
+        self.kernel = False  # whether it decodes by ours, where that is
         self.dropout_module = Dropout(dropout, module_name=type(self).__name__)
         if source.queries:
             self.q_proj = xavier_linear(width, width, gains.query_key)
@@ -63,7 +67,10 @@ class Attention(nn.Module, ABC):
     ) -> Attended:
         """mask is True where a query may not look, and broadcasts to B x H x T x S. Without `weights`, where the scores
         are plain ones of this layer alone, torch's own kernel does it all."""
-        query, seen, carried = self._look(x, memory, carried, cache)
+        stepping = not weights and self._fits_our_kernel(x, cache)
+        query, seen, carried = self._look(x, memory, carried, cache, stepping)
+        if stepping and query is not None:
+            return self._step(query, seen, None if seen.own else mask, carried)
         views = self.pattern.views(query, seen, mask)
         if not weights and self._fits_one_kernel(x, cache):
             dropout = self.dropout_module.p if self.dropout_module.applies else 0.0
@@ -81,14 +88,26 @@ class Attention(nn.Module, ABC):
         """torch's has no dropout on the CPU, and for the few queries of a decoding step takes longer there."""
         return self.plain and not (x.device.type == "cpu" and (self.dropout_module.applies or cache is not None))
 
+    def _fits_our_kernel(self, x: Tensor, cache: Any) -> bool:
+        decoding = cache is not None and self.kernel and built() is not None and not torch.is_grad_enabled()
+        return decoding and x.is_cpu and x.dtype is torch.float32 and not self.dropout_module.applies
+
+    def _step(self, query: Tensor, seen: KeysValues, hidden: Tensor | None, carried: Carried) -> Attended:
+        before, divisor = carried[0] if carried else None, self.carry.divisor(self.depth)
+        heads, total = attend(query, seen.parts[::-1], seen.own[::-1], seen.origin, hidden, before, divisor)
+        return Attended(self.out_proj(heads), carried if total is None else (total,), None)
+
     def _join(self, heads: Sequence[Tensor], length: int) -> Tensor:
         return self.out_proj(self.pattern.join(heads, length).transpose(1, 2).flatten(2))  # B x T x C
 
+    def make_generation_fast_(self, **_options: Any) -> None:
+        self.kernel = self.known and library() is not None
+
     @abstractmethod
     def _look(
-        self, x: Tensor, memory: Tensor, carried: Carried, cache: Any
+        self, x: Tensor, memory: Tensor, carried: Carried, cache: Any, stepping: bool
     ) -> tuple[Tensor | None, KeysValues, Carried]:
-        """The queries, where there are any, and what they look at."""
+        """The queries, where there are any, and what they look at; `stepping`: our kernel looks."""
 
     def _keys_values(self, projected: Sequence[Tensor], carried: Carried) -> tuple[KeysValues, Carried]:
         """Of values, and of keys where there are any."""
@@ -106,6 +125,7 @@ class SelfAttention(Attention):
     joint: Joint | None = None  # where it decodes
 
     def make_generation_fast_(self, **options: Any) -> None:
+        super().make_generation_fast_(**options)
         projections = self._projections()
         if all(isinstance(projection, nn.Linear) for projection in projections):
             self.joint = Joint(*projections)
@@ -121,25 +141,27 @@ class SelfAttention(Attention):
         return [self.v_proj, *keys, *([self.q_proj] if self.score_source.queries else [])]
 
     def _look(
-        self, x: Tensor, _memory: Tensor, carried: Carried, cache: SelfCache | None
+        self, x: Tensor, _memory: Tensor, carried: Carried, cache: SelfCache | None, stepping: bool
     ) -> tuple[Tensor | None, KeysValues, Carried]:
         projected = [layer(x) for layer in self._projections()] if self.joint is None else self.joint.outputs(x)
         query = self._heads(projected[-1]) if self.score_source.queries else None
         new, carried = self._keys_values(projected[:-1] if query is not None else projected, carried)
-        return query, (new if cache is None else cache.extend(new)), carried
+        return query, (new if cache is None else cache.extend(new, stepping)), carried
 
 
 class CrossAttention(Attention):
     """Keys and values are of the other sequence, which does not grow: the cache holds them from the first step."""
 
     def _look(
-        self, x: Tensor, memory: Tensor, carried: Carried, cache: CrossCache | None
+        self, x: Tensor, memory: Tensor, carried: Carried, cache: CrossCache | None, stepping: bool
     ) -> tuple[Tensor, KeysValues, Carried]:
         query = self._heads(self.q_proj(x))
         if cache is not None and cache.held is not None:
             return query, cache.held, carried
         seen, carried = self._keys_values([self.v_proj(memory), self.k_proj(memory)], carried)
-        if cache is not None:
+        if cache is not None and stepping:
+            cache.held = seen
+        elif cache is not None:
             value, key = seen.parts
             across = key.transpose(-1, -2).contiguous().transpose(-1, -2)  # or each step copies
             seen = cache.held = KeysValues((value.contiguous(), across))

@@ -27,6 +27,7 @@ class KeysValues(NamedTuple):
     start: int = 0  # position of the first query
     beams: int = 1
     own: tuple[Tensor, ...] = ()  # each beam's last position alone, as it is: where parts grow, they are finite
+    origin: Tensor | None = None  # the lineage's: B x beams x S
 
     @property
     def length(self) -> int:
@@ -89,15 +90,20 @@ class SelfCache:
         self.lineage = lineage
         self.buffers: tuple[Tensor, ...] = ()  # values, keys: B x H x at least S * beams x D
 
-    def extend(self, new: KeysValues) -> KeysValues:
+    def extend(self, new: KeysValues, apart: bool = False) -> KeysValues:
+        """`apart`: for our kernel, which reads of each beam its own history alone, and writes what is new itself."""
         beams, length = self.lineage.beams, self.lineage.length
         end, written = length * beams, [part.detach() for part in new.parts]
         self.buffers = self.buffers or tuple(part[:, :, :0] for part in written)
         if end > self.buffers[0].size(2):
-            self.buffers = tuple(_enlarged(buffer, POSITIONS * beams, at > 0) for at, buffer in enumerate(self.buffers))
+            self.buffers = tuple(
+                _enlarged(buffer, POSITIONS * beams, at > 0 and not apart) for at, buffer in enumerate(self.buffers)
+            )
         for buffer, part in zip(self.buffers, written, strict=True):
-            torch.nan_to_num(part, 0, 0, 0, out=buffer[:, :, end - beams : end])  # or 0 times it is NaN for all beams
-        return KeysValues(tuple(buffer[:, :, :end] for buffer in self.buffers), length - 1, beams, tuple(written))
+            if not apart:  # or 0 times it is NaN for all beams
+                torch.nan_to_num(part, 0, 0, 0, out=buffer[:, :, end - beams : end])
+        seen = tuple(buffer[:, :, :end] for buffer in self.buffers)
+        return KeysValues(seen, length - 1, beams, tuple(written), self.lineage.origin)
 
     @property
     def sentences(self) -> int:
@@ -129,7 +135,7 @@ def _enlarged(buffer: Tensor, least: int, across: bool) -> Tensor:
 
 def _kept(buffer: Tensor, sentences: Tensor) -> Tensor:
     """In the same order in memory."""
-    across = not buffer.is_contiguous()
+    across = buffer.stride(-1) != 1
     return buffer.mT.index_select(0, sentences).mT if across else buffer.index_select(0, sentences)
 
 

@@ -22,6 +22,11 @@ class Carry:
         """Of this layer, never masked, B or 1 x H x T x S. The logits, and what goes on."""
         return raw, carried
 
+    def divisor(self, _depth: int) -> int | None:
+        """Logits are the sum of all scores so far divided by this; of None those of the layer alone. A class that
+        does not say it itself decodes without our kernel."""
+        return None
+
 
 class RunningSum(Carry):
     """total_l = scores_l + total_{l-1}, logits_l = total_l: RealFormer (He et al. 2021), section 3."""
@@ -32,6 +37,9 @@ class RunningSum(Carry):
         total = raw + carried[0] if carried else raw.float()  # fp32: sixty fp16 scores would overflow
         return total, (total,)
 
+    def divisor(self, _depth: int) -> int | None:
+        return 1
+
 
 class RunningMean(RunningSum):
     """logits_l = total_l / l with the total of the running sum: RealFormer, section 4.1.3 and table 7."""
@@ -39,6 +47,9 @@ class RunningMean(RunningSum):
     def scores(self, raw: Tensor, carried: Carried, depth: int) -> tuple[Tensor, Carried]:
         total, carried = super().scores(raw, carried, depth)
         return total / depth, carried
+
+    def divisor(self, depth: int) -> int | None:
+        return depth
 
 
 CARRIES: dict[str, Carry] = {"none": Carry(), "sum": RunningSum(), "mean": RunningMean()}

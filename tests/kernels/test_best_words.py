@@ -4,6 +4,12 @@ import pytest
 import torch
 
 from realformer_nmt.kernels.best_words import BLOCK, best
+from realformer_nmt.kernels.native.library import HIDDEN
+
+
+@pytest.fixture(params=["", "0"], ids=["our kernel", "torch"], autouse=True)
+def _by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HIDDEN, request.param)
 
 
 @pytest.mark.parametrize("words", [9, BLOCK, 7 * BLOCK + 5, 12 * BLOCK])
@@ -25,3 +31,11 @@ def test_a_row_that_is_no_number_says_so_and_spoils_no_other() -> None:
     found = best([logits.clone()], 4, 2)
     assert (found.values - found.total).isnan().any(1).tolist() == [False, True, True]
     assert torch.equal(found.words[0], logits[0, 4:].topk(2).indices + 4)
+
+
+def test_words_that_nothing_is_left_of_are_no_best_ones() -> None:
+    logits = torch.full((2, 9), -torch.inf)
+    logits[:, [3, 6]] = torch.tensor([1.0, 2.0])
+    found = best([logits.clone()], 2, 2)
+    assert found.words.tolist() == [[6, 3]] * 2
+    torch.testing.assert_close(found.total, logits.logsumexp(1, True))

@@ -26,10 +26,14 @@ MODELS = [
 ]
 
 
+@pytest.mark.parametrize("fast", [False, True], ids=["as trained", "laid out"])
 @pytest.mark.parametrize("parts", MODELS, ids="-".join)
 @pytest.mark.parametrize("moves", MOVES)
-def test_every_row_goes_on_from_its_own_words(moves: str, parts: tuple[str, str, str, str]) -> None:
+@torch.no_grad()
+def test_every_row_goes_on_from_its_own_words(moves: str, parts: tuple[str, str, str, str], fast: bool) -> None:
     model = combination(parts).eval()
+    if fast:  # our kernels are used where there are some
+        model.make_generation_fast_(need_attn=False)
     sentences = torch.arange(len(SOURCE)).repeat_interleave(BEAMS)
     encoder_out = model.encoder.reorder_encoder_out(model.encoder(SOURCE), sentences)
     tokens = torch.full((len(sentences), 1), 2)
@@ -54,9 +58,10 @@ def overflowing(model: nn.Module, word: int, size: float) -> nn.Module:
     return model.eval()
 
 
+@pytest.mark.parametrize("fast", [False, True], ids=["as trained", "laid out"])
 @pytest.mark.parametrize("before", [False, True])
 @pytest.mark.parametrize("size", [torch.inf, torch.nan, 3e38])
-def test_a_beam_that_overflows_is_lost_alone_as_stocks_is(size: float, before: bool) -> None:
+def test_a_beam_that_overflows_is_lost_alone_as_stocks_is(size: float, before: bool, fast: bool) -> None:
     theirs = stock(before)
     torch.manual_seed(3)
     for parameter in theirs.parameters():
@@ -66,6 +71,8 @@ def test_a_beam_that_overflows_is_lost_alone_as_stocks_is(size: float, before: b
     sample = {"net_input": {"src_tokens": SOURCE, "src_lengths": SOURCE.ne(1).sum(1)}}
     found = []
     for model in (overflowing(ours, 6, size), overflowing(theirs, 6, size)):
+        if fast and model is ours:
+            ours.make_generation_fast_(need_attn=False)
         search = SequenceGenerator([model], dictionary(), beam_size=BEAMS, min_len=4, max_len_b=8)
         found.append(search.generate([model], sample))
     for mine, stocks in zip(*found, strict=True):

@@ -23,6 +23,11 @@ def library() -> Any | None:
     return module if module is not None and module.able and os.environ.get(HIDDEN) != "0" else None
 
 
+def kernels() -> Any:
+    """The module, where `library` has found it."""
+    return built()
+
+
 def state() -> str:
     """For a user."""
     module = built()

@@ -36,7 +36,7 @@ WIDE static float round_row(const float *x, int64_t count, uint8_t *rounded) {
     return largest <= FLT_MAX ? scale : NAN;
 }
 
-WIDE static inline __attribute__((always_inline)) void multiply(const Product *p, int64_t row, int64_t panel, int rows) {
+WIDE INLINE void multiply(const Product *p, int64_t row, int64_t panel, int rows) {
     const int8_t *weight = p->weight + panel * p->groups * 4 * PANEL;
     const uint8_t *rounded = p->rounded + row * p->stride;
     const int64_t first = panel * PANEL;
@@ -93,19 +93,18 @@ WIDE static void multiply_panel(void *given, int64_t panel) {
     }
 }
 
-bool linear8(const float *x, const int8_t *weight, const int32_t *start, const float *scale, const float *bias, float *y,
-             int64_t rows, int64_t inputs, int64_t outputs, int threads) {
-    const int64_t stride = (inputs + 63) / 64 * 64, most = rows < BLOCK ? rows : BLOCK;
-    uint8_t *rounded = aligned_alloc(64, most * stride);
+bool linear8(const int64_t *n) {
+    Product p = {AT(float, n[0]), AT(float, n[3]), AT(float, n[4]), AT(int8_t, n[1]), AT(int32_t, n[2]), AT(float, n[5])};
+    const int64_t rows = n[6], most = rows < BLOCK ? rows : BLOCK;
     float row_scale[BLOCK];
-    if (!rounded) return false;
-    Product p = {x, scale, bias, weight, start, y, row_scale, rounded, 0, inputs, outputs, stride, (inputs + 3) / 4};
-    for (int64_t row = 0; row < rows; row += BLOCK) {
-        p.x = x + row * inputs, p.y = y + row * outputs;
+    p.inputs = n[7], p.outputs = n[8], p.groups = (p.inputs + 3) / 4, p.stride = (p.inputs + 63) / 64 * 64;
+    p.row_scale = row_scale, p.rounded = aligned_alloc(64, (most + 1) * p.stride);
+    if (!p.rounded) return false;
+    for (int64_t row = 0; row < rows; row += BLOCK, p.x += BLOCK * p.inputs, p.y += BLOCK * p.outputs) {
         p.rows = rows - row < BLOCK ? rows - row : BLOCK;
-        side_by_side(round_tile, &p, (p.rows + TILE - 1) / TILE, threads);
-        side_by_side(multiply_panel, &p, (outputs + PANEL - 1) / PANEL, threads);
+        side_by_side(round_tile, &p, (p.rows + TILE - 1) / TILE, (int)n[9]);
+        side_by_side(multiply_panel, &p, (p.outputs + PANEL - 1) / PANEL, (int)n[9]);
     }
-    free(rounded);
+    free(p.rounded);
     return true;
 }

@@ -5,36 +5,37 @@
 
 #include "native.h"
 
-enum { MOST = 16 };
+typedef bool (*Kernel)(const int64_t *numbers);
+enum { MOST = 33 };
 
-/* All arguments are whole numbers. */
-static bool numbers_of(PyObject *const *given, Py_ssize_t count, Py_ssize_t wanted, int64_t *numbers) {
-    if (count != wanted) {
-        PyErr_Format(PyExc_TypeError, "%zd arguments are needed, %zd were given", wanted, count);
-        return false;
-    }
-    for (Py_ssize_t at = 0; at < count; at++) numbers[at] = PyLong_AsLongLong(given[at]);
-    return !PyErr_Occurred();
-}
-
-#define AT(type, number) ((type *)(intptr_t)(number))
-
-static PyObject *py_linear8(PyObject *module, PyObject *const *given, Py_ssize_t count) {
-    int64_t n[MOST];
+/* All arguments are whole numbers, 0 in the place of what is not there. */
+static PyObject *call(Kernel kernel, PyObject *const *given, Py_ssize_t count, Py_ssize_t wanted) {
+    int64_t numbers[MOST];
     bool done;
-    if (!numbers_of(given, count, 10, n)) return NULL;
+    if (count != wanted) return PyErr_Format(PyExc_TypeError, "%zd arguments are needed, %zd were given", wanted, count);
+    for (Py_ssize_t at = 0; at < count; at++) numbers[at] = PyLong_AsLongLong(given[at]);
+    if (PyErr_Occurred()) return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    done = linear8(AT(float, n[0]), AT(int8_t, n[1]), AT(int32_t, n[2]), AT(float, n[3]), AT(float, n[4]), AT(float, n[5]),
-                   n[6], n[7], n[8], (int)n[9]);
+    done = kernel(numbers);
     Py_END_ALLOW_THREADS;
     if (!done) return PyErr_NoMemory();
     Py_RETURN_NONE;
 }
 
-static PyMethodDef functions[] = {
-    {"linear8", (PyCFunction)(void (*)(void))py_linear8, METH_FASTCALL, "x, weight, start, scale, bias or 0, y, rows, inputs, outputs, threads"},
-    {NULL, NULL, 0, NULL},
-};
+static PyObject *py_linear8(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+    return call(linear8, given, count, 10);
+}
+
+static PyObject *py_best(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+    return call(best, given, count, 11);
+}
+
+static PyObject *py_attend(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+    return call(attend, given, count, 33);
+}
+
+#define FUNCTION(name) {#name, (PyCFunction)(void (*)(void))py_##name, METH_FASTCALL, NULL}
+static PyMethodDef functions[] = {FUNCTION(linear8), FUNCTION(best), FUNCTION(attend), {NULL, NULL, 0, NULL}};
 
 static int fill(PyObject *module) {
     const bool able = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

@@ -1,4 +1,5 @@
 /* What the kernels share: the instructions that they are written in, and threads. */
+#pragma once
 
 #include <float.h>
 #include <immintrin.h>
@@ -10,13 +11,19 @@
 
 #define WIDE __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
 
+#define INLINE static inline __attribute__((always_inline))
+
 typedef void (*Task)(void *given, int64_t number);
 
 /* Every task below `count`, by torch's own threads if there are any. */
 void side_by_side(Task task, void *given, int64_t count, int threads);
 
-bool linear8(const float *x, const int8_t *weight, const int32_t *start, const float *scale, const float *bias, float *y,
-             int64_t rows, int64_t inputs, int64_t outputs, int threads);
+/* The kernels, of numbers in the order in which the Python beside them gives these; false where memory is missing. */
+bool linear8(const int64_t *numbers);
+bool best(const int64_t *numbers);
+bool attend(const int64_t *numbers);
+
+#define AT(type, number) ((type *)(intptr_t)(number))
 
 WIDE static inline __mmask16 mask_of(int64_t left) { return left >= 16 ? 0xffff : (__mmask16)((1u << left) - 1); }
 
