@@ -29,6 +29,29 @@ class Standing(NamedTuple):
         return complete and not self.differences and not self.gone
 
 
+def outputs(record: Path, content: Record) -> tuple[list[str], tuple[str, ...]]:
+    """In words, those that are others than were made; and those that are gone."""
+    changed, gone = [], []
+    for name, known in content[OUTPUTS].items():
+        place = record.parent / name
+        if not place.is_file():
+            gone.append(name)
+        elif fingerprint(place, known)["sha256"] != known["sha256"]:
+            changed.append(f"{name} is another file than was made")
+    return changed, tuple(gone)
+
+
+def damage(record: Path) -> list[str]:
+    """What is no longer as it was finished, whatever it was made from."""
+    try:
+        content = sealed.read(record, AGAIN, WANTED)
+        with json_records.expected(record, AGAIN):
+            changed, gone = outputs(record, content)
+    except UserError as error:
+        return [str(error)]
+    return changed + [f"{name} is gone" for name in gone]
+
+
 @dataclass(frozen=True)
 class Stage:
     """What a stage is asked to make, and from what. What it makes lies beside its record, or below."""
@@ -50,14 +73,8 @@ class Stage:
             return Standing(differences=(str(error),))
 
     def _compared(self, before: Record, others: list[str]) -> Standing:
-        places = {name: self.record.parent / name for name in before[OUTPUTS]}
-        there = {name: place for name, place in places.items() if place.is_file()}
-        for name, place in there.items():
-            known = before[OUTPUTS][name]
-            if fingerprint(place, known)["sha256"] != known["sha256"]:
-                others.append(f"{name} is another file than was made")
-        gone = tuple(name for name in places if name not in there) if self.lasting else ()
-        return Standing(before, tuple(others), gone)
+        changed, gone = outputs(self.record, before)
+        return Standing(before, (*others, *changed), gone if self.lasting else ())
 
     def finished(self, anew: bool, *outputs: Path) -> bool:
         """Says so if it is; refuses if what is there was made from something else, or is what it is made from."""

@@ -1,10 +1,11 @@
 """cell.json: what became of a cell, on which machine, in which sessions."""
 
+import functools
 from dataclasses import asdict
 from datetime import datetime, timezone
 from typing import Any
 
-from realformer_nmt.common import json_records, sealed
+from realformer_nmt.common import finished, json_records, sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import held
 from realformer_nmt.common.versions import hardware
@@ -21,6 +22,8 @@ OF_CELL = {
     "machine": absent_or(kinds.table_of(absent_or(kinds.either(text, number)))),
 }
 SESSION = dict.fromkeys(("started", "finished"), absent_or(text))
+DAMAGED = "damaged"  # was done, and its results are no longer what they were
+RESULTS = ("run*.json", "translation*/translation.json")
 ENDED = (*FINAL, "error")  # an error is tried again by the next command, not by this one
 
 
@@ -38,9 +41,22 @@ class Note:
 
     @property
     def state(self) -> str:
-        """Of a cell that calls itself running the lock says whether it is."""
+        """Of a cell that calls itself running the lock says whether it is, of one that is done its results."""
         state = str(self.content["state"])
-        return state if state != "running" or held(self._cell.lock) else "interrupted"
+        if state == "running" and not held(self._cell.lock):
+            return "interrupted"
+        return DAMAGED if state == "done" and self.damage else state
+
+    @functools.cached_property
+    def damage(self) -> list[str]:
+        """Of its results, by their own records."""
+        records = sorted(path for pattern in RESULTS for path in self._cell.folder.glob(pattern))
+        return [told for record in records for told in finished.damage(record)]
+
+    @property
+    def evidence(self) -> str | None:
+        found: str | None = self.content["evidence"] if self.state != DAMAGED else "; ".join(self.damage)
+        return found
 
     @property
     def failed(self) -> bool:

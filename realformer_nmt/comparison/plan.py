@@ -67,7 +67,8 @@ def demand_states_of(cell: Cell) -> None:
         args = training(cell)
         if args.begin_with and not args.begin_with.is_file():
             raise UserError(f"{args.begin_with} is not there, which pretrained says to begin with: train it first")
-        trainings.demand_states(args)
+        asked = [stage.words for stage in cell.stages if stage.words[0] == "evaluate"]
+        trainings.demand_states(args, [words[words.index("--subset") + 1] for words in asked])
     elif not standing(averaged).done:
         parser = argparse.ArgumentParser()
         average.add_arguments(parser)

@@ -16,7 +16,7 @@ from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.curves import Curves
 from realformer_nmt.comparison.examples import examples
 from realformer_nmt.comparison.grid import Grid
-from realformer_nmt.comparison.note import Note
+from realformer_nmt.comparison.note import DAMAGED, Note
 from realformer_nmt.comparison.plan import commands
 from realformer_nmt.comparison.standing import differences
 from realformer_nmt.comparison.tasks import SCORINGS
@@ -34,7 +34,7 @@ def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[
     for cell in cells:
         with expected(cell.folder, "--anew makes it again"):
             described.append(describe(cell))
-    runs = [scored.read(cell.scores) for cell in cells]
+    runs = [run_of(cell) for cell in cells]
     first = next((run for run in runs if run), {})
     table = scored_on(grid, cells, described, runs)
     test: Record = {"name": TESTS[TEST], "metric": SCORINGS[grid.task].tested(grid.drawn)}
@@ -100,7 +100,7 @@ def tuned(grid: Grid, cells: Sequence[Cell], rows: Sequence[Record]) -> Record |
 def further(grid: Grid, cells: Sequence[Cell], described: Sequence[Record], subset: str) -> Record:
     """The same trainings on another test set."""
     on = [replace(cell, subset=subset) for cell in cells]
-    runs = [scored.read(cell.scores) for cell in on]
+    runs = [run_of(cell) for cell in on]
     rescored = [{**record, "scores": scores(run)} for record, run in zip(described, runs, strict=True)]
     return scored_on(grid, on, rescored, runs)
 
@@ -109,8 +109,13 @@ def baseline(grid: Grid) -> str:
     return grid.baseline or grid.families[0]
 
 
+def run_of(cell: Cell) -> Record:
+    """Nothing of a cell whose results are not to be believed."""
+    return {} if Note(cell).state == DAMAGED else scored.read(cell.scores)
+
+
 def describe(cell: Cell) -> Record:
-    note, run, train = Note(cell), scored.read(cell.scores), read(cell.folder / "train.json")
+    note, run, train = Note(cell), run_of(cell), read(cell.folder / "train.json")
     average = read(cell.folder / "average.pt.json")
     curves, made = Curves(cell.folder, cell.task), settings(train, average, run)
     sessions = note.content["sessions"]
@@ -122,7 +127,7 @@ def describe(cell: Cell) -> Record:
         "seed": cell.seed,
         "axes": axes.measured(cell.point, made),
         "state": note.state,
-        "evidence": note.content["evidence"],
+        "evidence": note.evidence,
         "scores": scores(run),
         "parameters": run.get("parameters"),
         "tokens_a_second": speed(curves),

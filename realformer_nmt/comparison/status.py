@@ -37,10 +37,6 @@ def table(cells: Sequence[Place], differences: Mapping[str, Sequence[str]] = {})
         of = training.get("updates")
         update = of if training.get("complete") else last.get("update")  # a curve's last point may come before the end
         unfit = differences.get(cell.name, ())
-        said = (
-            "; ".join(["made with other settings or files", *unfit])
-            if unfit
-            else str(note.content.get("evidence") or "")
-        )
+        said = "; ".join(["made with other settings or files", *unfit]) if unfit else note.evidence or ""
         rows.append((cell.name, printable(note.state), update, of, last.get("nll_loss"), printable(said)))
     return tabulate(rows, ["cell", "state", "update", "of", "loss (bits)", "evidence"], floatfmt=".2f")

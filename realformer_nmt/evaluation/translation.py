@@ -114,12 +114,16 @@ def demand_models(args: argparse.Namespace, corpus: Preparation) -> None:
             raise UserError(f"{path} is no model of this package and decodes in {EXACT} alone: leave out --precision")
 
 
-def demand_same_languages(path: Path, state: dict[str, Any], corpus: Preparation) -> None:
-    """A model of another pair would translate without a word where the dictionary is joined, and one of text alone
-    would go on with what it likes."""
+def demand_translates(path: Path, state: dict[str, Any]) -> None:
+    """A model of one text would go on with what it likes."""
     task = layout.setting(state, "task", "_name")
     if task in OF_TEXT:
         raise UserError(f"{path} is of --task {task}, whose models do not translate: give one of --task translation")
+
+
+def demand_same_languages(path: Path, state: dict[str, Any], corpus: Preparation) -> None:
+    """A model of another pair would translate without a word where the dictionary is joined."""
+    demand_translates(path, state)
     trained = (state.get("task_state") or {}).get("languages")
     if trained and trained != [corpus.source, corpus.target]:
         pair = f"{corpus.data} is from {corpus.source} to {corpus.target}"

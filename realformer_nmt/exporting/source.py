@@ -20,7 +20,7 @@ from realformer_nmt.corpora.preparation import HYPHENS, Preparation
 from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, encoder
 from realformer_nmt.corpora.surface import SURFACES
 from realformer_nmt.data_bins.datasets import dictionary
-from realformer_nmt.evaluation.translation import demand_same_languages
+from realformer_nmt.evaluation.translation import demand_same_languages, demand_translates
 from realformer_nmt.model.model import TranslationModel
 from realformer_nmt.model.pattern import PATTERNS
 from realformer_nmt.serving.translator import trained_in
@@ -68,6 +68,7 @@ class Source(NamedTuple):
 
 def load(args: argparse.Namespace) -> Source:
     path = run.checkpoint(args.model)
+    demand_translates(path, layout.without_weights(path))
     if args.prepared is None and args.data is None:
         args.prepared = trained_in(path)
     for flag, table in (("subwords", SURFACES), ("hyphens", dict.fromkeys(HYPHENS))):

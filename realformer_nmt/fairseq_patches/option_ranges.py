@@ -61,6 +61,7 @@ POSITIVE = Range(math.ulp(0), HUGE, "more than 0")
 NUMBER = Range(0, LARGEST, "0 or more")
 AMOUNT = Range(0, HUGE, "0 or more")
 SWITCH = Range(-1, LARGEST, "-1, which turns it off, or more")
+REACH = Range(0, 2**16, "0, for none, to 65,536")  # words to either side, each of which has weights
 WORKERS = Range(0, 1024, "0 to 1,024")
 PROCESSES = Range(1, 1024, "1 to 1,024")
 SEED = Range(0, 2**32 - 1, "0 to 4,294,967,295")
@@ -79,7 +80,7 @@ NAMES = {
         max_valid_steps buffer_size curriculum shard_id max_epoch max_update save_interval_updates max_len_b min_len
         prefix_size no_repeat_ngram_size iter_decode_max_iter context_window ema_start_update ignore_prefix_size
         warmup_updates warmup_steps hold_steps decay_steps lr_patience num_batch_buckets amp_batch_retries device_id
-        iter_decode_with_beam thresholdsrc thresholdtgt encoder_relative_positions""",
+        iter_decode_with_beam thresholdsrc thresholdtgt""",
     AMOUNT: """stop_time_hours clip_norm lr max_len_a adam_eps weight_decay end_learning_rate total_num_update min_lr
         max_lr lr_threshold init_lr_scale final_lr_scale iter_decode_eos_penalty diverse_beam_strength
         r_drop_alpha""",
@@ -89,6 +90,7 @@ NAMES = {
     FRACTION: "label_smoothing momentum adam_betas lr_decay",
     SHARE: "fp16_scale_tolerance ema_decay lr_shrink",
     POSITIVE: "min_loss_scale threshold_loss_scale temperature power t_mult",
+    REACH: "encoder_relative_positions",
     WORKERS: "num_workers",
     PROCESSES: "workers",
     SEED: "seed fixed_validation_seed mask_seed",

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -11,7 +12,7 @@ from realformer_nmt.common.finished import Stage
 from realformer_nmt.fairseq_patches.option_ranges import check_training
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.model import read_options
-from realformer_nmt.protocols import command, composition, origin, settings, states, tasks, trackers, updates
+from realformer_nmt.protocols import command, composition, lengths, origin, settings, states, tasks, trackers, updates
 from realformer_nmt.protocols.carried_pieces import counted
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import Protocol
@@ -48,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
         print("training on the CPU: no GPU is used", file=sys.stderr)
     length = updates.length(cfg, machines.ranks)
     states.demand(protocol, cfg, length)
+    lengths.demand(cfg)
     content = {**summary(args, protocol, machines, length), **counted(stage, cfg, args.anew), "words": words}
     training = Training(stage, content, machines, args.anew)
     return training.run([*machines.launcher(), *words, *composition.ending(args, words, machines, length.updates)])
@@ -80,12 +82,13 @@ def of_options(args: argparse.Namespace, cfg: Any, machines: Machines) -> Stage:
     return Stage(args.folder / RECORD, made, settings.inputs(cfg), lasting=False)
 
 
-def demand_states(args: argparse.Namespace) -> None:
-    """That what is to be averaged will be there, asked before anything is trained."""
+def demand_states(args: argparse.Namespace, measured: Iterable[str] = ()) -> None:
+    """That what is to be averaged will be there, and that subsets can be measured, asked before anything is trained."""
     prepared, machines = composition.preparation(args), composition.find_machines(args)
     protocol = composition.load_protocol(args, prepared)
     cfg = updates.parse(composition.compose(args, protocol, machines, prepared))
     states.demand(protocol, cfg, updates.length(cfg, machines.ranks))
+    lengths.demand(cfg, measured)
 
 
 def summary(args: argparse.Namespace, protocol: Protocol, machines: Machines, length: updates.Length) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import preparation
 from realformer_nmt.corpora.preparation import Preparation
 from realformer_nmt.evaluation.translate import EXACT
-from realformer_nmt.evaluation.translation import demand_same_languages
+from realformer_nmt.evaluation.translation import demand_same_languages, demand_translates
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.serving.decoding import Decoding, Hypothesis, Options, options_of
 
@@ -143,6 +143,8 @@ def load(
         raise UserError("load() needs a run's folder or a checkpoint")
     plugin.register()
     checkpoints = [run.checkpoint(Path(model)) for model in models]
+    for path in checkpoints:
+        demand_translates(path, layout.without_weights(path))
     if prepared is None and data is None:
         prepared = trained_in(checkpoints[0])
     paths = {"prepared": prepared, "data": data, "subwords_folder": subwords_folder}
@@ -156,7 +158,8 @@ def load(
 def trained_in(path: Path) -> Path:
     folder = run.trained_on(path).parent
     if not (folder / "prepare.json").is_file():
-        raise UserError(f"{path} was trained on a data-bin that `prepare` has not made: give data=, and subwords=")
+        told = "pass --data DATA-BIN and --subwords, in Python data= and subwords="
+        raise UserError(f"{path} was trained on a data-bin that `prepare` has not made: {told}")
     return folder
 
 

@@ -146,6 +146,29 @@ def test_the_same_command_does_nothing_again_and_edited_sequences_are_refused(ro
     (folder / "run-valid.sequences.tsv").write_text(text)
 
 
+def test_a_cell_whose_rows_were_edited_or_removed_is_not_believed(
+    root: Path, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = [run_of(root, "masked_lm", f"{name}-1-s1")[0] for name in ("post_ln", "pre_ln")]
+    tables = [folder / "run-valid.sequences.tsv" for folder in folders]
+    edited, removed = (table.read_bytes() for table in tables)
+    tables[0].write_bytes(edited.replace(b"\t", b"0\t", 1))
+    tables[1].unlink()
+    asked = [*map(str, words(root, "masked_lm", data))]
+    assert main(["compare", *asked, "--status"]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"post_ln-1-s1 +damaged .* run-valid\.sequences\.tsv is another file than was made", told)
+    assert re.search(r"pre_ln-1-s1 +damaged .* run-valid\.sequences\.tsv is gone", told)
+    assert main(["compare", *asked, "--report"]) == 0
+    found = comparisons.results(root / "masked_lm")
+    assert [cell["state"] for cell in found["cells"]] == ["damaged", "damaged"]
+    assert [(row["seeds"], row["scores"], row["p"]) for row in found["rows"]] == [(0, {}, None)] * 2
+    for table, content in zip(tables, (edited, removed), strict=True):
+        table.write_bytes(content)
+    assert main(["compare", *asked, "--report"]) == 0
+    assert [cell["state"] for cell in comparisons.results(root / "masked_lm")["cells"]] == ["done", "done"]
+
+
 def test_a_plan_counts_what_is_trained(root: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, run = run_of(root, "masked_lm", "pre_ln-1-s1")
     assert main(["compare", *map(str, words(root, "masked_lm", data, "--plan"))]) == 0

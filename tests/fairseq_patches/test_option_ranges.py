@@ -42,6 +42,7 @@ NONSENSE = {
     "log_interval": (0,),
     "max_epoch": (-1,),
     "max_update": (-1,),
+    "encoder_relative_positions": (-1, 10**9),
     "num_workers": (-1, 10**8),
     "seed": (-1, 2**32),
     "adam_betas": ("(0.9, 1.0)", "(0.9, -1)"),

@@ -135,5 +135,5 @@ def test_line_breaks_of_other_kinds_part_nothing(model: Translator, text: str) -
 def test_where_there_is_no_model_or_no_preparation_it_says_so(run: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="holds no model"):
         realformer_nmt.load(tmp_path)
-    with pytest.raises(UserError, match="a data-bin that `prepare` has not made: give data=, and subwords="):
+    with pytest.raises(UserError, match="a data-bin that `prepare` has not made: pass --data DATA-BIN and --subwords"):
         realformer_nmt.load(run / "checkpoint5.pt")

@@ -30,6 +30,7 @@ FILTERS = (
     "placed",
     "spread",
     "whole",
+    "counted",
 )
 PAGE, STYLE = "report.html.jinja", "report.css.jinja"
 

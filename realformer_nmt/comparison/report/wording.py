@@ -62,7 +62,13 @@ def test_sets(results: Record) -> list[Record]:
 
 
 def scored_on(table: Record) -> str:
-    return table["subset"] + (f", {table['lines']:,} {table.get('unit', 'lines')}" if table["lines"] else "")
+    return table["subset"] + (f", {counted(table)}" if table["lines"] else "")
+
+
+def counted(table: Record) -> str:
+    """1 sequence, 1,000 sequences."""
+    unit = table.get("unit", "lines")
+    return f"{table['lines']:,} {unit.removesuffix('s') if table['lines'] == 1 else unit}"
 
 
 def metrics(results: Record) -> list[Record]:

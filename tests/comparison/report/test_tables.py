@@ -8,7 +8,7 @@ import statistics
 import pytest
 from sample_results import FAMILIES, Results, changed, empty, sample, unfinished
 
-from realformer_nmt.comparison.report import tables
+from realformer_nmt.comparison.report import tables, wording
 
 HOSTILE = r"a|b_&%$#{}~^\<i>*x*`c`[d](e)"
 ESCAPES = {r"\textbackslash{}": "\\", r"\textasciitilde{}": "~", r"\textasciicircum{}": "^", r"\textless{}": "<"}
@@ -17,6 +17,11 @@ ESCAPES |= {r"\textgreater{}": ">", r"\textbar{}": "|", **{f"\\{letter}": letter
 
 def one_row(results: Results, family: str, depth: str) -> list[str]:
     return next(words for words in tables.lines(results) if words[:2] == [family, depth])
+
+
+def test_one_is_no_plural() -> None:
+    told = [{"subset": "test2", "lines": lines, "unit": unit} for lines, unit in ((1, "sequences"), (1200, "lines"))]
+    assert list(map(wording.scored_on, told)) == ["test2, 1 sequence", "test2, 1,200 lines"]
 
 
 def test_a_row_says_what_was_measured() -> None:

@@ -1,0 +1,41 @@
+"""Held-out texts that are too long for the model or for a batch. Those of the training data are left out; at others
+fairseq ends, once an epoch is trained."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from fairseq import tasks, utils
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.protocols import updates
+
+
+def demand(cfg: Any, more: Iterable[str] = ()) -> None:
+    """Of the subsets that the training validates, and of more, which are measured later."""
+    validated = [] if cfg.dataset.disable_validation else cfg.dataset.valid_subset.split(",")
+    if cfg.dataset.skip_invalid_size_inputs_valid_test:
+        return
+    with quiet():
+        task = tasks.setup_task(cfg.task)
+        positions = task.max_positions(), updates.longest(cfg, task), cfg.dataset.max_tokens_valid
+    for subset in dict.fromkeys([*validated, *more]):
+        demand_short(task, cfg.task.data, subset, utils.resolve_max_positions(*positions))
+
+
+def demand_short(task: Any, data: str, subset: str, most: Any) -> None:
+    try:
+        with quiet():
+            task.load_dataset(subset, combine=False, epoch=1)
+    except (FileNotFoundError, AssertionError):
+        return  # whoever needs it says so
+    held = task.dataset(subset)
+    _, long = held.filter_indices_by_size(held.ordered_indices(), most)
+    if not len(long):
+        return
+    first = min(long)
+    told = f"{len(long):,} of {subset} are too long, such as number {first + 1:,} with {held.size(first)} tokens"
+    raise UserError(
+        f"{data}: {told}; allowed are {most}: shorten or split them, or raise --max-positions (of translations "
+        "--max-source-positions and --max-target-positions), --tokens-per-sample or --max-tokens"
+    )
