@@ -4,6 +4,8 @@ CTranslate2 runs in processes of its own: in one process with it our batches too
 
 pip install -e '.[bench]'
 python benchmarks/engines.py                        # 62 sentences together and single ones, with 1 and 2 threads
+
+One thread is timed by its processor time, several by the clock.
 """
 
 import argparse
@@ -17,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from apart import apart
+from apart import Apart
 from contestants import STOCK, Place, Sample, Shape, build, samples
 from exported import exported
 from generating import generator
@@ -38,8 +40,8 @@ def race(shape: Shape, batches: list[Sample], who: list[str], beam: int, rounds:
     for label, given in (("single sentences", alone(batches)), (f"{sentences(batches)} sentences together", batches)):
         works: dict[str, Work] = {name: generator(name, shape, PLACE, given, beam, stock) for name in (STOCK, *who)}
         asked = (shape, given, beam, torch.get_num_threads())
-        works |= {name: apart(ctranslate2, kind, *asked) for name, kind in THEIRS.items()}
-        times = interleaved(works, rounds, PLACE.device, clock=True)
+        works |= {name: Apart(ctranslate2, kind, *asked) for name, kind in THEIRS.items()}
+        times = interleaved(works, rounds, PLACE.device)
         for name, ratio in ratios(times, STOCK).items():
             threads, seconds = torch.get_num_threads(), round(spread(times[name]).median, 3)
             yield {"what": label, "threads": threads, "engine": name, "against stock": str(ratio), "seconds": seconds}

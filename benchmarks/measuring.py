@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 import torch
+from apart import Apart
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -31,9 +32,9 @@ def spread(values: list[float]) -> Spread:
 def seconds(work: Work, device: torch.device, clock: bool = False) -> float:
     """Of one thread on the CPU its processor time, which other users of the machine hardly change, or the clock's."""
     if device.type == "cpu" and torch.get_num_threads() == 1 and not clock:
-        start = _processor_time()
+        start = _processor_time(work)
         work()
-        return _processor_time() - start
+        return _processor_time(work) - start
     wait_for(device)
     start = time.perf_counter()
     work()
@@ -46,10 +47,11 @@ def wait_for(device: torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
-def _processor_time() -> float:
-    """Its children's, once they have ended, included."""
+def _processor_time(work: Work) -> float:
+    """Its children's, once they have ended, included, and that of work in a process of its own."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
+    apart = work.spent if isinstance(work, Apart) else 0.0
+    return time.process_time() + children.ru_utime + children.ru_stime + apart
 
 
 def interleaved(

@@ -159,12 +159,10 @@ class CrossAttention(Attention):
         if cache is not None and cache.held is not None:
             return query, cache.held, carried
         seen, carried = self._keys_values([self.v_proj(memory), self.k_proj(memory)], carried)
-        if cache is not None and stepping:
-            cache.held = seen
-        elif cache is not None:
+        if cache is not None:
             value, key = seen.parts
-            across = key.transpose(-1, -2).contiguous().transpose(-1, -2)  # or each step copies
-            seen = cache.held = KeysValues((value.contiguous(), across))
+            across = key.contiguous() if stepping else key.transpose(-1, -2).contiguous().transpose(-1, -2)
+            seen = cache.held = KeysValues((value.contiguous(), across))  # or each step copies
         return query, seen, carried
 
 

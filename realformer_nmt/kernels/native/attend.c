@@ -30,11 +30,22 @@ WIDE INLINE void fetch(const float *row, int64_t width) {
     for (int64_t at = 0; at < width; at += 16) _mm_prefetch((const char *)(row + at), _MM_HINT_T0);
 }
 
-WIDE INLINE float dot(const float *one, const float *other, int64_t width) {
+WIDE INLINE __m512 products(const float *one, const float *other, int64_t width) {
     __m512 sum = _mm512_setzero_ps();
     for (int64_t at = 0; at < width; at += 16)
         sum = _mm512_fmadd_ps(load(one + at, width - at), load(other + at, width - at), sum);
-    return _mm512_reduce_add_ps(sum);
+    return sum;
+}
+
+/* Of four registers the sum of each. */
+WIDE INLINE __m128 sums(__m512 a, __m512 b, __m512 c, __m512 d) {
+    const __m512 ab = _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+    const __m512 cd = _mm512_add_ps(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
+    const __m512d low = _mm512_unpacklo_pd(_mm512_castps_pd(ab), _mm512_castps_pd(cd));
+    const __m512d high = _mm512_unpackhi_pd(_mm512_castps_pd(ab), _mm512_castps_pd(cd));
+    const __m512 all = _mm512_add_ps(_mm512_castpd_ps(low), _mm512_castpd_ps(high));
+    const __m256 half = _mm256_add_ps(_mm512_castps512_ps256(all), _mm512_extractf32x8_ps(all, 1));
+    return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
 }
 
 /* What is added to the numbers of softmax: the exponentials, and their sum. */
@@ -60,13 +71,26 @@ WIDE INLINE void attend_query(const Step *s, int64_t sentence, int64_t head, int
     const float *keys = find(&s->key, sentence, head, 0), *values = find(&s->value, sentence, head, 0);
     const float scale = 1 / sqrtf(width);
 #define PLACE(at) ((at) * s->beams + (origin ? origin[at] : 0))
+#define KEY(at) (keys + PLACE((at) < s->positions ? (at) : s->positions - 1) * s->key.place)
+    for (int64_t at = 0; at < s->positions; at += 4) {
+        __m512 four[4];
+#pragma GCC unroll 4
+        for (int each = 0; each < 4; each++) {
+            fetch(KEY(at + each + AHEAD), width);
+            four[each] = products(query, KEY(at + each), width);
+        }
+        _mm_storeu_ps(logits + at, sums(four[0], four[1], four[2], four[3]));
+    }
+    for (int64_t at = 0; at < s->positions; at += 16) {
+        const __mmask16 there = mask_of(s->positions - at);
+        __m512 score = _mm512_mul_ps(_mm512_maskz_loadu_ps(there, logits + at), _mm512_set1_ps(scale));
+        if (s->before) score = _mm512_add_ps(score, _mm512_maskz_loadu_ps(there, s->before + start + at));
+        if (s->total) _mm512_mask_storeu_ps(s->total + start + at, there, score);
+        _mm512_mask_storeu_ps(logits + at, there, _mm512_div_ps(score, _mm512_set1_ps(s->divisor)));
+    }
     for (int64_t at = 0; at < s->positions; at++) {
-        if (at + AHEAD < s->positions) fetch(keys + PLACE(at + AHEAD) * s->key.place, width);
         fetch(values + PLACE(at) * s->value.place, width);
-        float score = scale * dot(query, keys + PLACE(at) * s->key.place, width);
-        if (s->before) score += s->before[start + at];
-        if (s->total) s->total[start + at] = score;
-        logits[at] = s->hidden && s->hidden[sentence * s->positions + at] ? -INFINITY : score / s->divisor;
+        if (s->hidden && s->hidden[sentence * s->positions + at]) logits[at] = -INFINITY;
     }
     const float sum = exponentials(logits, s->positions);
     float *out = s->out + ((sentence * s->queries + row) * s->heads + head) * width;
@@ -99,7 +123,7 @@ WIDE static void attend_queries(const Step *s, int64_t sentence, int64_t head, f
 static void attend_head(void *given, int64_t number) {
     Step *s = given;
     const int64_t sentence = number / s->heads, head = number % s->heads, last = (s->positions - 1) * s->beams;
-    float *logits = malloc(s->positions * sizeof(float));
+    float *logits = malloc((s->positions + 4) * sizeof(float));
     if (!logits) {
         s->failed = true;
         return;
@@ -134,6 +158,7 @@ bool attend(const int64_t *n) {
         .own_key = array(n + 25),
         .own_value = array(n + 29),
     };
-    side_by_side(attend_head, &step, sizes[2] * step.heads, (int)sizes[7]);
+    const int64_t heads = sizes[2] * step.heads, work = 32 * heads * step.queries * step.positions * step.width;
+    side_by_side(attend_head, &step, heads, (int)sizes[7], work);
     return !step.failed;
 }

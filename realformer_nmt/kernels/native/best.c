@@ -49,6 +49,6 @@ WIDE static void search_row(void *given, int64_t row) {
 
 bool best(const int64_t *n) {
     Search search = {AT(float, n[0]), AT(float, n[1]), AT(float, n[3]), AT(float, n[4]), AT(int64_t, n[2]), n[6], n[7], n[8], n[9]};
-    side_by_side(search_row, &search, n[5], (int)n[10]);
+    side_by_side(search_row, &search, n[5], (int)n[10], 64 * n[5] * search.words);
     return true;
 }

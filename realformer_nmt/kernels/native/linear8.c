@@ -102,8 +102,8 @@ bool linear8(const int64_t *n) {
     if (!p.rounded) return false;
     for (int64_t row = 0; row < rows; row += BLOCK, p.x += BLOCK * p.inputs, p.y += BLOCK * p.outputs) {
         p.rows = rows - row < BLOCK ? rows - row : BLOCK;
-        side_by_side(round_tile, &p, (p.rows + TILE - 1) / TILE, (int)n[9]);
-        side_by_side(multiply_panel, &p, (p.outputs + PANEL - 1) / PANEL, (int)n[9]);
+        side_by_side(round_tile, &p, (p.rows + TILE - 1) / TILE, (int)n[9], 16 * p.rows * p.inputs);
+        side_by_side(multiply_panel, &p, (p.outputs + PANEL - 1) / PANEL, (int)n[9], p.rows * p.inputs * p.outputs);
     }
     free(p.rounded);
     return true;

@@ -15,8 +15,9 @@
 
 typedef void (*Task)(void *given, int64_t number);
 
-/* Every task below `count`, by torch's own threads if there are any. */
-void side_by_side(Task task, void *given, int64_t count, int threads);
+/* Every task below `count`, by torch's own threads if there are any and what is to be done, in multiplications or the
+   like, is worth waking them. */
+void side_by_side(Task task, void *given, int64_t count, int threads, int64_t work);
 
 /* The kernels, of numbers in the order in which the Python beside them gives these; false where memory is missing. */
 bool linear8(const int64_t *numbers);

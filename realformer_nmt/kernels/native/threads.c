@@ -14,7 +14,9 @@ typedef struct {
     int64_t next, count;
 } Queue;
 
-static void work(void *given) {
+enum { WORTH = 1 << 20 }; /* some 5 microseconds */
+
+static void take(void *given) {
     Queue *queue = given;
     for (;;) {
         const int64_t number = __atomic_fetch_add(&queue->next, 1, __ATOMIC_RELAXED);
@@ -23,11 +25,11 @@ static void work(void *given) {
     }
 }
 
-void side_by_side(Task task, void *given, int64_t count, int threads) {
+void side_by_side(Task task, void *given, int64_t count, int threads, int64_t work) {
     Queue queue = {task, given, 0, count};
-    const Parallel parallel = threads > 1 ? (Parallel)dlsym(RTLD_DEFAULT, "GOMP_parallel") : NULL;
+    const Parallel parallel = threads > 1 && work >= WORTH ? (Parallel)dlsym(RTLD_DEFAULT, "GOMP_parallel") : NULL;
     if (parallel && count > 1)
-        parallel(work, &queue, count < threads ? count : threads, 0);
+        parallel(take, &queue, count < threads ? count : threads, 0);
     else
-        work(&queue);
+        take(&queue);
 }
