@@ -94,6 +94,7 @@ def _piece(logits: Tensor, start: int, own: int) -> Piece:
 
 def log_of_sum(logits: Tensor, largest: Tensor) -> Tensor:
     """log sum exp of each row, rows x 1, a few rows at a time: it takes several passes over them."""
+    largest = largest.clamp(min=torch.finfo(largest.dtype).min)  # -inf less -inf is no number
     rows = max(1, CACHED // logits.size(1))
     parts = zip(logits.split(rows), largest.split(rows), strict=True)
     return torch.cat([(some - most).exp_().sum(1, keepdim=True) for some, most in parts]).log_().add_(largest)

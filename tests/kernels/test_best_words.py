@@ -39,3 +39,10 @@ def test_words_that_nothing_is_left_of_are_no_best_ones() -> None:
     found = best([logits.clone()], 2, 2)
     assert found.words.tolist() == [[6, 3]] * 2
     torch.testing.assert_close(found.total, logits.logsumexp(1, True))
+
+
+def test_a_piece_without_words_spoils_no_other() -> None:
+    pieces = [torch.full((2, 9), -torch.inf), torch.randn(2, 9)]
+    found = best([piece.clone() for piece in pieces], 2, 3)
+    torch.testing.assert_close(found.total, torch.cat(pieces, 1).logsumexp(1, True))
+    assert torch.equal(found.values, pieces[1].topk(3).values)

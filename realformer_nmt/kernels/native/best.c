@@ -33,7 +33,7 @@ WIDE static void search_row(void *given, int64_t row) {
                 if (logits[at] > *least && s->start + at >= s->first) insert(s, row, logits[at], s->start + at);
     }
     const float before = s->most[row], own = _mm512_reduce_max_ps(most), largest = own > before ? own : before;
-    const __m512 every = _mm512_set1_ps(largest);
+    const __m512 every = _mm512_set1_ps(largest == -INFINITY ? 0 : largest); /* no word so far: no sum either */
     __m512 sum[4] = {_mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps()};
     for (int64_t at = 0; at < s->words; at += BLOCK)
         for (int part = 0; part < 4 && at + 16 * part < s->words; part++) {
