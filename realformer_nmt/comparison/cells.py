@@ -43,8 +43,10 @@ def _stages(grid: Grid, corpus: Corpus, folder: Path, machine: Sequence[str], na
     settings, scoring = load(protocol, corpus.name, layers), SCORINGS[grid.task]
     budget = grid.options("budget", named)
     note, average = folder / RECORD, folder / "average.pt"
+    of_kind = ("--kind", grid.kind) if grid.kind else ()
     train = [
-        *("train", "--data", str(_data(corpus, named)), "--folder", str(folder), "--arch", family, "--layers", layers),
+        *("train", "--data", str(_data(corpus, named)), "--folder", str(folder)),
+        *("--arch", family, *of_kind, "--layers", layers),
         *("--protocol", protocol, *corpus.train, *machine, "--curves", *flags(budget), *beginning(grid, named)),
         *("--", *flags({"log-interval": INTERVAL, **grid.options("train", named), "seed": seed})),
     ]

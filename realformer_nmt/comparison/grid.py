@@ -70,6 +70,7 @@ class Grid:
     layers: tuple[str, ...]
     seeds: tuple[int, ...] = (1,)
     task: str = TRANSLATION
+    kind: str | None = None  # of models, where the task has several; the protocol's
     protocol: str = "realformer"
     corpus: str | None = None  # to be prepared, by its name or manifest
     prepared: str | None = None  # a folder of `realformer-nmt prepare`
@@ -112,6 +113,7 @@ class Grid:
         for family in (*self.families, *(rule.family for rule in self.override if rule.family)):
             try:
                 command.demand_family("family", family)
+                command.name_of(TASKS[self.task], family, self.kind)
             except UserError as error:
                 raise ValueError(str(error)) from error
         for layers in (*self.layers, *(rule.layers for rule in self.override if rule.layers)):

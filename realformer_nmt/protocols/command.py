@@ -11,7 +11,7 @@ from typing import Any
 from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.programs import program
-from realformer_nmt.model.presets import FAMILIES, PRESETS
+from realformer_nmt.model.presets import FAMILIES, PRESETS, find
 from realformer_nmt.protocols import run_files
 from realformer_nmt.protocols.batch import update_freq
 from realformer_nmt.protocols.protocol import Protocol
@@ -82,10 +82,22 @@ def demand_family(option: str, arch: str) -> None:
     )
 
 
-def architecture(task: Task, arch: str, depth: str) -> list[str]:
+def name_of(task: Task, family: str, kind: str | None) -> str:
+    """Of a model as fairseq knows it: realformer, realformer_etc."""
+    if kind is not None and kind not in filter(None, task.kinds):
+        raise UserError(unknown("kind", kind, [*filter(None, task.kinds)] or ["none: leave it out"]))
+    name = "_".join(filter(None, (family, kind or task.kinds[0])))
+    if find(name) is None:
+        others = ", ".join(other for other in FAMILIES if find(f"{other}_{kind}"))
+        raise UserError(f"there is no {name}: families of kind {kind} are {others}")
+    return name
+
+
+def architecture(task: Task, arch: str, depth: str, kind: str | None = None) -> list[str]:
     demand_family("--arch", arch)
     numbers = zip(SIDES, layers(depth, task.sides), strict=True)
-    return ["--arch", arch + task.ending, *flags({f"{side}-layers": number for side, number in numbers if number})]
+    deep = {f"{side}-layers": number for side, number in numbers if number}
+    return ["--arch", name_of(task, arch, kind), *flags(deep)]
 
 
 def flags(table: dict[str, Any]) -> list[str]:

@@ -68,7 +68,7 @@ def compose(args: argparse.Namespace, protocol: Protocol, machines: Machines, pr
         *(str(args.data.absolute()), "--user-dir", command.USER_DIR, "--save-dir"),
         str(args.folder.absolute() / "checkpoints"),
         *(["--task", protocol.task] if protocol.task != tasks.TRANSLATION else []),
-        *command.architecture(task, args.arch, args.layers),
+        *command.architecture(task, args.arch, args.layers, args.kind or protocol.kind),
         *command.flags(protocol.train),
         *command.step(protocol, machines, args.tokens_a_step, args.max_tokens),
         *command.flags(length),

@@ -26,6 +26,7 @@ class Protocol:
     average_of: Literal["last", "best"]
     train: dict  # flags of fairseq-train, without their dashes
     task: str = TRANSLATION
+    kind: str | None = None  # of its models, where the task has several: bert, etc
     beam: int | None = None  # of a translation
     lenpen: float | None = None
     paper: str | None = None

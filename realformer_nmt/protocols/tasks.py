@@ -9,8 +9,11 @@ from realformer_nmt.data_bins.languages import no_pair_in, pair_in, questions_in
 SIDES = ("encoder", "decoder")
 
 
+OF_TEXTS = ("bert", "etc")
+
+
 class Task(NamedTuple):
-    ending: str  # of an --arch, after the family
+    kinds: tuple[str, ...]  # of models, as an --arch has it after the family; the first is the usual one
     sides: tuple[str, ...]  # of a model
     languages: Callable[[Path], tuple[str, ...]]  # of a data-bin, which is looked at; a text alone has none
     translates: bool = False
@@ -22,19 +25,19 @@ class Task(NamedTuple):
 
 TRANSLATION = "translation"
 TASKS = {
-    TRANSLATION: Task("", SIDES, pair_in, translates=True),
-    "language_modeling": Task("_lm", ("decoder",), no_pair_in),
-    "masked_lm": Task("_bert", ("encoder",), no_pair_in),
+    TRANSLATION: Task(("",), SIDES, pair_in, translates=True),
+    "language_modeling": Task(("lm",), ("decoder",), no_pair_in),
+    "masked_lm": Task(OF_TEXTS, ("encoder",), no_pair_in),
     "sentence_prediction": Task(
-        *("_bert", ("encoder",), sentences_in),
+        *(OF_TEXTS, ("encoder",), sentences_in),
         folders=("input0", "input1", "label"),
         endings=("idx", "bin", "label"),
         loss="loss",  # the other is divided by the words that are read
     ),
     "question_answering": Task(
-        *("_bert", ("encoder",), questions_in), always=("dict.txt", "sentencepiece.model"), endings=("json",)
+        *(OF_TEXTS, ("encoder",), questions_in), always=("dict.txt", "sentencepiece.model"), endings=("json",)
     ),
-    "span_masked_lm": Task("", SIDES, no_pair_in),
+    "span_masked_lm": Task(("",), SIDES, no_pair_in),
 }
 
 

@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--folder", type=Path, required=True, help="where checkpoints/, train.log and train.json are written"
     )
     parser.add_argument("--arch", required=True, metavar="FAMILY", help=", ".join(FAMILIES))
+    parser.add_argument("--kind", help="of a masked model: bert, or etc, for long texts (default: the protocol's)")
     parser.add_argument("--layers", required=True, metavar="N|N-M", help="layers of encoder and decoder: 18, or 60-12")
     add_beginning(parser)
     parser.add_argument("--protocol", default="realformer", help=f"{', '.join(shipped())}, or your own FILE.toml")

@@ -169,6 +169,19 @@ def test_a_cell_whose_rows_were_edited_or_removed_is_not_believed(
     assert [cell["state"] for cell in comparisons.results(root / "masked_lm")["cells"]] == ["done", "done"]
 
 
+def test_models_for_long_texts_are_a_kind_of_masked_ones(
+    root: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pattern has no parameters."""
+    _, run = run_of(root, "masked_lm", "pre_ln-1-s1")
+    (tmp_path / "masked_lm.toml").write_text('kind = "etc"\n' + (root / "masked_lm.toml").read_text())
+    assert main(["compare", *map(str, words(tmp_path, "masked_lm", data, "--plan"))]) == 0
+    told = capsys.readouterr().out
+    assert re.search(rf"pre_ln-1-s1 +waiting +{run['parameters']:,} ", told)
+    assert "--arch pre_ln --kind etc" in told
+    assert "--task masked_lm --arch pre_ln_etc --encoder-layers 1" in told
+
+
 def test_a_plan_counts_what_is_trained(root: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, run = run_of(root, "masked_lm", "pre_ln-1-s1")
     assert main(["compare", *map(str, words(root, "masked_lm", data, "--plan"))]) == 0
@@ -185,6 +198,8 @@ def test_a_plan_counts_what_is_trained(root: Path, data: Path, capsys: pytest.Ca
         ({"task": '"masked"'}, "task masked is not one of translation, language_modeling, masked_lm"),
         ({"protocol": '"realformer"'}, "name another task, or bert, small_bert or your own FILE.toml"),
         ({"task": '"translation"'}, "protocol small_bert is of --task masked_lm, and the grid's task is translation"),
+        ({"kind": '"lm"'}, "kind lm is not one of bert, etc"),
+        ({"kind": '"etc"', "families": '["synthesizer_dense"]'}, "there is no synthesizer_dense_etc: families of kind"),
         ({"corpus": '"multi30k_en_de"'}, "corpus is for translations, and the task is masked_lm"),
         ({"prepared": '"x"'}, "says prepared: leave out --prepared DIR"),
         ({"subsets": '["test9"]'}, "holds no subset test9: there are train, valid"),
