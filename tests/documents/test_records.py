@@ -11,6 +11,7 @@ from realformer_nmt.common import sealed
 from realformer_nmt.comparison.report.wording import probability
 
 RESULTS = REPOSITORY / "docs" / "results"
+FORMS = ("fp32", "bf16")
 NAMES = sorted(file.parent.name for file in RESULTS.glob("multi30k*/results.json"))
 
 
@@ -75,6 +76,27 @@ def test_training_in_bf16_is_the_records() -> None:
             wanted.setdefault(row["what"], []).append(row["against stock"])
     for what, ratios in wanted.items():
         assert f"\n| {what} | {' | '.join(ratios)} |\n" in page
+
+
+def test_what_bf16_costs_a_training_is_the_records() -> None:
+    section = (
+        (REPOSITORY / "docs" / "performance.md").read_text().partition("## What bf16 costs")[2].partition("\n## ")[0]
+    )
+    rows = re.findall(r"^\| (\w+) \| (.+) \| (.+) \| (.+) \| (.+) \|$", section, re.MULTILINE)
+    cells = {name: json.loads((RESULTS / f"quickstart_{name}" / "results.json").read_text())["cells"] for name in FORMS}
+    assert {name: {cell["settings"]["precision"] for cell in cells[name]} for name in FORMS} == {x: {x} for x in FORMS}
+    assert {family for family, *_ in rows} == {cell["family"] for cell in cells["fp32"]}
+    lower, deviations = 0, []
+    for family, *shown in rows:
+        scores = [[cell["scores"] for cell in cells[name] if cell["family"] == family] for name in FORMS]
+        losses = [[each["valid_loss"]["score"] for each in some] for some in scores]
+        told = [f"{statistics.mean(some):.3f} ({min(some):.3f} to {max(some):.3f})" for some in losses]
+        assert shown == [*told, *(f"{statistics.mean(each['bleu']['score'] for each in some):.1f}" for some in scores)]
+        lower += sum(ours < theirs for theirs, ours in zip(*losses, strict=True))
+        deviations.append(statistics.stdev(losses[0]))
+        assert 0 < statistics.mean(losses[1]) - statistics.mean(losses[0]) < deviations[-1]
+    assert f"({min(deviations):.3f} to {max(deviations):.3f} bits)" in section
+    assert (lower, sum(map(len, cells.values()))) == (3, 18)
 
 
 def test_a_server_under_load_is_the_records() -> None:
