@@ -25,6 +25,7 @@ def fresh(options: dict[str, Any], text: Text, seed: int = SEED) -> BaseFairseqM
         torch.manual_seed(seed)
         given = {**options, **WITHOUT_DROPOUT, "checkpoint_activations": False}
         model = any_skeleton(arch_of(options), argparse.Namespace(**given), *map(len, text.dictionaries))
+        text.prepare(model)
     batch = to(next(text.batches()), torch.device("cpu"))
     with torch.no_grad(), quiet():  # ADMIN tells its profile
         model.train()(**batch.inputs, features_only=True)

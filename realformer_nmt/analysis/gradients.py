@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import nn
 
-from realformer_nmt.analysis.losses import summed, words
+from realformer_nmt.analysis.losses import words
 from realformer_nmt.analysis.text import Text, to
 from realformer_nmt.analysis.watching import stacks
 
@@ -16,8 +16,7 @@ def norms(model: nn.Module, text: Text) -> dict[str, Any]:
     place, number = next(model.parameters()).device, words(text)
     model.zero_grad(set_to_none=True)
     for batch in text.batches():
-        batch = to(batch, place)
-        (summed(model(**batch.inputs)[0], batch.target, text.pad) / number).backward()
+        (text.lost(model, to(batch, place)) / number).backward()
     found = {side: [of_layer(layer) for layer in stack.layers] for side, stack in stacks(model).items()}
     model.zero_grad(set_to_none=True)
     return {

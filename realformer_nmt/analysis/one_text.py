@@ -14,8 +14,6 @@ from realformer_nmt.analysis.text import Batch, Text
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.fairseq_patches.quiet import quiet
 
-TASKS = ("language_modeling", "masked_lm")
-
 
 @dataclass(frozen=True)
 class OneText(Text):
@@ -23,6 +21,12 @@ class OneText(Text):
 
     side: str
     task: Any  # fairseq's
+
+    @staticmethod
+    def demand(data: Path, subset: str) -> None:
+        if not (data / f"{subset}.idx").is_file():
+            found = sorted({file.name.partition(".")[0] for file in data.glob("*.idx")})
+            raise UserError(f"{data} holds no subset {subset} of one text: there are {', '.join(found) or 'none'}")
 
     def lengths(self) -> np.ndarray:
         (samples,) = self.sides
@@ -41,14 +45,9 @@ class OneText(Text):
         return Batch(places, {self.side: found["net_input"]["src_tokens"]}, found["target"])
 
 
-def read(path: Path, settings: Mapping[str, Any], side: str, data: Path, subset: str) -> OneText:
+def read(kind: type[OneText], path: Path, settings: Mapping[str, Any], side: str, data: Path, subset: str) -> OneText:
     """By the settings of a checkpoint's task."""
-    name = settings.get("_name")
-    if name not in TASKS:
-        raise UserError(f"{path} is of --task {name}: allowed are {' and '.join(TASKS)}; give a model of one of these")
-    if not (data / f"{subset}.idx").is_file():
-        found = sorted({file.name.partition(".")[0] for file in data.glob("*.idx")})
-        raise UserError(f"{data} holds no subset {subset} of one text: there are {', '.join(found) or 'none'}")
+    kind.demand(data, subset)
     asked = {**settings, "data": str(data), "use_plasma_view": False}  # which would start a server
     try:
         with quiet():
@@ -60,4 +59,4 @@ def read(path: Path, settings: Mapping[str, Any], side: str, data: Path, subset:
         raise UserError(f"{path} has settings of its task that do not fit {data}: {one_line(error)}") from error
     samples = task.dataset(subset)
     samples.set_epoch(1)  # what is masked depends on it: fairseq validates in the first
-    return OneText((task.source_dictionary,), (samples,), range(len(samples)), side, task)
+    return kind((task.source_dictionary,), (samples,), range(len(samples)), side, task)

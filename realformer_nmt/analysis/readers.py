@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from realformer_nmt.analysis import alignment, one_text, sentence, text
+from realformer_nmt.analysis.finetuned import Asked, Judged
+from realformer_nmt.analysis.one_text import OneText
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.analysis.text import Text
 from realformer_nmt.checkpoints import inspection, layout
@@ -12,6 +14,12 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins import databin
 from realformer_nmt.evaluation import measures
 from realformer_nmt.model import presets
+
+TEXTS: dict[Any, type[OneText]] = {  # by task
+    **dict.fromkeys(("language_modeling", "masked_lm"), OneText),
+    "sentence_prediction": Judged,
+    "question_answering": Asked,
+}
 
 
 class Reader(ABC):
@@ -54,8 +62,12 @@ class OneTextReader(Reader):
 
     def read(self, data: Path, subset: str, most: int) -> Text:
         settings = layout.table(layout.table(self.state.get("cfg")).get("task"))
-        kind = presets.KINDS[str(kind_of(self.state))]
-        return one_text.read(self.path, settings, kind.side, data, subset).sample(most)
+        task, side = settings.get("_name"), presets.KINDS[str(kind_of(self.state))].side
+        if task not in TEXTS:
+            raise UserError(
+                f"{self.path} is of --task {task}: allowed are {', '.join(TEXTS)}; give a model of one of these"
+            )
+        return one_text.read(TEXTS[task], self.path, settings, side, data, subset).sample(most)
 
     def sentence(self, model: Any, read: one_text.OneText, line: str) -> Sentence:
         return sentence.study_read(model, read, line)

@@ -1,15 +1,17 @@
 """Held-out text of a data-bin, in batches whose padding is on the right, as the model reads it when it is trained."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
 from fairseq.data import Dictionary, indexed_dataset
 from fairseq.data.data_utils import collate_tokens
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins import databin
@@ -25,6 +27,7 @@ class Batch(NamedTuple):
     places: list[int]  # of the sentences in the text
     read: dict[str, Tensor]  # by side of the model, in fairseq's order; B x T each
     target: Tensor  # B x T, what is to be predicted, padding where nothing is
+    more: Mapping[str, Tensor] = MappingProxyType({})  # that a head is told
 
     @property
     def source(self) -> Tensor:
@@ -53,6 +56,18 @@ class Text:
     @property
     def pad(self) -> int:
         return int(self.dictionaries[0].pad())
+
+    def prepare(self, model: Any) -> None:
+        """One without training, which has no head yet for what is to be predicted."""
+
+    def number(self, batch: Batch) -> int:
+        """Of what is to be predicted."""
+        return int(batch.target.ne(self.pad).sum())
+
+    def lost(self, model: nn.Module, batch: Batch) -> Tensor:
+        """In nats, over all of it."""
+        logits = model(**batch.inputs)[0].flatten(0, 1).float()
+        return cross_entropy(logits, batch.target.flatten(), ignore_index=self.pad, reduction="sum")
 
     def sample(self: Own, most: int) -> Own:
         """Evenly spread over the text."""
@@ -112,4 +127,4 @@ def read(data: Path, subset: str, most: int) -> Text:
 
 def to(batch: Batch, device: torch.device) -> Batch:
     read = {side: tokens.to(device) for side, tokens in batch.read.items()}
-    return Batch(batch.places, read, batch.target.to(device))
+    return Batch(batch.places, read, batch.target.to(device), {name: of.to(device) for name, of in batch.more.items()})

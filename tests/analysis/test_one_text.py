@@ -194,13 +194,16 @@ def test_a_sentence_is_read_unmasked(texts: Path) -> None:
             "has 17 tokens, and the model room for 16",
         ),
         (["short.pt"], "short.pt has settings of its task that do not fit"),
-        (["classifier.pt"], "is of --task sentence_prediction: allowed are language_modeling and masked_lm"),
+        (
+            ["of_speech.pt"],
+            "is of --task speech_to_text: allowed are language_modeling, masked_lm, sentence_",
+        ),
     ],
 )
 def test_errors_are_one_line(words: list[str], told: str, texts: Path, toy_corpus: Path, tmp_path: Path) -> None:
     state = torch.load(texts / "masked.pt", weights_only=False)
-    state["cfg"]["task"]["_name"] = "sentence_prediction"
-    saved.save(tmp_path / "classifier.pt", state)
+    state["cfg"]["task"]["_name"] = "speech_to_text"
+    saved.save(tmp_path / "of_speech.pt", state)
     state["cfg"]["task"] |= {"_name": "masked_lm", "tokens_per_sample": -5}
     saved.save(tmp_path / "short.pt", state)
     (tmp_path / "lm.pt").symlink_to(texts / "lm.pt")
