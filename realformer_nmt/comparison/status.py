@@ -12,7 +12,7 @@ from realformer_nmt.comparison.curves import Curves
 from realformer_nmt.comparison.note import Note
 from realformer_nmt.corpora.manifest import read_toml
 from realformer_nmt.protocols.run_files import RECORD
-from realformer_nmt.protocols.tasks import TRANSLATION
+from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
 
 
 def noted(grid: Path, folder: Path) -> list[Place] | None:
@@ -20,7 +20,8 @@ def noted(grid: Path, folder: Path) -> list[Place] | None:
     try:
         table, written = read_toml(grid, ""), grid.read_text(encoding="utf-8")
         names = named(table["families"], table["layers"], table.get("seeds", [1]), table.get("axes", {}))
-        found = [place(folder, cell, table.get("task", TRANSLATION)) for cell in names]
+        task = table.get("task", TRANSLATION)
+        found = [place(folder, cell, task) for cell in names if TASKS[task]]
         asked = digest(written, grid.parent, table.get("protocol", "realformer"))
         begun = [Note(cell).content for cell in found if cell.note.is_file()]
     except (UserError, OSError, ValueError, KeyError, TypeError, AttributeError):

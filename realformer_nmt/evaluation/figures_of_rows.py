@@ -33,8 +33,8 @@ def accuracy(rows: Numbers) -> Numbers:
 
 def matthews(rows: Numbers) -> Numbers:
     """Matthews' correlation, of any number of classes (Gorodkin 2004): 0 where one side is of one class alone."""
-    number = rows.shape[-2]
-    counts = np.stack([(rows[..., 1:] == name).sum(-2) for name in np.unique(rows[..., 1:])], axis=-1)  # ... x 2 x C
+    number, classes = rows.shape[-2], range(int(rows[..., 1:].max()) + 1)
+    counts = np.stack([(rows[..., 1:] == name).sum(-2) for name in classes], axis=-1)  # ... x 2 x C
     shared = number * is_right(rows).sum(-1) - counts.prod(-2).sum(-1)
     spread = np.sqrt((number**2 - (counts**2).sum(-1)).prod(-1).astype(float))
     return 100 * np.divide(shared, spread, out=np.zeros_like(spread), where=spread > 0)
@@ -42,7 +42,11 @@ def matthews(rows: Numbers) -> Numbers:
 
 def pearson(rows: Numbers) -> Numbers:
     """Of what is told and what is wanted; no number where one side is always the same."""
-    told, wanted = np.moveaxis(rows[..., 1:] - rows[..., 1:].mean(-2, keepdims=True), -1, 0)
+    return correlation(rows[..., 1:])
+
+
+def correlation(pairs: Numbers) -> Numbers:
+    told, wanted = np.moveaxis(pairs - pairs.mean(-2, keepdims=True), -1, 0)
     found: Numbers = 100 * (told * wanted).sum(-1) / np.sqrt((told**2).sum(-1) * (wanted**2).sum(-1))
     return found
 
@@ -51,7 +55,7 @@ def spearman(rows: Numbers) -> Numbers:
     """Pearson's of the ranks; equal ones share theirs."""
     from scipy.stats import rankdata  # here: who reads the table of metrics does not wait for it
 
-    return pearson(rankdata(rows, axis=-2))
+    return correlation(rankdata(rows[..., 1:], axis=-2))
 
 
 def column(number: int) -> Figure:
