@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from realformer_nmt.kernels.native.pages import in_large_pages
 from realformer_nmt.model.order import OrderReader
 
 POSITIONS = 32  # positions there is room for at first; it doubles when they are full
@@ -97,7 +98,7 @@ class SelfCache:
         self.buffers = self.buffers or tuple(part[:, :, :0] for part in written)
         if end > self.buffers[0].size(2):
             self.buffers = tuple(
-                _enlarged(buffer, POSITIONS * beams, at > 0 and not apart) for at, buffer in enumerate(self.buffers)
+                _enlarged(buffer, POSITIONS * beams, at > 0, apart) for at, buffer in enumerate(self.buffers)
             )
         for buffer, part in zip(self.buffers, written, strict=True):
             if not apart:  # or 0 times it is NaN for all beams
@@ -124,11 +125,14 @@ class SelfCache:
         return every.gather(3, index.expand_as(every)).permute(0, 3, 1, 2, 4).flatten(0, 1)  # B * beams x H x S x D
 
 
-def _enlarged(buffer: Tensor, least: int, across: bool) -> Tensor:
-    """With space for twice as much, and if `across` the positions side by side in memory, as scores read keys."""
+def _enlarged(buffer: Tensor, least: int, across: bool, apart: bool) -> Tensor:
+    """With space for twice as much, and if `across` the positions side by side in memory, as torch reads keys."""
     *outer, length, width = buffer.shape
     room = max(least, 2 * length)
-    larger = buffer.new_empty(*outer, width, room).mT if across else buffer.new_empty(*outer, room, width)
+    if apart:
+        larger = in_large_pages(buffer.new_empty(*outer, room, width))
+    else:
+        larger = buffer.new_empty(*outer, width, room).mT if across else buffer.new_empty(*outer, room, width)
     larger[:, :, :length] = buffer
     return larger
 

@@ -6,7 +6,7 @@
 
 #include "native.h"
 
-enum { PANEL = 64, TILE = 6, BLOCK = 240 }; /* outputs; rows at a time; rows whose rounded form stays in the cache */
+enum { PANEL = 64, TILE = 6, CACHED = 1 << 19 }; /* outputs; rows at a time; bytes of rounded rows that stay in the cache */
 
 typedef struct {
     const float *x, *scale, *bias;
@@ -16,6 +16,8 @@ typedef struct {
     uint8_t *rounded;
     int64_t rows, inputs, outputs, stride, groups; /* stride: bytes of a rounded row; groups: fours of inputs */
 } Product;
+
+static int64_t tiles(int64_t rows) { return (rows + TILE - 1) / TILE; }
 
 /* A row's scale: its largest number / 127, NaN if that is none. */
 WIDE static float round_row(const float *x, int64_t count, uint8_t *rounded) {
@@ -80,29 +82,35 @@ static void round_tile(void *given, int64_t tile) {
         p->row_scale[row] = round_row(p->x + row * p->inputs, p->inputs, p->rounded + row * p->stride);
 }
 
+/* In tiles of almost the same size: a small one would wait for the weights. */
 WIDE static void multiply_panel(void *given, int64_t panel) {
     const Product *p = given;
     int64_t row = 0;
-    for (; row + TILE <= p->rows; row += TILE) multiply(p, row, panel, TILE);
-    switch (p->rows - row) {
-        case 1: multiply(p, row, panel, 1); break;
-        case 2: multiply(p, row, panel, 2); break;
-        case 3: multiply(p, row, panel, 3); break;
-        case 4: multiply(p, row, panel, 4); break;
-        case 5: multiply(p, row, panel, 5); break;
+    for (int64_t left = tiles(p->rows); left > 0; left--) {
+        const int64_t rows = (p->rows - row + left - 1) / left;
+        switch (rows) {
+            case 1: multiply(p, row, panel, 1); break;
+            case 2: multiply(p, row, panel, 2); break;
+            case 3: multiply(p, row, panel, 3); break;
+            case 4: multiply(p, row, panel, 4); break;
+            case 5: multiply(p, row, panel, 5); break;
+            default: multiply(p, row, panel, TILE);
+        }
+        row += rows;
     }
 }
 
 bool linear8(const int64_t *n) {
     Product p = {AT(float, n[0]), AT(float, n[3]), AT(float, n[4]), AT(int8_t, n[1]), AT(int32_t, n[2]), AT(float, n[5])};
-    const int64_t rows = n[6], most = rows < BLOCK ? rows : BLOCK;
-    float row_scale[BLOCK];
     p.inputs = n[7], p.outputs = n[8], p.groups = (p.inputs + 3) / 4, p.stride = (p.inputs + 63) / 64 * 64;
-    p.row_scale = row_scale, p.rounded = aligned_alloc(64, (most + 1) * p.stride);
+    const int64_t rows = n[6], fit = CACHED / p.stride / TILE * TILE, block = fit > TILE ? fit : TILE;
+    const int64_t most = rows < block ? tiles(rows) * TILE : block;
+    p.rounded = aligned_alloc(64, most * p.stride + (most / 16 + 1) * 64);
     if (!p.rounded) return false;
-    for (int64_t row = 0; row < rows; row += BLOCK, p.x += BLOCK * p.inputs, p.y += BLOCK * p.outputs) {
-        p.rows = rows - row < BLOCK ? rows - row : BLOCK;
-        side_by_side(round_tile, &p, (p.rows + TILE - 1) / TILE, (int)n[9], 16 * p.rows * p.inputs);
+    p.row_scale = (float *)(p.rounded + most * p.stride);
+    for (int64_t row = 0; row < rows; row += block, p.x += block * p.inputs, p.y += block * p.outputs) {
+        p.rows = rows - row < block ? rows - row : block;
+        side_by_side(round_tile, &p, tiles(p.rows), (int)n[9], 16 * p.rows * p.inputs);
         side_by_side(multiply_panel, &p, (p.outputs + PANEL - 1) / PANEL, (int)n[9], p.rows * p.inputs * p.outputs);
     }
     free(p.rounded);

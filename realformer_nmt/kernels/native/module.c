@@ -34,8 +34,12 @@ static PyObject *py_attend(PyObject *module, PyObject *const *given, Py_ssize_t 
     return call(attend, given, count, 33);
 }
 
+static PyObject *py_enlarge(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+    return call(enlarge, given, count, 2);
+}
+
 #define FUNCTION(name) {#name, (PyCFunction)(void (*)(void))py_##name, METH_FASTCALL, NULL}
-static PyMethodDef functions[] = {FUNCTION(linear8), FUNCTION(best), FUNCTION(attend), {NULL, NULL, 0, NULL}};
+static PyMethodDef functions[] = {FUNCTION(linear8), FUNCTION(best), FUNCTION(attend), FUNCTION(enlarge), {NULL, NULL, 0, NULL}};
 
 static int fill(PyObject *module) {
     const bool able = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

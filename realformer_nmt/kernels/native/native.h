@@ -23,6 +23,7 @@ void side_by_side(Task task, void *given, int64_t count, int threads, int64_t wo
 bool linear8(const int64_t *numbers);
 bool best(const int64_t *numbers);
 bool attend(const int64_t *numbers);
+bool enlarge(const int64_t *numbers);
 
 #define AT(type, number) ((type *)(intptr_t)(number))
 

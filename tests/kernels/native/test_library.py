@@ -7,6 +7,7 @@ import torch
 
 from realformer_nmt.kernels import int8
 from realformer_nmt.kernels.native import library
+from realformer_nmt.kernels.native.pages import in_large_pages
 
 
 @pytest.mark.parametrize(
@@ -28,3 +29,10 @@ def test_it_is_used_where_it_can_be(module: object, hidden: str, says: str, monk
 def test_int8_has_another_product_where_it_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(library.HIDDEN, "0")
     assert isinstance(int8.int8(torch.ones(2, 2), None), int8.Int8)
+
+
+@pytest.mark.skipif(library.library() is None, reason="no kernels were built, or the processor has no avx512_vnni")
+@pytest.mark.parametrize("numbers", [0, 1, 1023, 10**6])
+def test_large_pages_change_no_number(numbers: int) -> None:
+    room = torch.arange(float(numbers))
+    assert torch.equal(in_large_pages(room), torch.arange(float(numbers)))

@@ -26,8 +26,8 @@ def expected(x: Tensor, weight: Tensor) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("rows", [1, 2, 5, 6, 7, 45, 240, 300])
-@pytest.mark.parametrize(("inputs", "outputs"), [(1, 1), (3, 16), (64, 64), (67, 65), (130, 15), (512, 129)])
+@pytest.mark.parametrize("rows", [1, 2, 5, 6, 7, 45, 300])
+@pytest.mark.parametrize(("inputs", "outputs"), [(1, 1), (3, 16), (64, 64), (67, 65), (130, 15), (2112, 129)])
 def test_sums_are_exact(rows: int, inputs: int, outputs: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
     chance = torch.Generator().manual_seed(rows + inputs)
