@@ -1,18 +1,21 @@
 """fairseq has hydra parse its 250 settings, by a grammar, and compose them from all that is registered: a quarter of a
-second a command. Here what was parsed before is not parsed again, and of the same choices (--arch, --optimizer ...) a
-copy is taken, into which a command's own values go. The same comes out (test_quick_flags.py); executables run without
-this."""
+second a command. Here what was parsed before is not parsed again, and what a command chooses (--arch, --optimizer ...)
+and its own values go into a copy of what was composed before. The same comes out (test_quick_flags.py); executables run
+without this."""
 
 import copy
 import functools
+import logging
+import warnings
 from typing import Any
 
 from fairseq import options
 from fairseq.dataclass import utils
-from fairseq.dataclass.utils import convert_namespace_to_omegaconf, override_module_args
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.config_store import ConfigStore
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.singleton import Singleton
 from omegaconf import DictConfig, flag_override
 
 
@@ -22,31 +25,40 @@ def make_quick() -> None:
     OverridesParser.parse_rule = lambda _, text, rule: copy.copy(parse(text, rule))
     ConfigStore.__deepcopy__ = lambda store, _: store  # hydra copies what it takes out
     utils.compose = _composed(utils.compose, parser)
-    for setting in override_module_args(_arguments())[0]:
-        parse(setting, "override")
+    _compose_silently()
+
+
+def _compose_silently() -> None:
+    """And leave nothing behind that names a job."""
+    singletons = dict(Singleton._instances)
+    logging.disable()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        parsed()
+    logging.disable(logging.NOTSET)
+    Singleton._instances.clear()
+    Singleton._instances.update(singletons)
 
 
 def _composed(compose: Any, parser: OverridesParser) -> Any:
-    known: dict[tuple[str, ...], tuple[list[Any], DictConfig]] = {}
+    @functools.cache
+    def unchosen(name: str) -> DictConfig:
+        return compose(name, [], strict=False)
 
     def composed(name: str, overrides: list[str], **kwargs: Any) -> DictConfig:
         own = [setting for setting in overrides if "." in setting.partition("=")[0]]
-        choices = tuple(setting for setting in overrides if setting not in own)
-        nodes = [_registered(*choice.split("=", 1)) for choice in choices]
-        before, cfg = known.get(choices, (None, None))
-        if before is None or any(one is not other for one, other in zip(before, nodes, strict=True)):
-            cfg = compose(name, [*choices], **kwargs)
-            known[choices] = nodes, cfg
-        cfg = copy.deepcopy(cfg)
+        choices = [setting.split("=", 1) for setting in overrides if setting not in own]
+        nodes = [ConfigStore.instance().repo.get(group, {}).get(f"{choice}.yaml") for group, choice in choices]
+        if None in nodes:
+            return compose(name, overrides, **kwargs)
+        cfg = copy.deepcopy(unchosen(name))
+        for (group, _), chosen in zip(choices, nodes, strict=True):
+            cfg[group] = copy.deepcopy(chosen.node)
         with flag_override(cfg, "struct", True):  # there are no others than those that are registered
             ConfigLoaderImpl._apply_overrides_to_config(parser.parse_overrides(own), cfg)
         return cfg
 
     return composed
-
-
-def _registered(group: str, choice: str) -> Any:
-    return ConfigStore.instance().repo.get(group, {}).get(f"{choice}.yaml")
 
 
 def _arguments(*words: str) -> Any:
