@@ -3,13 +3,17 @@
 import argparse
 import sys
 from collections.abc import Iterable
+from types import SimpleNamespace
 from typing import Any
 
 import torch
+from fairseq import tasks as fairseq_tasks
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Stage
 from realformer_nmt.fairseq_patches.option_ranges import check_training
+from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.fairseq_patches.resume_checks import demand_same_model
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.model import read_options
 from realformer_nmt.protocols import command, composition, lengths, origin, settings, states, tasks, trackers, updates
@@ -83,12 +87,17 @@ def of_options(args: argparse.Namespace, cfg: Any, machines: Machines) -> Stage:
 
 
 def demand_states(args: argparse.Namespace, measured: Iterable[str] = ()) -> None:
-    """That what is to be averaged will be there, and that subsets can be measured, asked before anything is trained."""
+    """That what is to be averaged will be there, that subsets can be measured, and that what the training begins with
+    fits, asked before anything is trained."""
     prepared, machines = composition.preparation(args), composition.find_machines(args)
     protocol = composition.load_protocol(args, prepared)
     cfg = updates.parse(composition.compose(args, protocol, machines, prepared))
     states.demand(protocol, cfg, updates.length(cfg, machines.ranks))
     lengths.demand(cfg, measured)
+    if args.begin_with:
+        with quiet():
+            task = fairseq_tasks.setup_task(cfg.task)
+        demand_same_model(args.begin_with.absolute(), SimpleNamespace(cfg=cfg, task=task))
 
 
 def summary(args: argparse.Namespace, protocol: Protocol, machines: Machines, length: updates.Length) -> dict[str, Any]:

@@ -229,6 +229,7 @@ def test_spans_are_the_same_whatever_the_seed_and_lose_what_fairseq_says(
         ("classes", ('pretrained = "masked"', 'metric = "pearson"'), "metric pearson is not one of accuracy, matthews"),
         ("numbers", ("seeds", 'metric = "accuracy"\nseeds'), "metric accuracy is not one of pearson, spearman"),
         ("classes", ('["valid"]', '["train", "test"]'), "holds no subset test: there are train, valid"),
+        ("classes", ("embed-dim = 32", "embed-dim = 64"), "another model: --encoder-embed-dim was 32 there and is 64"),
         ("questions", ('["valid"]', '["test"]'), "test.json: no such file; give a file in SQuAD's format"),
     ],
 )
