@@ -6,15 +6,17 @@ import os
 from typing import Any
 
 HIDDEN = "REALFORMER_NMT_NATIVE"  # 0 in the environment: they are not looked at
+VERSION = 1  # of what the kernels take; a module that was built of older sources is left alone
 
 
 @functools.cache
 def built() -> Any | None:
     """The module, if there is one."""
     try:
-        return importlib.import_module("realformer_nmt.kernels.native._kernels")
+        module = importlib.import_module("realformer_nmt.kernels.native._kernels")
     except ImportError:
         return None
+    return module if getattr(module, "version", 0) == VERSION else None
 
 
 def library() -> Any | None:
@@ -34,5 +36,5 @@ def state() -> str:
     if os.environ.get(HIDDEN) == "0":
         return f"hidden by {HIDDEN}=0"
     if module is None:
-        return "not built: pip found no C compiler, so torch's operations compute everything"
+        return "none of these sources: torch's operations compute everything; pip builds them by a C compiler"
     return "built" if module.able else "built, unused: this processor has no avx512_vnni"

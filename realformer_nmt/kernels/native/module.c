@@ -6,7 +6,7 @@
 #include "native.h"
 
 typedef bool (*Kernel)(const int64_t *numbers);
-enum { MOST = 33 };
+enum { MOST = 33, VERSION = 1 }; /* of arguments; raised with what they mean, as in library.py */
 
 /* All arguments are whole numbers, 0 in the place of what is not there. */
 static PyObject *call(Kernel kernel, PyObject *const *given, Py_ssize_t count, Py_ssize_t wanted) {
@@ -45,7 +45,7 @@ static int fill(PyObject *module) {
     const bool able = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                       __builtin_cpu_supports("avx512vnni");
-    return PyModule_AddIntConstant(module, "able", able);
+    return PyModule_AddIntConstant(module, "able", able) || PyModule_AddIntConstant(module, "version", VERSION) ? -1 : 0;
 }
 
 static PyModuleDef_Slot slots[] = {{Py_mod_exec, fill}, {0, NULL}};

@@ -16,7 +16,11 @@ from realformer_nmt.kernels.native.pages import in_large_pages
         (SimpleNamespace(able=True), "", "built"),
         (SimpleNamespace(able=True), "0", "hidden by REALFORMER_NMT_NATIVE=0"),
         (SimpleNamespace(able=False), "", "built, unused: this processor has no avx512_vnni"),
-        (None, "", "not built: pip found no C compiler, so torch's operations compute everything"),
+        (
+            None,
+            "",
+            "none of these sources: torch's operations compute everything; pip builds them by a C compiler",
+        ),
     ],
 )
 def test_it_is_used_where_it_can_be(module: object, hidden: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,6 +28,11 @@ def test_it_is_used_where_it_can_be(module: object, hidden: str, says: str, monk
     monkeypatch.setenv(library.HIDDEN, hidden)
     assert library.state() == says
     assert (library.library() is not None) == (says == "built")
+
+
+def test_a_module_of_older_sources_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library.importlib, "import_module", lambda _: SimpleNamespace(able=True, version=0))
+    assert library.built.__wrapped__() is None
 
 
 def test_int8_has_another_product_where_it_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
