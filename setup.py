@@ -38,6 +38,7 @@ setup(
         "realformer_nmt.corpora": ["manifests/*.toml"],
         "realformer_nmt.corpora.invented": ["*.toml"],
         "realformer_nmt.evaluation": ["published.csv"],
+        "realformer_nmt.kernels.native": ["*.c", "*.h"],
         "realformer_nmt.protocols": ["*.toml"],
         "realformer_nmt.serving": ["page/*"],
     },

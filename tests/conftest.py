@@ -25,7 +25,7 @@ quick_flags.make_quick()
 gc.set_threshold(20_000, 20, 100)  # else a seventh of a worker's time goes to looking through what is never garbage
 
 # The same examples in every run of the suite; `python -m reliability.fuzzing` draws new ones.
-settings.register_profile("reproducible", derandomize=True, database=None)
+settings.register_profile("reproducible", derandomize=True, database=None, deadline=None)
 settings.load_profile("reproducible")
 
 LETTERS = list("abcdefghijkl")

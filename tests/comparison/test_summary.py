@@ -28,6 +28,9 @@ def hypotheses(family: str, seed: int) -> list[str]:
     return [line.replace("sat on", "lay in") if (n + seed) % every == 0 else line for n, line in enumerate(REFERENCE)]
 
 
+MADE: dict[str, Any] = {"made_from": {}, "outputs": {}}
+
+
 def make_cell(folder: Path, family: str, seed: int, state: str = "done") -> Cell:
     own = folder / f"{family}-6-s{seed}"
     own.mkdir()
@@ -35,7 +38,7 @@ def make_cell(folder: Path, family: str, seed: int, state: str = "done") -> Cell
     for file, lines in zip(files.values(), (hypotheses(family, seed), REFERENCE), strict=True):
         file.write_text("".join(f"{line}\n" for line in lines))
     located = {name: {"path": file.name, "sha256": sha256(file)} for name, file in files.items()}
-    sealed.write(own / "run.json", {"corpus": "cats", "subset": "test", "files": located})
+    sealed.write(own / "run.json", {"corpus": "cats", "subset": "test", "files": located, **MADE})
     sealed.write(own / "cell.json", {"state": state, "evidence": None, "sessions": []})
     stage = Stage("score", (), own / "run.json")
     return Cell(family, "6", seed, own, folder, ("en", "de"), (stage,), Failure(), 0)

@@ -42,8 +42,10 @@ def _compose_silently() -> None:
 
 def _composed(compose: Any, parser: OverridesParser) -> Any:
     @functools.cache
-    def unchosen(name: str) -> DictConfig:
-        return compose(name, [], strict=False)
+    def unchosen(name: str) -> tuple[DictConfig, list[warnings.WarningMessage]]:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            return compose(name, [], strict=False), said
 
     def composed(name: str, overrides: list[str], **kwargs: Any) -> DictConfig:
         own = [setting for setting in overrides if "." in setting.partition("=")[0]]
@@ -51,7 +53,10 @@ def _composed(compose: Any, parser: OverridesParser) -> Any:
         nodes = [ConfigStore.instance().repo.get(group, {}).get(f"{choice}.yaml") for group, choice in choices]
         if None in nodes:
             return compose(name, overrides, **kwargs)
-        cfg = copy.deepcopy(unchosen(name))
+        before, said = unchosen(name)
+        for one in said:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        cfg = copy.deepcopy(before)
         for (group, _), chosen in zip(choices, nodes, strict=True):
             cfg[group] = copy.deepcopy(chosen.node)
         with flag_override(cfg, "struct", True):  # there are no others than those that are registered
