@@ -22,7 +22,7 @@ from realformer_nmt.evaluation import heldout, metric_table, model_record
 from realformer_nmt.evaluation.answered import Answered
 from realformer_nmt.evaluation.resampling import interval
 from realformer_nmt.evaluation.rows import Rows, watched
-from realformer_nmt.evaluation.sentences import Sentences
+from realformer_nmt.evaluation.sentence_rows import Sentences
 from realformer_nmt.evaluation.sequences import Sequences
 from realformer_nmt.fairseq_patches.option_ranges import check_number
 from realformer_nmt.fairseq_patches.quiet import quiet

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from realformer_nmt.kernels.dropout import Dropout
 from realformer_nmt.kernels.linear import Joint, linear
-from realformer_nmt.kernels.native.attention import attend
+from realformer_nmt.kernels.native.attend import attend
 from realformer_nmt.kernels.native.library import built, library
 from realformer_nmt.model.cache import CrossCache, KeysValues, SelfCache
 from realformer_nmt.model.carry import Carried, Carry

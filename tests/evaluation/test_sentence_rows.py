@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from realformer_nmt.evaluation.sentences import Row, Sentences
+from realformer_nmt.evaluation.sentence_rows import Row, Sentences
 
 
 def seen(target: torch.Tensor, logits: torch.Tensor) -> Sentences:

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from realformer_nmt.kernels.native.attention import attend
+from realformer_nmt.kernels.native.attend import attend
 from realformer_nmt.kernels.native.library import library
 
 pytestmark = pytest.mark.skipif(library() is None, reason="no kernels were built, or the processor has no avx512_vnni")
