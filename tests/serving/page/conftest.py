@@ -39,7 +39,7 @@ def client(models: dict[str, Served]) -> Iterator[Client]:
         yield found
 
 
-@pytest.fixture(scope="package")  # a process has one playwright at a time
+@pytest.fixture(scope="module")  # a process has one playwright at a time
 def browser() -> Iterator[Browser]:
     with browsers.started() as started:
         yield started
