@@ -1,5 +1,6 @@
 """Where the kernels are, hidden, missing or of no use."""
 
+import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -8,6 +9,7 @@ import torch
 from realformer_nmt.kernels import int8
 from realformer_nmt.kernels.native import library
 from realformer_nmt.kernels.native.pages import in_large_pages
+from realformer_nmt.kernels.processor import instructions
 
 
 @pytest.mark.parametrize(
@@ -28,6 +30,12 @@ def test_it_is_used_where_it_can_be(module: object, hidden: str, says: str, monk
     monkeypatch.setenv(library.HIDDEN, hidden)
     assert library.state() == says
     assert (library.library() is not None) == (says == "built")
+
+
+def test_where_they_can_be_built_they_are() -> None:
+    """The other tests of kernels are left out where there are none."""
+    could = shutil.which("cc") is not None and "avx512_vnni" in instructions()
+    assert library.library() is not None or not could, "run `make install`, and read what pip says of the C compiler"
 
 
 def test_a_module_of_older_sources_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
