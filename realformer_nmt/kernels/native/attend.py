@@ -26,6 +26,11 @@ def attend(
     sentences, heads, queries, width = query.shape
     beams = 1 if origin is None else origin.size(1)
     positions = keys_values[0].size(2) // beams
+    known = {(part.shape, part.dtype) for part in (*keys_values, *own)}
+    fitting = {((sentences, heads, size, width), query.dtype) for size in (positions * beams, queries)}
+    wanted = (before, (sentences, heads, queries, positions)), (origin, (sentences, queries, positions))
+    if not known <= fitting or any(part is not None and part.shape != size for part, size in wanted):
+        raise ValueError(f"queries {tuple(query.shape)} do not go with keys, values or what is carried: {known}")
     if hidden is not None:
         hidden = hidden.expand(sentences, 1, 1, positions)
     given = [None if part is None else part.contiguous() for part in (origin, hidden, before)]

@@ -82,3 +82,13 @@ def test_a_beam_that_overflows_is_lost_alone() -> None:
     after, _ = attend(query, seen, own, origin, None, None, None)
     assert after[:, 1].isnan().all()
     assert torch.equal(after[:, [0, 2]], before[:, [0, 2]])
+
+
+def test_what_is_of_other_sentences_is_refused() -> None:
+    """It would be read beyond its end."""
+    query, value = torch.zeros(3, HEADS, 1, 8), torch.zeros(2, HEADS, 5, 8)
+    with pytest.raises(ValueError, match="do not go with"):
+        attend(query, (value, value), (), None, None, None, None)
+    whole = torch.zeros(3, HEADS, 5, 8)
+    with pytest.raises(ValueError, match="do not go with"):
+        attend(query, (whole, whole), (), None, None, torch.zeros(3, HEADS, 1, 4), 1)
