@@ -36,10 +36,10 @@ SERVED = {"fairseq-train": "train"}  # the others configure their logging after 
 SERVED |= {f"fairseq-{name}": "rest" for name in OTHER_COMMANDS}
 FAIRSEQ = ("fairseq.models", "fairseq.tasks", "fairseq.distributed_utils", "fairseq.options", "fairseq.trainer")
 # What ours imports where it needs it; fairseq after ours, which else would register with it
-OTHERS = ("torch.export", "sklearn.metrics", "scipy.stats", *FAIRSEQ)
+OTHERS = ("torch.export", "torch._dynamo", "sklearn.metrics", "scipy.stats", *FAIRSEQ)
 OWN = ("protocols.training", "corpora.prepare", "checkpoints.averaging", "evaluation.scoring", "evaluation.translation")
 OWN += ("serving.translator", "comparison.results")
-# Imported before it is forked; torch._dynamo by every optimiser of torch when it is made
+# Imported before it is forked; torch._dynamo by every optimiser of torch when it is made, and by models on "meta"
 MODULES = {
     "train": ("fairseq_cli.train", "torch._dynamo", TORCHRUN[-1]),
     "rest": FAIRSEQ,

@@ -5,13 +5,16 @@ without this."""
 
 import copy
 import functools
+import inspect
 import logging
 import warnings
+from types import SimpleNamespace
 from typing import Any
 
 from fairseq import options
 from fairseq.dataclass import utils
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from hydra._internal import utils as hydra_utils
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.config_store import ConfigStore
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -23,6 +26,8 @@ def make_quick() -> None:
     parser = OverridesParser.create()
     parse = functools.cache(parser.parse_rule)
     OverridesParser.parse_rule = lambda _, text, rule: copy.copy(parse(text, rule))
+    # hydra asks who called: without the lines around every call
+    hydra_utils.inspect = SimpleNamespace(**{**vars(inspect), "stack": functools.partial(inspect.stack, 0)})
     ConfigStore.__deepcopy__ = lambda store, _: store  # hydra copies what it takes out
     utils.compose = _composed(utils.compose, parser)
     _compose_silently()

@@ -4,12 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import commands
 import numpy as np
 import text_corpora
 from fixture_types import Once
-
-from realformer_nmt.cli import main
+from program import realformer_nmt
 
 GRID = """
 task = "{task}"
@@ -52,8 +50,8 @@ def compared(once: Once, data: Path) -> Path:
 
 
 def run(root: Path, task: str, data: Path) -> None:
-    with commands.starting_forks():
-        assert main(["compare", *map(str, words(root, task, data))]) == 0
+    done = realformer_nmt("compare", *words(root, task, data))
+    assert done.returncode == 0, done.stderr
 
 
 def words(root: Path, task: str, data: Path, *more: object) -> list[object]:
