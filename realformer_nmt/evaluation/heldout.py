@@ -42,14 +42,14 @@ def batches(args: argparse.Namespace, path: Path) -> list[str]:
     return [word for name, size in chosen.items() if size for word in (f"--{name.replace('_', '-')}", str(size))]
 
 
-def main(file: str, words: Sequence[str]) -> None:
+def main(file: Path, words: Sequence[str]) -> None:
     """Writes the scores; fairseq-validate only prints them, rounded."""
     from fairseq_cli import validate  # which has all log messages printed
 
     args = options.parse_args_and_arch(options.get_validation_parser("translation"), input_args=list(words))
     with metrics.aggregate() as found:
         validate.main(convert_namespace_to_omegaconf(args), argparse.Namespace(data=args.data))
-    Path(file).write_text(json.dumps(scores(found.state_dict())), encoding="utf-8")
+    file.write_text(json.dumps(scores(found.state_dict())), encoding="utf-8")
 
 
 def scores(rows: list[Any]) -> dict[str, float]:

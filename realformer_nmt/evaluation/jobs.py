@@ -3,17 +3,20 @@
 import contextlib
 import os
 import shutil
-import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+import torch
 from tqdm import tqdm
 
 from realformer_nmt.common import sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.provenance import MADE_FROM, Record, differences
+from realformer_nmt.common.side_process import begin
 from realformer_nmt.common.text_lines import sha256
 
 SHARES = "shares"  # in the folder of the output, until all of them are there
@@ -22,7 +25,7 @@ JOBS = "jobs"
 SHARE, FILES = "share.json", "files"  # of a job that has ended
 THREADS = "OMP_NUM_THREADS"
 ASKED_EVERY = 0.2  # seconds
-Command = Callable[[int, Path], Sequence[str]]  # of a job, by its number and the folder that it fills
+Work = Callable[[int, Path], object]  # of a job, by its number and the folder that it fills
 
 
 @contextlib.contextmanager
@@ -53,7 +56,7 @@ def _fit(note: Path, made: Record, jobs: int) -> bool:
     return before[JOBS] == jobs and known["versions"] == made["versions"] and not differences(known, made)
 
 
-def fill(command: Command, jobs: int, folder: Path, sentences: int, file: str) -> list[Path]:
+def fill(work: Work, jobs: int, folder: Path, sentences: int, file: str, on_gpu: bool = False) -> list[Path]:
     """Each job's folder, when all are whole. If a job fails, the others go on to their end, and what they do is kept.
     In `file` of a job's folder a line that begins with H stands for each sentence that is translated."""
     missing = [job for job in range(jobs) if not _is_whole(folder / str(job))]
@@ -64,7 +67,9 @@ def fill(command: Command, jobs: int, folder: Path, sentences: int, file: str) -
         processes = {}
         for job, place in places.items():
             place.mkdir()
-            processes[job] = _start(command(job, place), logs[job], _threads(jobs), stack)
+            processes[job] = process = begin(partial(work, job, place), logs[job], _threads(jobs), on_gpu)
+            stack.callback(process.join)
+            stack.callback(process.kill)  # before it is waited for
         watched = _translated([place / file for place in places.values()], stack)
         for job, status in _ended(processes, watched, sentences):
             if status:
@@ -90,41 +95,28 @@ def _hashes(share: Path) -> dict[str, str]:
     return {path.name: sha256(path) for path in sorted(share.iterdir()) if path.is_file() and path.name != SHARE}
 
 
-def _start(
-    command: Sequence[str], log: Path, threads: str | None, stack: contextlib.ExitStack
-) -> subprocess.Popen[bytes]:
-    """It ends with the stack, and with this process however that ends: its standard input is a pipe that closes."""
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"} | ({THREADS: threads} if threads else {})
-    said = stack.enter_context(log.open("wb"))
-    process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said)
-    stack.enter_context(process)
-    stack.callback(process.kill)
-    return process
-
-
-def _threads(jobs: int) -> str | None:
+def _threads(jobs: int) -> int:
     """Of each of several jobs, unless the user has said how many; one alone takes what torch takes."""
     if jobs == 1 or THREADS in os.environ:
-        return None
+        return torch.get_num_threads()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return str(max(1, cores // jobs))
+    return max(1, cores // jobs)
 
 
 def _ended(
-    processes: Mapping[int, subprocess.Popen[bytes]], translated: Iterator[int], sentences: int
+    processes: Mapping[int, BaseProcess], translated: Iterator[int], sentences: int
 ) -> Iterator[tuple[int, int]]:
     """Each with its status as soon as it ends. A bar shows the sentences, where someone watches."""
     running = dict(processes)
     with tqdm(total=sentences, unit=" sentences", disable=None) as bar:
         while running:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                next(iter(running.values())).wait(ASKED_EVERY)
+            next(iter(running.values())).join(ASKED_EVERY)
             if not bar.disable:
                 bar.update(next(translated))
             for job, process in list(running.items()):
-                if process.poll() is not None:
+                if process.exitcode is not None:
                     del running[job]
-                    yield job, process.returncode
+                    yield job, process.exitcode
 
 
 def _translated(files: Iterable[Path], stack: contextlib.ExitStack) -> Iterator[int]:

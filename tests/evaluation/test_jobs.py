@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import commands
 import pytest
+import torch
 from program import REPOSITORY
 from tiny_run import Training
 
@@ -23,34 +23,48 @@ from realformer_nmt.evaluation import jobs
 from realformer_nmt.evaluation.generation import generate
 
 FILE = "answer.txt"
-ANSWER = "import pathlib, sys; pathlib.Path(sys.argv[2], 'answer.txt').write_text(f'H-{sys.argv[1]}\\n'); "
-LASTING = (  # says its number, and does not end by itself
-    "import os; pathlib.Path(sys.argv[2]).parents[1].joinpath('pid').write_text(str(os.getpid())); sys.stdin.read()"
-)
-PARENT = f"""
-import sys
+PARENT = """
+import os, sys, time
 from pathlib import Path
 from realformer_nmt.evaluation import jobs
-def command(job, folder):
-    return [sys.executable, "-c", {ANSWER!r} + ({LASTING!r} if job else ""), str(job), str(folder)]
-with jobs.shares(Path(sys.argv[1]), {{"settings": {{}}, "inputs": {{}}, "versions": {{}}}}, 2, False) as folder:
-    jobs.fill(command, 2, folder, 2, "answer.txt")
+def work(job, folder):
+    folder.joinpath("answer.txt").write_text(f"H-{job}\\n")
+    if job:  # says its number, and does not end by itself
+        folder.parents[1].joinpath("pid").write_text(str(os.getpid()))
+        time.sleep(600)
+if __name__ == "__main__":
+    with jobs.shares(Path(sys.argv[1]), {"settings": {}, "inputs": {}, "versions": {}}, 2, False) as folder:
+        jobs.fill(work, 2, folder, 2, "answer.txt", on_gpu=sys.argv[2] == "spawned")
 """
 MADE: dict[str, Any] = {"settings": {}, "inputs": {}, "versions": {}}
 
 
-def answering(ending: str = "") -> jobs.Command:
-    return lambda job, folder: [sys.executable, "-c", ANSWER + ending, str(job), str(folder)]
+def answer(job: int, folder: Path) -> None:
+    (folder / FILE).write_text(f"H-{job}\n")
+
+
+def failing(number: int, words: str) -> jobs.Work:
+    def work(job: int, folder: Path) -> None:
+        answer(job, folder)
+        if job == number:
+            sys.exit(words)
+
+    return work
 
 
 def answers(folders: Sequence[Path]) -> list[str]:
     return [(folder / FILE).read_text() for folder in folders]
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_a_killed_run_leaves_no_process_and_keeps_what_is_whole(number: int, tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
-    command = [sys.executable, "-c", PARENT, str(tmp_path)]
+@pytest.mark.parametrize(
+    ("number", "way"),
+    [(signal.SIGKILL, "forked"), (signal.SIGTERM, "forked"), (signal.SIGINT, "forked"), (signal.SIGKILL, "spawned")],
+)
+def test_a_killed_run_leaves_no_process_and_keeps_what_is_whole(number: int, way: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}
+    program = tmp_path / "parent.py"
+    program.write_text(PARENT)
+    command = [sys.executable, str(program), str(tmp_path), way]
     kept = tmp_path / jobs.SHARES
     heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # ignored where the tests run in background
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, preexec_fn=heard) as parent:
@@ -58,11 +72,11 @@ def test_a_killed_run_leaves_no_process_and_keeps_what_is_whole(number: int, tmp
             lambda: (kept / "0").is_dir() and (kept / "pid").is_file() and (kept / "pid").read_text() != "", parent
         )
         parent.send_signal(number)
-    child = Path("/proc", (kept / "pid").read_text(), "cmdline")
+    child = (kept / "pid").read_text()
     wait_for(lambda: not living(child))
     first = (kept / "0" / FILE).stat()
     with jobs.shares(tmp_path, MADE, 2, anew=False) as folder:
-        assert answers(jobs.fill(answering(), 2, folder, 2, FILE)) == ["H-0\n", "H-1\n"]
+        assert answers(jobs.fill(answer, 2, folder, 2, FILE)) == ["H-0\n", "H-1\n"]
         assert os.path.samestat((folder / "0" / FILE).stat(), first)
         assert sorted(entry.name for entry in folder.iterdir() if entry.is_dir()) == ["0", "1"]
     assert not kept.exists()
@@ -76,15 +90,16 @@ def wait_for(reached: Callable[[], bool], process: subprocess.Popen[bytes] | Non
         time.sleep(0.01)
 
 
-def living(file: Path) -> bool:
+def living(process: str) -> bool:
+    """What has ended may still wait for someone to ask how."""
     with contextlib.suppress(OSError):
-        return bool(file.read_bytes())
+        return Path("/proc", process, "stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     return False
 
 
 def test_a_job_that_fails_does_not_take_the_others_along(tmp_path: Path) -> None:
     with jobs.shares(tmp_path, MADE, 3, anew=False) as folder, pytest.raises(UserError) as raised:
-        jobs.fill(answering("sys.exit('no memory' if sys.argv[1] == '1' else 0)"), 3, folder, 3, FILE)
+        jobs.fill(failing(1, "no memory"), 3, folder, 3, FILE)
     assert str(raised.value).startswith("fairseq-generate ended with status 1: no memory; what the other jobs")
     assert "\n" not in str(raised.value)
 
@@ -114,12 +129,12 @@ def test_shares_of_another_work_are_not_taken_over(
 @pytest.mark.parametrize("damage", [b"", b"H-1\n"], ids=["cut off", "another's"])
 def test_a_share_that_was_changed_is_translated_again(damage: bytes, tmp_path: Path) -> None:
     with contextlib.suppress(UserError), jobs.shares(tmp_path, MADE, 3, anew=False) as folder:
-        jobs.fill(answering("sys.exit(sys.argv[1] == '2')"), 3, folder, 3, FILE)
+        jobs.fill(failing(2, "no disk"), 3, folder, 3, FILE)
     changed, kept = (tmp_path / jobs.SHARES / name / FILE for name in "01")
     changed.write_bytes(damage)
     before = kept.stat()
     with jobs.shares(tmp_path, MADE, 3, anew=False) as folder:
-        assert answers(jobs.fill(answering(), 3, folder, 3, FILE)) == ["H-0\n", "H-1\n", "H-2\n"]
+        assert answers(jobs.fill(answer, 3, folder, 3, FILE)) == ["H-0\n", "H-1\n", "H-2\n"]
         assert os.path.samestat(kept.stat(), before)
 
 
@@ -132,18 +147,27 @@ def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
         pass
 
 
+known: list[str] = []
+
+
+def write_threads(_job: int, folder: Path) -> None:
+    (folder / FILE).write_text(f"{torch.get_num_threads()}{''.join(known)}")
+
+
 def test_each_of_several_jobs_has_its_share_of_the_cores(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One that has threads is no fork, and does not know what this process knows."""
+    monkeypatch.setattr(sys.modules[__name__], "known", [" forked"])
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(7))
-    told = "pathlib.Path(sys.argv[2], 'answer.txt').write_text(str(__import__('os').environ.get('OMP_NUM_THREADS')))"
 
-    def threads(number: int, name: str) -> set[str]:
-        (tmp_path / name).mkdir()
-        return set(answers(jobs.fill(answering(told), number, tmp_path / name, 1, FILE)))
+    def threads(number: int) -> set[str]:
+        (tmp_path / str(number)).mkdir()
+        return set(answers(jobs.fill(write_threads, number, tmp_path / str(number), 1, FILE)))
 
+    assert torch.get_num_threads() == 1
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    assert [threads(number, f"of {number}") for number in (1, 2, 3)] == [{"None"}, {"3"}, {"2"}]
-    monkeypatch.setenv("OMP_NUM_THREADS", "4")
-    assert threads(2, "as told") == {"4"}
+    assert [threads(number) for number in (1, 2, 7)] == [{"1 forked"}, {"3"}, {"1 forked"}]
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert threads(3) == {"1 forked"}
 
 
 def test_sentences_are_counted_as_they_come(tmp_path: Path) -> None:
@@ -168,8 +192,7 @@ def test_three_jobs_say_what_one_fairseq_generate_says(
     words = ["--path", checkpoint, "--cpu", "--beam", 2, "--nbest", 2, "--max-len-b", 9, "--batch-size", 3]
     words += ["--source-lang", "src", "--target-lang", "tgt"]
     (tmp_path / "shares").mkdir()
-    with commands.starting_forks():
-        found = generate(tmp_path, "few", 5, list(map(str, words)), tmp_path / "shares", jobs=3)
+    found = generate(tmp_path, "few", 5, list(map(str, words)), tmp_path / "shares", jobs=3)
     stock = fairseq("generate", tmp_path, "--user-dir", user_dir, "--gen-subset", "few", *words)
     assert stock.returncode == 0, stock.stderr
     files = [tmp_path / "shares" / str(job) / "generate-few.txt" for job in range(3)]
