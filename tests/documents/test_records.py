@@ -44,6 +44,19 @@ def test_speed_and_cost_of_other_precisions_are_the_records() -> None:
     assert sorted(re.findall(r"[+-]\d\.\d\d \(p \d\.\d\d\)", section)) == sorted(costs)
 
 
+def test_cost_of_other_precisions_with_kernels_in_c_is_the_record() -> None:
+    page = (REPOSITORY / "docs" / "performance.md").read_text().replace("\N{MINUS SIGN}", "-")
+    rows = json.loads((RESULTS / "precisions_native.json").read_text())["rows"]
+    for corpus in {row["corpus"] for row in rows}:
+        own = [row for row in rows if row["corpus"] == corpus]
+        cells = [f"{len({row['cell'] for row in own})} | {own[0]['lines']:,}"]
+        for precision in ("bf16", "int8"):
+            lost = [row["against fp32"] for row in own if row["precision"] == precision]
+            cells.append(f"{statistics.mean(lost):+.2f} ({min(lost):+.2f} to {max(lost):+.2f})")
+        assert re.search(rf"^\| {corpus}, \d[^|]*\| {re.escape(' | '.join(cells))} \|$", page, re.MULTILINE), corpus
+    assert min(row["p"] for row in rows if row["p"] is not None) == pytest.approx(0.04, abs=0.005)
+
+
 def test_the_race_of_engines_is_the_records() -> None:
     page = (REPOSITORY / "docs" / "performance.md").read_text()
     section = page.partition("## Against another engine")[2].partition("\n## ")[0]

@@ -17,7 +17,8 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.fairseq_patches import ranks
 from reliability import trainings
 
-TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
+STARTED = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node")
+TORCHRUN = (*STARTED, "2")
 UPDATES = 16  # 15 an epoch: 29 batches for two ranks, so that one gets an empty one
 ROUNDING = 1e-5
 Train = Callable[..., subprocess.CompletedProcess[str]]
@@ -120,8 +121,8 @@ def test_processes_started_by_hand(one_rank: Path, train: Train, tmp_path: Path)
 def test_validate(torchrun: Path, fairseq: Command, toy_corpus: Path, user_dir: Path) -> None:
     """In two batches, of 200 sentences and 3: with a third rank, which has none, the loss of training's validation."""
     model = ("--task", "translation", "--path", torchrun / "checkpoint_last.pt", "--log-format", "simple")
-    ranks = ("--distributed-world-size", 3, "--max-tokens", 4000, "--num-workers", 0)
-    done = fairseq("validate", toy_corpus, "--user-dir", user_dir, *model, *ranks)
+    options = ("--max-tokens", 4000, "--num-workers", 0)
+    done = fairseq("validate", toy_corpus, "--user-dir", user_dir, *model, *options, launcher=(*STARTED, "3"))
     assert done.returncode == 0, done.stderr
     in_training = re.findall(r"subset \| loss (\S+)", (torchrun / "out").read_text())[-1]
     assert set(re.findall(r"subset \| loss (\S+).* bsz (\d+)", done.stdout)) == {(in_training, "203")}
