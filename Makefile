@@ -18,9 +18,7 @@ WEBSITE := $(VENV)/docs
 PIP_INSTALL := $(BIN)/python -m pip install --quiet
 # Bytecode is kept even where the user's shell says not to: a thousand processes import the same modules
 TESTING := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1
-# One worker more than cores: some wait for a command's clock, or for what another makes for both
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
-PYTEST := $(TESTING) $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
+PYTEST := $(TESTING) $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 PIP_HASHED := $(PIP_INSTALL) --require-hashes --no-deps
 
 NEWEST ?= $(VENV)/newest-torch
