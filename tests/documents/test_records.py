@@ -59,6 +59,15 @@ def test_cost_of_other_precisions_with_kernels_in_c_is_the_record() -> None:
     assert min(row["p"] for row in rows if row["p"] is not None) == pytest.approx(0.04, abs=0.005)
 
 
+def test_what_is_begun_of_multi30k_is_its_record() -> None:
+    page = (RESULTS / "multi30k_128" / "README.md").read_text()
+    cells = json.loads((RESULTS / "multi30k_128" / "begun.json").read_text())["cells"]
+    scores = {cell["family"]: [cell["scores"][name]["score"] for name in ("bleu", "valid_loss")] for cell in cells}
+    assert {(cell["settings"]["max_update"], cell["settings"]["dropout"]) for cell in cells} == {(2000, 0.1)}
+    shown = {f"| `{family}` | {bleu:.2f} | {loss:.2f} |" for family, (bleu, loss) in scores.items()}
+    assert set(re.findall(r"^\| `.*$", page, re.MULTILINE)) == shown
+
+
 def test_the_race_of_engines_is_the_records() -> None:
     page = (REPOSITORY / "docs" / "performance.md").read_text()
     section = page.partition("## Against another engine")[2].partition("\n## ")[0]
