@@ -140,16 +140,18 @@ def test_a_server_under_load_is_the_records() -> None:
 
 def test_processes_side_by_side_are_the_records() -> None:
     page = (REPOSITORY / "docs" / "performance.md").read_text()
-    medians = []
+    medians, dearer = [], []
     for name, sentences in (("jobs", "8,000"), ("jobs_long", "24,000")):
         record = json.loads((RESULTS / f"{name}.json").read_text())
         ratios = [one["wall"] / several["wall"] for one, several in record["rounds"]]
+        dearer += [100 * (several["processor"] / one["processor"] - 1) for one, several in record["rounds"]]
         alone = statistics.median(one["wall"] for one, _ in record["rounds"])
         medians.append(statistics.median(ratios))
         shown = f"{alone:.0f} s | {medians[-1]:.2f} ({min(ratios):.2f} to {max(ratios):.2f}) |"
         assert f"| {sentences} ([record](results/{name}.json)) | {shown}\n" in page
         assert f"--input {sentences.replace(',', '')}.txt" in record["decoding"]
         assert len({run["sha256"] for runs in record["rounds"] for run in runs}) == 1
+    assert f"{min(dearer):.0f} to {max(dearer):.0f} % more processor time" in page
     short, long = (f"{median:.1f}" for median in medians)
     said = f"{short} times as fast as one process, {long} for a long text"
     assert said in (REPOSITORY / "README.md").read_text()
