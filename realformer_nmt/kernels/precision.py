@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from realformer_nmt.common.errors import OptionError
+from realformer_nmt.kernels.bf16 import bf16
 from realformer_nmt.kernels.int8 import int8
 from realformer_nmt.kernels.matmul import by_onednn, onednn_leads
 from realformer_nmt.kernels.processor import instructions
@@ -34,20 +35,9 @@ class Fp32:
         return multiply(x, self.weight, self.bias)
 
 
-class Bf16:
-    """x, W and b rounded to bf16, their products summed in fp32, and the sum rounded."""
-
-    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
-        self.weight = torch.ops.mkldnn._reorder_linear_weight(weight.bfloat16())
-        self.bias = None if bias is None else bias.bfloat16()
-
-    def __call__(self, x: Tensor) -> Tensor:
-        return by_onednn(x.bfloat16(), self.weight, self.bias).float()
-
-
 FORMS: dict[str, Callable[[Tensor, Tensor | None], Callable[[Tensor], Tensor]]] = {
     EXACT: Fp32,
-    "bf16": Bf16,
+    "bf16": bf16,
     "int8": int8,
 }
 

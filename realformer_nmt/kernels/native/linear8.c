@@ -4,20 +4,7 @@
    16 outputs. That multiplies numbers without a sign with numbers with one: the rows get 128 added, and `start`, what
    each output begins with, is -128 times the sum of its weights. Sums are exact, so no row depends on another. */
 
-#include "native.h"
-
-enum { PANEL = 64, TILE = 6, CACHED = 1 << 19 }; /* outputs; rows at a time; bytes of rounded rows that stay in the cache */
-
-typedef struct {
-    const float *x, *scale, *bias;
-    const int8_t *weight;
-    const int32_t *start;
-    float *y, *row_scale;
-    uint8_t *rounded;
-    int64_t rows, inputs, outputs, stride, groups; /* stride: bytes of a rounded row; groups: fours of inputs */
-} Product;
-
-static int64_t tiles(int64_t rows) { return (rows + TILE - 1) / TILE; }
+#include "panels.h"
 
 /* A row's scale: its largest number / 127, NaN if that is none. */
 WIDE static float round_row(const float *x, int64_t count, uint8_t *rounded) {
@@ -39,14 +26,14 @@ WIDE static float round_row(const float *x, int64_t count, uint8_t *rounded) {
 }
 
 WIDE INLINE void multiply(const Product *p, int64_t row, int64_t panel, int rows) {
-    const int8_t *weight = p->weight + panel * p->groups * 4 * PANEL;
+    const int8_t *weight = (const int8_t *)p->weight + panel * p->groups * 4 * PANEL;
     const uint8_t *rounded = p->rounded + row * p->stride;
     const int64_t first = panel * PANEL;
     __m512i sum[TILE][4];
 #pragma GCC unroll 8
     for (int each = 0; each < rows; each++)
 #pragma GCC unroll 8
-        for (int part = 0; part < 4; part++) sum[each][part] = _mm512_loadu_si512(p->start + first + 16 * part);
+        for (int part = 0; part < 4; part++) sum[each][part] = _mm512_loadu_si512((const int32_t *)p->start + first + 16 * part);
     for (int64_t group = 0; group < p->groups; group++, weight += 4 * PANEL) {
         __m512i some[4];
 #pragma GCC unroll 8
@@ -82,28 +69,15 @@ static void round_tile(void *given, int64_t tile) {
         p->row_scale[row] = round_row(p->x + row * p->inputs, p->inputs, p->rounded + row * p->stride);
 }
 
-/* In tiles of almost the same size: a small one would wait for the weights. */
 WIDE static void multiply_panel(void *given, int64_t panel) {
     const Product *p = given;
-    int64_t row = 0;
-    for (int64_t left = tiles(p->rows); left > 0; left--) {
-        const int64_t rows = (p->rows - row + left - 1) / left;
-        switch (rows) {
-            case 1: multiply(p, row, panel, 1); break;
-            case 2: multiply(p, row, panel, 2); break;
-            case 3: multiply(p, row, panel, 3); break;
-            case 4: multiply(p, row, panel, 4); break;
-            case 5: multiply(p, row, panel, 5); break;
-            default: multiply(p, row, panel, TILE);
-        }
-        row += rows;
-    }
+    MULTIPLY_ROWS(multiply, p, panel)
 }
 
 bool linear8(const int64_t *n) {
-    Product p = {AT(float, n[0]), AT(float, n[3]), AT(float, n[4]), AT(int8_t, n[1]), AT(int32_t, n[2]), AT(float, n[5])};
+    Product p = {AT(float, n[0]), AT(void, n[1]), AT(void, n[2]), AT(float, n[3]), AT(float, n[4]), AT(float, n[5])};
     p.inputs = n[7], p.outputs = n[8], p.groups = (p.inputs + 3) / 4, p.stride = (p.inputs + 63) / 64 * 64;
-    const int64_t rows = n[6], fit = CACHED / p.stride / TILE * TILE, block = fit > TILE ? fit : TILE;
+    const int64_t rows = n[6], block = block_of(p.stride);
     const int64_t most = rows < block ? tiles(rows) * TILE : block;
     p.rounded = aligned_alloc(64, most * p.stride + (most / 16 + 1) * 64);
     if (!p.rounded) return false;

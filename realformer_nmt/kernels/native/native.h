@@ -21,6 +21,7 @@ void side_by_side(Task task, void *given, int64_t count, int threads, int64_t wo
 
 /* The kernels, of numbers in the order in which the Python beside them gives these; false where memory is missing. */
 bool linear8(const int64_t *numbers);
+bool linear16(const int64_t *numbers);
 bool best(const int64_t *numbers);
 bool attend(const int64_t *numbers);
 bool enlarge(const int64_t *numbers);

@@ -1,0 +1,29 @@
+"""Products in sixteen bits: by our own kernel, else by oneDNN."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from realformer_nmt.kernels.matmul import by_onednn
+from realformer_nmt.kernels.native.library import library
+from realformer_nmt.kernels.native.linear16 import NativeBf16
+from realformer_nmt.kernels.processor import instructions
+
+
+def bf16(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor]:
+    """The product with W of a layer. oneDNN knows AMX, our kernel does not."""
+    ours = "avx512_bf16" in instructions() and "amx_bf16" not in instructions()
+    kernels = library() if ours else None
+    return Bf16(weight, bias) if kernels is None else NativeBf16(kernels, weight, bias)
+
+
+class Bf16:
+    """x, W and b rounded to bf16, their products summed in fp32, and the sum rounded: torch has no other."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        self.weight = torch.ops.mkldnn._reorder_linear_weight(weight.bfloat16())
+        self.bias = None if bias is None else bias.bfloat16()
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return by_onednn(x.bfloat16(), self.weight, self.bias).float()
