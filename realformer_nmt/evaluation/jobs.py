@@ -6,7 +6,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import torch
@@ -16,7 +15,7 @@ from realformer_nmt.common import sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.provenance import MADE_FROM, Record, differences
-from realformer_nmt.common.side_process import begin
+from realformer_nmt.common.side_process import SideProcess, begin
 from realformer_nmt.common.text_lines import sha256
 
 SHARES = "shares"  # in the folder of the output, until all of them are there
@@ -104,7 +103,7 @@ def _threads(jobs: int) -> int:
 
 
 def _ended(
-    processes: Mapping[int, BaseProcess], translated: Iterator[int], sentences: int
+    processes: Mapping[int, SideProcess], translated: Iterator[int], sentences: int
 ) -> Iterator[tuple[int, int]]:
     """Each with its status as soon as it ends. A bar shows the sentences, where someone watches."""
     running = dict(processes)

@@ -25,7 +25,7 @@ def be_killed() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("on_gpu", [False, True], ids=["forked", "spawned"])
+@pytest.mark.parametrize("on_gpu", [False, True], ids=["forked", "anew"])
 @pytest.mark.parametrize(
     ("work", "status", "said"),
     [
@@ -43,3 +43,15 @@ def test_what_it_says_and_how_it_ends_is_known(
     assert process.exitcode == status
     lines = (tmp_path / "log").read_text().splitlines()
     assert lines[len(lines) - len(said) :] == said
+
+
+def test_begun_anew_it_finds_no_module_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    for name in ("socket", "torch", "pickle", "multiprocessing", "realformer_nmt"):
+        (here / f"{name}.py").write_text("import sys; sys.exit(3)\n")
+    monkeypatch.chdir(here)
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    process = begin(os.getpid, tmp_path / "log", 1, on_gpu=True)
+    process.join()
+    assert process.exitcode == 0

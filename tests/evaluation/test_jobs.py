@@ -23,18 +23,22 @@ from realformer_nmt.evaluation import jobs
 from realformer_nmt.evaluation.generation import generate
 
 FILE = "answer.txt"
-PARENT = """
-import os, sys, time
-from pathlib import Path
-from realformer_nmt.evaluation import jobs
+WORK = """
+import os, time
 def work(job, folder):
     folder.joinpath("answer.txt").write_text(f"H-{job}\\n")
     if job:  # says its number, and does not end by itself
         folder.parents[1].joinpath("pid").write_text(str(os.getpid()))
         time.sleep(600)
+"""
+PARENT = """
+import sys
+from pathlib import Path
+from realformer_nmt.evaluation import jobs
+from jobs_work import work
 if __name__ == "__main__":
     with jobs.shares(Path(sys.argv[1]), {"settings": {}, "inputs": {}, "versions": {}}, 2, False) as folder:
-        jobs.fill(work, 2, folder, 2, "answer.txt", on_gpu=sys.argv[2] == "spawned")
+        jobs.fill(work, 2, folder, 2, "answer.txt", on_gpu=sys.argv[2] == "anew")
 """
 MADE: dict[str, Any] = {"settings": {}, "inputs": {}, "versions": {}}
 
@@ -58,12 +62,13 @@ def answers(folders: Sequence[Path]) -> list[str]:
 
 @pytest.mark.parametrize(
     ("number", "way"),
-    [(signal.SIGKILL, "forked"), (signal.SIGTERM, "forked"), (signal.SIGINT, "forked"), (signal.SIGKILL, "spawned")],
+    [(signal.SIGKILL, "forked"), (signal.SIGTERM, "forked"), (signal.SIGINT, "forked"), (signal.SIGKILL, "anew")],
 )
 def test_a_killed_run_leaves_no_process_and_keeps_what_is_whole(number: int, way: str, tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "PYTHONPATH": f"{REPOSITORY}:{tmp_path}", "OMP_NUM_THREADS": "1"}
     program = tmp_path / "parent.py"
     program.write_text(PARENT)
+    (tmp_path / "jobs_work.py").write_text(WORK)
     command = [sys.executable, str(program), str(tmp_path), way]
     kept = tmp_path / jobs.SHARES
     heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # ignored where the tests run in background
