@@ -47,8 +47,9 @@ def test_speed_and_cost_of_other_precisions_are_the_records() -> None:
 def test_cost_of_other_precisions_with_kernels_in_c_is_the_record() -> None:
     page = (REPOSITORY / "docs" / "performance.md").read_text().replace("\N{MINUS SIGN}", "-")
     record = json.loads((RESULTS / "precisions_native.json").read_text())
-    rows, tried = record["rows"], [row["against fp32"] for row in record["tried"]]
-    assert f"lose {statistics.mean(tried):+.2f} ({min(tried):+.2f} to {max(tried):+.2f})" in page
+    rows = record["rows"]
+    lost = statistics.mean(row["against fp32"] for row in rows if row["precision"] == "bf16")
+    assert f"bf16 loses {-lost:.2f} over all sixteen" in page
     for corpus in {row["corpus"] for row in rows}:
         own = [row for row in rows if row["corpus"] == corpus]
         cells = [f"{len({row['cell'] for row in own})} | {own[0]['lines']:,}"]
@@ -56,7 +57,7 @@ def test_cost_of_other_precisions_with_kernels_in_c_is_the_record() -> None:
             lost = [row["against fp32"] for row in own if row["precision"] == precision]
             cells.append(f"{statistics.mean(lost):+.2f} ({min(lost):+.2f} to {max(lost):+.2f})")
         assert re.search(rf"^\| {corpus}, \d[^|]*\| {re.escape(' | '.join(cells))} \|$", page, re.MULTILINE), corpus
-    assert min(row["p"] for row in rows if row["p"] is not None) == pytest.approx(0.04, abs=0.005)
+    assert min(row["p"] for row in rows if row["p"] is not None) > 0.05
 
 
 def test_what_is_begun_of_multi30k_is_its_record() -> None:
