@@ -8,6 +8,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from realformer_nmt.common.late_imports import import_late
+
 if TYPE_CHECKING:
     from realformer_nmt.serving.translator import load
 else:
@@ -49,6 +51,7 @@ _demand_a_folder()
 logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)
 # and from torch 2.14 on every import of fairseq says this
 warnings.filterwarnings("ignore", message=r"`torch\.jit\.script` is deprecated")
+import_late()
 if _in_fairseq() and _fairseq_imports():
     from realformer_nmt import plugin
 

@@ -2,12 +2,15 @@
 
 import sys
 
-PROGRAM = """
+from realformer_nmt.common import late_imports
+
+PROGRAM = f"""
 import sys
 if not sys.path[0]:
     del sys.path[0]
 import os, runpy
 os.environ["PYTHONSAFEPATH"] = "1"
+runpy.run_path({late_imports.__file__!r})["import_late"]()
 runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)
 """
 

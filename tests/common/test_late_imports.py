@@ -1,0 +1,60 @@
+"""What fairseq imports for few trainings is imported when it is asked for, and then is what it would have been."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from program import REPOSITORY
+
+from realformer_nmt.common.programs import program
+
+FIGURES = """
+import json, sys
+from fairseq.criterions import sentence_prediction
+from fairseq.tasks import audio_classification
+late = [name for name in ("sklearn", "scipy") if name in sys.modules]
+given = [1, 0, 1, 1], [1, 1, 1, 0]
+figures = [
+    sentence_prediction.f1_score(*given, average="macro"),
+    sentence_prediction._matthews_corrcoef(*given),
+    *sentence_prediction.pearsonr([1, 2, 3], [1, 2, 4]),
+    *sentence_prediction.spearmanr([1, 2, 3], [2, 1, 4]),
+    audio_classification.sklearn_metrics.accuracy_score(*given),
+]
+import scipy.stats, sklearn.metrics
+kinds = [type(module).__name__ for module in (sklearn, sklearn.metrics, scipy.stats)]
+print(json.dumps([late, [float(figure) for figure in figures], kinds]))
+"""
+
+
+@pytest.fixture(params=["our package first", "a program", "fairseq first"])
+def told(request: pytest.FixtureRequest, tmp_path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, list]:
+    monkeypatch.setenv("PYTHONPATH", f"{REPOSITORY}:{tmp_path}")
+    (tmp_path / "figures.py").write_text(FIGURES)
+    words = {
+        "our package first": [sys.executable, "-c", f"import realformer_nmt\n{FIGURES}"],
+        "a program": program("figures"),
+        "fairseq first": [sys.executable, "-c", f"import fairseq, realformer_nmt\n{FIGURES}"],
+    }[request.param]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    return request.param, json.loads(done.stdout.splitlines()[-1])
+
+
+def test_figures_are_sklearns_and_scipys(told: tuple[str, list]) -> None:
+    from scipy import stats
+    from sklearn import metrics
+
+    start, (late, figures, kinds) = told
+    assert late == (["sklearn", "scipy"] if start == "fairseq first" else [])
+    given = [1, 0, 1, 1], [1, 1, 1, 0]
+    assert figures == pytest.approx(
+        [
+            metrics.f1_score(*given, average="macro"),
+            metrics.matthews_corrcoef(*given),
+            *stats.pearsonr([1, 2, 3], [1, 2, 4]),
+            *stats.spearmanr([1, 2, 3], [2, 1, 4]),
+            metrics.accuracy_score(*given),
+        ]
+    )
+    assert kinds == ["module"] * 3
