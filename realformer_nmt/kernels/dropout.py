@@ -8,6 +8,9 @@ from fairseq.modules import FairseqDropout
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from realformer_nmt.kernels.native.library import takes
+from realformer_nmt.kernels.native.masks import dropped, passed
+
 STEPS = 2**16  # p is rounded to a multiple of 1 / STEPS, and the scale made for what it became: unbiased
 
 
@@ -44,18 +47,20 @@ class ReluDropout(ActivatedDropout):
 
 class Dropped(torch.autograd.Function):
     """On the CPU torch draws its masks one Bernoulli number after the other, the dearest part of a step after the
-    matrix products, and keeps them as floats; these are a byte each, out of 16 random bits."""
+    matrix products, and keeps them as floats; these are a byte each, or a bit, out of 16 random bits."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, p: float) -> Tensor:
-        keep, ctx.scale = _mask(x, p)
+        out, keep, ctx.scale = _drop(x, p)
         ctx.save_for_backward(keep)
-        return _kept(x, keep, ctx.scale)
+        return out
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         (keep,) = ctx.saved_tensors
+        if keep.dtype is torch.int16:
+            return passed(gradient, keep, ctx.scale), None
         return _kept(gradient, keep, ctx.scale), None
 
 
@@ -63,8 +68,7 @@ class ReluDropped(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, p: float) -> Tensor:
         if x.device.type == "cpu":
-            keep, ctx.scale = _mask(x, p)
-            out = _kept(torch.relu(x), keep, ctx.scale)
+            out, _, ctx.scale = _drop(x, p, relu=True)
         else:
             ctx.scale = 1 / (1 - p)
             out = torch.dropout(torch.relu(x), p, True)
@@ -78,12 +82,16 @@ class ReluDropped(torch.autograd.Function):
         return torch.ops.aten.threshold_backward(gradient, out, 0).mul_(ctx.scale), None
 
 
-def _mask(x: Tensor, p: float) -> tuple[Tensor, float]:
-    """A byte an element, 1 where it is kept, and what makes up for the others."""
-    dropped = min(round(p * STEPS), STEPS - 1)
+def _drop(x: Tensor, p: float, relu: bool = False) -> tuple[Tensor, Tensor, float]:
+    """What is left of x, or of its ReLU; where it is kept, a bit or a byte each; and what makes up for the others."""
+    threshold = min(round(p * STEPS), STEPS - 1)
+    scale, least = STEPS / (STEPS - threshold), threshold - STEPS // 2
     words = torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)  # four numbers each
-    bits = words.view(torch.int16)[: x.numel()].view(x.shape)
-    return (bits >= dropped - STEPS // 2).view(torch.uint8), STEPS / (STEPS - dropped)
+    random = words.view(torch.int16)[: x.numel()]
+    if takes(x):
+        return *dropped(x, random, least, scale, relu), scale
+    keep = (random.view(x.shape) >= least).view(torch.uint8)
+    return _kept(torch.relu(x) if relu else x, keep, scale), keep, scale
 
 
 def _kept(x: Tensor, keep: Tensor, scale: float) -> Tensor:

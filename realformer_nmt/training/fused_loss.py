@@ -14,6 +14,8 @@ from torch.autograd.function import once_differentiable
 
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.kernels.matmul import product
+from realformer_nmt.kernels.native.library import takes
+from realformer_nmt.kernels.native.smoothing import replace_by_gradient
 
 CACHE_CHUNK = 2**18  # logits that are fp32 at a time: on the CPU 1 MB, which stays in the cache,
 LAUNCH_CHUNK = 2**24  # logits that are there at a time, there 64 MB
@@ -95,6 +97,8 @@ def _shares(smoothing: float, classes: int) -> Shares:
 def _replace_by_gradient(logits: Tensor, target: Tensor, shares: Shares, padding: int) -> Tensor:
     """The sums of loss and nll; logits become the gradient of the loss' sum."""
     sums = logits.new_zeros(2, dtype=wide(logits))
+    if takes(logits):
+        return sums.add_(replace_by_gradient(logits, target, *shares, padding).sum(1))
     counts = (target != padding).to(sums.dtype)
     for rows in chunks(len(logits), logits.size(1), working_set(logits)):
         log_q = torch.log_softmax(logits[rows], -1, dtype=sums.dtype)  # n x V

@@ -5,8 +5,13 @@ import importlib
 import os
 from typing import Any
 
+import torch
+from torch import Tensor
+
+from realformer_nmt.kernels.processor import instructions
+
 HIDDEN = "REALFORMER_NMT_NATIVE"  # 0 in the environment: they are not looked at
-VERSION = 2  # of what the kernels take; a module that was built of older sources is left alone
+VERSION = 3  # of what the kernels take; a module that was built of older sources is left alone
 
 
 @functools.cache
@@ -23,6 +28,12 @@ def library() -> Any | None:
     """The module, if it is to be used here."""
     module = built()
     return module if module is not None and module.able and os.environ.get(HIDDEN) != "0" else None
+
+
+def takes(x: Tensor) -> bool:
+    """Whether a training's kernels are there for numbers such as these."""
+    known = x.dtype is torch.float32 or (x.dtype is torch.bfloat16 and "avx512_bf16" in instructions())
+    return known and x.is_cpu and type(x) is Tensor and library() is not None  # others may have no numbers
 
 
 def kernels() -> Any:

@@ -5,8 +5,6 @@
 
 #include "panels.h"
 
-#define WIDE16 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx512bf16")))
-
 WIDE16 INLINE void multiply(const Product *p, int64_t row, int64_t panel, int rows) {
     const uint8_t *weight = (const uint8_t *)p->weight + panel * p->groups * 4 * PANEL;
     const uint8_t *rounded = p->rounded + row * p->stride;

@@ -23,15 +23,15 @@ static inline int64_t block_of(int64_t stride) {
 }
 
 /* Of all rows, in tiles of almost the same size: a small one would wait for the weights. Each size has its own loop. */
-#define MULTIPLY_ROWS(multiply, p, panel)                                          \
+#define MULTIPLY_ROWS(multiply, p, panel)                                               \
     for (int64_t row = 0, rows, left = tiles(p->rows); left > 0; left--, row += rows) { \
-        rows = (p->rows - row + left - 1) / left;                                   \
-        switch (rows) {                                                             \
-            case 1: multiply(p, row, panel, 1); break;                              \
-            case 2: multiply(p, row, panel, 2); break;                              \
-            case 3: multiply(p, row, panel, 3); break;                              \
-            case 4: multiply(p, row, panel, 4); break;                              \
-            case 5: multiply(p, row, panel, 5); break;                              \
-            default: multiply(p, row, panel, TILE);                                 \
-        }                                                                           \
+        rows = (p->rows - row + left - 1) / left;                                       \
+        switch (rows) {                                                                 \
+            case 1: multiply(p, row, panel, 1); break;                                  \
+            case 2: multiply(p, row, panel, 2); break;                                  \
+            case 3: multiply(p, row, panel, 3); break;                                  \
+            case 4: multiply(p, row, panel, 4); break;                                  \
+            case 5: multiply(p, row, panel, 5); break;                                  \
+            default: multiply(p, row, panel, TILE);                                     \
+        }                                                                               \
     }
