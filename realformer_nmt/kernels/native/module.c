@@ -22,33 +22,19 @@ static PyObject *call(Kernel kernel, PyObject *const *given, Py_ssize_t count, P
     Py_RETURN_NONE;
 }
 
-static PyObject *py_linear8(PyObject *module, PyObject *const *given, Py_ssize_t count) {
-    return call(linear8, given, count, 10);
-}
+/* A kernel of so many arguments. */
+#define WITH(name, wanted)                                                                             \
+    static PyObject *py_##name(PyObject *module, PyObject *const *given, Py_ssize_t count) {           \
+        return call(name, given, count, wanted);                                                       \
+    }
 
-static PyObject *py_linear16(PyObject *module, PyObject *const *given, Py_ssize_t count) {
-    return call(linear16, given, count, 8);
-}
-
-static PyObject *py_dropout(PyObject *module, PyObject *const *given, Py_ssize_t count) {
-    return call(dropout, given, count, 10);
-}
-
-static PyObject *py_smoothed_loss(PyObject *module, PyObject *const *given, Py_ssize_t count) {
-    return call(smoothed_loss, given, count, 10);
-}
-
-static PyObject *py_best(PyObject *module, PyObject *const *given, Py_ssize_t count) {
-    return call(best, given, count, 11);
-}
-
-static PyObject *py_attend(PyObject *module, PyObject *const *given, Py_ssize_t count) {
-    return call(attend, given, count, 33);
-}
-
-static PyObject *py_enlarge(PyObject *module, PyObject *const *given, Py_ssize_t count) {
-    return call(enlarge, given, count, 2);
-}
+WITH(linear8, 10)
+WITH(linear16, 8)
+WITH(dropout, 10)
+WITH(smoothed_loss, 10)
+WITH(best, 11)
+WITH(attend, 33)
+WITH(enlarge, 2)
 
 #define FUNCTION(name) {#name, (PyCFunction)(void (*)(void))py_##name, METH_FASTCALL, NULL}
 static PyMethodDef functions[] = {
