@@ -1,5 +1,5 @@
-"""fairseq's task for sounds and its loss for classes import sklearn and scipy, a third of every start, for figures that
-few trainings ask for. Here these functions are imported when they are called."""
+"""fairseq's task for sounds and its loss for classes import sklearn and scipy: two fifths of every start, for figures
+that few trainings ask for. Here these functions are imported when they are called."""
 
 import importlib
 import sys

@@ -50,6 +50,8 @@ def test_cost_of_other_precisions_with_kernels_in_c_is_the_record() -> None:
     rows = record["rows"]
     lost = statistics.mean(row["against fp32"] for row in rows if row["precision"] == "bf16")
     assert f"bf16 loses {-lost:.2f} over all sixteen" in page
+    rounded = statistics.mean(row["against fp32"] for row in record["with rounded sums"])
+    assert f"ten of the quickstart's lost {-rounded:.2f}" in page
     for corpus in {row["corpus"] for row in rows}:
         own = [row for row in rows if row["corpus"] == corpus]
         cells = [f"{len({row['cell'] for row in own})} | {own[0]['lines']:,}"]
@@ -84,6 +86,8 @@ def test_the_race_of_engines_is_the_records() -> None:
     assert f"{memory['post_ln, int8']:.2f} of stock's weights" in " ".join(page.split())
     assert f"CTranslate2 {record['versions']['ctranslate2']}" in " ".join(section.split())
     assert f"most) of {record['rounds']} rounds" in " ".join(section.split())
+    before = {row["engine"]: row["against stock"][:4] for row in record["before"] if row["what"].startswith("62")}
+    assert f"gave int8 {before['post_ln, int8']} and {before['realformer, int8']}\nfor 62 sentences before" in section
     xeon = json.loads((RESULTS / "engines_xeon.json").read_text())["speed"]
     for name in ("realformer, int8", "CTranslate2, int8"):
         single, together = (row["against stock"][:4] for row in xeon if (row["threads"], row["engine"]) == (1, name))
@@ -97,7 +101,11 @@ def test_the_race_of_engines_is_the_records() -> None:
 
 def test_training_in_bf16_is_the_records() -> None:
     page = (REPOSITORY / "docs" / "performance.md").read_text()
-    rows = json.loads((RESULTS / "bf16_training.json").read_text())["rows"]
+    record = json.loads((RESULTS / "bf16_training.json").read_text())
+    rows, before = record["rows"], record["before dropout and loss in C"]
+    told = {row["against stock"][:4] for row in before if row["what"] == "training 6L-6L" and row["model"] != "stock"}
+    assert f"it was {told.pop()} for both at 6L-6L" in page
+    assert not told
     wanted: dict[str, list[str]] = {}
     for row in rows:
         if row["model"] != "stock":
