@@ -28,6 +28,8 @@ gc.set_threshold(20_000, 20, 100)  # else a seventh of a worker's time goes to l
 settings.register_profile("reproducible", derandomize=True, database=None, deadline=None)
 settings.load_profile("reproducible")
 
+commands.shared()  # before pytest-xdist starts its processes
+
 LETTERS = list("abcdefghijkl")
 SENTENCES = {"train": 2000, "valid": 203, "test": 61}  # none of them a multiple of 8 but train
 

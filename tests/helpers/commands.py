@@ -26,6 +26,7 @@ from functools import cache
 from pathlib import Path
 
 import fork_client
+from filelock import FileLock
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCRIPTS = Path(sysconfig.get_path("scripts"))
@@ -46,6 +47,7 @@ MODULES = {
     "ours": (OURS[-1], *OTHERS, *(f"realformer_nmt.{name}" for name in OWN)),
 }
 START = dict(os.environ)
+FOLDER, ALIVE = "FORK_SERVERS", "alive"
 
 
 def fairseq(name: str, *arguments: object) -> list[str]:
@@ -140,44 +142,63 @@ def usual() -> dict[str, str]:
 
 @cache
 def server(which: str) -> str:
-    """The address of one, which ends with this process. Not a fork of it: it may hold any lock."""
-    folder = tempfile.TemporaryDirectory()
-    address = f"{folder.name}/socket"
+    """The address of one. Not a fork of this process: it may hold any lock."""
+    folder = shared()
+    address = folder / which
+    with FileLock(folder / f"{which}.lock"):
+        if not address.exists():
+            _start_server(which, address)
+    return str(address)
+
+
+@cache  # which holds it
+def _start_server(which: str, address: Path) -> subprocess.Popen[bytes]:
     python = python_of_forks() if which == "ours" else sys.executable
     environment = {"PYTHONPATH": str(REPOSITORY), **START, "OMP_NUM_THREADS": "1"}
     environment.pop("PYTHONUNBUFFERED", None)  # a fork's streams are told
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-        listener.bind(address)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener, (shared() / ALIVE).open() as alive:
+        listener.bind(str(address))
         listener.listen(64)
         words = [Path(__file__).with_name("fork_server.py"), str(listener.fileno()), python, *MODULES[which]]
-        process = subprocess.Popen(
+        return subprocess.Popen(
             [sys.executable, *words],
             env=environment,
-            stdin=subprocess.PIPE,
+            stdin=alive,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             pass_fds=[listener.fileno()],
         )
+
+
+@cache
+def shared() -> Path:
+    """The folder of the servers, which all processes of a run of pytest share. It is made by the first, which starts
+    the others; when that ends, a pipe that it holds is closed, and each server with it."""
+    if FOLDER in os.environ:
+        return Path(os.environ[FOLDER])
+    folder = tempfile.TemporaryDirectory()
     atexit.register(folder.cleanup)
-    atexit.register(process.communicate)
-    return address
+    os.environ[FOLDER] = folder.name
+    os.mkfifo(Path(folder.name, ALIVE))
+    os.open(Path(folder.name, ALIVE), os.O_RDWR)  # for as long as this process lives
+    return Path(folder.name)
 
 
 @cache
 def python_of_forks() -> str:
     """A Python for what our commands start: a fork too, if it can be."""
-    folder = tempfile.TemporaryDirectory()
-    servers, python = Path(folder.name, "servers.json"), Path(folder.name, "python")
+    servers, python = shared() / "servers.json", shared() / "python"
     known = {"train": server("train"), "train_script": str(SCRIPTS / "fairseq-train"), "rest": server("rest")}
-    servers.write_text(json.dumps({**known, "usual": usual()}))
-    client = shlex.join([sys.executable, "-IS", str(Path(fork_client.__file__))])
-    words = f'{shlex.quote(str(servers))} "$@"'
-    python.write_text(
-        f"#!/bin/sh\n{client} --serves {words} && exec {client} --python {words}\n"
-        f'exec {shlex.quote(sys.executable)} "$@"\n'
-    )
-    python.chmod(0o755)
-    atexit.register(folder.cleanup)
+    with FileLock(shared() / "python.lock"):
+        if not python.exists():
+            servers.write_text(json.dumps({**known, "usual": usual()}))
+            client = shlex.join([sys.executable, "-IS", str(Path(fork_client.__file__))])
+            words = f'{shlex.quote(str(servers))} "$@"'
+            python.touch(mode=0o755)
+            python.write_text(
+                f"#!/bin/sh\n{client} --serves {words} && exec {client} --python {words}\n"
+                f'exec {shlex.quote(sys.executable)} "$@"\n'
+            )
     return str(python)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 # Read when a command runs, not when Python starts or fairseq is imported
 FREE = {"PATH", "PYTEST_CURRENT_TEST", "no_proxy", "RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}
 FREE |= {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "PYTHONPATH", "WANDB_NAME", "WANDB_DIR"}
+FREE |= {"PYTEST_XDIST_WORKER", "FORK_SERVERS"}  # by the tests
 # Set in the tests' own process by libraries: sklearn's import, torch.compile
 FREE |= {"KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "TORCHINDUCTOR_CACHE_DIR"}
 # Of torchrun: where it finds Python, and what its processes read when they meet

@@ -24,6 +24,7 @@ import signal
 import socket
 import sys
 import threading
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -172,6 +173,8 @@ def imported(modules: Sequence[str]) -> list[bytes]:
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     assert len([*Path("/proc/self/task").iterdir()]) == 1, "a fork has but one thread"
+    for finalizer in weakref.finalize._registry:
+        finalizer.atexit = False  # torch's thousands, which take apart what a fork does not own
     gc.freeze()
     gc.set_threshold(20_000, 20, 100)  # as in tests/conftest.py
     return [_taken(number) for number in (1, 2)]
