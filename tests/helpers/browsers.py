@@ -2,13 +2,17 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Dialog, Page, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+# Pictures by the processor, and no process begun for a page that may never come
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-features=SpareRendererForSitePerProcess"]
 
 
 @contextmanager
@@ -17,6 +21,28 @@ def started() -> Iterator[Browser]:
     if not found:
         pytest.fail("no browser: apt-get install chromium, or set CHROMIUM", pytrace=False)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
         yield browser
         browser.close()
+
+
+@contextmanager
+def watched(page: Page, address: Callable[[], str]) -> Iterator[list[str]]:
+    """What the page complains of, and what it asks for beyond an address."""
+    told: list[str] = []
+
+    def dismiss(dialog: Dialog) -> None:
+        told.append(dialog.message)
+        dialog.dismiss()
+
+    listeners: dict[str, Callable[..., None]] = {
+        "console": lambda message: told.append(message.text),
+        "pageerror": lambda error: told.append(str(error)),
+        "dialog": dismiss,
+        "request": lambda asked: None if asked.url.startswith(address()) else told.append(asked.url),
+    }
+    for event, listener in listeners.items():
+        page.on(event, listener)  # type: ignore[call-overload]
+    yield told
+    for event, listener in listeners.items():
+        page.remove_listener(event, listener)

@@ -7,7 +7,7 @@ import browsers
 import pytest
 from fixture_types import Once
 from PIL import Image
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 from sample_results import FAMILIES, Results, changed, empty, sample, unfinished
 from test_document import HOSTILE
 
@@ -39,9 +39,9 @@ Opened = Callable[..., tuple[Page, list[str]]]
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with browsers.started() as started:
-        yield started
+def page() -> Iterator[Page]:
+    with browsers.started() as browser:
+        yield browser.new_page()
 
 
 @pytest.fixture(scope="module")
@@ -56,25 +56,20 @@ def written(once: Once) -> Callable[[str], str]:
 
 
 @pytest.fixture
-def opened(browser: Browser, written: Callable[[str], str]) -> Iterator[Opened]:
+def opened(page: Page, written: Callable[[str], str]) -> Iterator[Opened]:
     """opened(name, size, scheme) -> the page, all details open, and what it complained of or asked for."""
-    contexts = []
+    asked: list[str] = []
 
     def show(name: str, size: tuple[int, int] = DESK, scheme: str = "light") -> tuple[Page, list[str]]:
-        viewport = {"width": size[0], "height": size[1]}
-        contexts.append(browser.new_context(viewport=viewport, color_scheme=scheme))
-        page, told, address = contexts[-1].new_page(), [], written(name)
-        page.on("console", lambda message: told.append(message.text))
-        page.on("pageerror", lambda error: told.append(str(error)))
-        page.on("dialog", lambda dialog: told.append(dialog.message))
-        page.on("request", lambda request: told.append(request.url) if request.url != address else None)
-        page.goto(address)
+        asked[:] = [written(name)]
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.emulate_media(color_scheme=scheme)
+        page.goto(*asked)
         page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
         return page, told
 
-    yield show
-    for context in contexts:
-        context.close()
+    with browsers.watched(page, lambda: asked[0]) as told:
+        yield show
 
 
 def width(page: Page) -> int:

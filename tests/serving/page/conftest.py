@@ -45,22 +45,21 @@ def browser() -> Iterator[Browser]:
         yield started
 
 
+@pytest.fixture(scope="module")
+def page(browser: Browser) -> Page:
+    return browser.new_page()
+
+
 @pytest.fixture
-def opened(browser: Browser, client: Client) -> Iterator[Opened]:
+def opened(page: Page, client: Client) -> Iterator[Opened]:
     """opened(size, scheme) -> the page, and what it complained of or asked of others."""
-    contexts = []
 
     def show(size: tuple[int, int] = DESK, scheme: str = "light") -> tuple[Page, list[str]]:
-        viewport = {"width": size[0], "height": size[1]}
-        contexts.append(browser.new_context(viewport=viewport, color_scheme=scheme))
-        page, told = contexts[-1].new_page(), []
-        page.on("console", lambda message: told.append(message.text))
-        page.on("pageerror", lambda error: told.append(str(error)))
-        page.on("request", lambda asked: told.append(asked.url) if not asked.url.startswith(client.address) else None)
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.emulate_media(color_scheme=scheme)
         page.goto(client.address)
         page.get_by_role("checkbox", name="early").wait_for()
         return page, told
 
-    yield show
-    for context in contexts:
-        context.close()
+    with browsers.watched(page, lambda: client.address) as told:
+        yield show
