@@ -1,6 +1,17 @@
-"""A server of one archive, and no proxy before it."""
+"""A server of one archive, and no proxy before it; and forks of fairseq's commands."""
 
+from collections.abc import Iterator
+
+import commands
+import pytest
 from archive_fixtures import _no_proxy as _no_proxy
 from archive_fixtures import server as server
 from archive_fixtures import shared_server as shared_server
 from archive_fixtures import waits as waits
+
+
+@pytest.fixture(scope="module")
+def forks() -> Iterator[None]:
+    """What our commands start in this process is one."""
+    with commands.starting_forks():
+        yield

@@ -8,6 +8,8 @@ from fairseq.data import Dictionary, data_utils
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.binarise import binarise
 
+pytestmark = pytest.mark.usefixtures("forks")
+
 LANGUAGES = ("en", "de")
 TEXTS = {
     "train": (["\u2581a \u2581b c", "b", "a \u2581b"], ["\u2581z a", "a a a a", "c"]),

@@ -12,6 +12,8 @@ from realformer_nmt import cli
 from realformer_nmt.corpora.corpus import Corpus
 from realformer_nmt.corpora.manifest import load
 
+pytestmark = pytest.mark.usefixtures("forks")
+
 PAIRS = 60  # of each of the six parts
 EVERY = 23
 

@@ -14,6 +14,8 @@ from realformer_nmt.corpora.preparation import Preparation
 from realformer_nmt.corpora.surface import SURFACES
 from realformer_nmt.data_bins import databin
 
+pytestmark = pytest.mark.usefixtures("forks")
+
 RAW = [
     "Der Vor-Ort-Termin (am 3. Mai) kostet 5,50 €; nicht wahr?",
     'Er sagte: "Das geht nicht", und ging.',

@@ -23,6 +23,8 @@ from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.segments import blocks
 from realformer_nmt.corpora.subwords import METHODS, Texts
 
+pytestmark = pytest.mark.usefixtures("forks")
+
 BAR = r": 100%.*{0}/{0} \[\d\d:\d\d<\d\d:\d\d, .*B/s\]"
 
 

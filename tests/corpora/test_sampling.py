@@ -13,6 +13,8 @@ from realformer_nmt.common import sealed
 from realformer_nmt.corpora import sampling
 from realformer_nmt.data_bins.note import NAME, describe, verify
 
+pytestmark = pytest.mark.usefixtures("forks")
+
 PAIRS = 40
 
 

@@ -188,7 +188,8 @@ def shared() -> Path:
 def python_of_forks() -> str:
     """A Python for what our commands start: a fork too, if it can be."""
     servers, python = shared() / "servers.json", shared() / "python"
-    known = {"train": server("train"), "train_script": str(SCRIPTS / "fairseq-train"), "rest": server("rest")}
+    scripts = {str(SCRIPTS / name): which for name, which in SERVED.items()}
+    known = {"train": server("train"), "rest": server("rest"), "scripts": scripts}
     with FileLock(shared() / "python.lock"):
         if not python.exists():
             servers.write_text(json.dumps({**known, "usual": usual()}))

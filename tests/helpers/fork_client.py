@@ -75,7 +75,7 @@ def serves(servers: Mapping[str, Any], words: Sequence[str], environment: Mappin
     _, (what, *more) = unbuffered(words)
     module = more[0] if what == "-m" else ""
     served = module.startswith("fairseq_cli.") or module == "torch.distributed.run"
-    return alike and (served or what in ("-c", servers["train_script"]))
+    return alike and (served or what in ("-c", *servers["scripts"]))
 
 
 def unbuffered(words: Sequence[str]) -> tuple[bool, Sequence[str]]:
@@ -88,9 +88,9 @@ def as_python(servers: Mapping[str, Any], words: Sequence[str]) -> tuple[str, Se
     at_once, words = unbuffered(words)
     if at_once:
         os.environ["PYTHONUNBUFFERED"] = "1"
-    trains = {"fairseq_cli.train", "torch.distributed.run", servers["train_script"]}
-    module = words[{"-m": 1, "-c": 2}.get(words[0], 0)]
-    return servers["train" if module in trains else "rest"], words
+    which = {"fairseq_cli.train": "train", "torch.distributed.run": "train", **servers["scripts"]}
+    program = words[{"-m": 1, "-c": 2}.get(words[0], 0)]
+    return servers[which.get(program, "rest")], words
 
 
 if __name__ == "__main__":
