@@ -12,9 +12,8 @@ from realformer_nmt.kernels.processor import instructions
 
 
 def bf16(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor]:
-    """The product with W of a layer. oneDNN knows AMX, our kernel does not."""
-    ours = "avx512_bf16" in instructions() and "amx_bf16" not in instructions()
-    kernels = library() if ours else None
+    """The product with W of a layer."""
+    kernels = library() if "avx512_bf16" in instructions() else None
     return Bf16(weight, bias) if kernels is None else NativeBf16(kernels, weight, bias)
 
 

@@ -20,8 +20,8 @@ WIDE = 2**22  # and weights from which on it is not where there is AMX: to read 
 
 
 def int8(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor]:
-    """The product with W of a layer. oneDNN knows AMX, our kernel does not."""
-    kernels = None if "amx_int8" in instructions() else library()
+    """The product with W of a layer."""
+    kernels = library()
     return Int8(weight, bias) if kernels is None else NativeInt8(kernels, *rounded(weight), bias)
 
 

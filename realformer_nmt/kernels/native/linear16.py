@@ -3,8 +3,9 @@
 from typing import Any
 
 from torch import Tensor
+from torch.nn.functional import pad
 
-from realformer_nmt.kernels.native.product import NativeProduct, in_panels, padded
+from realformer_nmt.kernels.native.product import PANEL, NativeProduct, in_panels, padded
 
 GROUP = 2
 
@@ -14,5 +15,5 @@ class NativeBf16(NativeProduct):
 
     def __init__(self, library: Any, weight: Tensor, bias: Tensor | None) -> None:
         start = weight.new_zeros(len(weight)) if bias is None else bias
-        rows = in_panels(padded(weight.bfloat16(), GROUP), GROUP)
-        super().__init__(library.linear16, weight, [rows, padded(start[:, None], 1)])
+        panels = in_panels(padded(weight.bfloat16()), GROUP)
+        super().__init__(library.linear16, library.tiles, weight, [panels, pad(start, (0, -len(start) % PANEL))])

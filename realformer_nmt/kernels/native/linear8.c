@@ -4,7 +4,7 @@
    16 outputs. That multiplies numbers without a sign with numbers with one: the rows get 128 added, and `start`, what
    each output begins with, is -128 times the sum of its weights. Sums are exact, so no row depends on another. */
 
-#include "panels.h"
+#include "tiles.h"
 
 /* A row's scale: its largest number / 127, NaN if that is none. */
 WIDE static float round_row(const float *x, int64_t count, uint8_t *rounded) {
@@ -25,7 +25,16 @@ WIDE static float round_row(const float *x, int64_t count, uint8_t *rounded) {
     return largest <= FLT_MAX ? scale : NAN;
 }
 
-WIDE INLINE void multiply(const Product *p, int64_t row, int64_t panel, int rows) {
+WIDE INLINE void put(const Product *p, int64_t row, int64_t output, __m512i sum) {
+    if (output >= p->outputs) return;
+    const __mmask16 there = mask_of(p->outputs - output);
+    const __m512 whole = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_maskz_loadu_ps(there, p->scale + output));
+    const __m512 bias = p->bias ? _mm512_maskz_loadu_ps(there, p->bias + output) : _mm512_setzero_ps();
+    const __m512 y = _mm512_fmadd_ps(whole, _mm512_set1_ps(p->row_scale[row]), bias);
+    _mm512_mask_storeu_ps(p->y + row * p->outputs + output, there, y);
+}
+
+WIDE INLINE void multiply_rows(const Product *p, int64_t row, int64_t panel, int rows) {
     const int8_t *weight = (const int8_t *)p->weight + panel * p->groups * 4 * PANEL;
     const uint8_t *rounded = p->rounded + row * p->stride;
     const int64_t first = panel * PANEL;
@@ -48,19 +57,9 @@ WIDE INLINE void multiply(const Product *p, int64_t row, int64_t panel, int rows
         }
     }
 #pragma GCC unroll 8
-    for (int part = 0; part < 4; part++) {
-        const int64_t left = p->outputs - first - 16 * part;
-        if (left <= 0) break;
-        const __mmask16 there = mask_of(left);
-        const __m512 scale = _mm512_maskz_loadu_ps(there, p->scale + first + 16 * part);
-        const __m512 bias = p->bias ? _mm512_maskz_loadu_ps(there, p->bias + first + 16 * part) : _mm512_setzero_ps();
+    for (int part = 0; part < 4; part++)
 #pragma GCC unroll 8
-        for (int each = 0; each < rows; each++) {
-            const __m512 whole = _mm512_mul_ps(_mm512_cvtepi32_ps(sum[each][part]), scale);
-            const __m512 y = _mm512_fmadd_ps(whole, _mm512_set1_ps(p->row_scale[row + each]), bias);
-            _mm512_mask_storeu_ps(p->y + (row + each) * p->outputs + first + 16 * part, there, y);
-        }
-    }
+        for (int each = 0; each < rows; each++) put(p, row + each, first + 16 * part, sum[each][part]);
 }
 
 static void round_tile(void *given, int64_t tile) {
@@ -71,12 +70,29 @@ static void round_tile(void *given, int64_t tile) {
 
 WIDE static void multiply_panel(void *given, int64_t panel) {
     const Product *p = given;
-    MULTIPLY_ROWS(multiply, p, panel)
+    MULTIPLY_ROWS(multiply_rows, p, panel)
 }
+
+#ifdef TILED
+TILED static void multiply_by_tiles(void *given, int64_t panel) {
+    const Product *p = given;
+    int32_t sums[TALL * PANEL];
+    for (int64_t row = 0; row < p->rows; row += TALL) {
+        const int64_t rows = p->rows - row < TALL ? p->rows - row : TALL;
+        sum_by_tiles(p, row, rows, panel, true, sums);
+        for (int64_t each = 0; each < rows; each++)
+            for (int part = 0; part < PANEL; part += 16)
+                put(p, row + each, panel * PANEL + part, _mm512_loadu_si512(sums + each * PANEL + part));
+    }
+}
+#else
+#define multiply_by_tiles multiply_panel
+#endif
 
 bool linear8(const int64_t *n) {
     Product p = {AT(float, n[0]), AT(void, n[1]), AT(void, n[2]), AT(float, n[3]), AT(float, n[4]), AT(float, n[5])};
-    p.inputs = n[7], p.outputs = n[8], p.groups = (p.inputs + 3) / 4, p.stride = (p.inputs + 63) / 64 * 64;
+    p.inputs = n[7], p.outputs = n[8], p.stride = (p.inputs + 63) / 64 * 64, p.groups = p.stride / 4;
+    const Task multiply = n[10] && n[6] > TILE ? multiply_by_tiles : multiply_panel;
     const int64_t rows = n[6], block = block_of(p.stride);
     const int64_t most = rows < block ? tiles(rows) * TILE : block;
     p.rounded = aligned_alloc(64, most * p.stride + (most / 16 + 1) * 64);
@@ -85,7 +101,7 @@ bool linear8(const int64_t *n) {
     for (int64_t row = 0; row < rows; row += block, p.x += block * p.inputs, p.y += block * p.outputs) {
         p.rows = rows - row < block ? rows - row : block;
         side_by_side(round_tile, &p, tiles(p.rows), (int)n[9], 16 * p.rows * p.inputs);
-        side_by_side(multiply_panel, &p, (p.outputs + PANEL - 1) / PANEL, (int)n[9], p.rows * p.inputs * p.outputs);
+        side_by_side(multiply, &p, (p.outputs + PANEL - 1) / PANEL, (int)n[9], p.rows * p.inputs * p.outputs);
     }
     free(p.rounded);
     return true;

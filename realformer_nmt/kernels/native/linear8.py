@@ -16,6 +16,6 @@ class NativeInt8(NativeProduct):
 
     def __init__(self, library: Any, whole: Tensor, scale: Tensor, bias: Tensor | None) -> None:
         """whole: outputs x inputs, int8; scale: of each output."""
-        weight = padded(whole, GROUP)
+        weight = padded(whole)
         start = weight.sum(1, dtype=torch.int32).mul_(-ZERO)
-        super().__init__(library.linear8, whole, [in_panels(weight, GROUP), start, scale, bias])
+        super().__init__(library.linear8, library.tiles, whole, [in_panels(weight, GROUP), start, scale, bias])

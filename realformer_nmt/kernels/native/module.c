@@ -6,7 +6,7 @@
 #include "native.h"
 
 typedef bool (*Kernel)(const int64_t *numbers);
-enum { MOST = 33, VERSION = 3 }; /* of arguments; raised with what they mean, as in library.py */
+enum { MOST = 33, VERSION = 4 }; /* of arguments; raised with what they mean, as in library.py */
 
 /* All arguments are whole numbers, 0 in the place of what is not there. */
 static PyObject *call(Kernel kernel, PyObject *const *given, Py_ssize_t count, Py_ssize_t wanted) {
@@ -28,8 +28,8 @@ static PyObject *call(Kernel kernel, PyObject *const *given, Py_ssize_t count, P
         return call(name, given, count, wanted);                                                       \
     }
 
-WITH(linear8, 10)
-WITH(linear16, 8)
+WITH(linear8, 11)
+WITH(linear16, 9)
 WITH(dropout, 10)
 WITH(smoothed_loss, 10)
 WITH(best, 11)
@@ -45,6 +45,7 @@ static int fill(PyObject *module) {
     const bool able = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                       __builtin_cpu_supports("avx512vnni");
+    if (PyModule_AddIntConstant(module, "tiles", able && ask_for_tiles())) return -1;
     return PyModule_AddIntConstant(module, "able", able) || PyModule_AddIntConstant(module, "version", VERSION) ? -1 : 0;
 }
 

@@ -21,6 +21,9 @@ typedef void (*Task)(void *given, int64_t number);
    like, is worth waking them. */
 void side_by_side(Task task, void *given, int64_t count, int threads, int64_t work);
 
+/* Whether this process may use AMX: Linux wants to be asked. */
+bool ask_for_tiles(void);
+
 /* The kernels, of numbers in the order in which the Python beside them gives these; false where memory is missing. */
 bool linear8(const int64_t *numbers);
 bool linear16(const int64_t *numbers);

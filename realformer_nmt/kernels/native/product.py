@@ -6,16 +6,16 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-PANEL, PART = 64, 16  # outputs side by side, and those of one register
+PANEL, PART, BYTES = 64, 16, 64  # outputs side by side, those of one register, and what inputs are padded to
 
 
-def padded(weight: Tensor, group: int) -> Tensor:
-    """To whole panels of outputs, and whole groups of inputs, whose products are summed at once."""
-    return pad(weight, (0, -weight.size(1) % group, 0, -weight.size(0) % PANEL))
+def padded(weight: Tensor) -> Tensor:
+    """To whole panels of outputs, and inputs to whole registers."""
+    return pad(weight, (0, -weight.size(1) % (BYTES // weight.itemsize), 0, -weight.size(0) % PANEL))
 
 
 def in_panels(weight: Tensor, group: int) -> Tensor:
-    """Of a padded one: panels x groups x parts x outputs x inputs."""
+    """Of a padded one: panels x groups x parts x outputs x inputs, whose products are summed at once."""
     panels = weight.view(-1, PANEL // PART, PART, weight.size(1) // group, group)
     return panels.permute(0, 3, 1, 2, 4).contiguous()
 
@@ -23,8 +23,9 @@ def in_panels(weight: Tensor, group: int) -> Tensor:
 class NativeProduct:
     """Of rows in fp32, by a kernel that takes their place, those of `used`, the result's, and sizes."""
 
-    def __init__(self, kernel: Callable[..., None], weight: Tensor, used: Sequence[Tensor | None]) -> None:
-        self.kernel, (self.outputs, self.inputs) = kernel, weight.shape
+    def __init__(self, kernel: Callable[..., None], tiles: int, weight: Tensor, used: Sequence[Tensor | None]) -> None:
+        """tiles: whether AMX multiplies."""
+        self.kernel, self.tiles, (self.outputs, self.inputs) = kernel, tiles, weight.shape
         self.used = [None if each is None else each.contiguous() for each in used]
         self.places = [0 if each is None else each.data_ptr() for each in self.used]
 
@@ -35,7 +36,6 @@ class NativeProduct:
         rows = x.contiguous()
         y = rows.new_empty((*x.shape[:-1], self.outputs))
         count = x.numel() // self.inputs
-        self.kernel(
-            rows.data_ptr(), *self.places, y.data_ptr(), count, self.inputs, self.outputs, torch.get_num_threads()
-        )
+        sizes = count, self.inputs, self.outputs
+        self.kernel(rows.data_ptr(), *self.places, y.data_ptr(), *sizes, torch.get_num_threads(), self.tiles)
         return y

@@ -38,6 +38,11 @@ def test_where_they_can_be_built_they_are() -> None:
     assert library.library() is not None or not could, "run `make install`, and read what pip says of the C compiler"
 
 
+@pytest.mark.skipif(library.library() is None, reason="no kernels were built, or the processor has no avx512_vnni")
+def test_where_the_processor_has_amx_it_is_used() -> None:
+    assert library.library().tiles == ({"amx_tile", "amx_int8", "amx_bf16"} <= instructions())
+
+
 def test_a_module_of_older_sources_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library.importlib, "import_module", lambda _: SimpleNamespace(able=True, version=0))
     assert library.built.__wrapped__() is None

@@ -14,16 +14,20 @@ here = library() is not None and "avx512_bf16" in instructions()
 needs_kernel = pytest.mark.skipif(not here, reason="no kernels were built, or the processor has no avx512_bf16")
 
 
-def product(weight: Tensor, bias: Tensor | None = None) -> NativeBf16:
-    return NativeBf16(library(), weight, bias)
+def product(weight: Tensor, bias: Tensor | None = None, tiles: bool = True) -> NativeBf16:
+    """tiles: by AMX where there is one."""
+    made = NativeBf16(library(), weight, bias)
+    made.tiles = made.tiles and tiles
+    return made
 
 
 @needs_kernel
+@pytest.mark.parametrize("tiles", [True, False])
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("rows", [1, 2, 5, 6, 7, 45, 300])
 @pytest.mark.parametrize(("inputs", "outputs"), [(1, 1), (3, 16), (64, 64), (67, 65), (130, 15), (2112, 129)])
 def test_only_the_factors_are_rounded(
-    rows: int, inputs: int, outputs: int, threads: int, monkeypatch: pytest.MonkeyPatch
+    rows: int, inputs: int, outputs: int, threads: int, tiles: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A sum in bf16 would be off by 0.4 %."""
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
@@ -32,17 +36,19 @@ def test_only_the_factors_are_rounded(
     x *= torch.logspace(-12, 12, rows)[:, None]
     left, right = (each.bfloat16().double().numpy() for each in (x, weight))
     terms = np.abs(left) @ np.abs(right).T + np.abs(bias.numpy())
-    wrong = np.abs(product(weight, bias)(x).numpy() - (left @ right.T + bias.double().numpy())) / terms
+    wrong = np.abs(product(weight, bias, tiles)(x).numpy() - (left @ right.T + bias.double().numpy())) / terms
     assert wrong.max() < 1e-6 * max(1, inputs**0.5 / 4)
 
 
 @needs_kernel
+@pytest.mark.parametrize("tiles", [True, False])
 @pytest.mark.parametrize("bad", [torch.nan, torch.inf, -torch.inf])
-def test_a_row_that_is_no_number_spoils_no_other(bad: float) -> None:
+def test_a_row_that_is_no_number_spoils_no_other(bad: float, tiles: bool) -> None:
     x, weight = torch.randn(40, 70), torch.randn(33, 70)
     spoilt = x.clone()
     spoilt[7, 69] = bad
-    rows, alone = product(weight)(spoilt), torch.cat([product(weight)(row[None]) for row in x])
+    layer = product(weight, tiles=tiles)
+    rows, alone = layer(spoilt), torch.cat([layer(row[None]) for row in x])
     assert not rows[7].isfinite().any()
     rest = torch.arange(40) != 7
     assert torch.equal(rows[rest], alone[rest])
@@ -59,7 +65,7 @@ def test_rows_of_any_size(size: float) -> None:
 def test_it_is_taken_where_it_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bf16, "instructions", lambda: {"avx512_bf16"})
     assert isinstance(bf16.bf16(torch.ones(2, 2), None), NativeBf16)
-    monkeypatch.setattr(bf16, "instructions", lambda: {"avx512_bf16", "amx_bf16"})
+    monkeypatch.setattr(bf16, "instructions", lambda: {"avx512_vnni"})
     assert isinstance(bf16.bf16(torch.ones(2, 2), None), bf16.Bf16)
     monkeypatch.setattr(bf16, "instructions", lambda: {"avx512_bf16"})
     monkeypatch.setenv(HIDDEN, "0")

@@ -13,8 +13,11 @@ from realformer_nmt.kernels.native.linear8 import NativeInt8
 pytestmark = pytest.mark.skipif(library() is None, reason="no kernels were built, or the processor has no avx512_vnni")
 
 
-def product(weight: Tensor, bias: Tensor | None = None) -> NativeInt8:
-    return NativeInt8(library(), *rounded(weight), bias)
+def product(weight: Tensor, bias: Tensor | None = None, tiles: bool = True) -> NativeInt8:
+    """tiles: by AMX where there is one."""
+    made = NativeInt8(library(), *rounded(weight), bias)
+    made.tiles = made.tiles and tiles
+    return made
 
 
 def expected(x: Tensor, weight: Tensor) -> NDArray[np.float64]:
@@ -36,12 +39,14 @@ def test_sums_are_exact(rows: int, inputs: int, outputs: int, threads: int, monk
     found = product(weight, bias)(x)
     exact = expected(x, weight) + bias.double().numpy()
     np.testing.assert_allclose(found, exact, rtol=2e-6, atol=1e-6)
+    assert torch.equal(product(weight, bias, tiles=False)(x), found)
 
 
 @pytest.mark.parametrize("value", [127, -127])
 def test_the_largest_sums_do_not_overflow(value: int) -> None:
     weight, x = torch.full((16, 4096), 127.0), torch.full((7, 4096), float(value))
-    assert torch.equal(product(weight)(x), torch.full((7, 16), 127.0 * value * 4096))
+    for tiles in (True, False):
+        assert torch.equal(product(weight, tiles=tiles)(x), torch.full((7, 16), 127.0 * value * 4096))
 
 
 @pytest.mark.parametrize("bad", [torch.nan, torch.inf, -torch.inf])
