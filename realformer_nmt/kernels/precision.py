@@ -9,6 +9,8 @@ from realformer_nmt.common.errors import OptionError
 from realformer_nmt.kernels.bf16 import bf16
 from realformer_nmt.kernels.int8 import int8
 from realformer_nmt.kernels.matmul import by_onednn, onednn_leads
+from realformer_nmt.kernels.native.library import library
+from realformer_nmt.kernels.native.linear32 import NativeFp32
 from realformer_nmt.kernels.processor import instructions
 
 WIDE = 2**22  # weights from which on oneDNN's blocks are better than a transposed matrix where it does not lead
@@ -20,6 +22,12 @@ INSTRUCTIONS = {
 
 
 EXACT = "fp32"
+
+
+def fp32(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor]:
+    """The product with W of a layer."""
+    kernels = library()
+    return Fp32(weight, bias) if kernels is None or not kernels.tiles else NativeFp32(kernels, weight, bias)
 
 
 class Fp32:
@@ -36,7 +44,7 @@ class Fp32:
 
 
 FORMS: dict[str, Callable[[Tensor, Tensor | None], Callable[[Tensor], Tensor]]] = {
-    EXACT: Fp32,
+    EXACT: fp32,
     "bf16": bf16,
     "int8": int8,
 }

@@ -122,7 +122,8 @@ def test_alignments_are_the_translators_where_they_are_asked_for(client: Client,
         ((own,),) = model.stream([text], alignments=True)
         assert [tuple(pair) for pair in aligned["alignment"]] == own.alignment
         assert [other for _, other in own.alignment] == [*range(len(own.pieces))]
-        assert {**aligned, "alignment": None} == plain
+        score = pytest.approx(plain["score"], abs=1e-5)  # attention is computed another way where it is looked at
+        assert {**aligned, "alignment": None} == {**plain, "score": score}
 
 
 def test_clients_at_once_get_each_their_own(client: Client, model: Translator, texts: list[str]) -> None:

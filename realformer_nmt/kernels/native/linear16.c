@@ -56,14 +56,15 @@ WIDE16 static void multiply_panel(void *given, int64_t panel) {
 #ifdef TILED
 TILED static void multiply_by_tiles(void *given, int64_t panel) {
     const Product *p = given;
-    int32_t sums[TALL * PANEL];
+    _Alignas(64) int32_t sums[TALL * PANEL];
+    shape_tiles();
     for (int64_t row = 0; row < p->rows; row += TALL) {
-        const int64_t rows = p->rows - row < TALL ? p->rows - row : TALL;
-        sum_by_tiles(p, row, rows, panel, false, sums);
-        for (int64_t each = 0; each < rows; each++)
+        sum_by_tiles(p, row, panel, false, sums);
+        for (int64_t each = 0; each < TALL && row + each < p->rows; each++)
             for (int part = 0; part < PANEL; part += 16)
                 put(p, row + each, panel * PANEL + part, _mm512_loadu_ps(sums + each * PANEL + part));
     }
+    _tile_release();
 }
 #else
 #define multiply_by_tiles multiply_panel
@@ -74,7 +75,7 @@ bool linear16(const int64_t *n) {
     p.inputs = n[5], p.outputs = n[6], p.stride = (p.inputs + 31) / 32 * 64, p.groups = p.stride / 4;
     const Task multiply = n[8] ? multiply_by_tiles : multiply_panel;
     const int64_t rows = n[4], block = block_of(p.stride);
-    p.rounded = aligned_alloc(64, (rows < block ? rows : block) * p.stride);
+    p.rounded = aligned_alloc(64, room_of(rows < block ? rows : block) * p.stride);
     if (!p.rounded) return false;
     for (int64_t row = 0; row < rows; row += block, p.x += block * p.inputs, p.y += block * p.outputs) {
         p.rows = rows - row < block ? rows - row : block;

@@ -7,7 +7,7 @@ from torch.nn.functional import pad
 
 from realformer_nmt.kernels.native.product import PANEL, NativeProduct, in_panels, padded
 
-GROUP = 2
+GROUP, STEP = 2, 32  # inputs side by side, and those of one register of AMX
 
 
 class NativeBf16(NativeProduct):
@@ -15,5 +15,5 @@ class NativeBf16(NativeProduct):
 
     def __init__(self, library: Any, weight: Tensor, bias: Tensor | None) -> None:
         start = weight.new_zeros(len(weight)) if bias is None else bias
-        panels = in_panels(padded(weight.bfloat16()), GROUP)
+        panels = in_panels(padded(weight.bfloat16(), STEP), GROUP)
         super().__init__(library.linear16, library.tiles, weight, [panels, pad(start, (0, -len(start) % PANEL))])

@@ -76,14 +76,15 @@ WIDE static void multiply_panel(void *given, int64_t panel) {
 #ifdef TILED
 TILED static void multiply_by_tiles(void *given, int64_t panel) {
     const Product *p = given;
-    int32_t sums[TALL * PANEL];
+    _Alignas(64) int32_t sums[TALL * PANEL];
+    shape_tiles();
     for (int64_t row = 0; row < p->rows; row += TALL) {
-        const int64_t rows = p->rows - row < TALL ? p->rows - row : TALL;
-        sum_by_tiles(p, row, rows, panel, true, sums);
-        for (int64_t each = 0; each < rows; each++)
+        sum_by_tiles(p, row, panel, true, sums);
+        for (int64_t each = 0; each < TALL && row + each < p->rows; each++)
             for (int part = 0; part < PANEL; part += 16)
                 put(p, row + each, panel * PANEL + part, _mm512_loadu_si512(sums + each * PANEL + part));
     }
+    _tile_release();
 }
 #else
 #define multiply_by_tiles multiply_panel
@@ -94,7 +95,7 @@ bool linear8(const int64_t *n) {
     p.inputs = n[7], p.outputs = n[8], p.stride = (p.inputs + 63) / 64 * 64, p.groups = p.stride / 4;
     const Task multiply = n[10] && n[6] > TILE ? multiply_by_tiles : multiply_panel;
     const int64_t rows = n[6], block = block_of(p.stride);
-    const int64_t most = rows < block ? tiles(rows) * TILE : block;
+    const int64_t most = room_of(rows < block ? rows : block);
     p.rounded = aligned_alloc(64, most * p.stride + (most / 16 + 1) * 64);
     if (!p.rounded) return false;
     p.row_scale = (float *)(p.rounded + most * p.stride);

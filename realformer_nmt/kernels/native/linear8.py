@@ -7,7 +7,7 @@ from torch import Tensor
 
 from realformer_nmt.kernels.native.product import NativeProduct, in_panels, padded
 
-GROUP = 4
+GROUP, STEP = 4, 64  # inputs side by side, and those of one register of AMX
 ZERO = 128  # what 0 is without a sign
 
 
@@ -16,6 +16,6 @@ class NativeInt8(NativeProduct):
 
     def __init__(self, library: Any, whole: Tensor, scale: Tensor, bias: Tensor | None) -> None:
         """whole: outputs x inputs, int8; scale: of each output."""
-        weight = padded(whole)
+        weight = padded(whole, STEP)
         start = weight.sum(1, dtype=torch.int32).mul_(-ZERO)
         super().__init__(library.linear8, library.tiles, whole, [in_panels(weight, GROUP), start, scale, bias])

@@ -30,6 +30,7 @@ static PyObject *call(Kernel kernel, PyObject *const *given, Py_ssize_t count, P
 
 WITH(linear8, 11)
 WITH(linear16, 9)
+WITH(linear32, 9)
 WITH(dropout, 10)
 WITH(smoothed_loss, 10)
 WITH(best, 11)
@@ -38,7 +39,7 @@ WITH(enlarge, 2)
 
 #define FUNCTION(name) {#name, (PyCFunction)(void (*)(void))py_##name, METH_FASTCALL, NULL}
 static PyMethodDef functions[] = {
-    FUNCTION(linear8), FUNCTION(linear16), FUNCTION(dropout), FUNCTION(smoothed_loss),
+    FUNCTION(linear8), FUNCTION(linear16), FUNCTION(linear32), FUNCTION(dropout), FUNCTION(smoothed_loss),
     FUNCTION(best),    FUNCTION(attend),   FUNCTION(enlarge), {NULL, NULL, 0, NULL}};
 
 static int fill(PyObject *module) {

@@ -27,6 +27,7 @@ bool ask_for_tiles(void);
 /* The kernels, of numbers in the order in which the Python beside them gives these; false where memory is missing. */
 bool linear8(const int64_t *numbers);
 bool linear16(const int64_t *numbers);
+bool linear32(const int64_t *numbers);
 bool dropout(const int64_t *numbers);
 bool smoothed_loss(const int64_t *numbers);
 bool best(const int64_t *numbers);

@@ -3,7 +3,8 @@
 
 #include "native.h"
 
-enum { PANEL = 64, TILE = 6, CACHED = 1 << 19 }; /* outputs; rows at a time; bytes of rounded rows that stay in the cache */
+/* Outputs; rows at a time, and by AMX; bytes of rounded rows that stay in the cache */
+enum { PANEL = 64, TILE = 6, TALL = 32, CACHED = 1 << 19 };
 
 typedef struct {
     const float *x;
@@ -15,6 +16,9 @@ typedef struct {
 } Product;
 
 static inline int64_t tiles(int64_t rows) { return (rows + TILE - 1) / TILE; }
+
+/* Rows with room for those that are multiplied beside them. */
+static inline int64_t room_of(int64_t rows) { return (rows + TALL - 1) / TALL * TALL; }
 
 /* How many rows are rounded before they are multiplied. */
 static inline int64_t block_of(int64_t stride) {

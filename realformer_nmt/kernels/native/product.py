@@ -6,17 +6,17 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-PANEL, PART, BYTES = 64, 16, 64  # outputs side by side, those of one register, and what inputs are padded to
+PANEL, PART = 64, 16  # outputs side by side, and those of one register
 
 
-def padded(weight: Tensor) -> Tensor:
-    """To whole panels of outputs, and inputs to whole registers."""
-    return pad(weight, (0, -weight.size(1) % (BYTES // weight.itemsize), 0, -weight.size(0) % PANEL))
+def padded(weight: Tensor, step: int) -> Tensor:
+    """To whole panels of outputs, and whole steps of inputs."""
+    return pad(weight, (0, -weight.size(1) % step, 0, -weight.size(0) % PANEL))
 
 
-def in_panels(weight: Tensor, group: int) -> Tensor:
+def in_panels(weight: Tensor, group: int, panel: int = PANEL) -> Tensor:
     """Of a padded one: panels x groups x parts x outputs x inputs, whose products are summed at once."""
-    panels = weight.view(-1, PANEL // PART, PART, weight.size(1) // group, group)
+    panels = weight.view(-1, panel // PART, PART, weight.size(1) // group, group)
     return panels.permute(0, 3, 1, 2, 4).contiguous()
 
 
