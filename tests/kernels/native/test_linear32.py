@@ -10,6 +10,7 @@ from realformer_nmt.kernels import precision
 from realformer_nmt.kernels.native.library import HIDDEN, library
 from realformer_nmt.kernels.native.linear32 import NativeFp32
 
+FEW = 24  # rows up to which nothing is split
 here = library() is not None and bool(library().tiles)
 needs_kernel = pytest.mark.skipif(not here, reason="no kernels were built, or the processor has no AMX")
 
@@ -36,7 +37,7 @@ def test_it_is_off_by_no_more_than_sums_in_fp32(
     found = product(weight, bias)(x)
     wrong, torchs = (error(each, x, weight, bias) for each in (found, torch.nn.functional.linear(x, weight, bias)))
     assert wrong.max() < 4e-7
-    assert wrong.mean() < 3 * torchs.mean() + 1e-9
+    assert wrong.mean() < (1 if rows > FEW else 3) * torchs.mean() + 1e-9
     monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
     assert torch.equal(product(weight, bias)(x), found)
 
