@@ -10,8 +10,9 @@
 
 #ifdef TILED
 
-/* Inputs of one register, of what stays in the first cache and in the second; rows of which that is so */
-enum { STEP = 32, CHUNK = 2 * STEP, SLICE = 8 * CHUNK, BLOCK = 256 };
+/* Inputs of one register, of what stays in the first cache and in the second; rows of which that is so, and of which a
+   chunk's turn fetches where the sums will go */
+enum { STEP = 32, CHUNK = 2 * STEP, SLICE = 8 * CHUNK, BLOCK = 256, SHARE = TALL * CHUNK / SLICE };
 enum { SPLIT = 3, HALF = PANEL / 2, FEW = 24 };
 
 enum { BESIDE = 16 * STEP, BOTH = 2 * BESIDE }; /* numbers of one register, and of the two beside each other */
@@ -70,14 +71,24 @@ TILED static void split_weights(const float *from, int steps, uint16_t *to) {
     _tile_dpbf16ps(2, 5, 6); \
     _tile_dpbf16ps(3, 5, 7)
 
+#define CLEAR(sum, at) _tile_zero(sum)
+#define LOAD(sum, at) _tile_loadd(sum, at, 64)
+#define STORE(sum, at) _tile_stored(sum, at, 64)
+#define SUMS(DO)       \
+    DO(0, first);      \
+    DO(1, second);     \
+    DO(2, first + 256); \
+    DO(3, second + 256)
+
 /* To the sums of 32 rows and 16 outputs each. What is ahead, `lines` a step, is fetched meanwhile. */
 TILED INLINE void add_chunk(const uint16_t *x, const uint16_t *w, int steps, float *first, float *second,
-                            const float *ahead, int lines) {
+                            bool fresh, const float *ahead, int lines) {
     settle(w), settle(first);
-    _tile_loadd(0, first, 64);
-    _tile_loadd(1, second, 64);
-    _tile_loadd(2, first + 256, 64);
-    _tile_loadd(3, second + 256, 64);
+    if (fresh) {
+        SUMS(CLEAR);
+    } else {
+        SUMS(LOAD);
+    }
     for (int step = 0; step < steps; step++, x += SPLIT * BOTH, w += SPLIT * BOTH) {
         ROWS(2);
         WEIGHTS(0);
@@ -94,10 +105,7 @@ TILED INLINE void add_chunk(const uint16_t *x, const uint16_t *w, int steps, flo
         ADD_PRODUCTS();
         for (int line = 0; line < lines; line++, ahead += 16) _mm_prefetch((const char *)ahead, _MM_HINT_T1);
     }
-    _tile_stored(0, first, 64);
-    _tile_stored(1, second, 64);
-    _tile_stored(2, first + 256, 64);
-    _tile_stored(3, second + 256, 64);
+    SUMS(STORE);
 }
 
 TILED static void multiply_many(void *given, int64_t number) {
@@ -106,10 +114,10 @@ TILED static void multiply_many(void *given, int64_t number) {
     const __mmask16 low = mask_of(left), high = left > 16 ? mask_of(left - 16) : 0;
     _Alignas(64) uint16_t weights[CHUNK / STEP * SPLIT * BOTH];
     _Alignas(64) float first[BLOCK * 16], second[BLOCK * 16];
-    for (int64_t row = 0; row < p->rows; row++) {
+    for (int64_t row = 0; row < p->rows && p->from; row++) {
         const float *y = p->y + row * p->outputs + output;
-        _mm512_store_ps(first + 16 * row, _mm512_maskz_loadu_ps(p->from ? low : 0, y));
-        _mm512_store_ps(second + 16 * row, _mm512_maskz_loadu_ps(p->from ? high : 0, y + 16));
+        _mm512_store_ps(first + 16 * row, _mm512_maskz_loadu_ps(low, y));
+        _mm512_store_ps(second + 16 * row, _mm512_maskz_loadu_ps(high, y + 16));
     }
     shape_tiles();
     const uint16_t *x = p->split;
@@ -118,8 +126,14 @@ TILED static void multiply_many(void *given, int64_t number) {
         const float *from = p->weight + output * p->padded + at * HALF, *ahead = from + steps * STEP * HALF;
         split_weights(from, steps, weights);
         const int lines = (STEP * HALF / 16 + p->blocks - 1) / p->blocks;
-        for (int64_t block = 0; block < p->blocks; block++, ahead += 16 * lines * steps, x += CHUNK / STEP * SPLIT * BOTH)
-            add_chunk(x, weights, steps, first + 16 * TALL * block, second + 16 * TALL * block, ahead, lines);
+        for (int64_t block = 0; block < p->blocks; block++) {
+            const int64_t row = TALL * block, share = row + (at - p->from) / CHUNK * SHARE;
+            const float *y = p->y + share * p->outputs + output;
+            for (int each = 0; each < SHARE; each++, y += p->outputs)
+                __builtin_prefetch(y, 1), __builtin_prefetch(y + 16, 1);
+            add_chunk(x, weights, steps, first + 16 * row, second + 16 * row, !at, ahead, lines);
+            ahead += 16 * lines * steps, x += CHUNK / STEP * SPLIT * BOTH;
+        }
     }
     _tile_release();
     const bool last = p->to == p->padded; /* a bias before would cost small sums their digits */
