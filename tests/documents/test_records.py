@@ -104,16 +104,18 @@ def test_what_is_said_of_the_race_with_amx_is_its_record() -> None:
         for race in races
     )
     ours, ctranslate2 = times["62", "realformer"], times["62", "CTranslate2"]
-    assert f"fp32 has {ours} of 2.2, {ours / ctranslate2:.1f} times CTranslate2's" in page
-    assert f"with AMX {ctranslate2:.2f} and {ours}" in page
-    assert min(ratio for (_, engine), ratio in times.items() if engine.endswith("r, int8")) >= 4.5
+    assert f"fp32 has {ours:.2f} of 2.2, {ours / ctranslate2:.1f} times CTranslate2's" in page
+    assert f"with AMX {ctranslate2:.2f} and {ours:.2f}" in page
+    for family in ("post_ln", "realformer"):  # "reach their targets"
+        assert times["62", family] >= 2.2
+        assert min(times[what, f"{family}, int8"] for what in ("62", "si")) >= 4.5
     assert f"with AMX {times['62', 'realformer, int8']:.1f} and {times['si', 'realformer, int8']:.1f}" in front
     assert f"with AMX {ours:.1f} and {times['si', 'realformer']:.1f}" in front
     others = {key: ratio for key, ratio in families.items() if key[1].endswith(", int8") and "CTr" not in key[1]}
     least = {what: [ratio for (where, _), ratio in others.items() if where == what] for what in ("62", "si")}
     (few, many), (low, high) = ((min(ratios), max(ratios)) for ratios in least.values())
     assert f"{few} to {many} for 62 sentences, {low} to {high} for single ones" in page
-    assert f"{others['62', 'resi_dual, int8']} is `resi_dual`'s" in page
+    assert min(others.values()) >= 4.5
     memory = {row["engine"]: row["of stock's weights"] for row in races[0]["memory"]}
     assert f"forms: {memory['realformer']} of stock's weights in fp32" in page
 
