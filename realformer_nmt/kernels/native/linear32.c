@@ -74,9 +74,9 @@ TILED static void split_weights(const float *from, int steps, uint16_t *to) {
 #define CLEAR(sum, at) _tile_zero(sum)
 #define LOAD(sum, at) _tile_loadd(sum, at, 64)
 #define STORE(sum, at) _tile_stored(sum, at, 64)
-#define SUMS(DO)       \
-    DO(0, first);      \
-    DO(1, second);     \
+#define SUMS(DO)        \
+    DO(0, first);       \
+    DO(1, second);      \
     DO(2, first + 256); \
     DO(3, second + 256)
 
