@@ -16,8 +16,8 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.terminal import printable
+from realformer_nmt.comparison import choice, merging, plan, results, status
 from realformer_nmt.comparison import grid as grids
-from realformer_nmt.comparison import merging, plan, results, status
 from realformer_nmt.comparison.cell import Cell
 from realformer_nmt.comparison.cells import cells, demand_one_task
 from realformer_nmt.comparison.corpus import Corpus
@@ -46,10 +46,11 @@ def run(args: argparse.Namespace) -> int:
     trackers.demand_asked(args)
     found = cells(grid, corpus, args.folder, min(1, gpus), trackers.asked(args))
     chosen = only(grid, found, args.only)
+    wanted = choice.wanted(grid, chosen)
     if args.plan:
-        return show_plan(grid, corpus, chosen, args.tflops)
+        return show_plan(grid, corpus, wanted, args.tflops)
     if args.status:
-        print(status.table(chosen, {cell.name: differences(cell) for cell in chosen}))
+        print(status.table(wanted, {cell.name: differences(cell) for cell in wanted}))
         return 0
     if not args.report:
         with alone(args.folder / ".lock", "compares in"):
@@ -58,8 +59,8 @@ def run(args: argparse.Namespace) -> int:
                 merging.demand_cells(args.merge)
                 merging.merge(chosen, [only(grid, cells(grid, corpus, f, min(1, gpus)), args.only) for f in args.merge])
             else:
-                make(args, grid, chosen, gpus)
-    write(grid, corpus, found, args.folder)
+                make(args, grid, wanted, gpus)
+    write(grid, corpus, choice.wanted(grid, found), args.folder)
     errors = [cell.name for cell in chosen if Note(cell).state == "error"]
     if errors and not args.report:
         raise UserError(f"{', '.join(errors)}: see `--status`; the same command tries again")
@@ -78,7 +79,11 @@ def make(args: argparse.Namespace, grid: Grid, found: Sequence[Cell], gpus: int)
     plan.demand_states(found)
     for cell in unfit:
         renew(cell)
-    launch(args, grid, found, gpus)
+    first = choice.ready(grid, found)
+    launch(args, grid, first, gpus)
+    then = [cell for cell in choice.ready(grid, found) if cell not in first]
+    if then:
+        launch(args, grid, then, gpus)
 
 
 def demand_data(grid: Grid, corpus: Corpus) -> None:

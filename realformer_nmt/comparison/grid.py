@@ -83,6 +83,7 @@ class Grid:
     failure: Failure = USUAL
     axes: dict | None = None  # the values on each, beside families, layers and seeds
     tune: tuple[str, ...] = ()  # axes whose value is chosen for each family on the validation data
+    tune_seeds: tuple[int, ...] = ()  # that it is chosen with; the others are trained with what was chosen alone
     override: tuple[Override, ...] = ()
     baseline: str | None = None  # a family
     metric: str | None = None  # that is drawn; the first of the task
@@ -153,6 +154,11 @@ class Grid:
         for name in self.tune:
             if name not in along:
                 raise ValueError(f"tune: {name} is no axis of this grid; its axes are {', '.join(along) or 'none'}")
+        if self.tune_seeds and not (self.tune and set(self.tune_seeds) < set(self.seeds)):
+            raise ValueError(
+                f"tune_seeds: {list(self.tune_seeds)}: allowed are some of the seeds, not all, beside tune; seeds is "
+                f"{list(self.seeds)}, tune is {list(self.tune)}"
+            )
 
     @property
     def drawn(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.versions import commit, versions
-from realformer_nmt.comparison import analyses, axes, best, scored, summary, tuning, unlike
+from realformer_nmt.comparison import analyses, axes, best, choice, scored, summary, tuning, unlike
 from realformer_nmt.comparison.cell import Cell, read
 from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.curves import Curves
@@ -61,7 +61,7 @@ def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[
         "unit": first.get("unit", "lines"),
         "cells": described,
         **{**table, "metrics": [*table["metrics"], metric_table.described(metric_table.LOSS)]},
-        "tuned": tuned(grid, cells, table["rows"]),
+        "tuned": tuned(grid, cells, described, table["rows"]),
         "further": [further(grid, cells, described, subset) for subset in grid.subsets[1:]],
         "examples": examples(cells, runs),
         "analyses": analyses.gather(cells[0].folder.parents[1], cells),
@@ -90,11 +90,13 @@ def signatures(runs: Sequence[Record], metric: str) -> str:
     return ", ".join(dict.fromkeys(found))
 
 
-def tuned(grid: Grid, cells: Sequence[Cell], rows: Sequence[Record]) -> Record | None:
+def tuned(grid: Grid, cells: Sequence[Cell], described: Sequence[Record], rows: Sequence[Record]) -> Record | None:
     """Each family with the values that suit it."""
     if not grid.tune:
         return None
-    return {"axes": list(grid.tune), "rows": tuning.rows(rows, cells, grid.drawn, baseline(grid), grid.tune)}
+    tried = [record for record in described if choice.tries(grid, record["seed"])]
+    made = tuning.rows(rows, tried, cells, grid.drawn, baseline(grid), grid.tune)
+    return {"axes": list(grid.tune), "seeds": list(grid.tune_seeds or grid.seeds), "rows": made}
 
 
 def further(grid: Grid, cells: Sequence[Cell], described: Sequence[Record], subset: str) -> Record:
@@ -169,7 +171,7 @@ def scores(run: Record) -> Record:
     found = {
         name: {key: score.get(key) for key in ("score", "interval")} for name, score in run.get("scores", {}).items()
     }
-    loss = (run.get("validation") or {}).get("nll_loss")
+    loss = scored.validation_loss(run)
     return found if loss is None else {**found, metric_table.LOSS: {"score": loss}}
 
 

@@ -1,5 +1,6 @@
 """run.json of a cell, with values of the kinds that a report reckons with, which its seal alone does not say."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,3 +40,8 @@ def read(file: Path) -> dict[str, Any]:
         kinds.demand_rows(run.get("published") or [], FIGURE, "published")
         kinds.demand(run.get("validation") or {}, {"nll_loss": absent_or(number)}, "validation.")
     return run
+
+
+def validation_loss(run: Mapping[str, Any]) -> float | None:
+    found: float | None = (run.get("validation") or {}).get("nll_loss")
+    return found

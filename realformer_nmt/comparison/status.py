@@ -19,6 +19,8 @@ def noted(grid: Path, folder: Path) -> list[Place] | None:
     """The cells, where some have begun and all by the grid as it is now; else the stages have to be compared."""
     try:
         table, written = read_toml(grid, ""), grid.read_text(encoding="utf-8")
+        if table.get("tune_seeds"):  # what is left out follows from scores
+            return None
         names = named(table["families"], table["layers"], table.get("seeds", [1]), table.get("axes", {}))
         task = table.get("task", TRANSLATION)
         found = [place(folder, cell, task) for cell in names if TASKS[task]]

@@ -4,11 +4,12 @@ p is of the chosen setting against the baseline's chosen one. Holm's correction 
 not over the chosen ones alone, so that many tries buy nothing.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from realformer_nmt.comparison.cell import Cell
-from realformer_nmt.comparison.groups import Group, Place, group
+from realformer_nmt.comparison.choice import left, lowest, mean
+from realformer_nmt.comparison.groups import Group, group
 from realformer_nmt.comparison.summary import judged, largest_p
 from realformer_nmt.evaluation.metric_table import LOSS
 from realformer_nmt.evaluation.significance import holm
@@ -17,13 +18,20 @@ Record = dict[str, Any]
 
 
 def rows(
-    table: Sequence[Record], cells: Sequence[Cell], metric: str, baseline: str, tune: Sequence[str]
+    table: Sequence[Record],
+    described: Sequence[Record],
+    cells: Sequence[Cell],
+    metric: str,
+    baseline: str,
+    tune: Sequence[str],
 ) -> list[Record]:
-    """`table` is that of all settings; one row a family, depth and point of the other axes, with `tried`."""
+    """`table` is that of all settings; one row a family, depth and point of the other axes, with `tried`. `described`
+    are the cells of results.json whose losses choose."""
+    losses = {record["name"]: loss(record) for record in described}
     tried: dict[Group, list[Record]] = {}
     for row in table:
-        tried.setdefault((row["family"], left(row, tune)), []).append(row)
-    chosen = {own: choose(candidates) for own, candidates in tried.items()}
+        tried.setdefault((row["family"], left(row["depth"], row["axes"].items(), tune)), []).append(row)
+    chosen = {own: choose(candidates, losses) for own, candidates in tried.items()}
     p_values = dict(tests(tried, chosen, cells, metric, baseline))
     adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     made = []
@@ -35,16 +43,17 @@ def rows(
     return made
 
 
-def left(row: Record, tune: Sequence[str]) -> Place:
-    """Where it stands on the axes that nothing is chosen of."""
-    return row["depth"], tuple((name, value) for name, value in row["axes"].items() if name not in tune)
+def loss(record: Record) -> float | None:
+    found: float | None = record["scores"].get(LOSS, {}).get("score") if record["state"] == "done" else None
+    return found
 
 
-def choose(candidates: Sequence[Record]) -> Record:
+def choose(candidates: Sequence[Record], losses: Mapping[str, float | None]) -> Record:
     """The lowest validation loss, the mean over seeds, of the settings with which every training came to its end."""
-    whole = [row for row in candidates if LOSS in row["scores"] and row["seeds"] == len(row["states"])]
-    if whole:
-        return min(whole, key=lambda row: row["scores"][LOSS]["mean"])
+    means = [mean([losses[name] for name in row["cells"] if name in losses]) for row in candidates]
+    best = lowest(dict(enumerate(means)))
+    if best is not None:
+        return candidates[best]
     states = [state for row in candidates for state in row["states"]]
     failed = sum(row["failed"] for row in candidates)
     return {**candidates[0], "seeds": 0, "failed": failed, "states": states, "scores": {}}

@@ -36,6 +36,9 @@ REFUSED = {
     "[axes]\nwidth = [64]\n[train]\ndecoder-embed-dim = 32": "[train] sets decoder-embed-dim too",
     "[axes]\nupdates = [5]\n[budget]\nepochs = 2": "updates is an axis of this grid, and [budget] sets epochs too",
     "[axes]\nlr = [1.0]\n[[override]]\nfamily = 'admin'\n[override.train]\nlr = 2.0": "[train] sets lr too",
+    "tune = ['lr']\nseeds = [1, 2]\ntune_seeds = [3]\n[axes]\nlr = [1.0]": "tune_seeds: [3]: allowed are some of",
+    "tune = ['lr']\ntune_seeds = [1]\n[axes]\nlr = [1.0]": "tune_seeds: [1]: allowed are some of the seeds, not all",
+    "seeds = [1, 2]\ntune_seeds = [1]": "beside tune; seeds is [1, 2], tune is []",
     "tune = ['lr']": "tune: lr is no axis of this grid; its axes are none",
     "[axes]\nlr = [1.0]\n[[override]]\naxes = {lr = 3.0}": "an override for lr 3.0 () matches no cell",
 }

@@ -173,8 +173,10 @@ def tuned(results: Record) -> Record | None:
         return None
     names, rows = [AXES[name].label for name in results["tuned"]["axes"]], results["tuned"]["rows"]
     others = sum(row["tried"] for row in rows if row["family"] != results["baseline"])
+    by = results["tuned"].get("seeds", [])  # which records of before do not say
+    seeds = f"seed{'s' * (len(by) > 1)} {', '.join(map(str, by))}" if by else "seeds"
     told = (
-        f"Of each family the {' and '.join(names)} with the lowest validation loss (mean over seeds). Differences on "
+        f"Of each family the {' and '.join(names)} with the lowest validation loss (mean over {seeds}). Differences on "
         f"the test set are to {printable(results['baseline'])} with its own; p is corrected for all "
         f"{others} settings of the other families that were tried."
     )
