@@ -39,6 +39,14 @@ def ready(grid: Grid, cells: Sequence[Cell]) -> list[Cell]:
     return [cell for cell in cells if tries(grid, cell.seed) or chosen.get(settings(grid, cell)) == cell.point]
 
 
+def told(grid: Grid, cells: Sequence[Cell]) -> str:
+    """For a plan, which counts all that may come."""
+    later = len(cells) - len(ready(grid, cells))
+    return (
+        f"{later} of them wait for a choice of {', '.join(grid.tune)}: only the chosen are trained\n" if later else ""
+    )
+
+
 def wanted(grid: Grid, cells: Sequence[Cell]) -> list[Cell]:
     """All but those left out."""
     chosen = choices(grid, cells)

@@ -122,6 +122,7 @@ def show_plan(grid: Grid, corpus: Corpus, found: Sequence[Cell], tflops: float |
         plan.demand_states(found)
         costs = [plan.cost(cell, plan.fairseq_train(cell)) for cell in found]
         print(plan.table(found, costs, tflops))
+        print(choice.told(grid, found), end="")
     for cell in found:
         told = [f"# which runs {plan.pasted(plan.fairseq_train(cell))}"] if corpus.train or not missing else []
         print(f"\n# {cell.name}", *plan.commands(cell), *told, sep="\n")

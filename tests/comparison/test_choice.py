@@ -57,6 +57,7 @@ def test_nothing_is_left_out_before_all_trials_have_ended(cells: list[Cell]) -> 
     end(cells, "done", 3.0, lr=0.2, updates=500, seed=1)
     end(cells, "error", None, lr=0.2, updates=500, seed=2)
     assert choice.wanted(GRID, cells) == cells
+    assert choice.told(GRID, cells) == "4 of them wait for a choice of lr: only the chosen are trained\n"
     assert names(choice.ready(GRID, cells)) == {one.name for one in cells if one.seed < 3}
 
 
@@ -81,6 +82,7 @@ def test_without_seeds_that_try_all_are_trained(cells: list[Cell]) -> None:
     for one in cells:
         end([one], "done", float(one.seed))
     grid = replace(GRID, tune_seeds=())
+    assert choice.told(grid, cells) == ""
     assert choice.wanted(grid, cells) == choice.ready(grid, cells) == cells
 
 
@@ -92,6 +94,9 @@ def test_compare_trains_further_seeds_with_what_was_chosen(tmp_path: Path, toy_c
     grid, folder = tmp_path / "grid.toml", tmp_path / "runs"
     asked = asked.replace("updates = 200", "updates = 120").replace("judged_after = 150", "margin = 0.1")
     grid.write_text(asked + "\n[axes]\nlr = [1e-7, 1e-2]\n")
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        assert main(["compare", str(grid), "--folder", str(folder), "--gpus", "0", "--plan"]) == 0
+    assert "2 of them wait for a choice of lr" in said.getvalue()
     done = commands.run([*commands.OURS, "compare", str(grid), "--folder", str(folder), "--gpus", "0", "--jobs", "2"])
     assert done.returncode == 0, done.stderr
     trained = {"post_ln-1-lr1e-07-s1", "post_ln-1-lr0.01-s1", "post_ln-1-lr0.01-s2"}
