@@ -8,12 +8,13 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison import scored
 from realformer_nmt.comparison.axes import Point, Value
 from realformer_nmt.comparison.cell import Cell
 from realformer_nmt.comparison.grid import Grid
 from realformer_nmt.comparison.groups import Group, Place
-from realformer_nmt.comparison.note import Note
+from realformer_nmt.comparison.note import MODEL_FAILED, Note
 
 Tried = TypeVar("Tried")
 
@@ -60,7 +61,16 @@ def choices(grid: Grid, cells: Sequence[Cell]) -> dict[Group, Point | None]:
     for cell in cells if grid.tune_seeds else ():
         if tries(grid, cell.seed):
             trying.setdefault(settings(grid, cell), []).append(cell)
-    return {group: choose(tried) for group, tried in trying.items() if all(Note(cell).final for cell in tried)}
+    return {group: choose(tried) for group, tried in trying.items() if all(map(ended, tried))}
+
+
+def ended(cell: Cell) -> bool:
+    """Not with a record that was damaged or removed, which is to be made again."""
+    try:
+        note = Note(cell)
+        return note.state in MODEL_FAILED or (note.state == "done" and cell.scores.is_file())
+    except UserError:
+        return False
 
 
 def settings(grid: Grid, cell: Cell) -> Group:

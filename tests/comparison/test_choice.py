@@ -72,6 +72,20 @@ def test_the_mean_over_the_seeds_that_try_chooses_at_each_place(cells: list[Cell
     assert names(choice.wanted(GRID, cells)) == names(choice.ready(GRID, cells)) == kept
 
 
+@pytest.mark.parametrize("name", ["cell.json", "run.json"])
+def test_a_damaged_trial_chooses_nothing(name: str, cells: list[Cell]) -> None:
+    """It would be the best."""
+    for one in [one for one in cells if one.seed < 3]:
+        end([one], "done", dict(one.point)["lr"])
+    assert len(choice.wanted(GRID, cells)) == len(cells) - 2
+    damaged = cells[0].folder / name
+    damaged.write_text(damaged.read_text().replace("0.1", "0.3").replace("sessions", "session"))
+    assert names(choice.wanted(GRID, cells)) == {one.name for one in cells} - {"0.2-1000-3"}
+    assert "0.1-500-3" not in names(choice.ready(GRID, cells))
+    cells[0].scores.unlink()
+    assert "0.1-500-3" not in names(choice.ready(GRID, cells))
+
+
 def test_where_every_setting_failed_no_further_seed_is_trained(cells: list[Cell]) -> None:
     for one in [one for one in cells if one.seed < 3]:
         end([one], "diverged", None)
