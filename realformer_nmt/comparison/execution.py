@@ -59,9 +59,9 @@ def run(args: argparse.Namespace) -> int:
                 merging.demand_cells(args.merge)
                 merging.merge(chosen, [only(grid, cells(grid, corpus, f, min(1, gpus)), args.only) for f in args.merge])
             else:
-                make(args, grid, wanted, gpus)
+                make(args, grid, chosen, gpus)
     write(grid, corpus, choice.wanted(grid, found), args.folder)
-    errors = [cell.name for cell in chosen if Note(cell).state == "error"]
+    errors = [cell.name for cell in choice.wanted(grid, chosen) if Note(cell).state == "error"]
     if errors and not args.report:
         raise UserError(f"{', '.join(errors)}: see `--status`; the same command tries again")
     return 0
@@ -75,15 +75,15 @@ def only(grid: Grid, found: Sequence[Cell], families: Sequence[str] | None) -> l
 
 
 def make(args: argparse.Namespace, grid: Grid, found: Sequence[Cell], gpus: int) -> None:
-    unfit = demand_fit(found, args.anew)
-    plan.demand_states(found)
+    wanted = choice.wanted(grid, found)
+    unfit = demand_fit(wanted, args.anew)
+    plan.demand_states(wanted)
     for cell in unfit:
         renew(cell)
-    first = choice.ready(grid, found)
-    launch(args, grid, first, gpus)
-    then = [cell for cell in choice.ready(grid, found) if cell not in first]
-    if then:
-        launch(args, grid, then, gpus)
+    begun: list[Cell] = []
+    while ready := [cell for cell in choice.ready(grid, found) if cell not in begun]:
+        launch(args, grid, ready, gpus)
+        begun += ready
 
 
 def demand_data(grid: Grid, corpus: Corpus) -> None:
