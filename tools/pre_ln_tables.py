@@ -26,9 +26,9 @@ def main() -> None:
         page.write_text(text, encoding="utf-8")
 
 
-def budget() -> str:
+def budget(records: Iterable[str]) -> str:
     """Loss on the validation data as the training goes on, and the score of its end."""
-    cells = [cell for record in MULTI30K for cell in _read(record)["cells"]]
+    cells = [cell for record in records for cell in _read(record)["cells"]]
     curves = [{point["update"]: point["nll_loss"] for point in cell["curves"]["valid"]} for cell in cells]
     updates = sorted(set().union(*curves))
     rows = [
@@ -67,6 +67,20 @@ def by_budget(record: str) -> str:
         found.setdefault(row["axes"]["updates"], {})[f"`{row['family']}`"] = _mean(**row["scores"]["bleu"])
     families = list(dict.fromkeys(family for scores in found.values() for family in scores))
     return _table(["updates", *families], [[updates, *map(scores.get, families)] for updates, scores in found.items()])
+
+
+def longer() -> str:
+    """A row a budget: what the families of the longer one had with their first seed."""
+    records = [_read(f"multi30k_128/{name}.json")["cells"] for name in ("begun", "longer")]
+    families = [cell["family"] for cell in records[1]]
+    rows = []
+    for cells in records:
+        found = {cell["family"]: cell for cell in cells if cell["depth"] == "18" and cell["seed"] == 1}
+        own = [found[family]["scores"] for family in families]
+        figures = [_figure(scores[name]["score"], 2) for name in ("bleu", "valid_loss") for scores in own]
+        rows.append([found[families[0]]["axes"]["updates"], *figures])
+    heads = [f"`{family}`{told}" for told in ("", ", loss") for family in families]
+    return _table(["updates", *heads], rows)
 
 
 def papers() -> str:
@@ -118,7 +132,8 @@ def _table(head: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "budget": budget,
+    "budget": partial(budget, MULTI30K),
+    "crossing": partial(budget, ["multi30k_128/longer.json"]),
     "easy": easy,
     "papers": papers,
     "gradients": gradients,
@@ -126,6 +141,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "half": partial(ablation, "ablations_budget"),
     "dropout": partial(ablation, "ablations_dropout"),
     "deep": partial(by_budget, "quickstart_longer"),
+    "longer": longer,
 }
 
 if __name__ == "__main__":

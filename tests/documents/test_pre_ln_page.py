@@ -30,10 +30,17 @@ def shown(cell: str, figure: float) -> bool:
     return abs(float(cell) - figure) <= 0.5 * 10.0 ** -len(cell.partition(".")[2]) + 1e-9
 
 
-def test_losses_and_scores_of_multi30k() -> None:
-    records = [record(f"{name}/results.json") for name in ("multi30k_en_de_6l", "multi30k_en_de")]
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("budget", ["multi30k_en_de_6l/results.json", "multi30k_en_de/results.json"]),
+        ("crossing", ["multi30k_128/longer.json"]),
+    ],
+)
+def test_losses_and_scores_of_multi30k(name: str, files: list[str]) -> None:
+    records = [record(file) for file in files]
     cells = {(str(cell["depth"]), cell["family"]): cell for found in records for cell in found["cells"]}
-    table = rows("budget")
+    table = rows(name)
     assert {(row["layers"], row["family"]) for row in table} == cells.keys()
     for row in table:
         cell = cells[row.pop("layers"), row.pop("family")]
@@ -103,6 +110,50 @@ def test_leads_at_three_budgets(page: str) -> None:
         assert all(shown(figure, lead) for figure, lead in zip(told, leads, strict=True))
         assert leads[2] < leads[0] / 4
         assert leads[5] < leads[3] / 4
+
+
+def test_scores_and_losses_at_two_budgets() -> None:
+    """Of the first seed, the only one that both have."""
+    cells = [cell for name in ("begun", "longer") for cell in record(f"multi30k_128/{name}.json")["cells"]]
+    found = {
+        (str(cell["axes"]["updates"]), cell["family"]): cell["scores"]
+        for cell in cells
+        if (cell["depth"], cell["seed"]) == ("18", 1)
+    }
+    table = rows("longer")
+    assert [row["updates"] for row in table] == ["2000", "6000"]
+    for row in table:
+        for family in ("pre_ln", "realformer"):
+            scores = found[row["updates"], family]
+            assert shown(row[family], scores["bleu"]["score"])
+            assert shown(row[f"{family}`, loss"], scores["valid_loss"]["score"])
+
+
+def test_what_the_longer_training_says() -> None:
+    short, longer = ({row["family"]: row for row in rows("crossing")}, record("multi30k_128/longer.json"))
+    lead = [
+        float(row["pre_ln"]) - float(row["realformer"]) for row in rows("longer")
+    ]  # of scores with two digits, as the page has them
+    p = next(row["p"] for row in longer["rows"] if row["family"] == "realformer")
+    assert f"ahead by {lead[0]:.2f} BLEU, with 6,000 RealFormer by {-lead[1]:.2f},\n" in PAGE
+    assert f"do not tell apart (p {p:.2f})" in PAGE
+    points = [update for update in short["pre_ln"] if update.isdigit()]
+    ahead = [float(short["pre_ln"][point]) < float(short["realformer"][point]) for point in points]
+    assert ahead == sorted(ahead, reverse=True)
+    last = ahead.index(False) - 1
+    assert f"between update {int(points[last]):,} and {int(points[last + 1]):,}, and ends" in PAGE
+    losses = {cell["family"]: cell["scores"]["valid_loss"]["score"] for cell in longer["cells"]}
+    assert f"ends {losses['pre_ln'] - losses['realformer']:.2f} bits below it" in PAGE
+
+
+def test_what_its_analysis_says() -> None:
+    page = (REPOSITORY / "docs" / "results" / "multi30k_128" / "README.md").read_text()
+    (analysis,) = record("multi30k_128/longer.json")["analyses"]
+    entropy, divergence = (re.findall(r"\d\.\d\d", claim["measured"]) for claim in analysis["claims"])
+    assert [claim["agrees"] for claim in analysis["claims"]] == [False, True]
+    assert f"(entropy in the encoder {entropy[0]} bits, Pre-LN's {entropy[1]})" in page
+    assert set(divergence[::2]) == {"0.02"}
+    assert f"(divergence 0.02\n  bits in each chain, Pre-LN's from {min(divergence[1::2])})" in page
 
 
 def test_scores_of_the_quickstart() -> None:

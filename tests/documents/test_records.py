@@ -61,16 +61,19 @@ def test_cost_of_other_precisions_with_kernels_in_c_is_the_record() -> None:
 
 def test_what_is_begun_of_multi30k_is_its_record() -> None:
     page = (RESULTS / "multi30k_128" / "README.md").read_text()
-    cells = json.loads((RESULTS / "multi30k_128" / "begun.json").read_text())["cells"]
-    assert f"**It is begun.** {len(cells)} of its 144 cells" in page
-    assert {(cell["axes"]["updates"], cell["axes"]["dropout"]) for cell in cells} == {(2000, 0.1)}
-    families: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for cell in cells:
-        families.setdefault((cell["depth"], cell["family"]), []).append(cell)
+    begun, longer = (
+        json.loads((RESULTS / "multi30k_128" / f"{name}.json").read_text())["cells"] for name in ("begun", "longer")
+    )
+    assert f"**It is begun.** {len(begun)} of its cells" in page
+    assert {(cell["axes"]["updates"], cell["axes"]["dropout"]) for cell in begun} == {(2000, 0.1)}
+    families: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
+    for cell in begun + longer:
+        families.setdefault((cell["depth"], cell["family"], cell["axes"]["updates"]), []).append(cell)
     shown = {
-        f"| {depth} | `{family}` | {len(seeds)} | {spread(seeds)} |" for (depth, family), seeds in families.items()
+        f"| {depth} | {updates:,} | `{family}` | {len(seeds)} | {spread(seeds)} |"
+        for (depth, family, updates), seeds in families.items()
     }
-    assert set(re.findall(r"^\| \d+ \| `.*$", page, re.MULTILINE)) == shown
+    assert set(re.findall(r"^\| \d+ \| [\d,]+ \| `.*$", page, re.MULTILINE)) == shown
 
 
 def spread(cells: list[dict[str, Any]]) -> str:
