@@ -66,6 +66,14 @@ def test_what_is_begun_of_multi30k_is_its_record() -> None:
     )
     assert f"**It is begun.** {len(begun)} of its cells" in page
     assert {(cell["axes"]["updates"], cell["axes"]["dropout"]) for cell in begun} == {(2000, 0.1)}
+    deep = {
+        (cell["axes"]["updates"], cell["family"]): f"{cell['scores']['bleu']['score']:.1f}"
+        for cell in begun + longer
+        if cell["depth"] == "18" and cell["seed"] == 1 and cell["scores"]
+    }
+    told = [deep[updates, family] for updates in (2000, 6000) for family in ("pre_ln", "realformer")]
+    row = "2,000 updates: Pre-LN {}, RealFormer {}; 6,000: {}, {} |".format(*told)
+    assert row in (REPOSITORY / "README.md").read_text()
     families: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
     for cell in begun + longer:
         families.setdefault((cell["depth"], cell["family"], cell["axes"]["updates"]), []).append(cell)
