@@ -155,12 +155,14 @@ def test_a_killed_process_is_a_fault_and_tried_again(root: Path) -> None:
 
 
 def test_a_stuck_model_is_stopped_with_its_evidence(record: dict[str, Any]) -> None:
-    """A learning rate of 0 learns nothing, and a loss cannot lie below what nothing gives."""
+    """A learning rate of 0 learns nothing, and a loss cannot lie below what nothing gives. Until it has ended, a
+    training may write more points than it was judged by."""
     cell = comparisons.by_name(record)[STUCK]
-    last = cell["curves"]["train"][-1]
-    assert 150 <= last["update"] < 200
-    assert last["nll_loss"] > cell["unigram_entropy"]
-    assert f"after {last['update']} updates" in cell["evidence"]
+    curve = cell["curves"]["train"]
+    assert curve[-1]["update"] < 200
+    assert curve[-1]["nll_loss"] > cell["unigram_entropy"]
+    judged_by = [point["update"] for point in curve if f"after {point['update']} updates" in cell["evidence"]]
+    assert 150 <= judged_by[0] <= curve[-1]["update"]
     assert f"{cell['unigram_entropy']:.2f}" in cell["evidence"]
 
 
