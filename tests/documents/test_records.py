@@ -9,6 +9,7 @@ import pytest
 from program import REPOSITORY
 
 from realformer_nmt.common import sealed
+from realformer_nmt.comparison import grid as grids
 from realformer_nmt.comparison.report.wording import probability
 
 RESULTS = REPOSITORY / "docs" / "results"
@@ -82,6 +83,24 @@ def test_what_is_begun_of_multi30k_is_its_record() -> None:
         for (depth, family, updates), seeds in families.items()
     }
     assert set(re.findall(r"^\| \d+ \| [\d,]+ \| `.*$", page, re.MULTILINE)) == shown
+
+
+def test_what_multi30k_costs_is_its_grid_times_its_table() -> None:
+    """Of two values and three seeds four trainings, where one seed chooses."""
+    folder = RESULTS / "multi30k_128"
+    page, grid = (folder / "README.md").read_text(), grids.load(folder / "grid.toml")
+    trainings = len(grid.families) * (len(grid.axes["dropout"]) * len(grid.tune_seeds) + len(grid.seeds) - 1)
+    assert f"of at most {trainings * len(grid.layers) * len(grid.axes['updates'])}, are trained" in page
+    hours = {
+        (layers, updates): float(found)
+        for layers, updates, found in re.findall(r"^\| (\d+) \| ([\d,]+) \| [\d.]+ million \| ([\d.]+) \|$", page, re.M)
+    }
+    assert set(hours) == {(layers, f"{updates:,}") for layers in grid.layers for updates in grid.axes["updates"]}
+    whole, short = (
+        trainings * sum(found for (_, updates), found in hours.items() if updates in budgets)
+        for budgets in (("2,000", "17,000"), ("2,000",))
+    )
+    assert f"that is {whole:.0f} such hours, the short budget alone {short:.0f};" in page
 
 
 def spread(cells: list[dict[str, Any]]) -> str:
