@@ -1,7 +1,7 @@
 """The command `realformer-nmt`: a table of subcommands.
 
-Each is a module with `add_arguments(parser)` and `run(args) -> int`, imported only when it is called: --help is quick,
-`doctor` works without fairseq, and this file, which stands above every room by its table, imports none of them.
+Each is a module that names its REQUEST, imported only when it is called: --help is quick, `doctor` works without
+fairseq, and this file, which stands above every room by its table, imports none of them.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from typing import NamedTuple
 import realformer_nmt
 from realformer_nmt.common import foreign_errors, safe_names, standard_streams, terminal
 from realformer_nmt.common.errors import UserError, one_line
+from realformer_nmt.common.request import Request
 
 
 class Subcommand(NamedTuple):
@@ -106,21 +107,25 @@ def parser(names: Collection[str]) -> argparse.ArgumentParser:
         if row.name in names:
             _add_debug(subparser, default=argparse.SUPPRESS)  # both `--debug NAME` and `NAME --debug`
             subparser.register("type", Path, safe_names.given)
-            _load(row.name, row.module).add_arguments(subparser)
+            request_of(row).add_arguments(subparser)
     return made
 
 
 def _start(row: Subcommand, args: argparse.Namespace) -> int:
     if row.in_fairseq:
-        return run_in_fairseq(row.name, row.module, args)
-    status: int = _load(row.name, row.module).run(args)
-    return status
+        register(row.name)
+    return request_of(row).from_args(args).run()
 
 
-def run_in_fairseq(name: str, module: str, args: argparse.Namespace) -> int:
-    _load(name, "realformer_nmt.plugin").register()
-    status: int = _load(name, module).run(args)
-    return status
+def register(name: str) -> None:
+    """Make our models known to fairseq, for a subcommand that builds them."""
+    load(name, "realformer_nmt.plugin").register()
+
+
+def request_of(row: Subcommand) -> type[Request]:
+    """Return the request that a subcommand's module names."""
+    request: type[Request] = load(row.name, row.module).REQUEST
+    return request
 
 
 def _refuse_pipes(args: argparse.Namespace) -> None:
@@ -144,7 +149,7 @@ def _add_debug(parser: argparse.ArgumentParser, default: object) -> None:
     parser.add_argument("--debug", action="store_true", default=default, help="show an error's traceback")
 
 
-def _load(name: str, path: str) -> ModuleType:
+def load(name: str, path: str) -> ModuleType:
     try:
         return importlib.import_module(path)
     except ImportError as error:

@@ -10,15 +10,20 @@ from program import REPOSITORY, realformer_nmt
 
 from realformer_nmt import command as cli
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.request import Request
 
 FAILING = """
+from dataclasses import dataclass
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.option import option
+from realformer_nmt.common.request import Request
 
-def add_arguments(parser):
-    parser.add_argument("--depth", type=int)
+@dataclass(frozen=True, kw_only=True)
+class REQUEST(Request):
+    depth: int | None = option(default=None)
 
-def run(args):
-    raise UserError(f"depth {args.depth} is not one of 6, 12, 18")
+    def run(self):
+        raise UserError(f"depth {self.depth} is not one of 6, 12, 18")
 """
 
 
@@ -75,9 +80,9 @@ def test_help_lists_every_subcommand_and_each_has_its_module(capsys: pytest.Capt
     for name, summary, path, _ in cli.SUBCOMMANDS:
         assert name in listed
         assert summary in listed
-        module = importlib.import_module(path)
-        assert callable(module.add_arguments)
-        assert callable(module.run)
+        request = importlib.import_module(path).REQUEST
+        assert issubclass(request, Request)
+        assert request.subcommand == name
 
 
 @pytest.mark.parametrize("name", [subcommand.name for subcommand in cli.SUBCOMMANDS])

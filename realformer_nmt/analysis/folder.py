@@ -1,10 +1,10 @@
 """The folder that `realformer-nmt analyse` fills: the record, and the figures drawn of what it holds."""
 
-import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
 from realformer_nmt.analysis import depth, depth_figures, lines, matrices, sentence, study, subject, violins
+from realformer_nmt.analysis.analyse import AnalyseRequest
 from realformer_nmt.analysis.heads import UNIT, Chain, Heads
 from realformer_nmt.analysis.lines import Line
 from realformer_nmt.analysis.readers import reader
@@ -20,23 +20,23 @@ from realformer_nmt.figures.drawing import Drawing
 RECORD = "analysis.json"
 
 
-def fill(args: argparse.Namespace) -> int:
-    paths = subject.named_once(args.models)
-    data = args.data or run.trained_on(next(iter(paths.values())))
+def fill(request: AnalyseRequest) -> int:
+    paths = subject.named_once(request.models)
+    data = request.data or run.trained_on(next(iter(paths.values())))
     readers = {name: reader(path) for name, path in paths.items()}
-    stage = asked(args, paths, next(iter(readers.values())).files(data, args.subset))
-    if stage.finished(args.anew):
+    stage = stage_of(request, paths, next(iter(readers.values())).files(data, request.subset))
+    if stage.finished(request.anew):
         return 0
     made = stage.begin()
-    line = sentence.pieces(args.sentence, data) if args.sentence is not None else None
+    line = sentence.pieces(request.sentence, data) if request.sentence is not None else None
     heads, records, sentences = {}, [], {}
     for name, path in paths.items():
-        read = readers[name].read(data, args.subset, args.sentences)
-        links = readers[name].links(args.alignment, read) if args.alignment else None
+        read = readers[name].read(data, request.subset, request.sentences)
+        links = readers[name].links(request.alignment, read) if request.alignment else None
         model = subject.load(name, path, inspection.build_any)
         subject.demand_dictionaries(model, data, *read.dictionaries)
         own = read.within(model.model.max_positions())
-        model.model.to(study.device(args.cpu))
+        model.model.to(study.device(request.cpu))
         heads[name] = study.attention(model, own, links)
         found = {"attention": heads[name].record(), "depth": depth.study(model, own.sample(depth.SENTENCES))}
         if line is not None:
@@ -44,18 +44,18 @@ def fill(args: argparse.Namespace) -> int:
             found["sentence"] = {"source": sentences[name].source, "target": sentences[name].target}
         records.append({**model.describe(), "sentences": len(own.chosen), **found})
     depths = {record["name"]: record["depth"] for record in records}
-    files = write(drawings(heads) | depth_figures.drawings(depths) | of_sentence(sentences), args.output)
+    files = write(drawings(heads) | depth_figures.drawings(depths) | of_sentence(sentences), request.output)
     stage.write(made, {"models": records, "figures": [file.name for file in files], "versions": versions()}, files)
-    print(f"{args.output / RECORD}: {len(records)} models, {len(files)} figures")
+    print(f"{request.output / RECORD}: {len(records)} models, {len(files)} figures")
     return 0
 
 
-def asked(args: argparse.Namespace, paths: Mapping[str, Path], files: Mapping[str, Path]) -> Stage:
+def stage_of(request: AnalyseRequest, paths: Mapping[str, Path], files: Mapping[str, Path]) -> Stage:
     inputs = {f"{name}.pt": path for name, path in paths.items()} | dict(files)
-    inputs |= {"alignment": args.alignment} if args.alignment else {}
-    settings = {"subset": args.subset, "sentences": args.sentences, "sentence": args.sentence}
-    settings |= several(args.models) | ({"aligned": True} if args.alignment else {})
-    return Stage(args.output / RECORD, settings, inputs)
+    inputs |= {"alignment": request.alignment} if request.alignment else {}
+    settings = {"subset": request.subset, "sentences": request.sentences, "sentence": request.sentence}
+    settings |= several(request.models) | ({"aligned": True} if request.alignment else {})
+    return Stage(request.output / RECORD, settings, inputs)
 
 
 def drawings(heads: Mapping[str, Heads]) -> dict[str, Drawing]:

@@ -1,41 +1,42 @@
 """`realformer-nmt average`: one checkpoint whose weights are the mean of several."""
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from realformer_nmt.common.finished import HELP, Stage
+from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.stage_request import StageRequest
 
-EXAMPLE = "example: realformer-nmt average checkpoints --last 25 --output checkpoints/average.pt"
 
+@dataclass(frozen=True, kw_only=True)
+class AverageRequest(StageRequest):
+    """Average the weights of checkpoints of one run; fairseq's commands read the result."""
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Averages the weights of checkpoints of one run; fairseq's commands read the result."
-    parser.epilog = EXAMPLE
-    parser.add_argument(
-        "inputs", type=Path, nargs="+", metavar="PATH", help="a folder of checkpoints, or checkpoint files"
+    subcommand: ClassVar[str] = "average"
+    examples: ClassVar[str] = "example: realformer-nmt average checkpoints --last 25 --output checkpoints/average.pt"
+
+    inputs: tuple[Path, ...] = argument("a folder of checkpoints, or checkpoint files", metavar="PATH")
+    last: int | None = option(
+        "the last N states: the end of the training, ends of epochs", None, metavar="N", either="which"
     )
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "--last", type=int, metavar="N", help="the last N states: the end of the training, ends of epochs"
+    last_updates: int | None = option(
+        "the last N of --save-interval-updates, and the end", None, metavar="N", either="which"
     )
-    which.add_argument(
-        "--last-updates", type=int, metavar="N", help="the last N of --save-interval-updates, and the end"
-    )
-    which.add_argument("--best", type=int, metavar="N", help="the best N of --keep-best-checkpoints")
-    parser.add_argument(
-        "--until", type=int, metavar="N", help="with --last, --last-updates: nothing after epoch, update N"
-    )
-    parser.add_argument("--output", type=Path, required=True, help="the checkpoint to write; OUTPUT.json is its record")
-    parser.add_argument("--anew", action="store_true", help=HELP)
+    best: int | None = option("the best N of --keep-best-checkpoints", None, metavar="N", either="which")
+    until: int | None = option("with --last, --last-updates: nothing after epoch, update N", None, metavar="N")
+    output: Path = option("the checkpoint to write; OUTPUT.json is its record")
+    anew: bool = option(HELP, False)
+
+    def run(self) -> int:
+        from realformer_nmt.checkpoints import averaging  # here: --help needs none of it
+
+        return averaging.run(self)
+
+    def stage(self) -> Stage:
+        from realformer_nmt.checkpoints import averaging
+
+        return averaging.stage_of(self)
 
 
-def run(args: argparse.Namespace) -> int:
-    from realformer_nmt.checkpoints import averaging  # here: --help needs none of it
-
-    return averaging.run(args)
-
-
-def asked(args: argparse.Namespace) -> Stage:
-    from realformer_nmt.checkpoints import averaging
-
-    return averaging.asked(args)
+REQUEST = AverageRequest

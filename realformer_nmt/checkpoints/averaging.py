@@ -1,6 +1,5 @@
 """The mean of the weights of several checkpoints."""
 
-import argparse
 import copy
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ import torch
 from torch import Tensor
 
 from realformer_nmt.checkpoints import layout, selection, validation
+from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Stage
@@ -17,49 +17,51 @@ from realformer_nmt.common.provenance import named, several
 from realformer_nmt.common.text_lines import sha256
 
 
-def run(args: argparse.Namespace) -> int:
-    stage = asked(args)
-    if stage.finished(args.anew, args.output):
+def run(request: AverageRequest) -> int:
+    stage = stage_of(request)
+    if stage.finished(request.anew, request.output):
         return 0
-    paths = select(args)
+    paths = select(request)
     made = stage.begin()
     state = average(paths)
-    with completed(args.output) as file:
+    with completed(request.output) as file:
         torch.save(state, file)
-    stage.write(made, {"averaged": [path.name for path in paths]}, [args.output])
-    print(f"{args.output}: the average of {len(paths)}: {', '.join(path.name for path in paths)}")
+    stage.write(made, {"averaged": [path.name for path in paths]}, [request.output])
+    print(f"{request.output}: the average of {len(paths)}: {', '.join(path.name for path in paths)}")
     return 0
 
 
-def asked(args: argparse.Namespace) -> Stage:
+def stage_of(request: AverageRequest) -> Stage:
     """Checkpoints may be removed once they are averaged: what of them is left is compared."""
-    record = args.output.with_name(f"{args.output.name}.json")
+    record = request.output.with_name(f"{request.output.name}.json")
     try:
-        paths = select(args)
+        paths = select(request)
     except UserError:
         if not record.is_file():
             raise
         paths = []
     names = ("last", "last_updates", "best", "until")
-    return Stage(record, {**{name: getattr(args, name) for name in names}, **several(args.inputs)}, named(paths))
+    return Stage(record, {**{name: getattr(request, name) for name in names}, **several(request.inputs)}, named(paths))
 
 
-def select(args: argparse.Namespace) -> list[Path]:
-    number = next((n for n in (args.last, args.last_updates, args.best) if n is not None), None)
+def select(request: AverageRequest) -> list[Path]:
+    number = next((n for n in (request.last, request.last_updates, request.best) if n is not None), None)
     if number is None:
-        if any(path.is_dir() for path in args.inputs):
-            raise UserError(f"{args.inputs[0]} is a folder: choose from it with --last N, --last-updates N or --best N")
-        if args.until is not None:
+        if any(path.is_dir() for path in request.inputs):
+            raise UserError(
+                f"{request.inputs[0]} is a folder: choose from it with --last N, --last-updates N or --best N"
+            )
+        if request.until is not None:
             raise UserError("--until goes with --last or --last-updates, not with named checkpoints")
-        return selection.named(args.inputs)
-    if len(args.inputs) > 1:
-        raise UserError(f"--last, --last-updates and --best take one folder, and {len(args.inputs)} paths are given")
-    if args.best is not None:
-        if args.until is not None:
+        return selection.named(request.inputs)
+    if len(request.inputs) > 1:
+        raise UserError(f"--last, --last-updates and --best take one folder, and {len(request.inputs)} paths are given")
+    if request.best is not None:
+        if request.until is not None:
             raise UserError("--until goes with --last or --last-updates, not with --best")
-        return selection.best(args.inputs[0], number)
-    kind = selection.UPDATE if args.last is None else selection.EPOCH
-    return selection.last(args.inputs[0], number, kind, args.until)
+        return selection.best(request.inputs[0], number)
+    kind = selection.UPDATE if request.last is None else selection.EPOCH
+    return selection.last(request.inputs[0], number, kind, request.until)
 
 
 def average(paths: Sequence[Path]) -> dict[str, Any]:

@@ -1,24 +1,38 @@
 """`realformer-nmt inspect CHECKPOINT`: what it holds, as tables or as JSON."""
 
-import argparse
 import json
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from tabulate import tabulate
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Shows what a checkpoint of this package holds. Nothing in it is run."
-    parser.epilog = "example: realformer-nmt inspect run/checkpoints/checkpoint_last.pt"
-    parser.add_argument("checkpoint", type=Path, help="a checkpoint file (.pt) of fairseq-train")
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.request import Request
 
 
-def run(args: argparse.Namespace) -> int:
+@dataclass(frozen=True, kw_only=True)
+class InspectRequest(Request):
+    """Show what a checkpoint of this package holds. Nothing in it is run."""
+
+    subcommand: ClassVar[str] = "inspect"
+    examples: ClassVar[str] = "example: realformer-nmt inspect run/checkpoints/checkpoint_last.pt"
+
+    checkpoint: Path = argument("a checkpoint file (.pt) of fairseq-train")
+    json: bool = option("print a JSON object", False)
+
+    def run(self) -> int:
+        return run(self)
+
+
+REQUEST = InspectRequest
+
+
+def run(request: InspectRequest) -> int:
     from realformer_nmt.checkpoints.inspection import inspect  # here: --help needs none of it
 
-    found = inspect(args.checkpoint)
-    if args.json:
+    found = inspect(request.checkpoint)
+    if request.json:
         print(json.dumps(found, indent=2))
         return 0
     weights = found.pop("shortcuts")

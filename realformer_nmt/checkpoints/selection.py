@@ -4,6 +4,7 @@ A training that ends inside an epoch leaves its last state in checkpoint_last.pt
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,14 +48,14 @@ def best(folder: Path, number: int) -> list[Path]:
     return _take(folder, number, [path for _, _, path in ranked], "best")
 
 
-def named(paths: list[Path]) -> list[Path]:
+def named(paths: Sequence[Path]) -> list[Path]:
     """Once each: a file given twice would weigh twice."""
     seen: set[Path] = set()
     for path in paths:
         if path.resolve() in seen:
             raise UserError(f"{path} is given twice: give each checkpoint once")
         seen.add(path.resolve())
-    return paths
+    return list(paths)
 
 
 def _matching(folder: Path, kind: re.Pattern[str]) -> list[tuple[re.Match[str], Path]]:

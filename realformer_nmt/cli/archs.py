@@ -2,9 +2,11 @@
 
 import argparse
 import json
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.option import option
+from realformer_nmt.common.request import Request
 
 COLUMNS = {
     "arch": "arch",
@@ -22,35 +24,34 @@ COLUMNS = {
 MOST = 100_000_000  # entries of a dictionary
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Lists every --arch for translation: name, the four choices, layers, width, parameters. Each family is a "
-        "language model and a masked one, too: FAMILY_lm_SIZE, FAMILY_bert_SIZE, for long texts FAMILY_etc_SIZE."
+@dataclass(frozen=True, kw_only=True)
+class ArchsRequest(Request):
+    """List every --arch for translation: name, the four choices, layers, width, parameters. Each family is a language
+    model and a masked one, too: FAMILY_lm_SIZE, FAMILY_bert_SIZE, for long texts FAMILY_etc_SIZE."""
+
+    subcommand: ClassVar[str] = "archs"
+    examples: ClassVar[str] = "example: realformer-nmt archs --vocabulary 40000"
+
+    json: bool = option("print a JSON list", False)
+    vocabulary: int = option(
+        "words of the joined dictionary, to count parameters (default: 32768)", 32768, least=1, most=MOST
     )
-    parser.epilog = "example: realformer-nmt archs --vocabulary 40000"
-    parser.add_argument("--json", action="store_true", help="print a JSON list")
-    parser.add_argument(
-        "--vocabulary",
-        type=int,
-        default=32768,
-        help="words of the joined dictionary, to count parameters (default: %(default)s)",
-    )
 
+    def run(self) -> int:
+        from tabulate import tabulate  # here, and so below: --help needs neither
 
-def run(args: argparse.Namespace) -> int:
-    if not 1 <= args.vocabulary <= MOST:
-        raise UserError(f"--vocabulary {args.vocabulary}: allowed is 1 to {MOST:,}")
-    from tabulate import tabulate  # here, and so below: --help needs neither
+        from realformer_nmt.model.presets import PRESETS
 
-    from realformer_nmt.model.presets import PRESETS
-
-    rows = [describe(arch, args.vocabulary) for arch in PRESETS]
-    if args.json:
-        print(json.dumps(rows, indent=2))
+        rows = [describe(arch, self.vocabulary) for arch in PRESETS]
+        if self.json:
+            print(json.dumps(rows, indent=2))
+            return 0
+        print(tabulate([[row[name] for name in COLUMNS] for row in rows], headers=[*COLUMNS.values()], intfmt=","))
+        print(f"\nParameters: with a joined dictionary of {self.vocabulary:,} entries and --share-all-embeddings.")
         return 0
-    print(tabulate([[row[name] for name in COLUMNS] for row in rows], headers=[*COLUMNS.values()], intfmt=","))
-    print(f"\nParameters: with a joined dictionary of {args.vocabulary:,} entries and --share-all-embeddings.")
-    return 0
+
+
+REQUEST = ArchsRequest
 
 
 def describe(arch: str, vocabulary: int) -> dict[str, Any]:

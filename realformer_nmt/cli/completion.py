@@ -1,28 +1,34 @@
 """`realformer-nmt completion SHELL`: what a shell needs to complete subcommands, options and their values."""
 
-import argparse
 import importlib
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from realformer_nmt.command import SUBCOMMANDS, parser
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.option import argument
+from realformer_nmt.common.request import Request
 
-SHELLS = ("bash", "zsh", "tcsh")
-EXAMPLES = """examples:
+
+@dataclass(frozen=True, kw_only=True)
+class CompletionRequest(Request):
+    """Print a script; write it where the shell looks for completions."""
+
+    subcommand: ClassVar[str] = "completion"
+    examples: ClassVar[str] = """examples:
   realformer-nmt completion bash > ~/.local/share/bash-completion/completions/realformer-nmt
   realformer-nmt completion zsh > DIR/_realformer-nmt    # a DIR of $fpath
 """
 
+    shell: Literal["bash", "zsh", "tcsh"] = argument()
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Prints a script; write it where the shell looks for completions."
-    parser.epilog, parser.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
-    parser.add_argument("shell", choices=SHELLS)
+    def run(self) -> int:
+        try:
+            shtab = importlib.import_module("shtab")
+        except ImportError as error:
+            raise UserError("completion needs shtab: pip install 'realformer-nmt[completion]'") from error
+        print(shtab.complete(parser([row.name for row in SUBCOMMANDS]), self.shell))
+        return 0
 
 
-def run(args: argparse.Namespace) -> int:
-    try:
-        shtab = importlib.import_module("shtab")
-    except ImportError as error:
-        raise UserError("completion needs shtab: pip install 'realformer-nmt[completion]'") from error
-    print(shtab.complete(parser([row.name for row in SUBCOMMANDS]), args.shell))
-    return 0
+REQUEST = CompletionRequest

@@ -1,6 +1,5 @@
 """`realformer-nmt doctor`: what is installed, what is wrong, and the command that mends it."""
 
-import argparse
 import contextlib
 import importlib
 import importlib.metadata
@@ -10,9 +9,13 @@ import platform
 import sys
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
+
+from realformer_nmt.common.option import option
+from realformer_nmt.common.request import Request
 
 INSTALL_ENGINE = "realformer-nmt install-engine"
 DISTRIBUTIONS = {"hydra": "hydra-core", "sklearn": "scikit-learn", "yaml": "PyYAML"}  # where pip's name is another
@@ -26,16 +29,26 @@ class Finding(NamedTuple):
     mend: str | None = None
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Exit status 0 if all is well, 1 otherwise."
-    parser.epilog = "example: realformer-nmt doctor"
-    parser.add_argument("--json", action="store_true", help="print the same as a JSON object")
+@dataclass(frozen=True, kw_only=True)
+class DoctorRequest(Request):
+    """Show what is installed and what is wrong. Exit status 0 if all is well, 1 otherwise."""
+
+    subcommand: ClassVar[str] = "doctor"
+    examples: ClassVar[str] = "example: realformer-nmt doctor"
+
+    json: bool = option("print the same as a JSON object", False)
+
+    def run(self) -> int:
+        return run(self)
 
 
-def run(args: argparse.Namespace) -> int:
+REQUEST = DoctorRequest
+
+
+def run(request: DoctorRequest) -> int:
     findings = list(examine())
     wrong = [finding for finding in findings if finding.wrong]
-    if args.json:
+    if request.json:
         report = {"ok": not wrong, "found": {f.name: f.value for f in findings}}
         print(json.dumps({**report, "wrong": [{"what": f.wrong, "mend": f.mend} for f in wrong]}, indent=2))
     else:

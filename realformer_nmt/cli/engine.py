@@ -5,7 +5,6 @@ compiler wherever CUDA_HOME is set, and for torchaudio to run: none of which tra
 downloaded, checked against its hash, stripped of that, and built: three small C++ extensions. torch is not touched.
 """
 
-import argparse
 import hashlib
 import os
 import shutil
@@ -14,9 +13,13 @@ import sys
 import sysconfig
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.option import option
+from realformer_nmt.common.request import Request
 
 NAME, VERSION = "fairseq-fixed", "0.12.3.1"
 SDIST = f"fairseq_fixed-{VERSION}.tar.gz"
@@ -30,29 +33,39 @@ from setuptools.command.build_ext import build_ext as BuildExtension
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = f"Builds {NAME} {VERSION} and installs it into {sys.prefix}, without its dependencies."
-    parser.epilog = "example: realformer-nmt install-engine"
-    parser.add_argument("--sdist", type=Path, metavar="FILE", help=f"use this file instead of downloading {SDIST}")
+@dataclass(frozen=True, kw_only=True)
+class InstallEngineRequest(Request):
+    """Build the tested fairseq and install it into this Python's environment, without its dependencies."""
+
+    subcommand: ClassVar[str] = "install-engine"
+    examples: ClassVar[str] = "example: realformer-nmt install-engine"
+
+    sdist: Path | None = option(f"use this file instead of downloading {SDIST}", None, metavar="FILE")
+
+    def run(self) -> int:
+        _need_compiler()
+        if self.sdist:
+            verify(self.sdist)
+        with tempfile.TemporaryDirectory() as folder:
+            install(Path(folder), self.sdist)
+        return 0
 
 
-def run(args: argparse.Namespace) -> int:
-    _need_compiler()
-    if args.sdist:
-        verify(args.sdist)
-    with tempfile.TemporaryDirectory() as folder:
-        work = Path(folder)
-        environment = _build_environment(work / "tools")
-        sdist = args.sdist or _download(work, environment)
-        shutil.unpack_archive(sdist, work)
-        source = work / SDIST.removesuffix(".tar.gz")
-        setup = source / "setup.py"
-        setup.write_text(slim(setup.read_text(encoding="utf-8")), encoding="utf-8")
-        options = ("--no-deps", "--no-build-isolation", "--no-cache-dir", "--wheel-dir", str(work))
-        _pip("wheel", *options, str(source), environment=environment)
-        here = ("--no-index", "--find-links", str(work), "--only-binary", NAME)  # `pip freeze` shows no passing folder
-        _pip("install", "--no-deps", "--force-reinstall", *here, f"{NAME}=={VERSION}", environment=os.environ)
-    return 0
+REQUEST = InstallEngineRequest
+
+
+def install(work: Path, given: Path | None) -> None:
+    """Build the sdist in the folder `work`, downloaded unless it is given, and install it."""
+    environment = _build_environment(work / "tools")
+    sdist = given or _download(work, environment)
+    shutil.unpack_archive(sdist, work)
+    source = work / SDIST.removesuffix(".tar.gz")
+    setup = source / "setup.py"
+    setup.write_text(slim(setup.read_text(encoding="utf-8")), encoding="utf-8")
+    options = ("--no-deps", "--no-build-isolation", "--no-cache-dir", "--wheel-dir", str(work))
+    _pip("wheel", *options, str(source), environment=environment)
+    here = ("--no-index", "--find-links", str(work), "--only-binary", NAME)  # `pip freeze` shows no passing folder
+    _pip("install", "--no-deps", "--force-reinstall", *here, f"{NAME}=={VERSION}", environment=os.environ)
 
 
 def verify(sdist: Path) -> None:

@@ -1,14 +1,24 @@
 """`realformer-nmt user-dir`: the folder for fairseq's --user-dir, wherever the package is installed."""
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
+
+from realformer_nmt.common.request import Request
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Prints a folder, so that --user-dir works from everywhere."
-    parser.epilog = 'example: fairseq-train DATA --user-dir "$(realformer-nmt user-dir)" --arch realformer_tiny'
+@dataclass(frozen=True, kw_only=True)
+class UserDirRequest(Request):
+    """Print a folder, so that --user-dir works from everywhere."""
+
+    subcommand: ClassVar[str] = "user-dir"
+    examples: ClassVar[str] = (
+        'example: fairseq-train DATA --user-dir "$(realformer-nmt user-dir)" --arch realformer_tiny'
+    )
+
+    def run(self) -> int:
+        print(Path(__file__).resolve().parents[1])
+        return 0
 
 
-def run(_: argparse.Namespace) -> int:
-    print(Path(__file__).resolve().parents[1])
-    return 0
+REQUEST = UserDirRequest

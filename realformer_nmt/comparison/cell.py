@@ -6,15 +6,18 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from realformer_nmt.common import json_records, safe_names, sealed
 from realformer_nmt.common.provenance import MADE_FROM
+from realformer_nmt.common.stage_request import StageRequest
 from realformer_nmt.comparison import axes, kinds
 from realformer_nmt.comparison.axes import Point
 from realformer_nmt.comparison.kinds import absent_or, count, finite, text
 from realformer_nmt.protocols.run_files import CHECKPOINTS
 from realformer_nmt.protocols.tasks import TRANSLATION
+
+SomeRequest = TypeVar("SomeRequest", bound=StageRequest)
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ USUAL = Failure()
 @dataclass(frozen=True)
 class Stage:
     name: str
-    words: tuple[str, ...]  # of `realformer-nmt`
+    request: StageRequest
     record: Path  # of what it was made from
 
 
@@ -94,6 +97,10 @@ class Cell(Place):
     @property
     def scores(self) -> Path:
         return of_subset(self.folder, "run", self.subset, ".json")
+
+    def requests(self, kind: type[SomeRequest]) -> list[SomeRequest]:
+        """Return the requests of one kind among its stages."""
+        return [stage.request for stage in self.stages if isinstance(stage.request, kind)]
 
 
 def named(

@@ -1,19 +1,20 @@
 """Where a comparison's text comes from: a corpus that it prepares itself, a prepared one, or a data-bin alone."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.request import Request
 from realformer_nmt.comparison.grid import Grid
 from realformer_nmt.corpora import manifest
+from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.preparation import read_report
+from realformer_nmt.corpora.prepare_request import PrepareRequest
+from realformer_nmt.corpora.sample import SampleRequest
 from realformer_nmt.data_bins.note import NAME as NOTE
-from realformer_nmt.protocols.command import flags
 from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
-
-SWITCHES = ("normalise-punctuation", "normalise-test", "lowercase")  # which a corpus may turn on
 
 
 @dataclass(frozen=True)
@@ -34,23 +35,32 @@ class Options:
     keep: bool | None = None
     quiet: bool | None = None
 
-    def words(self) -> list[str]:
-        """What is false by itself has no --no-."""
-        given = {name.replace("_", "-"): value for name, value in vars(self).items() if value is not None}
-        refused = [f"--no-{name}" for name, value in given.items() if value is False and name in SWITCHES]
-        return [*flags(given), *refused]
+    def request(self, corpus: str, folder: Path, archives: Path | None) -> PrepareRequest:
+        """Return the preparation of a corpus in a folder."""
+        chosen = {name: value for name, value in vars(self).items() if value is not None}
+        return PrepareRequest(corpus=corpus, folder=folder, archives=archives, **chosen)
+
+
+class Known(NamedTuple):
+    """What is known of a corpus before it is prepared, for the protocol of its training."""
+
+    corpus: str | None = None
+    subwords: str | None = None
+
+
+NO_OPTIONS, UNKNOWN = CorpusOptions(), Known()
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """With the options that each command needs for it."""
+    """A text to train and to score on, with the options that each command needs for it."""
 
     name: str
     data: Path  # the data-bin
-    translate: tuple[str, ...]
-    train: tuple[str, ...] = ()
-    references: tuple[tuple[str, str], ...] = ()  # subset and raw text, where `prepare` did not note them
-    prepare: tuple[str, ...] = ()  # the whole command
+    text: CorpusOptions = NO_OPTIONS
+    known: Known = UNKNOWN  # where no prepare.json says it yet
+    references: Mapping[str, Path] = field(default_factory=dict)  # of subsets, where `prepare` did not note them
+    prepare: PrepareRequest | None = None
     languages: tuple[str, ...] | None = None  # source and target, where they are known before it is prepared
     samples: Path = Path()  # the folder of the corpora with a share of its pairs
     task: str = TRANSLATION
@@ -58,19 +68,22 @@ class Corpus:
     def pair(self) -> tuple[str, ...]:
         return self.languages or TASKS[self.task].languages(self.data)
 
-    def score(self, subset: str) -> tuple[str, ...]:
-        return tuple(word for name, file in self.references if name == subset for word in ("--reference", file))
+    def reference(self, subset: str) -> Path | None:
+        return self.references.get(subset)
 
     def sample(self, share: float) -> "Corpus":
         """For training alone: translating and scoring are the same. 1 is all of it."""
         return self if share == 1 else replace(self, data=self.samples / f"data-{share:g}" / self.data.name)
 
-    def commands(self, shares: Sequence[float]) -> list[tuple[str, ...]]:
-        """What makes it if it is not there, and its samples, each of which is refused if it is there of other pairs."""
-        of = str(self.data.parent)
-        folders = {share: str(self.sample(share).data.parent) for share in shares if share != 1}
-        made: list[tuple[str, ...]] = [] if self.ready else [self.prepare]
-        return [*made, *(("sample", of, "--share", f"{share:g}", "--folder", to) for share, to in folders.items())]
+    def preparations(self, shares: Sequence[float]) -> list[Request]:
+        """Return what makes it if it is not there, and its samples, each of which is refused if it is there of other
+        pairs."""
+        requests: list[Request] = [] if self.prepare is None or self.ready else [self.prepare]
+        for share in shares:
+            if share != 1:
+                to = self.sample(share).data.parent
+                requests.append(SampleRequest(prepared=self.data.parent, share=share, folder=to))
+        return requests
 
     def missing(self, shares: Sequence[float]) -> bool:
         notes = [self.sample(share).data.parent / NOTE for share in shares if share != 1]
@@ -78,7 +91,7 @@ class Corpus:
 
     @property
     def ready(self) -> bool:
-        return not self.prepare or (self.data.parent / NOTE).is_file()
+        return self.prepare is None or (self.data.parent / NOTE).is_file()
 
 
 def find(grid: Grid, given: Path | None, archives: Path | None, folder: Path) -> Corpus:
@@ -102,12 +115,15 @@ def to_prepare(grid: Grid, corpus: str, archives: Path | None, folder: Path) -> 
     named = str(grid.path(corpus)) if corpus.endswith(".toml") else corpus
     found = manifest.load(named)
     how = options(grid)
-    words = ["prepare", named, "--folder", str(folder), *how.words()]
-    words += ["--archives", str(archives)] if archives else []
-    train = ("--corpus", found.name, "--subwords", how.subwords) if found.name in manifest.shipped() else ()
-    translate = ("--prepared", str(folder))
-    languages = (found.source, found.target)
-    return Corpus(found.name, folder / "data-bin", translate, train, (), tuple(words), languages)
+    known = Known(found.name, how.subwords) if found.name in manifest.shipped() else UNKNOWN
+    return Corpus(
+        found.name,
+        folder / "data-bin",
+        text=CorpusOptions(prepared=folder),
+        known=known,
+        prepare=how.request(named, folder, archives),
+        languages=(found.source, found.target),
+    )
 
 
 def options(grid: Grid) -> Options:
@@ -124,7 +140,7 @@ def prepared(folder: Path) -> Corpus:
     if not note.is_file():
         raise UserError(f"{note}: no such file; `realformer-nmt prepare --folder {folder}` writes it when it is done")
     name = read_report(note).corpus
-    return Corpus(Path(name).name.removesuffix(".toml"), folder / "data-bin", ("--prepared", str(folder)))
+    return Corpus(Path(name).name.removesuffix(".toml"), folder / "data-bin", text=CorpusOptions(prepared=folder))
 
 
 def binarised(grid: Grid) -> Corpus:
@@ -132,9 +148,8 @@ def binarised(grid: Grid) -> Corpus:
     if said is None:
         raise UserError(f"{grid.name}.toml has no [data]")
     folder = grid.path(said.folder)
-    translate = ["--data", str(folder), "--subwords", said.subwords]
-    translate += ["--subwords-folder", str(grid.path(said.subwords_folder))] if said.subwords_folder else []
-    translate += ["--hyphens", said.hyphens] if said.hyphens else []
-    written = {grid.subsets[0]: said.reference, **(said.references or {})}
-    references = tuple((subset, str(grid.path(file))) for subset, file in written.items())
-    return Corpus(folder.name, folder, tuple(translate), (), references)
+    subwords_folder = grid.path(said.subwords_folder) if said.subwords_folder else None
+    text = CorpusOptions(data=folder, subwords=said.subwords, subwords_folder=subwords_folder, hyphens=said.hyphens)
+    files = {grid.subsets[0]: said.reference, **(said.references or {})}
+    references = {subset: grid.path(file) for subset, file in files.items()}
+    return Corpus(folder.name, folder, text=text, references=references)

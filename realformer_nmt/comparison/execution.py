@@ -1,7 +1,5 @@
 """`realformer-nmt compare` but for its status: what it demands before anything starts, the cells, the report."""
 
-import argparse
-import math
 import signal
 import sys
 from collections.abc import Sequence
@@ -10,7 +8,6 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-from realformer_nmt.command import main
 from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
@@ -20,6 +17,7 @@ from realformer_nmt.comparison import choice, merging, plan, results, status
 from realformer_nmt.comparison import grid as grids
 from realformer_nmt.comparison.cell import Cell
 from realformer_nmt.comparison.cells import cells, demand_one_task
+from realformer_nmt.comparison.compare import CompareRequest
 from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.grid import Grid
 from realformer_nmt.comparison.launch import here, slurm
@@ -29,67 +27,68 @@ from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.standing import differences, renew
 from realformer_nmt.comparison.tasks import SCORINGS
 from realformer_nmt.corpora.stages import write_json
-from realformer_nmt.protocols import trackers
+from realformer_nmt.protocols import composition, trackers
 from realformer_nmt.protocols.command import layers
 
 
-def run(args: argparse.Namespace) -> int:
-    grid = grids.load(args.grid).with_seeds(args.add_seeds)
+def run(request: CompareRequest) -> int:
+    grid = grids.load(request.grid).with_seeds(request.add_seeds)
     demand_one_task(grid)
-    corpus = SCORINGS[grid.task].find(grid, args.prepared, args.archives, args.folder)
-    present = torch.cuda.device_count() if args.launcher == "here" else 1  # a node's are not seen from here
-    gpus = present if args.gpus is None else args.gpus
-    if not 0 <= gpus <= present or (args.jobs is not None and args.jobs < 1):
-        raise UserError(f"--gpus {gpus} --jobs {args.jobs}: allowed are 0 to {present} GPUs, 1 job or more")
-    if args.tflops is not None and not 0 < args.tflops < math.inf:
-        raise UserError(f"--tflops {args.tflops}: allowed is a number above 0")
-    trackers.demand_asked(args)
-    found = cells(grid, corpus, args.folder, min(1, gpus), trackers.asked(args))
-    chosen = only(grid, found, args.only)
+    corpus = SCORINGS[grid.task].find(grid, request.prepared, request.archives, request.folder)
+    present = torch.cuda.device_count() if request.launcher == "here" else 1  # a node's are not seen from here
+    gpus = present if request.gpus is None else request.gpus
+    if not 0 <= gpus <= present:
+        raise UserError(f"--gpus {gpus}: allowed are 0 to {present}")
+    if request.tflops is not None and request.tflops <= 0:
+        raise UserError(f"--tflops {request.tflops}: allowed is a number above 0")
+    trackers.check_requested(request)
+    found = cells(grid, corpus, request.folder, min(1, gpus), trackers.chosen(request))
+    chosen = only(grid, found, request.only)
     wanted = choice.wanted(grid, chosen)
-    if args.plan:
-        return show_plan(grid, corpus, wanted, args.tflops)
-    if args.status:
+    if request.plan:
+        return show_plan(grid, corpus, wanted, request.tflops)
+    if request.status:
         print(status.table(wanted, {cell.name: differences(cell) for cell in wanted}))
         return 0
-    if not args.report:
-        with alone(args.folder / ".lock", "compares in"):
+    if not request.report:
+        with alone(request.folder / ".lock", "compares in"):
             demand_data(grid, corpus)
-            if args.merge:
-                merging.demand_cells(args.merge)
-                merging.merge(chosen, [only(grid, cells(grid, corpus, f, min(1, gpus)), args.only) for f in args.merge])
+            if request.merge:
+                merging.demand_cells(request.merge)
+                merging.merge(
+                    chosen, [only(grid, cells(grid, corpus, f, min(1, gpus)), request.only) for f in request.merge]
+                )
             else:
-                make(args, grid, chosen, gpus)
-    write(grid, corpus, choice.wanted(grid, found), args.folder)
+                make(request, grid, chosen, gpus)
+    write(grid, corpus, choice.wanted(grid, found), request.folder)
     errors = [cell.name for cell in choice.wanted(grid, chosen) if Note(cell).state == "error"]
-    if errors and not args.report:
+    if errors and not request.report:
         raise UserError(f"{', '.join(errors)}: see `--status`; the same command tries again")
     return 0
 
 
-def only(grid: Grid, found: Sequence[Cell], families: Sequence[str] | None) -> list[Cell]:
-    for family in families or ():
+def only(grid: Grid, found: Sequence[Cell], families: Sequence[str]) -> list[Cell]:
+    for family in families:
         if family not in grid.families:
             raise UserError(unknown("--only", family, grid.families))
     return [cell for cell in found if not families or cell.family in families]
 
 
-def make(args: argparse.Namespace, grid: Grid, found: Sequence[Cell], gpus: int) -> None:
+def make(request: CompareRequest, grid: Grid, found: Sequence[Cell], gpus: int) -> None:
     wanted = choice.wanted(grid, found)
-    unfit = demand_fit(wanted, args.anew)
+    unfit = demand_fit(wanted, request.anew)
     plan.demand_states(wanted)
     for cell in unfit:
         renew(cell)
     begun: list[Cell] = []
     while ready := [cell for cell in choice.ready(grid, found) if cell not in begun]:
-        launch(args, grid, ready, gpus)
+        launch(request, grid, ready, gpus)
         begun += ready
 
 
 def demand_data(grid: Grid, corpus: Corpus) -> None:
-    for words in corpus.commands(shares(grid)):
-        if main(words):
-            raise UserError(f"{grid.name}.toml: the corpus could not be prepared, for the reason above")
+    for preparation in corpus.preparations(shares(grid)):
+        preparation.run()
     for subset in grid.subsets:
         SCORINGS[grid.task].demand(corpus, subset)
 
@@ -116,30 +115,30 @@ def demand_fit(found: Sequence[Cell], anew: bool) -> list[Cell]:
 def show_plan(grid: Grid, corpus: Corpus, found: Sequence[Cell], tflops: float | None) -> int:
     missing = corpus.missing(shares(grid))
     if missing:
-        print(*(plan.pasted(["realformer-nmt", *words]) for words in corpus.commands(shares(grid))), sep="\n")
+        print(*(plan.pasted(each.command()) for each in corpus.preparations(shares(grid))), sep="\n")
         print(f"{len(found)} cells; parameters and cost are known once the corpus is prepared so", end="\n\n")
     else:
         plan.demand_states(found)
-        costs = [plan.cost(cell, plan.fairseq_train(cell)) for cell in found]
+        costs = [plan.cost(cell) for cell in found]
         print(plan.table(found, costs, tflops))
         print(choice.told(grid, found), end="")
     for cell in found:
-        told = [f"# which runs {plan.pasted(plan.fairseq_train(cell))}"] if corpus.train or not missing else []
+        told = [f"# which runs {plan.pasted(plan.fairseq_train(cell))}"] if corpus.known.corpus or not missing else []
         print(f"\n# {cell.name}", *plan.commands(cell), *told, sep="\n")
     return 0
 
 
-def launch(args: argparse.Namespace, grid: Grid, found: Sequence[Cell], gpus: int) -> None:
-    if args.launcher == "here" and not gpus:
+def launch(request: CompareRequest, grid: Grid, found: Sequence[Cell], gpus: int) -> None:
+    if request.launcher == "here" and not gpus:
         print("training on the CPU: no GPU is used", file=sys.stderr)
     longest_first = sorted(found, key=work, reverse=True)  # none is left alone at the end
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
     try:
         with Live(found, Console(stderr=True)) as live:
-            if args.launcher == "slurm":
-                slurm.launch(longest_first, args.folder, grid.slurm or {}, live.show)
+            if request.launcher == "slurm":
+                slurm.launch(longest_first, request.folder, grid.slurm or {}, live.show)
             else:
-                here.launch(longest_first, here.slots(gpus, args.jobs or max(1, gpus)), live.show)
+                here.launch(longest_first, here.slots(gpus, request.jobs or max(1, gpus)), live.show)
     except KeyboardInterrupt as error:
         raise UserError("interrupted; the same command goes on where it was") from error
     finally:
@@ -148,9 +147,9 @@ def launch(args: argparse.Namespace, grid: Grid, found: Sequence[Cell], gpus: in
 
 def work(cell: Cell) -> float:
     """Of one cell against another: its layers, as often as they are trained."""
-    words = plan.fairseq_train(cell)
-    limits = [float(words[words.index(flag) + 1]) for flag in ("--max-update", "--max-epoch") if flag in words]
-    return sum(layers(cell.layers)) * limits[0] if limits else 0.0
+    request = plan.training(cell)
+    protocol = composition.load_protocol(request, composition.preparation(request))
+    return float(sum(layers(cell.layers)) * (protocol.updates or protocol.epochs or 0))
 
 
 def write(grid: Grid, corpus: Corpus, found: Sequence[Cell], folder: Path) -> None:

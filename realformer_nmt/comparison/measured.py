@@ -10,11 +10,13 @@ from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.grid import Grid
 from realformer_nmt.data_bins import databin, targets
 from realformer_nmt.evaluation import rows
+from realformer_nmt.evaluation.evaluate import EvaluateRequest
 from realformer_nmt.evaluation.metric_table import METRICS
 from realformer_nmt.evaluation.resampling import exchanged, randomised
+from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.questions import squad
 
-MASKS = ("--mask-seed", "1")  # every cell is asked for the same words, whatever its seed
+MASK_SEED = 1  # every cell is asked for the same words, whatever its seed
 UNMASKED = ("sentence_prediction", "question_answering")
 
 
@@ -32,7 +34,7 @@ def find(grid: Grid, given: Path | None, archives: Path | None, _folder: Path) -
         told = "names no data-bin: pass" if given is None else "says prepared: leave out"
         raise UserError(f"{grid.name}.toml {told} --prepared DIR, the data-bin of task {grid.task}")
     data = given or grid.path(grid.prepared or "")
-    return Corpus(data.resolve().name, data, (), task=grid.task)
+    return Corpus(data.resolve().name, data, task=grid.task)
 
 
 def demand(corpus: Corpus, subset: str) -> None:
@@ -49,12 +51,18 @@ def demand_questions(corpus: Corpus, subset: str) -> None:
     squad.demand_in_place(path, squad.read(path))
 
 
-def stages(grid: Grid, corpus: Corpus, folder: Path, _decoding: list[str], subset: str) -> tuple[Stage, ...]:
-    """That of the first subset measures the validation loss, too."""
+def stages(grid: Grid, corpus: Corpus, folder: Path, _: Protocol, subset: str) -> tuple[Stage, ...]:
+    """Return how a subset is measured; the first one's stage measures the validation loss, too."""
     first, record = subset == grid.subsets[0], of_subset(folder, "run", subset, ".json")
-    asked = (*(() if grid.task in UNMASKED else MASKS), *(("--validate",) if first else ()))
-    words = ("evaluate", str(folder / "average.pt"), "--data", str(corpus.data), "--subset", subset, *asked)
-    return (Stage("evaluate" if first else f"evaluate {subset}", (*words, "--output", str(record)), record),)
+    request = EvaluateRequest(
+        checkpoint=folder / "average.pt",
+        data=corpus.data,
+        subset=subset,
+        output=record,
+        validate=first,
+        mask_seed=None if grid.task in UNMASKED else MASK_SEED,
+    )
+    return (Stage("evaluate" if first else f"evaluate {subset}", request, record),)
 
 
 def tested(metric: str) -> str:

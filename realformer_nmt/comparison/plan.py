@@ -1,6 +1,5 @@
 """`compare --plan`: the cells, what each costs, and the fairseq-train command of each; nothing is run."""
 
-import argparse
 import time
 from collections.abc import Sequence
 from statistics import median
@@ -10,15 +9,18 @@ import torch
 from fairseq import tasks
 from tabulate import tabulate
 
-from realformer_nmt.checkpoints import average, averaging
+from realformer_nmt.checkpoints import averaging
+from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.cell import Cell, read
 from realformer_nmt.comparison.note import Note
 from realformer_nmt.comparison.standing import is_finished, standing
+from realformer_nmt.evaluation.evaluate import EvaluateRequest
 from realformer_nmt.fairseq_patches.quiet import quiet
-from realformer_nmt.protocols import composition, train, updates
+from realformer_nmt.protocols import composition, updates
 from realformer_nmt.protocols import training as trainings
 from realformer_nmt.protocols.command import pasted
+from realformer_nmt.protocols.train import TrainRequest
 
 USED = 1 / 3  # of the rate of large matrix products, by a training of moderate width
 SIZE = 1024  # of the matrices
@@ -36,10 +38,8 @@ class Cost(NamedTuple):
         return 6.0 * self.parameters * self.updates * self.tokens_a_step
 
 
-def training(cell: Cell) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    train.add_arguments(parser)
-    return parser.parse_args(cell.stages[0].words[1:])
+def training(cell: Cell) -> TrainRequest:
+    return cell.requests(TrainRequest)[0]
 
 
 def fairseq_train(cell: Cell) -> list[str]:
@@ -64,23 +64,19 @@ def demand_states_of(cell: Cell) -> None:
     if is_finished(cell, Note(cell)):
         return
     if not standing(trained).done:
-        args = training(cell)
-        if args.begin_with and not args.begin_with.is_file():
-            raise UserError(f"{args.begin_with} is not there, which pretrained says to begin with: train it first")
-        asked = [stage.words for stage in cell.stages if stage.words[0] == "evaluate"]
-        trainings.demand_states(args, [words[words.index("--subset") + 1] for words in asked])
+        request = training(cell)
+        if request.begin_with and not request.begin_with.is_file():
+            raise UserError(f"{request.begin_with} is not there, which pretrained says to begin with: train it first")
+        trainings.demand_states(request, [evaluate.subset for evaluate in cell.requests(EvaluateRequest)])
     elif not standing(averaged).done:
-        parser = argparse.ArgumentParser()
-        average.add_arguments(parser)
-        averaging.select(parser.parse_args(averaged.words[1:]))
+        averaging.select(cell.requests(AverageRequest)[0])
 
 
-def cost(cell: Cell, words: Sequence[str]) -> Cost:
-    """Of a cell whose data are there."""
+def cost(cell: Cell) -> Cost:
+    """Return the cost of a cell whose data are there."""
     from realformer_nmt.model.skeleton import outline  # which imports the models
 
-    flags = [word for word in words[words.index(str(cell.data.absolute())) :] if not word.startswith("$(")]
-    cfg = updates.parse(flags)
+    cfg = updates.parse(composition.fairseq_flags(training(cell)))
     ranks = max(1, cfg.distributed_training.distributed_world_size)
     step = ranks * cfg.dataset.max_tokens * cfg.optimization.update_freq[0]
     with quiet():
@@ -124,4 +120,4 @@ def product_rate() -> float:
 
 def commands(cell: Cell) -> list[str]:
     """Ready to paste."""
-    return [pasted(["realformer-nmt", *stage.words]) for stage in cell.stages]
+    return [pasted(stage.request.command()) for stage in cell.stages]

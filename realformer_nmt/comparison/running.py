@@ -83,7 +83,7 @@ def _attempt(
 ) -> Generator[Progress, None, Verdict | int]:
     cell.folder.mkdir(parents=True, exist_ok=True)
     (cell.checkpoints / verdict.FILE).unlink(missing_ok=True)
-    process = Process(stage.words, cell.folder / OUTPUT, {**os.environ, **environment})
+    process = Process(stage.request.command()[1:], cell.folder / OUTPUT, {**os.environ, **environment})
     try:
         curves = Curves(cell.folder, cell.task)
         while (status := process.poll()) is None:

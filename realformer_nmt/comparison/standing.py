@@ -1,28 +1,14 @@
 """Whether a cell's results are those that the grid asks for now: each stage's own record says what it was made from."""
 
-import argparse
 from dataclasses import asdict
 
-from realformer_nmt.checkpoints import average
-from realformer_nmt.common import finished
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Standing
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.provenance import differences as changed
 from realformer_nmt.comparison.cell import Cell, Stage
 from realformer_nmt.comparison.note import Note
-from realformer_nmt.evaluation import evaluate, score, translate
-from realformer_nmt.protocols import session, train
-
-COMMANDS = {"train": train, "average": average, "translate": translate, "score": score, "evaluate": evaluate}
-
-
-def asked(stage: Stage) -> finished.Stage:
-    """By the command itself, in this process."""
-    command = COMMANDS[stage.words[0]]
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
-    return command.asked(parser.parse_args(stage.words[1:]))
+from realformer_nmt.protocols import session
 
 
 def standing(stage: Stage) -> Standing:
@@ -30,7 +16,7 @@ def standing(stage: Stage) -> Standing:
     if not stage.record.is_file():
         return Standing()
     try:
-        return asked(stage).standing()
+        return stage.request.stage().standing()
     except UserError:
         return Standing()
 

@@ -8,13 +8,14 @@ from realformer_nmt.comparison import corpus, measured, translated
 from realformer_nmt.comparison.cell import Stage
 from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.grid import Grid
+from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.tasks import TRANSLATION
 
 
 class Scoring(NamedTuple):
     find: Callable[[Grid, Path | None, Path | None, Path], Corpus]  # by what the command line names
     demand: Callable[[Corpus, str], object]  # that its data-bin has a subset
-    stages: Callable[[Grid, Corpus, Path, list[str], str], tuple[Stage, ...]]  # of a subset, after the average
+    stages: Callable[[Grid, Corpus, Path, Protocol, str], tuple[Stage, ...]]  # of a subset, after the average
     tested: Callable[[str], str]  # the metric whose difference is tested where this one is drawn
     p_value: Callable[[Path, Path, str, int, int], float | None]
     of_words: bool = True  # whose entropy says that a model is stuck

@@ -7,25 +7,38 @@ from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.grid import Grid
 from realformer_nmt.evaluation import significance
 from realformer_nmt.evaluation.metric_table import METRICS, SUMMARY
+from realformer_nmt.evaluation.score import ScoreRequest
+from realformer_nmt.evaluation.translate import TranslateRequest
+from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.run_files import RECORD
 
 TEST = "ar"
 RAW = "bleu"  # is tested where the metric drawn is one of tokenised text
 
 
-def stages(grid: Grid, corpus: Corpus, folder: Path, decoding: list[str], subset: str) -> tuple[Stage, ...]:
-    """The first subset's translation measures the validation loss, too."""
+def stages(grid: Grid, corpus: Corpus, folder: Path, protocol: Protocol, subset: str) -> tuple[Stage, ...]:
+    """Return how a subset is translated and scored; the first one's translation measures the validation loss, too."""
     first = subset == grid.subsets[0]
     name = "" if first else f" {subset}"
     translation, record = of_subset(folder, "translation", subset), of_subset(folder, "run", subset, ".json")
-    asked = ("--validate",) if first else ()
-    of = () if subset == "test" else ("--subset", subset)
-    translate = ("translate", str(folder / "average.pt"), *corpus.translate, *of, *decoding, *asked)
-    summary = ("--rouge",) if METRICS[grid.drawn].text == SUMMARY else ()
-    score = ("score", str(translation), "--training", str(folder / RECORD), *corpus.score(subset), *summary)
+    translate = TranslateRequest(
+        checkpoints=(folder / "average.pt",),
+        subset=subset,
+        output=translation,
+        validate=first,
+        **corpus.text.as_options(),
+        **protocol.decoding_options,
+    )
+    score = ScoreRequest(
+        translation=translation,
+        output=record,
+        reference=corpus.reference(subset),
+        rouge=METRICS[grid.drawn].text == SUMMARY,
+        training=folder / RECORD,
+    )
     return (
-        Stage(f"translate{name}", (*translate, "--output", str(translation)), translation / "translation.json"),
-        Stage(f"score{name}", (*score, "--output", str(record)), record),
+        Stage(f"translate{name}", translate, translation / "translation.json"),
+        Stage(f"score{name}", score, record),
     )
 
 

@@ -1,37 +1,42 @@
 """`realformer-nmt fetch CORPUS --folder DIR`: download a corpus and take the texts out of its archives."""
 
-import argparse
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from realformer_nmt.common.atomic_files import digest
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.request import Request
 from realformer_nmt.corpora.corpus import Archive, Corpus, Member, Packing
 from realformer_nmt.corpora.download import PATIENCE, Patience, UnavailableError, download
 from realformer_nmt.corpora.extract import extract
 from realformer_nmt.corpora.manifest import load, shipped
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Download a corpus and extract its texts; what is already there is verified and not done again."
+@dataclass(frozen=True, kw_only=True)
+class FetchRequest(Request):
+    """Download a corpus and extract its texts; what is already there is verified and not done again."""
+
+    subcommand: ClassVar[str] = "fetch"
+    examples: ClassVar[str] = (
+        "example: realformer-nmt fetch wmt14_en_de --folder data/wmt14_en_de --archives ~/downloads"
     )
-    parser.epilog = "example: realformer-nmt fetch wmt14_en_de --folder data/wmt14_en_de --archives ~/downloads"
-    parser.add_argument(
-        "corpus", metavar="CORPUS", help=f"{', '.join(shipped())}, or a manifest of your own, FILE.toml"
-    )
-    parser.add_argument("--folder", type=Path, required=True, help="where archives/ and texts/ are made")
-    parser.add_argument(
-        "--archives", type=Path, metavar="DIR", help="archives that you have; they are verified and not copied"
-    )
-    parser.add_argument("--quiet", action="store_true", help="no progress bars")
+
+    corpus: str = argument(f"{', '.join(shipped())}, or a manifest of your own, FILE.toml", metavar="CORPUS")
+    folder: Path = option("where archives/ and texts/ are made")
+    archives: Path | None = option("archives that you have; they are verified and not copied", None, metavar="DIR")
+    quiet: bool = option("no progress bars", False)
+
+    def run(self) -> int:
+        texts = fetch_texts(load(self.corpus), self.folder, self.archives, quiet=self.quiet)
+        for member, path in texts.items():
+            print(f"{member.archive}:{member.path}\t{path}")
+        return 0
 
 
-def run(args: argparse.Namespace) -> int:
-    texts = fetch_texts(load(args.corpus), args.folder, args.archives, quiet=args.quiet)
-    for member, path in texts.items():
-        print(f"{member.archive}:{member.path}\t{path}")
-    return 0
+REQUEST = FetchRequest
 
 
 def fetch_texts(

@@ -1,48 +1,49 @@
 """`realformer-nmt invent`: an English-German corpus that nobody has to download, made of a small grammar."""
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from realformer_nmt.common.atomic_files import completed
-from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.option import option
+from realformer_nmt.common.request import Request
 from realformer_nmt.corpora.invented.chance import Chance
 from realformer_nmt.corpora.invented.composer import Composer, Pair
 from realformer_nmt.corpora.invented.sentences import sentence
 
 LANGUAGES = ("en", "de")
-SPLITS = {"train": "pairs", "valid": "valid", "test": "test"}  # and the option of their size
 MOST = 1_000_000
-EXAMPLE = """example:
-  realformer-nmt invent --folder corpus --pairs 20000 --seed 1
-"""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Writes train, valid and test .en and .de, no sentence twice. The German is right by construction: gender, "
-        "case, number, word order, separable verbs, compounds, negation, numerals, names. The same options give the "
-        "same bytes on every platform."
-    )
-    parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--folder", type=Path, required=True)
-    parser.add_argument("--pairs", type=int, default=20_000, metavar="N", help="training pairs (default: 20000)")
-    parser.add_argument("--valid", type=int, default=500, metavar="N", help="validation pairs (default: 500)")
-    parser.add_argument("--test", type=int, default=500, metavar="N", help="test pairs (default: 500)")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--hard", action="store_true", help="more words, longer sentences, more of what is rare")
+@dataclass(frozen=True, kw_only=True)
+class InventRequest(Request):
+    """Write train, valid and test .en and .de, no sentence twice. The German is right by construction: gender, case,
+    number, word order, separable verbs, compounds, negation, numerals, names. The same options give the same bytes on
+    every platform."""
+
+    subcommand: ClassVar[str] = "invent"
+    examples: ClassVar[str] = "example: realformer-nmt invent --folder corpus --pairs 20000 --seed 1"
+
+    folder: Path = option()
+    pairs: int = option("training pairs (default: 20000)", 20_000, metavar="N", least=1, most=MOST)
+    valid: int = option("validation pairs (default: 500)", 500, metavar="N", least=1, most=MOST)
+    test: int = option("test pairs (default: 500)", 500, metavar="N", least=1, most=MOST)
+    seed: int = option(default=1, least=0)
+    hard: bool = option("more words, longer sentences, more of what is rare", False)
+
+    def run(self) -> int:
+        return run(self)
 
 
-def run(args: argparse.Namespace) -> int:
-    sizes = {split: getattr(args, option) for split, option in SPLITS.items()}
-    for split, size in sizes.items():
-        if not 1 <= size <= MOST:
-            raise UserError(f"--{SPLITS[split]} {size}: allowed is 1 to {MOST:,}")
-    if args.seed < 0:
-        raise UserError(f"--seed {args.seed}: allowed is 0 or more")
-    made = iter(pairs(sum(sizes.values()), args.seed, *(["hard"] if args.hard else [])))
-    for split in reversed(SPLITS):  # so that the test set is the same whatever the size of the training set
-        write(args.folder, split, [next(made) for _ in range(sizes[split])])
-    print(f"{args.folder}: " + ", ".join(f"{size:,} pairs in {split}" for split, size in sizes.items()))
+REQUEST = InventRequest
+
+
+def run(request: InventRequest) -> int:
+    sizes = {"train": request.pairs, "valid": request.valid, "test": request.test}
+    made = iter(pairs(sum(sizes.values()), request.seed, *(["hard"] if request.hard else [])))
+    for split in reversed(sizes):  # so that the test set is the same whatever the size of the training set
+        write(request.folder, split, [next(made) for _ in range(sizes[split])])
+    print(f"{request.folder}: " + ", ".join(f"{size:,} pairs in {split}" for split, size in sizes.items()))
     return 0
 
 

@@ -1,13 +1,14 @@
 """Text that is prepared as other text was: in the same languages, by the same steps, subwords and dictionaries."""
 
-import argparse
 import filecmp
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.preparation import Report, read_report
+from realformer_nmt.corpora.prepare_request import PrepareRequest
 from realformer_nmt.corpora.subwords import METHODS
 from realformer_nmt.data_bins.note import NAME, demand_prepared, verify
 
@@ -36,20 +37,22 @@ class Like(NamedTuple):
             shutil.copyfile(file, folder / name)
 
 
-def read(args: argparse.Namespace) -> Like:
+def read(request: PrepareRequest, folder: Path) -> Like:
     for name in SAID:
-        if getattr(args, name) is not None:
+        if getattr(request, name) is not None:
             option = "CORPUS" if name == "corpus" else f"--{name}"
-            raise UserError(f"{option} {getattr(args, name)} and --like {args.like}: the folder says it; leave it out")
-    report = read_report(args.like / NAME)
-    verify(args.like, by_hash=False)
-    like = Like(args.like, report)
+            raise UserError(f"{option} {getattr(request, name)} and --like {folder}: the folder says it; leave it out")
+    report = read_report(folder / NAME)
+    verify(folder, by_hash=False)
+    like = Like(folder, report)
     for file in like.inputs().values():
         demand_prepared(file)
     return like
 
 
-def filled(args: argparse.Namespace, like: Like) -> argparse.Namespace:
-    """The options with what the folder says."""
-    said = {name: getattr(like.report, name) for name in SAID if name != "corpus"}
-    return argparse.Namespace(**{**vars(args), **said})
+def filled(request: PrepareRequest, like: Like) -> PrepareRequest:
+    """Return the request with what the folder says."""
+    report = like.report
+    return replace(
+        request, source=report.source, target=report.target, subwords=report.subwords, vocabulary=report.vocabulary
+    )

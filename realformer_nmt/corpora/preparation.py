@@ -1,6 +1,5 @@
 """How a corpus was prepared, as far as translating and scoring depend on it."""
 
-import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path, PurePath
@@ -11,15 +10,13 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.json_records import read as read_record
 from realformer_nmt.corpora.cleaning import Steps, cleaned
 from realformer_nmt.corpora.corpus import TextProtocol
+from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.manifest import ManifestError, build_table
 from realformer_nmt.corpora.subwords import METHODS, encoder
 from realformer_nmt.corpora.surface import SURFACES, Surface
 from realformer_nmt.corpora.texts import Plan
 from realformer_nmt.data_bins import databin
 from realformer_nmt.data_bins.languages import demand_language
-
-HYPHENS = ("aggressive", "plain")  # Moses' tokeniser with -a, and without
-
 
 WRITER = "`realformer-nmt prepare` writes it when it is done"
 
@@ -67,7 +64,7 @@ class Preparation:
     data: Path  # the data-bin
     source: str
     target: str
-    subwords: str  # of SURFACES
+    subwords: str  # of SUBWORDS
     folder: Path | None  # of the subwords' model
     steps: Steps  # that raw source text goes through before its subwords
     hyphens: str | None  # of HYPHENS, for tokenised text
@@ -105,38 +102,31 @@ class Preparation:
         }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("the corpus: a prepared folder, or the other options")
-    group.add_argument("--prepared", type=Path, metavar="FOLDER", help="folder of `realformer-nmt prepare`")
-    group.add_argument("--data", type=Path, metavar="FOLDER", help="data-bin of the trained model")
-    group.add_argument("--subwords", choices=SURFACES, help="how the data-bin was split into subwords")
-    group.add_argument("--subwords-folder", type=Path, metavar="FOLDER", help="folder with the subword model")
-    group.add_argument("--hyphens", choices=HYPHENS, help="for moses_bpe: how the tokeniser treated hyphens")
-
-
-def read_arguments(args: argparse.Namespace) -> Preparation:
-    own = {"--data": args.data, "--subwords": args.subwords}
-    if args.prepared is None:
-        missing = [option for option, value in own.items() if value is None]
+def requested(options: CorpusOptions) -> Preparation:
+    """Return what a prepared folder or the other options say; both are refused."""
+    needed = {"--data": options.data, "--subwords": options.subwords}
+    if options.prepared is None:
+        missing = [flag for flag, value in needed.items() if value is None]
         if missing:
             raise UserError(f"pass --prepared FOLDER, or {' and '.join(missing)} too")
-        return given(args)
-    own |= {"--subwords-folder": args.subwords_folder, "--hyphens": args.hyphens}
-    excess = [option for option, value in own.items() if value is not None]
-    if excess:
-        raise UserError(f"{args.prepared}/prepare.json says the same as {excess[0]}: pass one of the two")
-    return read(args.prepared)
+        return of_data_bin(options, options.data or Path(), options.subwords or "")
+    excess = {**needed, "--subwords-folder": options.subwords_folder, "--hyphens": options.hyphens}
+    for flag, value in excess.items():
+        if value is not None:
+            raise UserError(f"{options.prepared}/prepare.json says the same as {flag}: pass one of the two")
+    return read(options.prepared)
 
 
-def given(args: argparse.Namespace) -> Preparation:
-    source, target = databin.languages(args.data)
-    tokenised = args.subwords in METHODS and METHODS[args.subwords].tokenised
-    if tokenised and args.hyphens is None:
-        raise UserError(f"--subwords {args.subwords} is tokenised text: say how, with --hyphens aggressive or plain")
-    if not tokenised and args.hyphens is not None:
-        raise UserError(f"--subwords {args.subwords} is not tokenised by Moses: leave --hyphens out")
-    steps = Steps(source, tokenise=args.hyphens)
-    return Preparation(args.data, source, target, args.subwords, args.subwords_folder, steps, args.hyphens)
+def of_data_bin(options: CorpusOptions, data: Path, subwords: str) -> Preparation:
+    """Return the preparation of a data-bin that `realformer-nmt prepare` did not make."""
+    source, target = databin.languages(data)
+    tokenised, hyphens = subwords in METHODS and METHODS[subwords].tokenised, options.hyphens
+    if tokenised and hyphens is None:
+        raise UserError(f"--subwords {subwords} is tokenised text: say how, with --hyphens aggressive or plain")
+    if not tokenised and hyphens is not None:
+        raise UserError(f"--subwords {subwords} is not tokenised by Moses: leave --hyphens out")
+    steps = Steps(source, tokenise=hyphens)
+    return Preparation(data, source, target, subwords, options.subwords_folder, steps, hyphens)
 
 
 def read(folder: Path) -> Preparation:

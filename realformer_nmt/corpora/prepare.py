@@ -4,12 +4,9 @@ FOLDER/data-bin, FOLDER/subwords and, for scoring, the untouched FOLDER/test.raw
 removed as soon as it is not needed. FOLDER/prepare.json is written last.
 """
 
-import argparse
 import importlib.metadata
-import os
 import platform
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +17,7 @@ from realformer_nmt.corpora import sources
 from realformer_nmt.corpora.binarise import binarise
 from realformer_nmt.corpora.fetch import fetch_texts
 from realformer_nmt.corpora.pieces import write_pieces
+from realformer_nmt.corpora.prepare_request import PrepareRequest
 from realformer_nmt.corpora.sources import Job
 from realformer_nmt.corpora.stages import Stages
 from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, Texts
@@ -36,49 +34,20 @@ PACKAGES = (
     "sentencepiece",
     "subword-nmt",
 )
-EXAMPLES = """examples:
-  realformer-nmt prepare wmt14_en_de --folder data/wmt14_en_de --archives ~/downloads
-  realformer-nmt prepare wmt14_en_de --folder data/papers --subwords moses_bpe
-  realformer-nmt prepare --source en --target de --train a.en a.de --valid v.en v.de --test t.en t.de --folder data/own
-  realformer-nmt prepare --like data/wmt14_en_de --train a.en a.de --held-out 100 --folder data/more
-"""
-MOST_WORKERS = 1024  # a typing error starts them all
+REQUEST = PrepareRequest
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "From the archives of a corpus, or files of your own, to a data-bin for fairseq-train. Stages that are done "
-        "are skipped, so after an interruption the same command goes on."
-    )
-    parser.epilog, parser.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
-    parser.add_argument(
-        "--folder", type=Path, required=True, help="where data-bin/, subwords/ and prepare.json are made"
-    )
-    parser.add_argument("--workers", type=int, default=cores(), metavar="N", help="processes (default: all cores)")
-    parser.add_argument("--keep", action="store_true", help="keep the texts between the stages")
-    parser.add_argument("--quiet", action="store_true", help="no progress bars")
-    parser.add_argument("--verify", action="store_true", help="only check that every file in FOLDER is as prepared")
-    sources.add_arguments(parser)
-
-
-def cores() -> int:
-    """Those that this process may use: on a cluster fewer than the machine has."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-
-
-def run(args: argparse.Namespace) -> int:
-    if not 1 <= args.workers <= MOST_WORKERS:
-        raise UserError(f"--workers {args.workers}: allowed is 1 to {MOST_WORKERS}, such as {cores()}")
-    if args.verify:
-        print(f"{args.folder}: {verify(args.folder)} files are as they were prepared")
+def run(request: PrepareRequest) -> int:
+    if request.verify:
+        print(f"{request.folder}: {verify(request.folder)} files are as they were prepared")
         return 0
-    job = sources.job(args)
+    job = sources.job(request)
     try:
-        with alone(args.folder / ".lock", "is preparing"):
-            prepare(job, args.folder, args.workers, args.keep, args.quiet)
+        with alone(request.folder / ".lock", "is preparing"):
+            prepare(job, request.folder, request.workers, request.keep, request.quiet)
     except OSError as error:
-        raise UserError(f"{error.filename or args.folder}: {error.strerror or error}") from error
-    print(args.folder / NAME)
+        raise UserError(f"{error.filename or request.folder}: {error.strerror or error}") from error
+    print(request.folder / NAME)
     return 0
 
 

@@ -1,6 +1,5 @@
 """A share of the training pairs of a prepared corpus, as a prepared corpus of its own."""
 
-import argparse
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from realformer_nmt.common import sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.common.whole_folders import completed_folder
+from realformer_nmt.corpora.sample import SampleRequest
 from realformer_nmt.data_bins import databin
 from realformer_nmt.data_bins.index import demand_sound, header
 from realformer_nmt.data_bins.note import NAME, WRITER, describe, verify
@@ -20,18 +20,18 @@ GOLDEN = (5**0.5 - 1) / 2
 DATA, SPLIT = "data-bin", "train"
 
 
-def run(args: argparse.Namespace) -> int:
-    if not 0 < args.share < 1:
-        raise UserError(f"--share {args.share}: allowed is a number above 0 and below 1")
-    verify(args.prepared)
-    made = {"share": args.share, "of": sha256(args.prepared / NAME)}
-    if (args.folder / NAME).is_file():
-        demand_same(args.folder, made)
-        print(f"{args.folder}: was made before, of the same pairs")
+def run(request: SampleRequest) -> int:
+    if not 0 < request.share < 1:
+        raise UserError(f"--share {request.share}: allowed is a number above 0 and below 1")
+    verify(request.prepared)
+    made = {"share": request.share, "of": sha256(request.prepared / NAME)}
+    if (request.folder / NAME).is_file():
+        demand_same(request.folder, made)
+        print(f"{request.folder}: was made before, of the same pairs")
         return 0
-    with completed_folder(args.folder) as part:
-        write(args.prepared, part, made)
-    print(args.folder / NAME)
+    with completed_folder(request.folder) as part:
+        write(request.prepared, part, made)
+    print(request.folder / NAME)
     return 0
 
 

@@ -1,6 +1,5 @@
 """What is to be prepared, and how: a corpus by its manifest or files of one's own, with what the options change."""
 
-import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -11,14 +10,13 @@ from realformer_nmt.corpora import like
 from realformer_nmt.corpora.corpus import Corpus, HeldOut, Lengths, Member, TextProtocol
 from realformer_nmt.corpora.like import Like
 from realformer_nmt.corpora.manifest import load, shipped
+from realformer_nmt.corpora.prepare_request import Pair, PrepareRequest
 from realformer_nmt.corpora.subwords import METHODS
 from realformer_nmt.corpora.texts import SPLITS, Files, Plan
 from realformer_nmt.data_bins.languages import demand_language
 
-REPEATED = {"train": "may be repeated", "valid": "may be repeated", "test": "may be repeated: test, test1, test2 ..."}
 SUBWORDS = "sentencepiece"
 PIECES = 32_000  # of sentencepiece, unless the user says otherwise
-MOST_PIECES = 1_000_000  # beyond which learning does not end
 OWN = TextProtocol(  # for files that no manifest describes
     normalise_punctuation=False,
     remove_nonprinting=True,
@@ -95,102 +93,68 @@ def _became(parts: Sequence[Mapping[str, Any]]) -> str:
     return ", ".join(f"{part['part']} ({part['pairs']} pairs, dropped {part['dropped'] or 'none'})" for part in parts)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("corpus", nargs="?", metavar="CORPUS", help=f"{', '.join(shipped())}, or FILE.toml of your own")
-    parser.add_argument(
-        "--archives", type=Path, metavar="DIR", help="archives that you have; they are verified and not copied"
-    )
-    own = parser.add_argument_group("your own files, instead of CORPUS (.gz files work too)")
-    own.add_argument("--source", metavar="LANGUAGE", help="language of the first file of each pair")
-    own.add_argument("--target", metavar="LANGUAGE", help="language of the second file")
-    for split in SPLITS:
-        own.add_argument(
-            f"--{split}", nargs=2, type=Path, action="append", metavar=("SOURCE", "TARGET"), help=REPEATED[split]
-        )
-    own.add_argument(
-        "--like", type=Path, metavar="FOLDER", help="prepare them as FOLDER was, for a model that was trained on it"
-    )
-    own.add_argument("--held-out", type=int, metavar="N", help="instead of --valid: take every N-th pair of --train")
-    how = parser.add_argument_group("what is done to the text (default: as CORPUS says)")
-    how.add_argument("--subwords", choices=METHODS, help="default: sentencepiece, on raw text")
-    how.add_argument(
-        "--vocabulary", type=int, metavar="N", help="sentencepiece: pieces (default: 32000); moses_bpe: merges"
-    )
-    how.add_argument("--deduplicate", action="store_true", help="keep only the first of equal training pairs")
-    for flag, told in (
-        ("--normalise-punctuation", "normalise training and validation data, as Moses does"),
-        ("--normalise-test", "normalise test data too, and remove non-printing characters"),
-        ("--lowercase", "lower case, in all but the raw texts"),
-    ):
-        how.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=told)
-    how.add_argument("--min-length", type=int, metavar="N", help="fewest tokens on each side of a training pair")
-    how.add_argument("--max-length", type=int, metavar="N", help="most tokens on each side")
-    how.add_argument(
-        "--ratio", type=float, metavar="R", help="largest ratio of the longer side's tokens to the shorter's"
-    )
-    how.add_argument("--invalid-utf8", choices=("replace", "refuse"), default=None)
+def job(request: PrepareRequest) -> Job:
+    if request.like is None:
+        return made(request)
+    found = like.read(request, request.like)
+    return replace(made(like.filled(request, found), found.report.settings.protocol), like=found)
 
 
-def job(args: argparse.Namespace) -> Job:
-    if args.like is None:
-        return made(args)
-    found = like.read(args)
-    return replace(made(like.filled(args, found), found.report.settings.protocol), like=found)
-
-
-def made(args: argparse.Namespace, usual: TextProtocol = OWN) -> Job:
+def made(request: PrepareRequest, usual: TextProtocol = OWN) -> Job:
     """`usual` is for files of one's own."""
-    subwords = args.subwords or SUBWORDS
-    own = {split: getattr(args, split) or [] for split in SPLITS}
-    named = [option for option in (*SPLITS, "source", "target", "held_out") if getattr(args, option) is not None]
-    if args.corpus and named:
+    subwords = request.subwords or SUBWORDS
+    own: dict[str, Sequence[Pair]] = {"train": request.train, "valid": request.valid, "test": request.test}
+    named = [
+        option for option in (*SPLITS, "source", "target", "held_out") if getattr(request, option) not in (None, ())
+    ]
+    if request.corpus and named:
         raise UserError(
-            f"CORPUS {args.corpus} and --{named[0].replace('_', '-')}: give either a corpus or your own files"
+            f"CORPUS {request.corpus} and --{named[0].replace('_', '-')}: give either a corpus or your own files"
         )
-    if not args.corpus:
-        _demand_own(args)
-    corpus = load(args.corpus) if args.corpus else None
+    if not request.corpus:
+        check_own_files(request)
+    corpus = load(request.corpus) if request.corpus else None
     try:
-        protocol = changed(corpus.protocol if corpus else usual, args)
-        held_out = corpus.held_out if corpus else HeldOut(args.held_out, "before_cleaning") if args.held_out else None
+        protocol = changed(corpus.protocol if corpus else usual, request)
+        held_out = (
+            corpus.held_out if corpus else HeldOut(request.held_out, "before_cleaning") if request.held_out else None
+        )
     except ValueError as error:
         raise UserError(str(error)) from error
     plan = Plan(
-        source=corpus.source if corpus else args.source,
-        target=corpus.target if corpus else args.target,
+        source=corpus.source if corpus else request.source or "",
+        target=corpus.target if corpus else request.target or "",
         protocol=protocol,
         held_out=held_out,
-        invalid_utf8=args.invalid_utf8 or (corpus.invalid_utf8 if corpus else "refuse"),
+        invalid_utf8=request.invalid_utf8 or (corpus.invalid_utf8 if corpus else "refuse"),
         tokenised=METHODS[subwords].tokenised,
-        deduplicate=args.deduplicate,
+        deduplicate=request.deduplicate,
     )
-    if args.vocabulary is not None and not 1 <= args.vocabulary <= MOST_PIECES:
-        raise UserError(f"--vocabulary {args.vocabulary}: allowed is 1 to {MOST_PIECES:,}")
-    size = args.vocabulary or (protocol.bpe if plan.tokenised else PIECES)
+    size = request.vocabulary or (protocol.bpe if plan.tokenised else PIECES)
     own |= {f"test{number}" if number else "test": [pair] for number, pair in enumerate(own["test"])}
     files = {split: tuple(Files(str(one), one, two, "text") for one, two in pairs) for split, pairs in own.items()}
-    return Job(args.corpus or "own files", plan, subwords, size, corpus, args.archives, files)
+    return Job(request.corpus or "own files", plan, subwords, size, corpus, request.archives, files)
 
 
-def _demand_own(args: argparse.Namespace) -> None:
-    if not args.train or not args.source or not args.target:
+def check_own_files(request: PrepareRequest) -> None:
+    if not request.train or not request.source or not request.target:
         raise UserError(f"give CORPUS ({', '.join(shipped())}), or --source, --target and --train SOURCE TARGET")
-    if bool(args.valid) == bool(args.held_out):
+    if bool(request.valid) == bool(request.held_out):
         raise UserError("give either --valid SOURCE TARGET or --held-out N, which takes every N-th training pair")
-    for language in (args.source, args.target):
+    for language in (request.source, request.target):
         try:
             demand_language(language)
         except ValueError as error:
             raise UserError(f"--source, --target: {error}") from error
-    if args.source == args.target:
-        raise UserError(f"--source {args.source} and --target {args.target}: fairseq needs two different names")
+    if request.source == request.target:
+        raise UserError(f"--source {request.source} and --target {request.target}: fairseq needs two different names")
 
 
-def changed(protocol: TextProtocol, args: argparse.Namespace) -> TextProtocol:
+def changed(protocol: TextProtocol, request: PrepareRequest) -> TextProtocol:
     """With the options that were given in place of the protocol's."""
-    flags = {name: getattr(args, name) for name in ("normalise_punctuation", "normalise_test", "lowercase")}
+    flags = {name: getattr(request, name) for name in ("normalise_punctuation", "normalise_test", "lowercase")}
     limits = {
-        name: getattr(args, option)
+        name: getattr(request, option)
         for name, option in (("min", "min_length"), ("max", "max_length"), ("ratio", "ratio"))
     }
     lengths = replace(protocol.lengths, **{name: value for name, value in limits.items() if value is not None})

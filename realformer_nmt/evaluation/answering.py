@@ -1,6 +1,5 @@
 """The best span of each question over all windows of its context, cut from the context as it was written."""
 
-import argparse
 import json
 import math
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,7 @@ from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Stage
 from realformer_nmt.common.versions import versions
+from realformer_nmt.evaluation.answer import AnswerRequest
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.model.masked_model import SPANS
 from realformer_nmt.questions import squad
@@ -40,19 +40,14 @@ class Found(NamedTuple):
     best: Span
 
 
-def run(args: argparse.Namespace) -> int:
-    for name in ("longest", "batch_size"):
-        if (value := getattr(args, name)) < 1:
-            raise UserError(f"--{name.replace('_', '-')} {value}: allowed is 1 or more")
-    if args.no_answer is not None and not math.isfinite(args.no_answer):
-        raise UserError(f"--no-answer {args.no_answer}: allowed is a finite number")
-    stage = asked(args)
-    if stage.finished(args.anew, args.output / ANSWERS):
+def run(request: AnswerRequest) -> int:
+    stage = stage_of(request)
+    if stage.finished(request.anew, request.output / ANSWERS):
         return 0
     made = stage.begin()
-    questions = squad.read(args.questions)
-    answers = answer(questions, args)
-    path = args.output / ANSWERS
+    questions = squad.read(request.questions)
+    answers = answer(questions, request)
+    path = request.output / ANSWERS
     with completed(path) as file:
         file.write(f"{json.dumps(answers, ensure_ascii=False, indent=0)}\n".encode())
     stage.write(made, {"questions": len(questions), "versions": versions()}, [path])
@@ -60,31 +55,32 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def asked(args: argparse.Namespace) -> Stage:
-    data = folder(args)
-    files = {"checkpoint": args.checkpoint, "questions": args.questions}
+def stage_of(request: AnswerRequest) -> Stage:
+    data = folder(request)
+    files = {"checkpoint": request.checkpoint, "questions": request.questions}
     files |= {name: data / name for name in ("dict.txt", MODEL)}
-    settings = {"longest": args.longest, "no_answer": args.no_answer}
-    return Stage(args.output / RECORD, settings, files)
+    settings = {"longest": request.longest, "no_answer": request.no_answer}
+    return Stage(request.output / RECORD, settings, files)
 
 
-def folder(args: argparse.Namespace) -> Path:
+def folder(request: AnswerRequest) -> Path:
     """Of dictionary and subwords."""
-    given: Path | None = args.data
-    return run_files.trained_on(args.checkpoint) if given is None else given
+    return run_files.trained_on(request.checkpoint) if request.data is None else request.data
 
 
-def answer(questions: list[Question], args: argparse.Namespace) -> dict[str, str]:
-    model, task = load(args.checkpoint, folder(args))
-    device = torch.device("cuda" if torch.cuda.is_available() and not args.cpu else "cpu")
+def answer(questions: list[Question], request: AnswerRequest) -> dict[str, str]:
+    model, task = load(request.checkpoint, folder(request))
+    device = torch.device("cuda" if torch.cuda.is_available() and not request.cpu else "cpu")
     model.to(device).eval()
     windows = task.windows(questions)
     found: list[list[Found]] = [[] for _ in questions]
-    at_once = (windows[at : at + args.batch_size] for at in range(0, len(windows), args.batch_size))
+    at_once = (windows[at : at + request.batch_size] for at in range(0, len(windows), request.batch_size))
     for batch in at_once:
         for window, logits in zip(batch, judged(model, task, batch, device), strict=True):
-            found[window.question].append(best(logits, window, args.longest))
-    return {asked.name: told(task, asked, of_it, args.no_answer) for asked, of_it in zip(questions, found, strict=True)}
+            found[window.question].append(best(logits, window, request.longest))
+    return {
+        asked.name: told(task, asked, of_it, request.no_answer) for asked, of_it in zip(questions, found, strict=True)
+    }
 
 
 def load(checkpoint: Path, data: Path) -> tuple[Any, QuestionAnsweringTask]:

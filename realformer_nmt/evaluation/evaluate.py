@@ -1,43 +1,47 @@
 """`realformer-nmt evaluate`: what a model of any task loses on a subset, and the record of it."""
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from realformer_nmt.checkpoints import run as run_files
 from realformer_nmt.common.finished import HELP, Stage
+from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.stage_request import StageRequest
 
-EXAMPLE = "example: realformer-nmt evaluate lm/checkpoint_last.pt --data data-bin --output lm/test.json"
 
+@dataclass(frozen=True, kw_only=True)
+class EvaluateRequest(StageRequest):
+    """Measure a model as its training validates it: loss in bits, and perplexity or accuracy where its task has them,
+    scores with their intervals, and a row for each sequence, sentence or question in a table beside the record. For
+    language models, masked ones, those that fill in spans, classifiers and models that answer questions; for
+    translations there are `translate` and `score`."""
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Measures a model as its training validates it: loss in bits, and perplexity or accuracy where its task has "
-        "them, scores with their intervals, and a row for each sequence, sentence or question in a table beside the "
-        "record. For language models, masked ones, those that fill in spans, classifiers and models that answer "
-        "questions; for translations there are `translate` and `score`."
+    subcommand: ClassVar[str] = "evaluate"
+    examples: ClassVar[str] = (
+        "example: realformer-nmt evaluate lm/checkpoint_last.pt --data data-bin --output lm/test.json"
     )
-    parser.epilog = EXAMPLE
-    parser.add_argument("checkpoint", type=run_files.named, help="a checkpoint, or a run's folder")
-    parser.add_argument("--data", type=Path, required=True, metavar="DATA-BIN", help="of fairseq-preprocess")
-    parser.add_argument("--subset", default="test", help="part of the data-bin (default: test)")
-    parser.add_argument("--output", type=Path, required=True, metavar="FILE.JSON", help="the record")
-    parser.add_argument("--validate", action="store_true", help="measure the subset valid, too")
-    parser.add_argument(
-        "--mask-seed", type=int, metavar="N", help="mask words as a training of this --seed does (default: its own)"
-    )
-    parser.add_argument("--max-tokens", type=int, metavar="N", help="tokens in a batch (default: the training's)")
-    parser.add_argument("--batch-size", type=int, metavar="N", help="sentences in a batch, at most")
-    parser.add_argument("--cpu", action="store_true", help="use the CPU even if there is a GPU")
-    parser.add_argument("--anew", action="store_true", help=HELP)
+
+    checkpoint: Path = argument("a checkpoint, or a run's folder", parse=run_files.named)
+    data: Path = option("of fairseq-preprocess", metavar="DATA-BIN")
+    subset: str = option("part of the data-bin (default: test)", "test")
+    output: Path = option("the record", metavar="FILE.JSON")
+    validate: bool = option("measure the subset valid, too", False)
+    mask_seed: int | None = option("mask words as a training of this --seed does (default: its own)", None, metavar="N")
+    max_tokens: int | None = option("tokens in a batch (default: the training's)", None, metavar="N")
+    batch_size: int | None = option("sentences in a batch, at most", None, metavar="N")
+    cpu: bool = option("use the CPU even if there is a GPU", False)
+    anew: bool = option(HELP, False)
+
+    def run(self) -> int:
+        from realformer_nmt.evaluation import measures  # here: --help needs none of it
+
+        return measures.run(self)
+
+    def stage(self) -> Stage:
+        from realformer_nmt.evaluation import measures
+
+        return measures.stage_of(self)
 
 
-def run(args: argparse.Namespace) -> int:
-    from realformer_nmt.evaluation import measures  # here: --help needs none of it
-
-    return measures.run(args)
-
-
-def asked(args: argparse.Namespace) -> Stage:
-    from realformer_nmt.evaluation import measures
-
-    return measures.asked(args)
+REQUEST = EvaluateRequest

@@ -8,38 +8,43 @@ import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fairseq import options
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.logging import metrics
 
 from realformer_nmt.checkpoints import layout, validation
-from realformer_nmt.common.errors import UserError
 
 SUBSET = "valid"
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
-def arguments(args: argparse.Namespace, data: Path) -> list[str]:
-    """Of fairseq-validate; in fp32 whatever the decoding's precision, in batches such as the training validated."""
-    if len(args.checkpoints) > 1:
-        raise UserError("--validate is for one model: give one checkpoint, or leave the option out")
-    return words(args.checkpoints[0], data, SUBSET, args)
+class BatchSize(NamedTuple):
+    """The most of a batch, in target tokens and in sentences."""
+
+    max_tokens: int | None = None
+    batch_size: int | None = None
 
 
-def words(path: Path, data: Path, subset: str, args: argparse.Namespace) -> list[str]:
-    words = [str(data), "--path", str(path), "--valid-subset", subset, "--user-dir", str(PACKAGE), *batches(args, path)]
-    words += ["--required-batch-size-multiple", "1", "--distributed-world-size", "1", "--num-workers", "0"]
-    return words + (["--cpu"] if args.cpu else [])
+def validate_argv(path: Path, data: Path, subset: str, batch: BatchSize, cpu: bool) -> list[str]:
+    """Return fairseq-validate's arguments; in fp32 whatever the decoding's precision."""
+    argv = [str(data), "--path", str(path), "--valid-subset", subset, "--user-dir", str(PACKAGE)]
+    argv += [*batch_argv(batch, path), "--required-batch-size-multiple", "1"]
+    argv += ["--distributed-world-size", "1", "--num-workers", "0"]
+    return argv + (["--cpu"] if cpu else [])
 
 
-def batches(args: argparse.Namespace, path: Path) -> list[str]:
+def batch_argv(batch: BatchSize, path: Path) -> list[str]:
+    """Return the size of a batch: as given, or else as the training validated."""
     state = layout.without_weights(path)
-    saved = {name: layout.setting(state, "dataset", f"{name}_valid") for name in ("max_tokens", "batch_size")}
-    given = {name: getattr(args, name) for name in saved}
-    chosen = next((sizes for sizes in (given, saved) if any(sizes.values())), {"max_tokens": 4096})
-    return [word for name, size in chosen.items() if size for word in (f"--{name.replace('_', '-')}", str(size))]
+    trained = BatchSize(*(layout.setting(state, "dataset", f"{name}_valid") for name in BatchSize._fields))
+    size = next((size for size in (batch, trained) if any(size)), BatchSize(max_tokens=4096))
+    argv = []
+    for name, most in size._asdict().items():
+        if most:
+            argv += [f"--{name.replace('_', '-')}", str(most)]
+    return argv
 
 
 def main(file: Path, words: Sequence[str]) -> None:

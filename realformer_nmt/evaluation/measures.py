@@ -1,9 +1,9 @@
 """What a model of any task loses on a subset: the means that fairseq-validate prints, before it rounds them."""
 
-import argparse
 import math
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from realformer_nmt.common.text_lines import sha256, write_lines
 from realformer_nmt.common.versions import commit
 from realformer_nmt.evaluation import heldout, metric_table, model_record
 from realformer_nmt.evaluation.answered import Answered
+from realformer_nmt.evaluation.evaluate import EvaluateRequest
 from realformer_nmt.evaluation.resampling import interval
 from realformer_nmt.evaluation.rows import Rows, watched
 from realformer_nmt.evaluation.sentence_rows import Sentences
@@ -40,21 +41,21 @@ KINDS: dict[str, type[Rows]] = {  # of rows, by task
 }
 
 
-def run(args: argparse.Namespace) -> int:
-    stage = asked(args)
-    table = beside(args.output)
-    if stage.finished(args.anew, table):
+def run(request: EvaluateRequest) -> int:
+    stage = stage_of(request)
+    table = beside(request.output)
+    if stage.finished(request.anew, table):
         return 0
     made = stage.begin()
-    task = layout.setting(layout.without_weights(args.checkpoint), "task", "_name")
-    found, seen = measure(args, args.subset, task)
-    model = model_record.describe(args.checkpoint, made["inputs"]["checkpoint"]["sha256"])
-    content = {"subset": args.subset, "task": task, "measures": found, "models": [model]}
-    content |= {"parameters": model["parameters"], "corpus": args.data.resolve().name, "commit": commit()}
-    if args.validate:
-        content["validation"] = validation(args, task)
+    task = layout.setting(layout.without_weights(request.checkpoint), "task", "_name")
+    found, seen = measure(request, request.subset, task)
+    model = model_record.describe(request.checkpoint, made["inputs"]["checkpoint"]["sha256"])
+    content = {"subset": request.subset, "task": task, "measures": found, "models": [model]}
+    content |= {"parameters": model["parameters"], "corpus": request.data.resolve().name, "commit": commit()}
+    if request.validate:
+        content["validation"] = validation(request, task)
     if seen:
-        seen.finish(args)
+        seen.finish(request)
     if seen and seen.rows:
         write_lines(table, seen.lines)
         content |= scored(seen, task, table)
@@ -69,9 +70,9 @@ def beside(record: Path) -> Path:
     return record.with_name(record.name.removesuffix(".json") + ROWS)
 
 
-def validation(args: argparse.Namespace, task: str) -> dict[str, Any]:
+def validation(request: EvaluateRequest, task: str) -> dict[str, Any]:
     """The loss that settings are chosen by, as that of translations is called."""
-    found, rows = measure(args, heldout.SUBSET, task)
+    found, rows = measure(request, heldout.SUBSET, task)
     named = rows.loss if rows else "loss"
     return {**found, "subset": heldout.SUBSET, "nll_loss": found.get(named, found["loss"])}
 
@@ -91,17 +92,19 @@ def scored(seen: Rows, task: str, file: Path) -> dict[str, Any]:
     return {"scores": scores, "lines": len(seen.rows), "unit": seen.unit, "targets": seen.digest, "files": files}
 
 
-def asked(args: argparse.Namespace) -> Stage:
+def stage_of(request: EvaluateRequest) -> Stage:
     for name in ("max_tokens", "batch_size", "mask_seed"):
-        if (value := getattr(args, name)) is not None:
+        if (value := getattr(request, name)) is not None:
             check_number(name, value)
-    read = files(args.data, args.subset) if safe_names.is_plain(args.subset) else {}
+    read = files(request.data, request.subset) if safe_names.is_plain(request.subset) else {}
     if not any(name.endswith((".idx", ".json")) for name in read):
-        raise UserError(f"{args.data} holds no subset {args.subset}: give another --subset, or --data that has it")
-    read |= files(args.data, heldout.SUBSET) if args.validate else {}
-    chosen = {"validate": args.validate or None, "mask_seed": args.mask_seed}
-    settings = {"subset": args.subset, **{name: value for name, value in chosen.items() if value is not None}}
-    return Stage(args.output, settings, {"checkpoint": args.checkpoint, **read})
+        raise UserError(
+            f"{request.data} holds no subset {request.subset}: give another --subset, or --data that has it"
+        )
+    read |= files(request.data, heldout.SUBSET) if request.validate else {}
+    chosen = {"validate": request.validate or None, "mask_seed": request.mask_seed}
+    settings = {"subset": request.subset, **{name: value for name, value in chosen.items() if value is not None}}
+    return Stage(request.output, settings, {"checkpoint": request.checkpoint, **read})
 
 
 def files(data: Path, subset: str) -> dict[str, Path]:
@@ -116,17 +119,20 @@ def files(data: Path, subset: str) -> dict[str, Path]:
     return read | {name: path for name, path in questions.items() if path.is_file()}
 
 
-def measure(args: argparse.Namespace, subset: str, task: str) -> tuple[dict[str, float], Rows | None]:
+def measure(request: EvaluateRequest, subset: str, task: str) -> tuple[dict[str, float], Rows | None]:
     """The rows of a task with a metric of them."""
     from fairseq_cli import validate  # which has all log messages printed
 
-    rows, words = KINDS[task]() if task in KINDS else None, heldout.words(args.checkpoint, args.data, subset, args)
-    own = {"data": str(args.data)} | ({} if args.mask_seed is None else {"seed": args.mask_seed})  # by which it masks
+    rows, batch = KINDS[task]() if task in KINDS else None, heldout.BatchSize(request.max_tokens, request.batch_size)
+    argv = heldout.validate_argv(request.checkpoint, request.data, subset, batch, request.cpu)
+    own = {"data": str(request.data)} | (
+        {} if request.mask_seed is None else {"seed": request.mask_seed}
+    )  # by which it masks
     with quiet(), metrics.aggregate() as seen, watched(rows):
-        given = options.parse_args_and_arch(options.get_validation_parser("translation"), input_args=words)
-        validate.main(convert_namespace_to_omegaconf(given), argparse.Namespace(**own))
+        given = options.parse_args_and_arch(options.get_validation_parser("translation"), input_args=argv)
+        validate.main(convert_namespace_to_omegaconf(given), SimpleNamespace(**own))
     if rows and rows.rows and not rows.targets:
-        raise UserError(f"{args.data} {subset}: no word of it is masked; give a longer text")
+        raise UserError(f"{request.data} {subset}: no word of it is masked; give a longer text")
     found = means(seen.state_dict())
     bits = found.get("nll_loss", found.get("loss", math.inf))
     if PERPLEXITY in seen.get_smoothed_values() and bits < sys.float_info.max_exp:

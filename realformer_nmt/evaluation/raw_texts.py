@@ -1,6 +1,5 @@
 """The raw source and reference that belong to a translation."""
 
-import argparse
 from pathlib import Path
 from typing import Any
 
@@ -8,28 +7,31 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.evaluation import test_sets
+from realformer_nmt.evaluation.score import ScoreRequest
 from realformer_nmt.evaluation.test_sets import Files
 
 
-def reference(args: argparse.Namespace, translation: dict[str, Any]) -> Path:
-    found = of_test_set(args, translation)
-    return found.reference if found and not args.reference else raw(args.reference, translation, 1)
+def reference(request: ScoreRequest, translation: dict[str, Any]) -> Path:
+    found = of_test_set(request, translation)
+    return found.reference if found and not request.reference else raw(request.reference, translation, 1)
 
 
-def source(args: argparse.Namespace, translation: dict[str, Any]) -> Path:
-    found = of_test_set(args, translation)
-    return found.source if found and not args.source else raw(args.source, translation, 0)
+def source(request: ScoreRequest, translation: dict[str, Any]) -> Path:
+    found = of_test_set(request, translation)
+    return found.source if found and not request.source else raw(request.source, translation, 0)
 
 
-def of_test_set(args: argparse.Namespace, translation: dict[str, Any]) -> Files | None:
+def of_test_set(request: ScoreRequest, translation: dict[str, Any]) -> Files | None:
     """sacreBLEU's, if that is what was translated."""
-    name = translation.get("test_set") if args.test_set is None else args.test_set
+    name = translation.get("test_set") if request.test_set is None else request.test_set
     if name is None:
         return None
     found = test_sets.find(str(name), tuple(translation["languages"]))
     translated = translation[MADE_FROM]["inputs"].get("input", {}).get("sha256")
     if translated != sha256(found.source):
-        raise UserError(f"{args.translation} is no translation of {found.source}: `translate --test-set {name}` first")
+        raise UserError(
+            f"{request.translation} is no translation of {found.source}: `translate --test-set {name}` first"
+        )
     return found
 
 

@@ -2,7 +2,6 @@
 row each, of three numbers."""
 
 import hashlib
-from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from torch import Tensor
 
 from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.text_lines import read_recorded
+from realformer_nmt.evaluation.evaluate import EvaluateRequest
 
 AGAIN = "`realformer-nmt evaluate --anew` makes it again"
 COLUMNS = 3
@@ -32,7 +32,7 @@ class Rows:
         """A batch."""
         raise NotImplementedError
 
-    def finish(self, args: Namespace) -> None:
+    def finish(self, request: EvaluateRequest) -> None:
         """What `evaluate` is asked for, when fairseq has measured it."""
 
     @property

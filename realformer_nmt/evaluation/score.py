@@ -1,48 +1,53 @@
 """`realformer-nmt score`: a translation against the raw reference, and run.json, which holds all there is to know."""
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from realformer_nmt.common.finished import HELP, Stage
+from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.stage_request import StageRequest
 
 COMET = "Unbabel/wmt22-comet-da"
-EXAMPLE = "example: realformer-nmt score run/test --training run/train.json --output run/run.json"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Scores a folder of `realformer-nmt translate` in every metric that its text allows."
-    parser.epilog = EXAMPLE
-    parser.add_argument(
-        "translation", type=Path, metavar="FOLDER", help="the folder that `realformer-nmt translate` has filled"
+@dataclass(frozen=True, kw_only=True)
+class ScoreRequest(StageRequest):
+    """Score a folder of `realformer-nmt translate` in every metric that its text allows."""
+
+    subcommand: ClassVar[str] = "score"
+    examples: ClassVar[str] = "example: realformer-nmt score run/test --training run/train.json --output run/run.json"
+
+    translation: Path = argument("the folder that `realformer-nmt translate` has filled", metavar="FOLDER")
+    output: Path = option(metavar="RUN.JSON")
+    reference: Path | None = option("raw reference (default: the corpus's)", None, metavar="FILE", either="reference")
+    test_set: str | None = option(
+        "sacreBLEU's, whose source was translated (default: as `translate` noted)",
+        None,
+        metavar="NAME",
+        either="reference",
     )
-    parser.add_argument("--output", type=Path, required=True, metavar="RUN.JSON")
-    reference = parser.add_mutually_exclusive_group()
-    reference.add_argument("--reference", type=Path, metavar="FILE", help="raw reference (default: the corpus's)")
-    reference.add_argument(
-        "--test-set", metavar="NAME", help="sacreBLEU's, whose source was translated (default: as `translate` noted)"
+    source: Path | None = option("raw source, for COMET (default: the corpus's)", None, metavar="FILE")
+    compound_split: bool = option("end with an error if this score is not possible", False)
+    rouge: bool = option("the texts are summaries: compute ROUGE-1, 2 and L too", False)
+    comet: str | None = option(
+        f"compute COMET too (default model: {COMET})", None, metavar="MODEL", without_value=COMET
     )
-    parser.add_argument("--source", type=Path, metavar="FILE", help="raw source, for COMET (default: the corpus's)")
-    parser.add_argument("--compound-split", action="store_true", help="end with an error if this score is not possible")
-    parser.add_argument("--rouge", action="store_true", help="the texts are summaries: compute ROUGE-1, 2 and L too")
-    parser.add_argument(
-        "--comet", nargs="?", const=COMET, metavar="MODEL", help=f"compute COMET too (default model: {COMET})"
-    )
-    parser.add_argument(
-        "--bootstrap", type=int, default=1000, metavar="N", help="samples for the intervals; 0: no intervals"
-    )
-    parser.add_argument("--seed", type=int, default=12345, metavar="N", help="seed of the bootstrap")
-    parser.add_argument("--published", metavar="DATASET", help="show its published figures (default: the corpus)")
-    parser.add_argument("--training", type=Path, metavar="TRAIN.JSON", help="the train.json of `realformer-nmt train`")
-    parser.add_argument("--anew", action="store_true", help=HELP)
+    bootstrap: int = option("samples for the intervals; 0: no intervals", 1000, metavar="N", least=0)
+    seed: int = option("seed of the bootstrap", 12345, metavar="N")
+    published: str | None = option("show its published figures (default: the corpus)", None, metavar="DATASET")
+    training: Path | None = option("the train.json of `realformer-nmt train`", None, metavar="TRAIN.JSON")
+    anew: bool = option(HELP, False)
+
+    def run(self) -> int:
+        from realformer_nmt.evaluation import scoring  # here: --help needs none of it
+
+        return scoring.run(self)
+
+    def stage(self) -> Stage:
+        from realformer_nmt.evaluation import scoring
+
+        return scoring.stage_of(self)
 
 
-def run(args: argparse.Namespace) -> int:
-    from realformer_nmt.evaluation import scoring  # here: --help needs none of it
-
-    return scoring.run(args)
-
-
-def asked(args: argparse.Namespace) -> Stage:
-    from realformer_nmt.evaluation import scoring
-
-    return scoring.asked(args)
+REQUEST = ScoreRequest

@@ -1,6 +1,5 @@
 """The scores of a translation, beside what is published, and all there is to know of how it came about."""
 
-import argparse
 import os
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from realformer_nmt.corpora.tokenise import tokeniser
 from realformer_nmt.evaluation import metric_table, metrics, model_record, published, raw_texts, score_table
 from realformer_nmt.evaluation.metrics import Score, Texts
 from realformer_nmt.evaluation.published import Figure
+from realformer_nmt.evaluation.score import ScoreRequest
 from realformer_nmt.evaluation.translation_files import HYPOTHESES, RECORD, REFERENCE, TOKENISED
 
 PAPERS_METRIC, PAPERS_LINES = "tokenised BLEU newstest2014", 3003
@@ -24,24 +24,22 @@ WANTED = {"files": dict, "lines": int, "languages": list, "subwords": str, "deco
 NAMES = ("corpus", "subset", "published", "hyphens")  # or null
 
 
-def run(args: argparse.Namespace) -> int:
-    if args.bootstrap < 0:
-        raise UserError(f"--bootstrap {args.bootstrap}: allowed is 0 or more")
-    if args.comet:
+def run(request: ScoreRequest) -> int:
+    if request.comet:
         metrics.comet_package()  # before anything else takes its time
-    translation = sealed.read(args.translation / RECORD, WRITER, WANTED)
-    stage = asked(args)
-    if not (args.training or args.anew):
+    translation = sealed.read(request.translation / RECORD, WRITER, WANTED)
+    stage = stage_of(request)
+    if not (request.training or request.anew):
         demand_no_training(stage)
-    if stage.finished(args.anew):
+    if stage.finished(request.anew):
         return 0
-    training = sealed.read(args.training, TRAINER) if args.training else {}
-    files = {"hypotheses": args.translation / HYPOTHESES, "reference": raw_texts.reference(args, translation)}
-    demand_unchanged(args.translation, translation)
+    training = sealed.read(request.training, TRAINER) if request.training else {}
+    files = {"hypotheses": request.translation / HYPOTHESES, "reference": raw_texts.reference(request, translation)}
+    demand_unchanged(request.translation, translation)
     made = stage.begin()
-    with metrics.seeded(args.seed):
-        scores = score(args, translation, *(read_lines(path) for path in files.values()))
-    figures = beside(args.published or dataset(translation))
+    with metrics.seeded(request.seed):
+        scores = score(request, translation, *(read_lines(path) for path in files.values()))
+    figures = beside(request.published or dataset(translation))
     record = {
         "corpus": translation["corpus"],
         "subset": translation.get("subset"),
@@ -51,12 +49,12 @@ def run(args: argparse.Namespace) -> int:
         "models": models(translation),
         "training": training,
         "translation": translation,
-        "files": {name: locate(path, args.output.parent) for name, path in files.items()},
-        "seed": args.seed,
+        "files": {name: locate(path, request.output.parent) for name, path in files.items()},
+        "seed": request.seed,
         "versions": versions(),
         "commit": commit(),
     }
-    with json_records.expected(args.translation / RECORD, WRITER):
+    with json_records.expected(request.translation / RECORD, WRITER):
         told, summed = score_table.table(record, scores, figures), summary(record)
     stage.write(made, {**record, **summed})
     print(told)
@@ -70,27 +68,27 @@ def demand_no_training(stage: Stage) -> None:
         raise UserError(f"{stage.record} was made with --training: give it again, name another place, or pass --anew")
 
 
-def asked(args: argparse.Namespace) -> Stage:
-    record = args.translation / RECORD
+def stage_of(request: ScoreRequest) -> Stage:
+    record = request.translation / RECORD
     translation = sealed.read(record, WRITER, WANTED)
     with json_records.expected(record, WRITER):
         for name in NAMES:
             if not isinstance(translation.get(name), str | None):
                 raise ValueError(f"{name} is {str(translation[name])[:80]!r}, which is no name")
-        return asked_of(args, translation)
+        return stage_of_translation(request, translation)
 
 
-def asked_of(args: argparse.Namespace, translation: dict[str, Any]) -> Stage:
+def stage_of_translation(request: ScoreRequest, translation: dict[str, Any]) -> Stage:
     names = ("compound_split", "comet", "bootstrap", "seed")
-    settings = {name: getattr(args, name) for name in names} | ({"rouge": True} if args.rouge else {})
-    inputs = {name: args.translation / name for name in (RECORD, *translation["files"])}
+    settings = {name: getattr(request, name) for name in names} | ({"rouge": True} if request.rouge else {})
+    inputs = {name: request.translation / name for name in (RECORD, *translation["files"])}
     inputs |= named(map(Path, translation["checkpoints"]))
-    inputs["reference"] = raw_texts.reference(args, translation)
-    if args.comet:
-        inputs["source"] = raw_texts.source(args, translation)
-    if args.training:
-        inputs[args.training.name] = args.training
-    return Stage(args.output, {**settings, "published": args.published or dataset(translation)}, inputs)
+    inputs["reference"] = raw_texts.reference(request, translation)
+    if request.comet:
+        inputs["source"] = raw_texts.source(request, translation)
+    if request.training:
+        inputs[request.training.name] = request.training
+    return Stage(request.output, {**settings, "published": request.published or dataset(translation)}, inputs)
 
 
 def models(translation: dict[str, Any]) -> list[dict[str, Any]]:
@@ -107,26 +105,26 @@ def demand_unchanged(folder: Path, translation: dict[str, Any]) -> None:
 
 
 def score(
-    args: argparse.Namespace, translation: dict[str, Any], hypotheses: list[str], reference: list[str]
+    request: ScoreRequest, translation: dict[str, Any], hypotheses: list[str], reference: list[str]
 ) -> dict[str, Score]:
-    scores = metrics.scores(texts(args, translation, hypotheses, reference), args.bootstrap)
-    if args.comet:
+    scores = metrics.scores(texts(request, translation, hypotheses, reference), request.bootstrap)
+    if request.comet:
         scores["comet"] = metrics.comet(
-            args.comet, read_lines(raw_texts.source(args, translation)), hypotheses, reference
+            request.comet, read_lines(raw_texts.source(request, translation)), hypotheses, reference
         )
     return scores
 
 
 def texts(
-    args: argparse.Namespace, translation: dict[str, Any], hypotheses: list[str], reference: list[str]
+    request: ScoreRequest, translation: dict[str, Any], hypotheses: list[str], reference: list[str]
 ) -> dict[str, Texts]:
     """Hypotheses and reference in every form that there is of them."""
     raw = Texts("raw text", hypotheses, reference)
-    found = {metric_table.RAW: raw} | ({metric_table.SUMMARY: raw} if args.rouge else {})
+    found = {metric_table.RAW: raw} | ({metric_table.SUMMARY: raw} if request.rouge else {})
     if TOKENISED in translation["files"] and REFERENCE in translation["files"]:
-        words = [read_lines(args.translation / name) for name in (TOKENISED, REFERENCE)]
-        found |= tokenised_texts(args, translation["hyphens"], *words)
-    elif args.compound_split:
+        words = [read_lines(request.translation / name) for name in (TOKENISED, REFERENCE)]
+        found |= tokenised_texts(request, translation["hyphens"], *words)
+    elif request.compound_split:
         raise UserError(
             "compound-split BLEU is refused: the papers' protocol needs tokenised text, and this text was not tokenised"
         )
@@ -138,11 +136,11 @@ def texts(
 
 
 def tokenised_texts(
-    args: argparse.Namespace, hyphens: str | None, hypotheses: list[str], reference: list[str]
+    request: ScoreRequest, hyphens: str | None, hypotheses: list[str], reference: list[str]
 ) -> dict[str, Texts]:
     names = {"aggressive": "Moses -a, as the model wrote it", "plain": "Moses, as the model wrote it"}
     own = Texts(names.get(hyphens or "", "words of the data-bin"), hypotheses, reference)
-    if hyphens != "plain" and not args.compound_split:
+    if hyphens != "plain" and not request.compound_split:
         return {metric_table.WORDS: own}
     metrics.demand_whole_compounds(hyphens, hypotheses, reference)
     ours, theirs = (metrics.split_compounds(lines) for lines in (hypotheses, reference))

@@ -1,18 +1,19 @@
 """`realformer-nmt significance A.json B.json ...`: is the difference to A real, or chance of the test set?"""
 
-import argparse
 import logging
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from sacrebleu.significance import PairedTest
 from tabulate import tabulate
 
 from realformer_nmt.common import json_records, sealed
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.request import Request
 from realformer_nmt.common.text_lines import read_recorded
 from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.evaluation import metric_table, metrics
@@ -20,7 +21,6 @@ from realformer_nmt.evaluation import metric_table, metrics
 TESTS = {"ar": "paired approximate randomisation", "bs": "paired bootstrap"}
 WRITER = "`realformer-nmt score` writes it"
 ALPHA = 0.05
-EXAMPLE = "example: realformer-nmt significance runs/pre_ln.json runs/admin.json runs/realformer.json"
 NOTE = """The test says whether the difference would hold on other sentences like these, not whether it would hold after
 another training: for that, train with three seeds or more."""
 
@@ -46,42 +46,42 @@ class Comparison:
     better: bool  # than the baseline, by this score
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Tests each run against the first, the baseline; p is corrected for the number of tests (Holm)."
+@dataclass(frozen=True, kw_only=True)
+class SignificanceRequest(Request):
+    """Test each run against the first, the baseline; p is corrected for the number of tests (Holm)."""
+
+    subcommand: ClassVar[str] = "significance"
+    examples: ClassVar[str] = (
+        "example: realformer-nmt significance runs/pre_ln.json runs/admin.json runs/realformer.json"
     )
-    parser.epilog = EXAMPLE
-    parser.add_argument(
-        "runs", type=Path, nargs="+", metavar="RUN.JSON", help="two or more files of `realformer-nmt score`"
+
+    runs: tuple[Path, ...] = argument("two or more files of `realformer-nmt score`", metavar="RUN.JSON")
+    test: str = option("ar (default): approximate randomisation; bs: bootstrap", "ar", choices=TESTS)
+    metrics: tuple[str, ...] = option(
+        f"one or more of {', '.join(metric_table.tested())}", ("bleu",), choices=metric_table.tested(), metavar="METRIC"
     )
-    parser.add_argument(
-        "--test", choices=TESTS, default="ar", help="ar (default): approximate randomisation; bs: bootstrap"
-    )
-    names = metric_table.tested()
-    parser.add_argument(
-        "--metrics",
-        nargs="+",
-        choices=names,
-        default=["bleu"],
-        metavar="METRIC",
-        help=f"one or more of {', '.join(names)}",
-    )
-    parser.add_argument("--samples", type=int, default=10_000, metavar="N")
-    parser.add_argument("--seed", type=int, default=12345, metavar="N")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes at a time (default: 1)")
-    parser.add_argument("--output", type=Path, metavar="FILE.JSON", help="also write the comparisons to this file")
+    samples: int = option(default=10_000, metavar="N", least=1)
+    seed: int = option(default=12345, metavar="N")
+    jobs: int = option("processes at a time (default: 1)", 1, metavar="N", least=1)
+    output: Path | None = option("also write the comparisons to this file", None, metavar="FILE.JSON")
+
+    def run(self) -> int:
+        return run(self)
 
 
-def run(args: argparse.Namespace) -> int:
-    if len(args.runs) < 2 or args.samples < 1 or args.jobs < 1:
-        raise UserError("give two runs or more; --samples and --jobs are 1 or more")
-    systems = [read(path) for path in args.runs]
-    demand_same_test(args.runs, systems)
-    found = compare(systems, args.metrics, args.test, args.samples, args.seed, args.jobs)
-    print(table(systems[0], found, args))
-    if args.output:
-        test = {"test": TESTS[args.test], "samples": args.samples, "seed": args.seed, "correction": "Holm"}
-        write_json(args.output, {**test, "baseline": systems[0].name, "comparisons": list(map(asdict, found))})
+REQUEST = SignificanceRequest
+
+
+def run(request: SignificanceRequest) -> int:
+    if len(request.runs) < 2:
+        raise UserError(f"{request.runs[0]} alone: give two runs or more, the baseline first")
+    systems = [read(path) for path in request.runs]
+    demand_same_test(request.runs, systems)
+    found = compare(systems, request.metrics, request.test, request.samples, request.seed, request.jobs)
+    print(table(systems[0], found, request))
+    if request.output:
+        test = {"test": TESTS[request.test], "samples": request.samples, "seed": request.seed, "correction": "Holm"}
+        write_json(request.output, {**test, "baseline": systems[0].name, "comparisons": list(map(asdict, found))})
     return 0
 
 
@@ -164,8 +164,8 @@ def signed(difference: float) -> str:
     return told if float(told) else told[1:]
 
 
-def table(baseline: System, found: Sequence[Comparison], args: argparse.Namespace) -> str:
-    smallest = 1 / (args.samples + 1) + 1e-12
+def table(baseline: System, found: Sequence[Comparison], request: SignificanceRequest) -> str:
+    smallest = 1 / (request.samples + 1) + 1e-12
     rows = [
         (
             comparison.system,
@@ -179,5 +179,7 @@ def table(baseline: System, found: Sequence[Comparison], args: argparse.Namespac
         for comparison in found
     ]
     headers = ["run", "metric", "score", "difference", "p", "p (Holm)", f"below {ALPHA}"]
-    head = f"baseline {baseline.name}, {len(baseline.reference)} lines; {TESTS[args.test]}, {args.samples} samples"
+    head = (
+        f"baseline {baseline.name}, {len(baseline.reference)} lines; {TESTS[request.test]}, {request.samples} samples"
+    )
     return "\n\n".join([head, tabulate(rows, headers, disable_numparse=True), NOTE])

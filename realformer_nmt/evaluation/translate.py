@@ -1,80 +1,73 @@
 """`realformer-nmt translate`: a hypothesis for every source line, in the order of the source."""
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from realformer_nmt.checkpoints import run as run_files
 from realformer_nmt.common.finished import HELP, Stage
-from realformer_nmt.corpora import preparation
-from realformer_nmt.evaluation.streams import streaming
-from realformer_nmt.evaluation.translation_files import HYPOTHESES, RECORD, REFERENCE, TOKENISED
+from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.stage_request import StageRequest
+from realformer_nmt.corpora.corpus_options import CorpusOptions
+from realformer_nmt.evaluation.streams import streamed
+from realformer_nmt.evaluation.translation_files import HYPOTHESES
 
 PRECISIONS = ("fp32", "bf16", "int8")  # of kernels/precision.py, which imports torch
 EXACT = "fp32"  # which records do not name
-EXAMPLE = """example:
+DECODING = "decoding, with fairseq-generate's defaults"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslateRequest(CorpusOptions, StageRequest):
+    """Translate a test set or raw text into a folder: hypotheses.txt, raw text, a line for each source line (an empty
+    one for an empty source); hypotheses.tok and reference.tok, without subwords, where the text is tokenised;
+    translation.json, how they were made."""
+
+    subcommand: ClassVar[str] = "translate"
+    examples: ClassVar[str] = """example:
   realformer-nmt translate run/average.pt --prepared data/wmt14_en_de --beam 4 --lenpen 0.6 --output run/test
 """
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        f"Fills a folder: {HYPOTHESES}, raw text, a line for each source line (an empty one for an empty source); "
-        f"{TOKENISED} and {REFERENCE}, without subwords, where the text is tokenised; {RECORD}, how they were made."
+    checkpoints: tuple[Path, ...] = argument(
+        "a checkpoint, or a run's folder; several are used as an ensemble", metavar="CHECKPOINT", parse=run_files.named
     )
-    parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
-    parser.add_argument(
-        "checkpoints",
-        type=run_files.named,
-        nargs="+",
-        metavar="CHECKPOINT",
-        help="a checkpoint, or a run's folder; several are used as an ensemble",
+    subset: str = option("part of the data-bin to translate (default: test)", "test", either="text")
+    input: Path | None = option(
+        "translate this raw text instead; FILE.gz works too, - is stdin", None, metavar="FILE", either="text"
     )
-    preparation.add_arguments(parser)
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--subset", default="test", help="part of the data-bin to translate (default: test)")
-    what.add_argument(
-        "--input", type=Path, metavar="FILE", help="translate this raw text instead; FILE.gz works too, - is stdin"
-    )
-    what.add_argument("--test-set", metavar="NAME", help="translate sacreBLEU's instead, such as wmt24")
-    parser.add_argument(
-        "--output", type=Path, required=True, metavar="FOLDER", help="folder to fill; - prints the hypotheses on stdout"
-    )
-    parser.add_argument("--validate", action="store_true", help="also note loss and greedy BLEU on the validation data")
-    parser.add_argument("--anew", action="store_true", help=HELP)
-    group = parser.add_argument_group("decoding, with fairseq-generate's defaults")
-    group.add_argument("--beam", type=int, default=5)
-    group.add_argument("--lenpen", type=float, default=1.0, help="length penalty; below 1: shorter, above 1: longer")
-    group.add_argument("--max-len-a", type=float, default=0.0, help="at most a * source length + b tokens")
-    group.add_argument("--max-len-b", type=int, default=200)
-    group.add_argument("--max-tokens", type=int, help="tokens in a batch (default: 12000)")
-    group.add_argument("--batch-size", type=int, help="sentences in a batch, at most")
-    half = group.add_mutually_exclusive_group()
-    half.add_argument("--fp16", action="store_true")
-    half.add_argument("--bf16", action="store_true")
-    half.add_argument(
-        "--precision",
+    test_set: str | None = option("translate sacreBLEU's instead, such as wmt24", None, metavar="NAME", either="text")
+    output: Path = option("folder to fill; - prints the hypotheses on stdout", metavar="FOLDER")
+    validate: bool = option("also note loss and greedy BLEU on the validation data", False)
+    anew: bool = option(HELP, False)
+    beam: int = option(default=5, least=1, group=DECODING)
+    lenpen: float = option("length penalty; below 1: shorter, above 1: longer", 1.0, group=DECODING)
+    max_len_a: float = option("at most a * source length + b tokens", 0.0, least=0, group=DECODING)
+    max_len_b: int = option(default=200, least=0, group=DECODING)
+    max_tokens: int | None = option("tokens in a batch (default: 12000)", None, least=1, group=DECODING)
+    batch_size: int | None = option("sentences in a batch, at most", None, least=1, group=DECODING)
+    fp16: bool = option(default=False, group=DECODING, either="precision")
+    bf16: bool = option(default=False, group=DECODING, either="precision")
+    precision: str = option(
+        "of products with weights on a CPU; bf16 and int8 are faster where the processor has them (default: fp32)",
+        EXACT,
         choices=PRECISIONS,
-        default=EXACT,
-        help="of products with weights on a CPU; bf16 and int8 are faster where the processor has them (default: fp32)",
+        group=DECODING,
+        either="precision",
     )
-    group.add_argument("--cpu", action="store_true", help="use the CPU even if there is a GPU")
-    group.add_argument(
-        "--jobs",
-        type=int,
-        default=1,
-        metavar="N",
-        help="processes on a CPU, each with its share of the cores (default: 1)",
+    cpu: bool = option("use the CPU even if there is a GPU", False, group=DECODING)
+    jobs: int = option(
+        "processes on a CPU, each with its share of the cores (default: 1)", 1, metavar="N", least=1, group=DECODING
     )
 
+    def run(self) -> int:
+        from realformer_nmt.evaluation import translation  # here: --help needs none of it
 
-@streaming(HYPOTHESES)
-def run(args: argparse.Namespace) -> int:
-    from realformer_nmt.evaluation import translation  # here: --help needs none of it
+        return streamed(translation.run, self, HYPOTHESES)
 
-    return translation.run(args)
+    def stage(self) -> Stage:
+        from realformer_nmt.evaluation import translation
+
+        return translation.stage_of(self)
 
 
-def asked(args: argparse.Namespace) -> Stage:
-    from realformer_nmt.evaluation import translation
-
-    return translation.asked(args)
+REQUEST = TranslateRequest

@@ -1,7 +1,5 @@
 """The hypotheses that the words of `realformer-nmt translate` ask for, and the record of how they were made."""
 
-import argparse
-import math
 import os
 import tempfile
 import time
@@ -22,95 +20,83 @@ from realformer_nmt.data_bins import databin
 from realformer_nmt.evaluation import heldout, test_sets
 from realformer_nmt.evaluation.generation import Generated, generate
 from realformer_nmt.evaluation.jobs import shares
+from realformer_nmt.evaluation.translate import TranslateRequest
 from realformer_nmt.evaluation.translation_files import HYPOTHESES, RECORD, REFERENCE, TOKENISED
 from realformer_nmt.kernels.precision import EXACT
 
-SMALLEST: dict[str, float] = {
-    "beam": 1,
-    "lenpen": -math.inf,
-    "max_len_a": 0,
-    "max_len_b": 0,
-    "max_tokens": 1,
-    "batch_size": 1,
-    "jobs": 1,
-}
 # docs/text_models.md
 OF_TEXT = ("language_modeling", "masked_lm", "span_masked_lm", "sentence_prediction", "question_answering")
 PLACES = ("data", "prepared", "subwords_folder")  # are no settings
 
 
-def run(args: argparse.Namespace) -> int:
-    demand_possible(args)
-    corpus = preparation.read_arguments(args)
-    stage = asked(args)
-    if stage.finished(args.anew):
+def run(request: TranslateRequest) -> int:
+    check_possible(request)
+    corpus = preparation.requested(request)
+    stage = stage_of(request)
+    if stage.finished(request.anew):
         return 0
     start = time.monotonic()
     made = stage.begin()
-    demand_models(args, corpus)
-    with shares(args.output, made, args.jobs, args.anew) as folder:
-        generated = translate(args, corpus, folder)
-        files = write(generated, corpus, args.output)
+    demand_models(request, corpus)
+    with shares(request.output, made, request.jobs, request.anew) as folder:
+        generated = translate(request, corpus, folder)
+        files = write(generated, corpus, request.output)
         lines, seconds = len(generated.hypotheses), time.monotonic() - start
-        content = {**describe(args, corpus, made), "lines": lines, "seconds": seconds}
+        content = {**describe(request, corpus, made), "lines": lines, "seconds": seconds}
         if generated.validation:
             content["validation"] = {"subset": heldout.SUBSET, **generated.validation}
             print(f"validation: {heldout.describe(content['validation'])}")
-        outputs = [args.output / name for name in files]
+        outputs = [request.output / name for name in files]
         stage.write(made, {**content, "files": files, "versions": versions()}, outputs)
-    print(f"{args.output / HYPOTHESES}: {lines} lines in {seconds:.1f} s")
+    print(f"{request.output / HYPOTHESES}: {lines} lines in {seconds:.1f} s")
     return 0
 
 
-def demand_possible(args: argparse.Namespace) -> None:
-    for name, least in SMALLEST.items():
-        value = getattr(args, name)
-        if value is not None and not least <= value < math.inf:
-            allowed = "a finite number" if least == -math.inf else f"{least} or more"
-            raise UserError(f"--{name.replace('_', '-')} {value}: allowed is {allowed}")
-    selection.named(args.checkpoints)
-    if args.jobs > 1 and not args.cpu and torch.cuda.is_available():
+def check_possible(request: TranslateRequest) -> None:
+    selection.named(request.checkpoints)
+    if request.jobs > 1 and not request.cpu and torch.cuda.is_available():
         raise UserError(
-            f"--jobs {args.jobs} share the cores of a CPU, and here a GPU decodes: pass --cpu too, or one job"
+            f"--jobs {request.jobs} share the cores of a CPU, and here a GPU decodes: pass --cpu too, or one job"
         )
 
 
-def asked(args: argparse.Namespace) -> Stage:
-    corpus = preparation.read_arguments(args)
-    given = raw_text(args, corpus)
-    text = {"subset": None if given else args.subset} | ({} if args.test_set is None else {"test_set": args.test_set})
-    of_text = {"input": given} if given else databin.files(corpus.data, args.subset)
-    if args.validate:
+def stage_of(request: TranslateRequest) -> Stage:
+    corpus = preparation.requested(request)
+    given = raw_text(request, corpus)
+    text = {"subset": None if given else request.subset} | (
+        {} if request.test_set is None else {"test_set": request.test_set}
+    )
+    of_text = {"input": given} if given else databin.files(corpus.data, request.subset)
+    if request.validate:
         of_text |= databin.files(corpus.data, heldout.SUBSET)
     model = sorted(path for path in corpus.folder.glob("*") if path.is_file()) if corpus.folder else []
     dictionaries = {path.name: path for path in (corpus.data / f"dict.{side}.txt" for side in corpus.languages)}
     subwords = {f"subwords/{path.name}": path for path in model}
-    models, others = named(args.checkpoints), {**dictionaries, **of_text, **subwords}
+    models, others = named(request.checkpoints), {**dictionaries, **of_text, **subwords}
     for name in models.keys() & others.keys():
         raise UserError(
             f"{models[name]} is called as another file that is read, {name}: give the checkpoint another name"
         )
     said = {name: value for name, value in corpus.describe().items() if name not in PLACES}
-    settings = {**text, **decoding(args), "validate": args.validate, **said, "steps": str(corpus.steps)}
-    settings |= several(args.checkpoints)
-    return Stage(args.output / RECORD, settings, {**models, **others})
+    settings = {**text, **decoding(request), "validate": request.validate, **said, "steps": str(corpus.steps)}
+    settings |= several(request.checkpoints)
+    return Stage(request.output / RECORD, settings, {**models, **others})
 
 
-def raw_text(args: argparse.Namespace, corpus: Preparation) -> Path | None:
+def raw_text(request: TranslateRequest, corpus: Preparation) -> Path | None:
     """What is translated in place of a subset."""
-    given: Path | None = args.input
-    return given if args.test_set is None else test_sets.find(args.test_set, corpus.languages).source
+    return request.input if request.test_set is None else test_sets.find(request.test_set, corpus.languages).source
 
 
-def demand_models(args: argparse.Namespace, corpus: Preparation) -> None:
-    for path in args.checkpoints:
+def demand_models(request: TranslateRequest, corpus: Preparation) -> None:
+    for path in request.checkpoints:
         if not path.is_file():
             raise UserError(f"{path}: no such file; give checkpoints that fairseq-train or average has saved")
         if os.pathsep in str(path):
             raise UserError(f"{path} has a colon in its name, at which fairseq cuts it in two: give a link without one")
         state = layout.without_weights(path)
         demand_same_languages(path, state, corpus)
-        if args.precision != EXACT and not layout.of_this_package(state):
+        if request.precision != EXACT and not layout.of_this_package(state):
             raise UserError(f"{path} is no model of this package and decodes in {EXACT} alone: leave out --precision")
 
 
@@ -130,45 +116,52 @@ def demand_same_languages(path: Path, state: dict[str, Any], corpus: Preparation
         raise UserError(f"{path} translates from {' to '.join(trained)}, and {pair}: give the data of its pair")
 
 
-def translate(args: argparse.Namespace, corpus: Preparation, folder: Path) -> Generated:
-    text = raw_text(args, corpus)
-    return translate_text(args, corpus, folder, text) if text else translate_subset(args, corpus, folder)
+def translate(request: TranslateRequest, corpus: Preparation, folder: Path) -> Generated:
+    text = raw_text(request, corpus)
+    return translate_text(request, corpus, folder, text) if text else translate_subset(request, corpus, folder)
 
 
-def translate_subset(args: argparse.Namespace, corpus: Preparation, folder: Path) -> Generated:
-    number = databin.count(corpus.data, args.subset, corpus.source, corpus.target)
-    validating = heldout.arguments(args, corpus.data) if args.validate else ()
-    return generate(corpus.data, args.subset, number, arguments(args, corpus), folder, validating, args.jobs)
+def translate_subset(request: TranslateRequest, corpus: Preparation, folder: Path) -> Generated:
+    number = databin.count(corpus.data, request.subset, corpus.source, corpus.target)
+    validating = validate_argv(request, corpus.data) if request.validate else ()
+    return generate(corpus.data, request.subset, number, arguments(request, corpus), folder, validating, request.jobs)
 
 
-def translate_text(args: argparse.Namespace, corpus: Preparation, folder: Path, text: Path) -> Generated:
+def validate_argv(request: TranslateRequest, data: Path) -> list[str]:
+    if len(request.checkpoints) > 1:
+        raise UserError("--validate is for one model: give one checkpoint, or leave the option out")
+    batch = heldout.BatchSize(request.max_tokens, request.batch_size)
+    return heldout.validate_argv(request.checkpoints[0], data, heldout.SUBSET, batch, request.cpu)
+
+
+def translate_text(request: TranslateRequest, corpus: Preparation, folder: Path, text: Path) -> Generated:
     """Through a data-bin that lives as long as this call; fairseq-interactive would split lines at more than \\n."""
-    if args.validate:
+    if request.validate:
         raise UserError("--validate goes with a subset of the data-bin, not with --input or --test-set")
     pieces = corpus.pieces("".join(f"{line}\n" for line in read_lines(text)).encode())
     if not any(pieces):
         return Generated(pieces, None, pieces)
     with tempfile.TemporaryDirectory() as data:
         databin.binarise(pieces, corpus.data, "input", corpus.source, corpus.target, Path(data))
-        return generate(Path(data), "input", len(pieces), arguments(args, corpus), folder, jobs=args.jobs)
+        return generate(Path(data), "input", len(pieces), arguments(request, corpus), folder, jobs=request.jobs)
 
 
-def arguments(args: argparse.Namespace, corpus: Preparation) -> list[str]:
-    paths = ":".join(str(path) for path in args.checkpoints)
+def arguments(request: TranslateRequest, corpus: Preparation) -> list[str]:
+    paths = ":".join(str(path) for path in request.checkpoints)
     words = ["--path", paths, "--source-lang", corpus.source, "--target-lang", corpus.target]
-    for name, value in decoding(args).items():
+    for name, value in decoding(request).items():
         flag = f"--{name.replace('_', '-')}"
         if name == "precision":
             words += ["--model-overrides", repr({"decoding_precision": value})]
         else:
             words += [flag] if value is True else [] if value in (None, False) else [flag, str(value)]
-    return words + (["--cpu"] if args.cpu else [])
+    return words + (["--cpu"] if request.cpu else [])
 
 
-def decoding(args: argparse.Namespace) -> dict[str, Any]:
+def decoding(request: TranslateRequest) -> dict[str, Any]:
     names = ("beam", "lenpen", "max_len_a", "max_len_b", "max_tokens", "batch_size", "fp16", "bf16")
-    found = {name: getattr(args, name) for name in names}
-    return found if args.precision == EXACT else {**found, "precision": args.precision}
+    found = {name: getattr(request, name) for name in names}
+    return found if request.precision == EXACT else {**found, "precision": request.precision}
 
 
 def write(generated: Generated, corpus: Preparation, folder: Path) -> dict[str, str]:
@@ -185,14 +178,14 @@ def write(generated: Generated, corpus: Preparation, folder: Path) -> dict[str, 
     return {name: sha256(folder / name) for name, lines in texts.items() if lines is not None}
 
 
-def describe(args: argparse.Namespace, corpus: Preparation, made: Record) -> dict[str, Any]:
-    texts = corpus.texts.get(args.subset, [])
-    text = raw_text(args, corpus)
-    source = {"input": str(text.resolve())} if text else {"subset": args.subset, "texts": texts}
-    if args.test_set is not None:
-        source["test_set"] = args.test_set
+def describe(request: TranslateRequest, corpus: Preparation, made: Record) -> dict[str, Any]:
+    texts = corpus.texts.get(request.subset, [])
+    text = raw_text(request, corpus)
+    source = {"input": str(text.resolve())} if text else {"subset": request.subset, "texts": texts}
+    if request.test_set is not None:
+        source["test_set"] = request.test_set
     described = {
-        "checkpoints": [str(path.resolve()) for path in args.checkpoints],
-        "checkpoint_sha256": [made["inputs"][name]["sha256"] for name in named(args.checkpoints)],
+        "checkpoints": [str(path.resolve()) for path in request.checkpoints],
+        "checkpoint_sha256": [made["inputs"][name]["sha256"] for name in named(request.checkpoints)],
     }
-    return {**described, **source, **corpus.describe(), "decoding": decoding(args)}
+    return {**described, **source, **corpus.describe(), "decoding": decoding(request)}

@@ -1,21 +1,15 @@
 """`realformer-nmt export`: a trained model in the form that other programs read."""
 
-import argparse
 import importlib
 import importlib.util
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.whole_folders import completed_folder, demand_free
-
-EXAMPLE = """examples:
-  realformer-nmt export runs/admin-18 --to fairseq --output plain
-  realformer-nmt export run/average.pt --prepared data --to fairseq --output plain
-  realformer-nmt export runs/admin-18 --to ctranslate2 --precision int8 --output quick
-  realformer-nmt export runs/realformer-18 --to onnx --output graphs
-"""
-
+from realformer_nmt.corpora.corpus_options import CorpusOptions
 
 EXACT = "fp32"
 
@@ -50,36 +44,43 @@ TARGETS = {
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Fills a folder with a model, its dictionaries and subwords: all of it, or nothing."
-    parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
-    parser.add_argument(
-        "model", type=Path, metavar="RUN_OR_CHECKPOINT", help="a run's folder, or a checkpoint (.pt) of this package"
-    )
-    targets = "; ".join(f"{name}: {target.what}" for name, target in TARGETS.items())
-    parser.add_argument("--to", required=True, choices=TARGETS, help=targets)
-    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="a folder that is not there yet")
-    parser.add_argument("--precision", default=EXACT, help="of the weights: fp32 (default), or int8 where there is one")
-    group = parser.add_argument_group("the corpus, where it is not the one that the model was trained on, in its place")
-    group.add_argument("--prepared", type=Path, metavar="FOLDER", help="folder of `realformer-nmt prepare`")
-    group.add_argument("--data", type=Path, metavar="DATA-BIN", help="data-bin that `prepare` has not made")
-    group.add_argument("--subwords", metavar="HOW", help="with --data: sentencepiece, moses_bpe or none")
-    group.add_argument("--subwords-folder", type=Path, metavar="FOLDER", help="with --data: folder of their model")
-    group.add_argument("--hyphens", metavar="HOW", help="with --data and moses_bpe: aggressive or plain")
+@dataclass(frozen=True, kw_only=True)
+class ExportRequest(CorpusOptions):
+    """Fill a folder with a model, its dictionaries and subwords: all of it, or nothing. The corpus is the one that the
+    model was trained on, unless the options say another."""
+
+    subcommand: ClassVar[str] = "export"
+    examples: ClassVar[str] = """examples:
+  realformer-nmt export runs/admin-18 --to fairseq --output plain
+  realformer-nmt export run/average.pt --prepared data --to fairseq --output plain
+  realformer-nmt export runs/admin-18 --to ctranslate2 --precision int8 --output quick
+  realformer-nmt export runs/realformer-18 --to onnx --output graphs
+"""
+
+    model: Path = argument("a run's folder, or a checkpoint (.pt) of this package", metavar="RUN_OR_CHECKPOINT")
+    to: str = option("; ".join(f"{name}: {target.what}" for name, target in TARGETS.items()), choices=TARGETS)
+    output: Path = option("a folder that is not there yet", metavar="FOLDER")
+    precision: str = option("of the weights: fp32 (default), or int8 where there is one", EXACT)
+
+    def run(self) -> int:
+        return run(self)
 
 
-def run(args: argparse.Namespace) -> int:
-    target = TARGETS[args.to]
-    demand_packages(args.to, target)
-    demand_precision(args.to, target, args.precision)
-    demand_free(args.output)
+REQUEST = ExportRequest
+
+
+def run(request: ExportRequest) -> int:
+    target = TARGETS[request.to]
+    demand_packages(request.to, target)
+    demand_precision(request.to, target, request.precision)
+    demand_free(request.output)
     from realformer_nmt.exporting import source  # here: --help needs none of it
 
-    found = source.load(args)
-    with completed_folder(args.output) as folder:
-        importlib.import_module(target.module).write(found, folder, args.precision)
-        found.record({"to": args.to, "precision": args.precision}, folder)
-    print(f"{args.output}: {found.path} as {target.what}")
+    found = source.load(request.model, request)
+    with completed_folder(request.output) as folder:
+        importlib.import_module(target.module).write(found, folder, request.precision)
+        found.record({"to": request.to, "precision": request.precision}, folder)
+    print(f"{request.output}: {found.path} as {target.what}")
     return 0
 
 

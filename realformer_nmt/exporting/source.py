@@ -1,9 +1,9 @@
 """What is exported: a model, and the words that it reads and writes."""
 
-import argparse
 import json
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 from realformer_nmt.analysis import subject
 from realformer_nmt.checkpoints import inspection, layout, run
 from realformer_nmt.common import sealed
-from realformer_nmt.common.choices import choose
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import MADE_FROM, made_from
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.corpora import preparation
-from realformer_nmt.corpora.preparation import HYPHENS, Preparation
+from realformer_nmt.corpora.corpus_options import CorpusOptions
+from realformer_nmt.corpora.preparation import Preparation
 from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, encoder
-from realformer_nmt.corpora.surface import SURFACES
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.evaluation.translation import demand_same_languages, demand_translates
 from realformer_nmt.model.model import TranslationModel
@@ -66,15 +65,10 @@ class Source(NamedTuple):
         sealed.write(folder / RECORD, {MADE_FROM: made})
 
 
-def load(args: argparse.Namespace) -> Source:
-    path = run.checkpoint(args.model)
+def load(model: Path, options: CorpusOptions) -> Source:
+    path = run.checkpoint(model)
     demand_translates(path, layout.without_weights(path))
-    if args.prepared is None and args.data is None:
-        args.prepared = trained_in(path)
-    for flag, table in (("subwords", SURFACES), ("hyphens", dict.fromkeys(HYPHENS))):
-        if getattr(args, flag) is not None:
-            choose(f"--{flag}", getattr(args, flag), table)
-    corpus = preparation.read_arguments(args)
+    corpus = preparation.requested(options if options.says_corpus() else replace(options, prepared=trained_in(path)))
     demand_same_languages(path, layout.without_weights(path), corpus)
     hashes = {name: sha256(file) for name, file in inputs(path, corpus).items() if file.is_file()}
     demand_subwords(corpus)

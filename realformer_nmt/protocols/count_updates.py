@@ -1,32 +1,38 @@
 """`realformer-nmt updates`: how many updates a training will make."""
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
-from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.request import Request
+from realformer_nmt.protocols.command import flags
 
 LARGEST = 2**31 - 1  # that fairseq counts to
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Prints how many updates fairseq-train makes in so many epochs of a data-bin."
-    parser.epilog = "example: realformer-nmt updates data-bin --gpus 4 --max-tokens 8192 --update-freq 1 --epochs 50"
-    parser.add_argument("data", type=Path, help="the data-bin")
-    parser.add_argument("--gpus", type=int, default=1, metavar="N", help="GPUs of all machines together (default: 1)")
-    parser.add_argument("--max-tokens", type=int, required=True, metavar="N", help="tokens that one GPU takes at once")
-    parser.add_argument("--update-freq", type=int, default=1, metavar="N")
-    parser.add_argument("--epochs", type=int, required=True, metavar="N")
+@dataclass(frozen=True, kw_only=True)
+class UpdatesRequest(Request):
+    """Print how many updates fairseq-train makes in so many epochs of a data-bin."""
+
+    subcommand: ClassVar[str] = "updates"
+    examples: ClassVar[str] = (
+        "example: realformer-nmt updates data-bin --gpus 4 --max-tokens 8192 --update-freq 1 --epochs 50"
+    )
+
+    data: Path = argument("the data-bin")
+    gpus: int = option("GPUs of all machines together (default: 1)", 1, metavar="N", least=1, most=LARGEST)
+    max_tokens: int = option("tokens that one GPU takes at once", metavar="N", least=1, most=LARGEST)
+    update_freq: int = option(default=1, metavar="N", least=1, most=LARGEST)
+    epochs: int = option(metavar="N", least=1, most=LARGEST)
+
+    def run(self) -> int:
+        from realformer_nmt.protocols.updates import length, parse  # here: --help needs none of it
+
+        sizes = {"max-tokens": self.max_tokens, "update-freq": self.update_freq, "max-epoch": self.epochs}
+        argv = [str(self.data), "--arch", "realformer", *flags(sizes)]
+        print(length(parse(argv), self.gpus).updates)
+        return 0
 
 
-def run(args: argparse.Namespace) -> int:
-    given = {"max-tokens": args.max_tokens, "update-freq": args.update_freq, "max-epoch": args.epochs}
-    for flag, value in {**given, "gpus": args.gpus}.items():
-        if value < 1:
-            raise UserError(f"--{flag} {value}: allowed is 1 or more")
-        if value > LARGEST:
-            raise UserError(f"--{flag} {value}: allowed is {LARGEST:,} at most")
-    words = [word for flag, value in given.items() for word in (f"--{flag}", str(value))]
-    from realformer_nmt.protocols.updates import length, parse  # here: --help needs none of it
-
-    print(length(parse([str(args.data), "--arch", "realformer", *words]), args.gpus).updates)
-    return 0
+REQUEST = UpdatesRequest

@@ -55,16 +55,28 @@ class Protocol:
 
     @property
     def averaging(self) -> list[str]:
-        """Options of `realformer-nmt average`."""
+        """Return options of `realformer-nmt average` as argv."""
         return [f"--{self.average_of}", str(self.average)]
 
     @property
+    def decoding_options(self) -> dict[str, Any]:
+        """Return those of `realformer-nmt translate`, by name."""
+        numbers = {"beam": self.beam, "lenpen": _float(self.lenpen), "max_len_a": _float(self.max_len_a)}
+        options = {**numbers, "max_len_b": self.max_len_b, "precision": self.precision}
+        return {name: value for name, value in options.items() if value is not None}
+
+    @property
     def decoding(self) -> list[str]:
-        """Options of `realformer-nmt translate`."""
-        options = {name: getattr(self, name) for name in ("beam", "lenpen", "max_len_a", "max_len_b")}
-        given = {name.replace("_", "-"): f"{value:g}" for name, value in options.items() if value is not None}
-        given |= {"precision": self.precision} if self.precision else {}
-        return [word for option in given.items() for word in (f"--{option[0]}", option[1])]
+        """Return options of `realformer-nmt translate` as argv."""
+        argv = []
+        for name, value in self.decoding_options.items():
+            argv += [f"--{name.replace('_', '-')}", f"{value:g}" if isinstance(value, float) else str(value)]
+        return argv
+
+
+def _float(value: float | None) -> float | None:
+    """Return a number as argparse reads it: TOML's 1 is a whole number."""
+    return None if value is None else float(value)
 
 
 def shipped() -> tuple[str, ...]:

@@ -1,34 +1,39 @@
 """`realformer-nmt protocol NAME`: what a protocol says, as a table or as options for the next commands."""
 
-import argparse
+from dataclasses import dataclass
+from typing import ClassVar
 
 from tabulate import tabulate
 
+from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.request import Request
 from realformer_nmt.protocols.protocol import Protocol, load, shipped
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Shows a protocol, or the options that it gives to `realformer-nmt average` and `translate`."
-    parser.epilog = "example: realformer-nmt protocol realformer --corpus wmt14_en_fr --layers 60-12"
-    parser.add_argument("protocol", help=f"{', '.join(shipped())}, or your own FILE.toml")
-    parser.add_argument("--corpus", metavar="NAME", help="show the settings for this corpus")
-    parser.add_argument("--layers", metavar="N|N-M", help="show the settings for this depth")
-    parser.add_argument(
-        "--options",
-        action="store_true",
-        help="print lines for a script: options of average, options of translate, the seed",
-    )
+@dataclass(frozen=True, kw_only=True)
+class ProtocolRequest(Request):
+    """Show a protocol, or the options that it gives to `realformer-nmt average` and `translate`."""
+
+    subcommand: ClassVar[str] = "protocol"
+    examples: ClassVar[str] = "example: realformer-nmt protocol realformer --corpus wmt14_en_fr --layers 60-12"
+
+    protocol: str = argument(f"{', '.join(shipped())}, or your own FILE.toml")
+    corpus: str | None = option("show the settings for this corpus", None, metavar="NAME")
+    layers: str | None = option("show the settings for this depth", None, metavar="N|N-M")
+    options: bool = option("print lines for a script: options of average, options of translate, the seed", False)
+
+    def run(self) -> int:
+        protocol = load(self.protocol, self.corpus, self.layers)
+        if self.options:
+            print(*protocol.averaging)
+            print(*protocol.decoding)
+            print(protocol.seed)
+        else:
+            print(tabulate(rows(protocol), tablefmt="plain", disable_numparse=True))
+        return 0
 
 
-def run(args: argparse.Namespace) -> int:
-    protocol = load(args.protocol, args.corpus, args.layers)
-    if args.options:
-        print(*protocol.averaging)
-        print(*protocol.decoding)
-        print(protocol.seed)
-    else:
-        print(tabulate(rows(protocol), tablefmt="plain", disable_numparse=True))
-    return 0
+REQUEST = ProtocolRequest
 
 
 def rows(protocol: Protocol) -> list[tuple[str, object]]:

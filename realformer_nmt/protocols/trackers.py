@@ -1,12 +1,14 @@
 """Where else a training logs to. Where it cannot import what it logs with, fairseq goes on without."""
 
-import argparse
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.option import option
+from realformer_nmt.common.request import Request
 from realformer_nmt.protocols.run_files import TENSORBOARD
 
 
@@ -23,33 +25,32 @@ TRACKERS = {  # by fairseq's name
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--tensorboard", action="store_true", help="log to the folder tensorboard/ of each training")
-    parser.add_argument(
-        "--wandb-project", metavar="NAME", help="log to W&B; WANDB_MODE=offline: to wandb/ of each training alone"
+@dataclass(frozen=True, kw_only=True)
+class TrackerOptions(Request):
+    """Base of requests that train: where else a training logs to."""
+
+    tensorboard: bool = option("log to the folder tensorboard/ of each training", False)
+    wandb_project: str | None = option(
+        "log to W&B; WANDB_MODE=offline: to wandb/ of each training alone", None, metavar="NAME"
     )
-    parser.add_argument("--aim-repo", type=Path, metavar="FOLDER", help="log to this repository of Aim")
+    aim_repo: Path | None = option("log to this repository of Aim", None, metavar="FOLDER")
 
 
-def asked(args: argparse.Namespace) -> list[str]:
-    """The same options, of a training of many."""
-    return [*(["--tensorboard"] if args.tensorboard else []), *_elsewhere(args)]
+def flags(options: TrackerOptions, folder: Path) -> list[str]:
+    """Return fairseq-train's flags for a training in `folder`."""
+    argv = ["--tensorboard-logdir", str(folder.absolute() / TENSORBOARD)] if options.tensorboard else []
+    argv += ["--wandb-project", options.wandb_project] if options.wandb_project else []
+    return argv + (["--aim-repo", str(options.aim_repo.absolute())] if options.aim_repo else [])
 
 
-def flags(args: argparse.Namespace) -> list[str]:
-    """Of fairseq-train."""
-    where = args.folder.absolute() / TENSORBOARD
-    return [*(["--tensorboard-logdir", str(where)] if args.tensorboard else []), *_elsewhere(args)]
+def chosen(options: TrackerOptions) -> TrackerOptions:
+    """Return these options alone, of a request that has others too."""
+    return TrackerOptions(**{each.name: getattr(options, each.name) for each in fields(TrackerOptions)})
 
 
-def _elsewhere(args: argparse.Namespace) -> list[str]:
-    words = ["--wandb-project", args.wandb_project] if args.wandb_project else []
-    return words + (["--aim-repo", str(args.aim_repo.absolute())] if args.aim_repo else [])
-
-
-def demand_asked(args: argparse.Namespace) -> None:
+def check_requested(options: TrackerOptions) -> None:
     for tracker in TRACKERS.values():
-        if getattr(args, tracker.option[2:].replace("-", "_")):
+        if getattr(options, tracker.option[2:].replace("-", "_")):
             demand(tracker)
 
 

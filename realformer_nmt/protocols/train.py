@@ -1,108 +1,99 @@
 """`realformer-nmt train`: fairseq-train by a protocol, on the machine at hand, gone on with where it was killed."""
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from realformer_nmt.checkpoints.run import named
 from realformer_nmt.common.finished import Stage
+from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.stage_request import StageRequest
 from realformer_nmt.model.presets import FAMILIES
-from realformer_nmt.protocols import command, trackers
+from realformer_nmt.protocols import command
 from realformer_nmt.protocols.protocol import shipped
 from realformer_nmt.protocols.run_files import CURVES
+from realformer_nmt.protocols.trackers import TrackerOptions
 
-EXAMPLES = """examples:
+BATCH = "the machine and the batch"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainRequest(TrackerOptions, StageRequest):
+    """Train with fairseq-train in FOLDER/checkpoints, by a protocol whose tokens a step are kept on any number of GPUs.
+    The same command goes on after an interruption, and does nothing once all is trained."""
+
+    subcommand: ClassVar[str] = "train"
+    examples: ClassVar[str] = """examples:
   realformer-nmt train --data data/data-bin --arch realformer --layers 18 --folder run
   realformer-nmt train --data data/data-bin --arch realformer --layers 60-12 --folder run --gpus 8 --dry-run
   realformer-nmt train --data data/data-bin --arch admin --layers 2 --protocol small --folder try -- --dropout 0.3
 """
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Trains with fairseq-train in FOLDER/checkpoints, by a protocol whose tokens a step are kept on any number of "
-        "GPUs. The same command goes on after an interruption, and does nothing once all is trained."
-    )
-    parser.epilog, parser.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--data", type=Path, required=True, help="the data-bin that `realformer-nmt prepare` has made")
-    parser.add_argument(
-        "--folder", type=Path, required=True, help="where checkpoints/, train.log and train.json are written"
-    )
-    parser.add_argument("--arch", required=True, metavar="FAMILY", help=", ".join(FAMILIES))
-    parser.add_argument("--kind", help="of a masked model: bert, or etc, for long texts (default: the protocol's)")
-    parser.add_argument("--layers", required=True, metavar="N|N-M", help="layers of encoder and decoder: 18, or 60-12")
-    add_beginning(parser)
-    parser.add_argument("--protocol", default="realformer", help=f"{', '.join(shipped())}, or your own FILE.toml")
-    parser.add_argument(
-        "--corpus", metavar="NAME", help="use the protocol's settings for it (default: as in prepare.json)"
-    )
-    parser.add_argument(
-        "--subwords", choices=command.DETOKENISERS, help="how the data-bin was split (default: as in prepare.json)"
-    )
-    add_batch(parser)
-    add_length(parser)
-    parser.add_argument("--seed", type=int, metavar="N", help="default: the protocol's")
-    parser.add_argument(
-        "--precision",
-        choices=command.PRECISIONS,
-        help="default: fp16 on GPUs, fp32 on a CPU; auto: the same, but bf16 on a CPU that has the instructions",
-    )
-    parser.add_argument(
-        "--bf16", dest="precision", action="store_const", const="bf16", help="the same as --precision bf16"
-    )
-    parser.add_argument("--curves", action="store_true", help=f"write learning curves to FOLDER/{CURVES}")
-    trackers.add_arguments(parser)
-    parser.add_argument("--anew", action="store_true", help="move the run in FOLDER aside, and train again")
-    parser.add_argument("--dry-run", action="store_true", help="print fairseq-train's command, ready to paste")
-    parser.add_argument(
-        "flags", nargs="*", metavar="-- FLAG", help="flags of fairseq-train; they override the protocol's"
-    )
-
-
-def add_beginning(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--from",
-        dest="begin_with",
-        type=named,
+    data: Path = option("the data-bin that `realformer-nmt prepare` has made")
+    folder: Path = option("where checkpoints/, train.log and train.json are written")
+    arch: str = option(", ".join(FAMILIES), metavar="FAMILY")
+    kind: str | None = option("of a masked model: bert, or etc, for long texts (default: the protocol's)", None)
+    layers: str = option("layers of encoder and decoder: 18, or 60-12", metavar="N|N-M")
+    begin_with: Path | None = option(
+        "begin with the weights of this run's folder or checkpoint, trained on data like these (`prepare --like`)",
+        None,
+        flag="--from",
+        parse=named,
         metavar="RUN",
-        help="begin with the weights of this run's folder or checkpoint, trained on data like these (`prepare --like`)",
     )
-    parser.add_argument(
-        "--carry-embeddings",
-        type=Path,
+    carry_embeddings: Path | None = option(
+        "with --from, for data of another vocabulary: take over the embeddings of the pieces that both have; DATA-BIN "
+        "has RUN's dictionaries",
+        None,
         metavar="DATA-BIN",
-        help="with --from, for data of another vocabulary: take over the embeddings of the pieces that both have; "
-        "DATA-BIN has RUN's dictionaries",
+    )
+    protocol: str = option(f"{', '.join(shipped())}, or your own FILE.toml", "realformer")
+    corpus: str | None = option(
+        "use the protocol's settings for it (default: as in prepare.json)", None, metavar="NAME"
+    )
+    subwords: str | None = option(
+        "how the data-bin was split (default: as in prepare.json)", None, choices=command.DETOKENISERS
+    )
+    gpus: int | None = option(
+        "GPUs of each machine (default: all); 0: the CPU", None, metavar="N", least=0, group=BATCH
+    )
+    nodes: int = option("machines; run the same command on each", 1, metavar="N", least=1, group=BATCH)
+    node_rank: int = option("number of this machine, from 0", 0, metavar="N", least=0, group=BATCH)
+    master: str | None = option(
+        "the machine of rank 0, and a port that is free there", None, metavar="HOST:PORT", group=BATCH
+    )
+    max_tokens: int | None = option(
+        "tokens that one GPU takes at once (default: the protocol's)", None, metavar="N", least=1, group=BATCH
+    )
+    tokens_a_step: int | None = option("default: the protocol's", None, metavar="N", least=1, group=BATCH)
+    epochs: int | None = option("default: the protocol's", None, metavar="N", least=1, either="length")
+    updates: int | None = option("default: the protocol's", None, metavar="N", least=1, either="length")
+    average: int | None = option(
+        "checkpoints to keep and average later (default: the protocol's)", None, metavar="N", least=1
+    )
+    seed: int | None = option("default: the protocol's", None, metavar="N")
+    precision: str | None = option(
+        "default: fp16 on GPUs, fp32 on a CPU; auto: the same, but bf16 on a CPU that has the instructions",
+        None,
+        choices=command.PRECISIONS,
+        synonyms={"--bf16": "bf16"},
+    )
+    curves: bool = option(f"write learning curves to FOLDER/{CURVES}", False)
+    anew: bool = option("move the run in FOLDER aside, and train again", False)
+    dry_run: bool = option("print fairseq-train's command, ready to paste", False)
+    flags: tuple[str, ...] = argument(
+        "flags of fairseq-train; they override the protocol's", (), metavar="-- FLAG", last=True
     )
 
+    def run(self) -> int:
+        from realformer_nmt.protocols import training  # here: --help needs none of it
 
-def add_batch(parser: argparse.ArgumentParser) -> None:
-    batch = parser.add_argument_group("the machine and the batch")
-    batch.add_argument("--gpus", type=int, metavar="N", help="GPUs of each machine (default: all); 0: the CPU")
-    batch.add_argument("--nodes", type=int, default=1, metavar="N", help="machines; run the same command on each")
-    batch.add_argument("--node-rank", type=int, default=0, metavar="N", help="number of this machine, from 0")
-    batch.add_argument("--master", metavar="HOST:PORT", help="the machine of rank 0, and a port that is free there")
-    batch.add_argument(
-        "--max-tokens", type=int, metavar="N", help="tokens that one GPU takes at once (default: the protocol's)"
-    )
-    batch.add_argument("--tokens-a-step", type=int, metavar="N", help="default: the protocol's")
+        return training.run(self)
+
+    def stage(self) -> Stage:
+        from realformer_nmt.protocols import training
+
+        return training.stage_of(self)
 
 
-def add_length(parser: argparse.ArgumentParser) -> None:
-    length = parser.add_mutually_exclusive_group()
-    length.add_argument("--epochs", type=int, metavar="N", help="default: the protocol's")
-    length.add_argument("--updates", type=int, metavar="N", help="default: the protocol's")
-    parser.add_argument(
-        "--average", type=int, metavar="N", help="checkpoints to keep and average later (default: the protocol's)"
-    )
-
-
-def run(args: argparse.Namespace) -> int:
-    from realformer_nmt.protocols import training  # here: --help needs none of it
-
-    return training.run(args)
-
-
-def asked(args: argparse.Namespace) -> Stage:
-    from realformer_nmt.protocols import training
-
-    return training.asked(args)
+REQUEST = TrainRequest

@@ -1,6 +1,5 @@
 """The training that the words of `realformer-nmt train` ask for."""
 
-import argparse
 import sys
 from collections.abc import Iterable
 from types import SimpleNamespace
@@ -22,93 +21,96 @@ from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.run_files import RECORD
 from realformer_nmt.protocols.session import Training
+from realformer_nmt.protocols.train import TrainRequest
 
 
-def run(args: argparse.Namespace) -> int:
-    if args.dry_run:
-        words = composition.fairseq_train(args)
-        print(command.pasted(["mkdir", "-p", str(args.folder.absolute())]))  # fairseq makes no folder for its log
+def run(request: TrainRequest) -> int:
+    if request.dry_run:
+        words = composition.fairseq_train(request)
+        print(command.pasted(["mkdir", "-p", str(request.folder.absolute())]))  # fairseq makes no folder for its log
         print(command.pasted(words))
-        prepared = composition.preparation(args)
-        announce(args, composition.load_protocol(args, prepared), prepared)
+        prepared = composition.preparation(request)
+        announce(request, composition.load_protocol(request, prepared), prepared)
         return 0
-    demand_beginning(args)
-    prepared = composition.preparation(args)
-    protocol = composition.load_protocol(args, prepared)
-    machines = composition.find_machines(args)
-    words = composition.compose(args, protocol, machines, prepared)
+    demand_beginning(request)
+    prepared = composition.preparation(request)
+    protocol = composition.load_protocol(request, prepared)
+    machines = composition.find_machines(request)
+    words = composition.compose(request, protocol, machines, prepared)
     cfg = updates.parse(words)
     trackers.demand_installed(cfg)
     if tasks.of(cfg).translates:  # others are built to count their batches
         validate(read_options(TranslationConfig, cfg.model))
-    stage = of_options(args, cfg, machines)
-    if stage.finished(args.anew):
+    stage = of_options(request, cfg, machines)
+    if stage.finished(request.anew):
         return 0
     present = torch.cuda.device_count()
     if machines.gpus > present:
         raise UserError(f"--gpus {machines.gpus}, but this machine has {present}: pass --gpus {present}, or --dry-run")
     check_training(cfg)
-    announce(args, protocol, prepared)
+    announce(request, protocol, prepared)
     if not machines.gpus:
         print("training on the CPU: no GPU is used", file=sys.stderr)
     length = updates.length(cfg, machines.ranks)
     states.demand(protocol, cfg, length)
     lengths.demand(cfg)
-    content = {**summary(args, protocol, machines, length), **counted(stage, cfg, args.anew), "words": words}
-    training = Training(stage, content, machines, args.anew)
-    return training.run([*machines.launcher(), *words, *composition.ending(args, words, machines, length.updates)])
+    content = {**summary(request, protocol, machines, length), **counted(stage, cfg, request.anew), "words": words}
+    training = Training(stage, content, machines, request.anew)
+    return training.run([*machines.launcher(), *words, *composition.ending(request, words, machines, length.updates)])
 
 
-def demand_beginning(args: argparse.Namespace) -> None:
-    if args.carry_embeddings and not args.begin_with:
-        raise UserError(f"--carry-embeddings {args.carry_embeddings} needs --from RUN, whose embeddings they are")
-    if args.begin_with and args.folder.resolve() in args.begin_with.resolve().parents:
-        raise UserError(f"--from {args.begin_with} lies in --folder {args.folder}: train on in a folder of its own")
+def demand_beginning(request: TrainRequest) -> None:
+    if request.carry_embeddings and not request.begin_with:
+        raise UserError(f"--carry-embeddings {request.carry_embeddings} needs --from RUN, whose embeddings they are")
+    if request.begin_with and request.folder.resolve() in request.begin_with.resolve().parents:
+        raise UserError(
+            f"--from {request.begin_with} lies in --folder {request.folder}: train on in a folder of its own"
+        )
 
 
-def announce(args: argparse.Namespace, protocol: Protocol, prepared: dict[str, Any]) -> None:
-    print(origin.line(protocol, args.arch, prepared["corpus"], args.layers), file=sys.stderr)
+def announce(request: TrainRequest, protocol: Protocol, prepared: dict[str, Any]) -> None:
+    print(origin.line(protocol, request.arch, prepared["corpus"], request.layers), file=sys.stderr)
 
 
-def asked(args: argparse.Namespace) -> Stage:
+def stage_of(request: TrainRequest) -> Stage:
     """The same words of this version took the same effect: fairseq reads them only once."""
-    prepared, machines = composition.preparation(args), composition.find_machines(args)
-    words = composition.compose(args, composition.load_protocol(args, prepared), machines, prepared)
-    known = settings.known(args.folder / RECORD, words)
+    prepared, machines = composition.preparation(request), composition.find_machines(request)
+    words = composition.compose(request, composition.load_protocol(request, prepared), machines, prepared)
+    known = settings.known(request.folder / RECORD, words)
     if known is None:
-        return of_options(args, updates.parse(words), machines)
-    return Stage(args.folder / RECORD, known, settings.files(str(args.data), known), lasting=False)
+        return of_options(request, updates.parse(words), machines)
+    return Stage(request.folder / RECORD, known, settings.files(str(request.data), known), lasting=False)
 
 
-def of_options(args: argparse.Namespace, cfg: Any, machines: Machines) -> Stage:
+def of_options(request: TrainRequest, cfg: Any, machines: Machines) -> Stage:
     """The checkpoints may be removed once they are averaged."""
-    made = settings.settings(cfg, machines.ranks, args.precision or "as the device allows")
-    return Stage(args.folder / RECORD, made, settings.inputs(cfg), lasting=False)
+    made = settings.settings(cfg, machines.ranks, request.precision or "as the device allows")
+    return Stage(request.folder / RECORD, made, settings.inputs(cfg), lasting=False)
 
 
-def demand_states(args: argparse.Namespace, measured: Iterable[str] = ()) -> None:
+def demand_states(request: TrainRequest, measured: Iterable[str] = ()) -> None:
     """That what is to be averaged will be there, that subsets can be measured, and that what the training begins with
     fits, asked before anything is trained."""
-    prepared, machines = composition.preparation(args), composition.find_machines(args)
-    protocol = composition.load_protocol(args, prepared)
-    cfg = updates.parse(composition.compose(args, protocol, machines, prepared))
+    prepared, machines = composition.preparation(request), composition.find_machines(request)
+    protocol = composition.load_protocol(request, prepared)
+    cfg = updates.parse(composition.compose(request, protocol, machines, prepared))
     states.demand(protocol, cfg, updates.length(cfg, machines.ranks))
     lengths.demand(cfg, measured)
-    if args.begin_with:
+    if request.begin_with:
         with quiet():
             task = fairseq_tasks.setup_task(cfg.task)
-        demand_same_model(args.begin_with.absolute(), SimpleNamespace(cfg=cfg, task=task))
+        demand_same_model(request.begin_with.absolute(), SimpleNamespace(cfg=cfg, task=task))
 
 
-def summary(args: argparse.Namespace, protocol: Protocol, machines: Machines, length: updates.Length) -> dict[str, Any]:
-    tokens = args.tokens_a_step or protocol.tokens_a_step
+def summary(request: TrainRequest, protocol: Protocol, machines: Machines, length: updates.Length) -> dict[str, Any]:
+    tokens = request.tokens_a_step or protocol.tokens_a_step
     return {
         "protocol": protocol.name,
-        "arch": args.arch,
-        "layers": list(command.layers(args.layers, tasks.TASKS[protocol.task].sides)),
+        "arch": request.arch,
+        "layers": list(command.layers(request.layers, tasks.TASKS[protocol.task].sides)),
         "tokens_a_step": tokens,
         "epochs": protocol.epochs,
-        "flags": args.flags,
+        "flags": list(request.flags),
         "average": protocol.averaging,
         "decoding": protocol.decoding,
         "settings": protocol.train,
@@ -117,5 +119,5 @@ def summary(args: argparse.Namespace, protocol: Protocol, machines: Machines, le
         "gpus": machines.gpus * machines.nodes,
         "machines": machines.nodes,
         "device": torch.cuda.get_device_name(0) if machines.gpus else "CPU",
-        "precision": command.precision_of(machines, args.precision),
+        "precision": command.precision_of(machines, request.precision),
     }

@@ -1,19 +1,27 @@
 """How much the server takes: each limit is an option of `serve`."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
+from typing import Any
+
+from realformer_nmt.common.option import option
+from realformer_nmt.common.request import Request
 
 
-def limit(default: int, what: str) -> int:
-    """The default of a field, with the words of --help."""
-    made: int = field(default=default, metadata={"help": what})
-    return made
+def limit(default: int, what: str) -> Any:
+    """Return a field, with the words of --help."""
+    return option(f"{what} (default: {default})", default, metavar="N", least=1, group="limits")
 
 
-@dataclass(frozen=True)
-class Limits:
+@dataclass(frozen=True, kw_only=True)
+class Limits(Request):
+    """Base of a request to serve: what a server refuses."""
+
     most_bytes: int = limit(1_000_000, "of a request's body; more is answered with 413")
     most_texts: int = limit(100, "of a request; more are answered with 422")
     most_characters: int = limit(2_000, "of a text; more are answered with 422")
     most_beam: int = limit(16, "a request's beam; more is answered with 422")
     most_waiting: int = limit(256, "requests that wait for their turn; one more is answered with 503")
     most_seconds: int = limit(30, "until a request is answered; after that it is answered with 504")
+
+    def limits(self) -> "Limits":
+        return Limits(**{each.name: getattr(self, each.name) for each in fields(Limits)})

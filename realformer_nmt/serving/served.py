@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from realformer_nmt.checkpoints import inspection, layout
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.serving.decoding import Decoding
-from realformer_nmt.serving.translator import Translator, load
+from realformer_nmt.serving.serve import ServeRequest
+from realformer_nmt.serving.translator import Translator, load_for
 
 
 class Served(NamedTuple):
@@ -23,13 +24,13 @@ class Served(NamedTuple):
         return self
 
 
-def serve(runs: Sequence[Path], precision: str, **options: Any) -> dict[str, Served]:
-    """By their names; the options are those of `load`."""
+def serve(request: ServeRequest) -> dict[str, Served]:
+    """Return the models by their names."""
     found = {}
-    for name, run in names(runs).items():
-        translator = load(run, **options)
+    for name, run in names(request.runs).items():
+        translator = load_for(request, run, cpu=request.cpu)
         choices = layout.options(layout.without_weights(translator.checkpoints[0]))
-        found[name] = Served(name, translator, precision, family(choices), layers(choices)).ready()
+        found[name] = Served(name, translator, request.precision, family(choices), layers(choices)).ready()
     return found
 
 

@@ -4,11 +4,11 @@ import itertools
 import math
 import re
 import threading
-from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import torch
 from fairseq import checkpoint_utils, utils
@@ -20,6 +20,7 @@ from realformer_nmt import plugin
 from realformer_nmt.checkpoints import layout, run
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import preparation
+from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.preparation import Preparation
 from realformer_nmt.evaluation.translate import EXACT
 from realformer_nmt.evaluation.translation import demand_same_languages, demand_translates
@@ -134,22 +135,32 @@ def load(
     data: str | PathLike[str] | None = None,
     subwords: str | None = None,
     subwords_folder: str | PathLike[str] | None = None,
-    hyphens: str | None = None,
+    hyphens: Literal["aggressive", "plain"] | None = None,
     cpu: bool = False,
 ) -> Translator:
     """Of a run's folder or a checkpoint, of several an ensemble. How text becomes pieces is read from the folder
     `prepared` by `realformer-nmt prepare` (default: the one that the model was trained on), or told by the others."""
     if not models:
         raise UserError("load() needs a run's folder or a checkpoint")
+    options = CorpusOptions(
+        prepared=None if prepared is None else Path(prepared),
+        data=None if data is None else Path(data),
+        subwords=subwords,
+        subwords_folder=None if subwords_folder is None else Path(subwords_folder),
+        hyphens=hyphens,
+    )
+    return load_for(options, *map(Path, models), cpu=cpu)
+
+
+def load_for(options: CorpusOptions, *models: Path, cpu: bool) -> Translator:
+    """Load models for text of a corpus; that of the first, where the options say none."""
     plugin.register()
-    checkpoints = [run.checkpoint(Path(model)) for model in models]
+    checkpoints = [run.checkpoint(model) for model in models]
     for path in checkpoints:
         demand_translates(path, layout.without_weights(path))
-    if prepared is None and data is None:
-        prepared = trained_in(checkpoints[0])
-    paths = {"prepared": prepared, "data": data, "subwords_folder": subwords_folder}
-    given = {name: None if path is None else Path(path) for name, path in paths.items()}
-    corpus = preparation.read_arguments(Namespace(**given, subwords=subwords, hyphens=hyphens))
+    corpus = preparation.requested(
+        options if options.says_corpus() else replace(options, prepared=trained_in(checkpoints[0]))
+    )
     for path in checkpoints:
         demand_same_languages(path, layout.without_weights(path), corpus)
     return Translator(checkpoints, corpus, torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu"))

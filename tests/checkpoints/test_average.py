@@ -1,12 +1,12 @@
 """The command: of a real training, what it refuses, and what it takes for made."""
 
-import argparse
 import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import argv
 import numpy as np
 import pytest
 import torch
@@ -15,8 +15,7 @@ from snapshots import save
 from tiny_run import Training
 
 from realformer_nmt.checkpoints import layout
-from realformer_nmt.checkpoints.average import add_arguments
-from realformer_nmt.checkpoints.average import run as run_average
+from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.averaging import average
 from realformer_nmt.checkpoints.inspection import inspect
 from realformer_nmt.common.errors import UserError
@@ -55,14 +54,13 @@ def test_what_is_no_whole_checkpoint_is_refused_and_nothing_is_left(tmp_path: Pa
 
 def test_the_average_of_several_is_not_that_of_one_of_them(tmp_path: Path) -> None:
     one, other = (save(tmp_path / f"{value}.pt", {"w": torch.full((3,), float(value))}) for value in (1, 2))
-    parser, output = argparse.ArgumentParser(), tmp_path / "average.pt"
-    add_arguments(parser)
-    assert run_average(parser.parse_args([str(one), str(other), "--output", str(output)])) == 0
+    output = tmp_path / "average.pt"
+    assert argv.read(AverageRequest, one, other, "--output", output).run() == 0
     for left in (one, other):
         with pytest.raises(UserError, match="models was 2, is now nothing"):
-            run_average(parser.parse_args([str(left), "--output", str(output)]))
+            argv.read(AverageRequest, left, "--output", output).run()
     one.unlink()
-    assert run_average(parser.parse_args([str(one), str(other), "--output", str(output)])) == 0
+    assert argv.read(AverageRequest, one, other, "--output", output).run() == 0
     assert torch.load(output, weights_only=True)["model"]["w"].tolist() == [1.5] * 3
 
 
@@ -76,9 +74,7 @@ def test_a_real_run_averages_to_an_ordinary_checkpoint(
 ) -> None:
     """ADMIN's w0 included; the validation of every member is what the training logged."""
     output = tmp_path / "average.pt"
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    assert run_average(parser.parse_args([str(run), "--last", "3", "--output", str(output)])) == 0
+    assert argv.read(AverageRequest, run, "--last", 3, "--output", output).run() == 0
     assert "the average of 3: checkpoint3.pt, checkpoint4.pt, checkpoint5.pt" in capsys.readouterr().out
     states = [layout.load(run / f"checkpoint{epoch}.pt") for epoch in (3, 4, 5)]
     found = layout.load(output)

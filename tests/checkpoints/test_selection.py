@@ -1,14 +1,14 @@
 """Which checkpoints of a folder are averaged."""
 
-import argparse
 from pathlib import Path
 from typing import Any
 
+import argv
 import pytest
 import torch
 from snapshots import CFG, save
 
-from realformer_nmt.checkpoints.average import add_arguments
+from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.averaging import select
 from realformer_nmt.checkpoints.selection import EPOCH, UPDATE, best, last
 from realformer_nmt.common.errors import UserError
@@ -77,8 +77,6 @@ def test_where_the_training_stands_counts_once(
     ],
 )
 def test_a_selection_that_means_nothing_is_refused(tmp_path: Path, arguments: list[str], message: str) -> None:
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
     given = [argument.format(tmp_path) for argument in arguments]
     with pytest.raises(UserError, match=message):
-        select(parser.parse_args([*given, "--output", "x.pt"]))
+        select(argv.read(AverageRequest, *given, "--output", "x.pt"))

@@ -1,7 +1,6 @@
 """`realformer-nmt archs` against the issue's list and parameters counted by hand."""
 
 import json
-from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -27,7 +26,7 @@ def rows(once: Once) -> dict[str, dict[str, object]]:
 
 def test_the_table_says_the_same(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(presets, "PRESETS", {"resi_dual_tiny": presets.PRESETS["resi_dual_tiny"]})
-    assert archs.run(Namespace(json=False, vocabulary=100)) == 0
+    assert archs.ArchsRequest(vocabulary=100).run() == 0
     header, _, row, *_ = capsys.readouterr().out.splitlines()
     assert header.split() == [
         *("arch", "topology", "scaling", "source", "carry", "encoder", "decoder", "width", "parameters")

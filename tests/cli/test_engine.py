@@ -1,6 +1,5 @@
 """The installer of the engine without its network, and the engine that it installed."""
 
-import argparse
 import hashlib
 import importlib.metadata
 import json
@@ -91,7 +90,7 @@ def test_what_pip_is_asked_for(sdist: Path, record: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(engine, "SHA256", hashlib.sha256(sdist.read_bytes()).hexdigest())
     monkeypatch.setenv("CUDA_HOME", "/usr/local/cuda")
     monkeypatch.setenv("READTHEDOCS", "1")
-    assert engine.run(argparse.Namespace(sdist=sdist)) == 0
+    assert engine.InstallEngineRequest(sdist=sdist).run() == 0
     tools, build, install = map(json.loads, record.read_text().splitlines())
     assert "--target" in tools["words"]  # the build tools stay out of the environment
     assert not [word for call in (tools, build, install) for word in call["words"] if word.startswith("torch")]

@@ -1,28 +1,29 @@
 """What a grid may say of its corpus, against the parser of `realformer-nmt prepare`."""
 
-import argparse
 from pathlib import Path
 from typing import get_args, get_type_hints
 
+import argv
 import pytest
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.cells import cells
 from realformer_nmt.comparison.corpus import Options, find
 from realformer_nmt.comparison.grid import load
-from realformer_nmt.corpora import prepare
+from realformer_nmt.corpora.prepare_request import PrepareRequest
+from realformer_nmt.corpora.sample import SampleRequest
 from realformer_nmt.corpora.subwords import METHODS
 
 GRID = 'families = ["pre_ln"]\nlayers = ["1"]\ncorpus = "iwslt14_de_en"\n'
 
 
-def prepared(folder: Path, options: str) -> argparse.Namespace:
-    """What `prepare` makes of the grid's command."""
+def prepared(folder: Path, options: str) -> PrepareRequest:
+    """Return what `prepare` makes of the grid's command."""
     (folder / "grid.toml").write_text(f"{GRID}[prepare]\n{options}")
-    command = find(load(folder / "grid.toml"), None, None, folder / "runs").prepare
-    parser = argparse.ArgumentParser()
-    prepare.add_arguments(parser)
-    return parser.parse_args(command[1:])
+    request = find(load(folder / "grid.toml"), None, None, folder / "runs").prepare
+    assert request is not None
+    assert argv.read(PrepareRequest, *request.argv()) == request
+    return request
 
 
 def test_options_reach_prepare_as_they_are_written(tmp_path: Path) -> None:
@@ -85,22 +86,22 @@ def test_a_share_of_the_pairs_is_trained_on_and_all_else_is_the_same(tmp_path: P
     assert [cell.name for cell in (quarter, whole)] == ["pre_ln-1-data0.25-s1", "pre_ln-1-data1-s1"]
     assert (quarter.data, whole.data) == (runs / "data-0.25/data-bin", runs / "data/data-bin")
     (of_quarter, *others), (of_whole, *same) = (
-        [[word.replace(str(cell.folder), "CELL") for word in stage.words] for stage in cell.stages]
+        [[word.replace(str(cell.folder), "CELL") for word in stage.request.command()] for stage in cell.stages]
         for cell in (quarter, whole)
     )
     assert others == same
     assert [pair for pair in zip(of_quarter, of_whole, strict=True) if len(set(pair)) > 1] == [
         (str(quarter.data), str(whole.data))
     ]
-    sampling = ("sample", str(runs / "data"), "--share", "0.25", "--folder", str(runs / "data-0.25"))
-    assert corpus.commands([0.25, 1]) == [corpus.prepare, sampling]
+    sampling = SampleRequest(prepared=runs / "data", share=0.25, folder=runs / "data-0.25")
+    assert corpus.preparations([0.25, 1]) == [corpus.prepare, sampling]
     (runs / "data").mkdir(parents=True)
     (runs / "data/prepare.json").touch()
-    assert corpus.commands([0.25, 1]) == [sampling]
-    assert corpus.commands([1]) == []
+    assert corpus.preparations([0.25, 1]) == [sampling]
+    assert corpus.preparations([1]) == []
     assert corpus.missing([0.25])
     assert not corpus.missing([1])
     (runs / "data-0.25").mkdir()
     (runs / "data-0.25/prepare.json").touch()
-    assert corpus.commands([0.25]) == [sampling]  # which looks at what is there
+    assert corpus.preparations([0.25]) == [sampling]  # which looks at what is there
     assert not corpus.missing([0.25, 1])

@@ -23,7 +23,7 @@ def test_the_plans_command_trains_a_model_of_the_planned_size(tmp_path: Path, to
     found = cells(grid, find(grid, None, None, tmp_path), tmp_path, 0)
     cell = next(cell for cell in found if cell.name == comparisons.DONE[1])
     words = plan.fairseq_train(cell)
-    cost = plan.cost(cell, words)
+    cost = plan.cost(cell)
     assert (cost.updates, cost.tokens_a_step) == (200, 512)
     assert cost.operations == 6 * cost.parameters * 200 * 512
     assert not (tmp_path / "cells").exists()  # a plan writes nothing
@@ -51,7 +51,9 @@ def test_a_grid_of_summaries_has_rouge_scored(tmp_path: Path, toy_corpus: Path) 
         file.write_text(f'metric = "{metric}"\n{plain}')
         grid = load(file)
         stages = cells(grid, find(grid, None, None, tmp_path), tmp_path, 0)[0].stages
-        assert {(stage.name, word) for stage in stages for word in stage.words if word == "--rouge"} == expected
+        assert {
+            (stage.name, word) for stage in stages for word in stage.request.argv() if word == "--rouge"
+        } == expected
 
 
 def test_a_cells_work_is_its_layers_times_its_updates(tmp_path: Path, toy_corpus: Path) -> None:

@@ -1,16 +1,17 @@
 """Raw text in pieces, as the training text was cut, and back."""
 
-import argparse
 import re
 from pathlib import Path
 
+import argv
 import pytest
 import sentencepiece
 from subword_nmt.learn_bpe import learn_bpe
 
-from realformer_nmt.corpora import preparation, prepare
+from realformer_nmt.corpora import preparation
 from realformer_nmt.corpora.cleaning import Steps
 from realformer_nmt.corpora.preparation import Preparation
+from realformer_nmt.corpora.prepare_request import PrepareRequest
 from realformer_nmt.corpora.surface import SURFACES
 from realformer_nmt.data_bins import databin
 
@@ -52,14 +53,12 @@ def test_raw_text_is_read_as_the_training_text_was(method: str, tmp_path: Path) 
         sides.append(tmp_path / f"text.{language}")
         lines = [f"{line} {number} \N{LEFT DOUBLE QUOTATION MARK}x\u2028y." for number, line in enumerate(RAW * 3)]
         sides[-1].write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
-    parser = argparse.ArgumentParser()
-    prepare.add_arguments(parser)
     texts = [word for split in ("train", "valid", "test") for word in (f"--{split}", *map(str, sides))]
     size = {"sentencepiece": "400", "moses_bpe": "30"}[method]
     own = ["--source", "en", "--target", "de", "--subwords", method, "--vocabulary", size]
     own += ["--normalise-punctuation", "--no-normalise-test"]
-    args = parser.parse_args([*own, *texts, "--folder", str(tmp_path / "prepared"), "--workers", "1", "--quiet"])
-    assert prepare.run(args) == 0
+    to = ("--folder", tmp_path / "prepared", "--workers", "1", "--quiet")
+    assert argv.read(PrepareRequest, *own, *texts, *to).run() == 0
     corpus = preparation.read(tmp_path / "prepared")
     assert corpus.texts == {split: ["text.en"] for split in ("train", "valid", "test")}
     assert corpus.hyphens == ("aggressive" if method == "moses_bpe" else None)

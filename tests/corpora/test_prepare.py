@@ -1,6 +1,5 @@
 """The command itself: killed in every stage and run again, its report, and what it refuses."""
 
-import argparse
 import gzip
 import json
 import multiprocessing
@@ -10,12 +9,14 @@ import signal
 import time
 from pathlib import Path
 
+import argv
 import commands
 import pytest
 from program import realformer_nmt
 
 from realformer_nmt import cli
 from realformer_nmt.corpora.manifest import load
+from realformer_nmt.corpora.prepare_request import PrepareRequest
 from realformer_nmt.corpora.stages import Stages
 from realformer_nmt.corpora.subwords import METHODS
 
@@ -280,18 +281,15 @@ def test_what_cannot_be_is_told(
 
 
 def test_options_change_the_manifests_protocol_and_nothing_else() -> None:
-    from realformer_nmt.corpora import prepare as command
     from realformer_nmt.corpora.sources import job
 
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
     corpus = load("wmt14_en_de")
     for method in METHODS:
-        plain = job(parser.parse_args(["wmt14_en_de", "--folder", "x", "--subwords", method]))
+        plain = job(argv.read(PrepareRequest, "wmt14_en_de", "--folder", "x", "--subwords", method))
         assert plain.plan.protocol == corpus.protocol
         assert plain.vocabulary == {"sentencepiece": 32_000, "moses_bpe": corpus.protocol.bpe}[method]
     changed = job(
-        parser.parse_args(["wmt14_en_de", "--folder", "x", "--ratio", "2.5", "--normalise-test"])
+        argv.read(PrepareRequest, "wmt14_en_de", "--folder", "x", "--ratio", "2.5", "--normalise-test")
     ).plan.protocol
     assert (changed.lengths.ratio, changed.normalise_test) == (2.5, True)
     assert (changed.lengths.max, changed.normalise_punctuation) == (corpus.protocol.lengths.max, True)

@@ -1,6 +1,5 @@
 """A model's validation equals what fairseq-train logged of it, and loss and BLEU computed from its own outputs."""
 
-import argparse
 import json
 import math
 import re
@@ -8,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import argv
 import commands
 import pytest
 import torch
@@ -15,7 +15,8 @@ from fairseq import checkpoint_utils
 from tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.evaluation import translate, translation_files
+from realformer_nmt.evaluation import translation_files
+from realformer_nmt.evaluation.translate import TranslateRequest
 
 DECODING = ["--cpu", "--beam", "1", "--max-len-b", "10"]
 
@@ -26,11 +27,9 @@ def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Pat
 
 
 def translated(data: Path, out: Path, *words: object) -> dict[str, Any]:
-    parser = argparse.ArgumentParser()
-    translate.add_arguments(parser)
     fixed = ["--data", data, "--subwords", "none", "--output", out, *DECODING]
     with commands.starting_forks():
-        assert translate.run(parser.parse_args([*map(str, words), *map(str, fixed)])) == 0
+        assert argv.read(TranslateRequest, *words, *fixed).run() == 0
     record: dict[str, Any] = json.loads((out / translation_files.RECORD).read_text())
     return record
 

@@ -1,22 +1,20 @@
 """The means of fairseq's own meters, and what is refused before a model is loaded."""
 
-import argparse
 import json
 from pathlib import Path
 
+import argv
 import pytest
 from fairseq.logging import metrics
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.evaluation import evaluate, measures
+from realformer_nmt.evaluation import measures
+from realformer_nmt.evaluation.evaluate import EvaluateRequest
 from realformer_nmt.evaluation.sequences import Row, Sequences
 
 
-def parsed(data: Path, *words: object) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    evaluate.add_arguments(parser)
-    given = ("model.pt", "--data", data, "--output", data / "test.json", *words)
-    return parser.parse_args([*map(str, given)])
+def request(data: Path, *words: object) -> EvaluateRequest:
+    return argv.read(EvaluateRequest, "model.pt", "--data", data, "--output", data / "test.json", *words)
 
 
 def test_means_are_those_of_every_batch_by_its_weight() -> None:
@@ -43,7 +41,7 @@ def test_inputs_are_the_subset_and_every_dictionary(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     read = {"input0/test.idx", "input0/test.bin", "input0/dict.txt", "label/dict.txt"}
-    assert measures.asked(parsed(tmp_path)).inputs.keys() == {"checkpoint", *read}
+    assert measures.stage_of(request(tmp_path)).inputs.keys() == {"checkpoint", *read}
 
 
 def test_what_lies_behind_a_link_is_an_input(tmp_path: Path) -> None:
@@ -55,7 +53,7 @@ def test_what_lies_behind_a_link_is_an_input(tmp_path: Path) -> None:
     data.mkdir()
     (data / "input0").symlink_to(tmp_path / "input0")
     (data / "label").symlink_to(tmp_path / "elsewhere")
-    assert measures.asked(parsed(data)).inputs.keys() == {"checkpoint", "input0/test.idx", "label/test.idx"}
+    assert measures.stage_of(request(data)).inputs.keys() == {"checkpoint", "input0/test.idx", "label/test.idx"}
 
 
 @pytest.mark.parametrize(
@@ -72,7 +70,7 @@ def test_what_lies_behind_a_link_is_an_input(tmp_path: Path) -> None:
 )
 def test_mistakes_are_named(words: list[object], told: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=told):
-        measures.asked(parsed(tmp_path, *words))
+        measures.stage_of(request(tmp_path, *words))
 
 
 @pytest.mark.parametrize(("bits", "has"), [(900.0, True), (1500.0, False)])

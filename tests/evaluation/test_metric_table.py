@@ -1,6 +1,5 @@
 """A metric is one row of the table: TER, of which less is better, against sacreBLEU's own."""
 
-import argparse
 import itertools
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from realformer_nmt.comparison import grid
 from realformer_nmt.evaluation import metrics, significance
 from realformer_nmt.evaluation.metric_table import METRICS, RAW, SUMMARY, WORDS
 from realformer_nmt.evaluation.metrics import Texts
-from realformer_nmt.evaluation.significance import System
+from realformer_nmt.evaluation.significance import SignificanceRequest, System
 
 
 @pytest.fixture(autouse=True)
@@ -58,8 +57,8 @@ def test_the_system_with_fewer_errors_is_the_better_one() -> None:
     for row, (fewer, metric) in zip(found, itertools.product((True, False), ("BLEU", "TER")), strict=True):
         assert (row.metric, row.significant, row.better) == (metric, True, fewer)
         assert (row.difference > 0) is (fewer is (metric == "BLEU"))
-    args = argparse.Namespace(samples=1000, test="ar")
-    printed = significance.table(systems[0], found, args).splitlines()
+    request = SignificanceRequest(runs=(), samples=1000, test="ar")
+    printed = significance.table(systems[0], found, request).splitlines()
     assert [line.split()[-1] for line in printed if line.startswith("eighth")] == ["better", "better"]
     assert [line.split()[-1] for line in printed if line.startswith("all")] == ["worse", "worse"]
 

@@ -1,6 +1,5 @@
 """Scores against the sacrebleu command line and fairseq's own scorer; run.json; what is refused."""
 
-import argparse
 import json
 import os
 import subprocess
@@ -8,15 +7,17 @@ import sysconfig
 from pathlib import Path
 from typing import Any
 
+import argv
 import pytest
 from word_salad import texts
 
 from realformer_nmt.common import sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import read_lines, sha256
-from realformer_nmt.evaluation import metrics, raw_texts, score, scoring
+from realformer_nmt.evaluation import metrics, raw_texts, scoring
 from realformer_nmt.evaluation.metric_table import tokenised_bleu
 from realformer_nmt.evaluation.metrics import Texts, measure
+from realformer_nmt.evaluation.score import ScoreRequest
 
 
 def folder_of(
@@ -49,15 +50,13 @@ def folder_of(
     return folder
 
 
-def arguments(folder: Path, *more: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    score.add_arguments(parser)
-    fixed = [str(folder), "--output", str(folder / "run.json"), "--reference", str(folder / "reference.txt")]
-    return parser.parse_args([*fixed, *more])
+def request(folder: Path, *more: str) -> ScoreRequest:
+    fixed = (folder, "--output", folder / "run.json", "--reference", folder / "reference.txt")
+    return argv.read(ScoreRequest, *fixed, *more)
 
 
 def scored(folder: Path, *more: str) -> dict[str, metrics.Score]:
-    args = arguments(folder, *more)
+    args = request(folder, *more)
     translation = json.loads((folder / "translation.json").read_text())
     lines = [read_lines(folder / name) for name in ("hypotheses.txt", "reference.txt")]
     with metrics.seeded(args.seed):
@@ -119,7 +118,7 @@ def test_of_summaries_rouge_is_scored_and_is_part_of_what_was_asked(tmp_path: Pa
     rouge = {score.metric: score.score for score in found.values() if score.metric in by_hand}
     assert rouge == pytest.approx(by_hand)
     assert not {score.metric for score in scored(folder, "--bootstrap", "0").values()} & {*by_hand}
-    settings = [scoring.asked(arguments(folder, *more)).settings for more in (["--rouge"], [])]
+    settings = [scoring.stage_of(request(folder, *more)).settings for more in (["--rouge"], [])]
     assert settings[0] == {**settings[1], "rouge": True}
 
 
@@ -132,10 +131,10 @@ def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
         scored(folder_of(tmp_path, hypotheses, reference), "--seed", "0")
     (folder / "hypotheses.txt").write_text("changed\n")
     with pytest.raises(UserError, match=r"hypotheses\.txt is not what translation\.json describes"):
-        score.run(arguments(folder))
+        request(folder).run()
     (folder / "translation.json").unlink()
     with pytest.raises(UserError, match=r"translation\.json: no such file; `realformer-nmt translate` writes it"):
-        score.run(arguments(folder))
+        request(folder).run()
     with pytest.raises(UserError, match="pass --reference FILE"):
         raw_texts.raw(None, {"prepared": None, "subset": "test"}, 1)
 
@@ -144,7 +143,7 @@ def test_comet_is_never_left_out_silently(tmp_path: Path, monkeypatch: pytest.Mo
     hypotheses, reference = texts(number=3)
     folder = folder_of(tmp_path / "out", hypotheses, reference)
     with pytest.raises(UserError, match="--comet: No module named 'comet'; pip install unbabel-comet"):
-        score.run(arguments(folder, "--comet"))
+        request(folder, "--comet").run()
     package = tmp_path / "site" / "comet"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(
@@ -168,7 +167,7 @@ def test_comet_is_never_left_out_silently(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_record_whose_names_are_none_is_refused_by_name(name: str, tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "out", ["a"], ["a"], **{name: {"a": 1}})
     with pytest.raises(UserError, match=rf"translation\.json .*: {name} is .*, which is no name"):
-        score.run(arguments(folder))
+        request(folder).run()
 
 
 @pytest.mark.parametrize("changes", [{"validation": 5}, {"validation": {"loss": "low", "subset": "valid"}}, {}])
@@ -176,5 +175,5 @@ def test_what_the_table_cannot_show_leaves_no_record(changes: dict[str, Any], tm
     """The last is of no model."""
     folder = folder_of(tmp_path / "out", ["a"], ["a"], **changes)
     with pytest.raises(UserError, match=r"translation\.json is another kind of file"):
-        score.run(arguments(folder, "--bootstrap", "0"))
+        request(folder, "--bootstrap", "0").run()
     assert not (folder / "run.json").exists()

@@ -1,6 +1,5 @@
 """run.json of a real model, and what a second call makes of it."""
 
-import argparse
 import json
 import re
 import shutil
@@ -9,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+import argv
 import commands
 import pytest
 import torch
@@ -60,10 +60,8 @@ def scored(run: Path, toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory
 
 
 def called(command: ModuleType, *words: object) -> int:
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
     with commands.starting_forks():
-        status: int = command.run(parser.parse_args(list(map(str, words))))
+        status: int = argv.read(command.REQUEST, *words).run()
     return status
 
 

@@ -1,6 +1,5 @@
 """p-values against full enumeration and the sacrebleu command line; Holm's correction by hand; what is refused."""
 
-import argparse
 import itertools
 import json
 import os
@@ -9,6 +8,7 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
+import argv
 import numpy as np
 import pytest
 from program import realformer_nmt
@@ -18,7 +18,7 @@ from realformer_nmt.common import sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.evaluation import significance
-from realformer_nmt.evaluation.significance import System, compare, holm, shown
+from realformer_nmt.evaluation.significance import SignificanceRequest, System, compare, holm, shown
 
 WORDS = list("abcdefgh")
 
@@ -47,10 +47,8 @@ def run_json(path: Path, hypotheses: list[str], lines: list[str], corpus: str = 
     return path
 
 
-def called(*words: object) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    significance.add_arguments(parser)
-    return parser.parse_args([*map(str, words)])
+def called(*words: object) -> SignificanceRequest:
+    return argv.read(SignificanceRequest, *words)
 
 
 def test_p_is_what_all_exchanges_of_lines_give() -> None:

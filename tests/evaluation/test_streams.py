@@ -1,33 +1,34 @@
 """`-` among a command's arguments."""
 
-import argparse
 import io
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import commands
 import pytest
 from program import REPOSITORY
 
-from realformer_nmt.evaluation.streams import streaming
+from realformer_nmt.evaluation.streams import streamed
+from realformer_nmt.evaluation.translate import TranslateRequest
 
 
 def test_a_stream_is_kept_beside_its_record(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """So that the record can name what was translated."""
     text = "Zwei Hunde\u2028rennen.\r\n".encode()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-    given: list[argparse.Namespace] = []
+    requests: list[TranslateRequest] = []
 
-    def run(args: argparse.Namespace) -> int:
-        given.append(args)
+    def run(request: TranslateRequest) -> int:
+        requests.append(request)
         return 0
 
-    assert streaming("out")(run)(argparse.Namespace(input=Path("-"), output=tmp_path, beam=3)) == 0
-    (args,) = given
-    assert (args.input.parent, args.output, args.beam) == (tmp_path, tmp_path, 3)
-    assert args.input.read_bytes() == text
+    request = TranslateRequest(checkpoints=(), input=Path("-"), output=tmp_path, beam=3)
+    assert streamed(run, request, "out") == 0
+    assert requests == [replace(request, input=tmp_path / "input.txt")]
+    assert (tmp_path / "input.txt").read_bytes() == text
 
 
 def test_a_closed_output_is_refused_before_anything_is_translated(tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
 """A test set as sacreBLEU keeps it, translated and scored, against its files given by hand."""
 
-import argparse
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import argv
 import commands
 import pytest
 import sacrebleu
@@ -39,10 +39,8 @@ def filled(cache: Path, toy_corpus: Path) -> Path:
 
 
 def run(command: Any, *words: object) -> None:
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
     with commands.starting_forks():
-        assert command.run(parser.parse_args(list(map(str, words)))) == 0
+        assert argv.read(command.REQUEST, *words).run() == 0
 
 
 def test_it_is_translated_and_scored_from_the_cache(

@@ -1,6 +1,5 @@
 """Every line, in order, whatever their number; and text that comes back from subwords as it was."""
 
-import argparse
 import gzip
 import hashlib
 import json
@@ -14,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import argv
 import commands
 import pytest
 import saved
@@ -26,6 +26,7 @@ from realformer_nmt.common.text_lines import read_lines, sha256
 from realformer_nmt.data_bins import databin
 from realformer_nmt.evaluation import translate, translation, translation_files
 from realformer_nmt.evaluation.metric_table import tokenised_bleu
+from realformer_nmt.evaluation.translate import TranslateRequest
 from realformer_nmt.kernels.precision import FORMS, supported
 
 ROUNDED = [name for name in supported() if name != translate.EXACT]
@@ -54,11 +55,9 @@ def of_1001(run: Path, toy_corpus: Path, sentences: list[str], tmp_path_factory:
 
 
 def translated(run: Path, data: Path, folder: Path, *arguments: object) -> list[str]:
-    parser = argparse.ArgumentParser()
-    translate.add_arguments(parser)
     fixed = [run / "checkpoint5.pt", "--data", data, "--subwords", "none", "--output", folder / "out", *DECODING]
     with commands.starting_forks():
-        assert translate.run(parser.parse_args([*map(str, fixed), *map(str, arguments)])) == 0
+        assert argv.read(TranslateRequest, *fixed, *arguments).run() == 0
     return read_lines(folder / "out" / translation_files.HYPOTHESES)
 
 
@@ -87,13 +86,11 @@ def test_text_from_standard_input_and_packed(
 
 
 def test_a_runs_folder_is_its_model(tmp_path: Path) -> None:
-    parser = argparse.ArgumentParser()
-    translate.add_arguments(parser)
     with pytest.raises(UserError, match="holds no model: there is none of "):
-        parser.parse_args([str(tmp_path), "--output", "out"])
+        argv.read(TranslateRequest, tmp_path, "--output", "out")
     for name in ("checkpoint_last.pt", "average.pt"):
         (tmp_path / name).touch()
-        assert parser.parse_args([str(tmp_path), "--output", "out"]).checkpoints == [tmp_path / name]
+        assert argv.read(TranslateRequest, tmp_path, "--output", "out").checkpoints == (tmp_path / name,)
 
 
 @pytest.mark.parametrize("number", [1, 7, 8, 9])
@@ -174,22 +171,18 @@ def test_what_cannot_be_translated_is_refused(
 
 @pytest.mark.parametrize("instead", [["--input", "text"], ["--test-set", "wmt24"]])
 def test_a_subset_beside_other_text_is_refused(instead: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    parser = argparse.ArgumentParser()
-    translate.add_arguments(parser)
     with pytest.raises(SystemExit):
-        parser.parse_args(["model.pt", "--output", "out", "--subset", "valid", *instead])
+        argv.read(TranslateRequest, "model.pt", "--output", "out", "--subset", "valid", *instead)
     assert f"argument {instead[0]}: not allowed with argument --subset" in capsys.readouterr().err
 
 
 def test_a_model_of_an_ensemble_whose_name_fairseq_would_cut_is_refused(toy_corpus: Path, tmp_path: Path) -> None:
     one = saved.save(tmp_path / "one.pt", saved.state(toy_corpus))
     other = Path(shutil.copy(one, tmp_path / "a:b.pt"))
-    parser = argparse.ArgumentParser()
-    translate.add_arguments(parser)
     words = [one, other, "--data", toy_corpus, "--subwords", "none", "--output", tmp_path / "out", *DECODING]
-    args = parser.parse_args([*map(str, words)])
+    request = argv.read(TranslateRequest, *words)
     with pytest.raises(UserError, match=r"a:b\.pt has a colon in its name, at which fairseq cuts it in two"):
-        translate.run(args)
+        request.run()
 
 
 def test_a_translation_of_several_models_is_not_that_of_one_of_them(
@@ -197,22 +190,20 @@ def test_a_translation_of_several_models_is_not_that_of_one_of_them(
 ) -> None:
     models = [run / "checkpoint4.pt", run / "checkpoint5.pt"]
 
-    def asked(*given: Path) -> argparse.Namespace:
-        parser = argparse.ArgumentParser()
-        translate.add_arguments(parser)
-        words = [*given, "--data", toy_corpus, "--subwords", "none", "--output", tmp_path, *DECODING]
-        return parser.parse_args([*map(str, words)])
+    def request(*checkpoints: Path) -> TranslateRequest:
+        words = [*checkpoints, "--data", toy_corpus, "--subwords", "none", "--output", tmp_path, *DECODING]
+        return argv.read(TranslateRequest, *words)
 
-    stage = translation.asked(asked(*models))
+    stage = request(*models).stage()
     stage.write(stage.begin(), {})
     assert stage.standing().done
     for model in models:
         with pytest.raises(UserError, match="models was 2, is now nothing"):
-            translate.run(asked(model))
+            request(model).run()
     with pytest.raises(UserError, match=r"checkpoint5\.pt is given twice"):
-        translate.run(asked(*models, models[1]))
+        request(*models, models[1]).run()
     with pytest.raises(UserError, match=r"other/dict\.src\.txt is called as another file that is read"):
-        translation.asked(asked(tmp_path / "other" / "dict.src.txt"))
+        translation.stage_of(request(tmp_path / "other" / "dict.src.txt"))
 
 
 def test_fairseq_generate_does_not_outlive_a_killed_command(run: Path, toy_corpus: Path, tmp_path: Path) -> None:
@@ -235,21 +226,17 @@ def test_fairseq_generate_does_not_outlive_a_killed_command(run: Path, toy_corpu
 
 def test_a_translation_of_one_job_is_that_of_any_number(run: Path, tmp_path: Path, toy_corpus: Path) -> None:
     """Jobs are no setting that a record compares."""
-    parser = argparse.ArgumentParser()
-    translate.add_arguments(parser)
     fixed = [run / "checkpoint5.pt", "--data", toy_corpus, "--subwords", "none", "--output", tmp_path]
-    one, two = (translate.asked(parser.parse_args([*map(str, fixed), "--jobs", number])) for number in "12")
+    one, two = (argv.read(TranslateRequest, *fixed, "--jobs", number).stage() for number in "12")
     assert (one.settings, one.inputs) == (two.settings, two.inputs)
 
 
 def test_jobs_do_not_share_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    parser = argparse.ArgumentParser()
-    translate.add_arguments(parser)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     words = ["a.pt", "--output", "out", "--jobs", "2"]
-    translation.demand_possible(parser.parse_args([*words, "--cpu"]))
+    translation.check_possible(argv.read(TranslateRequest, *words, "--cpu"))
     with pytest.raises(UserError, match="--jobs 2 share the cores of a CPU"):
-        translation.demand_possible(parser.parse_args(words))
+        translation.check_possible(argv.read(TranslateRequest, *words))
 
 
 def test_the_precisions_on_offer_are_those_there_are() -> None:
@@ -272,8 +259,6 @@ def test_a_precision_is_noted_and_nearly_the_exact_one(
 def test_a_model_of_fairseqs_own_has_no_other_precision(toy_corpus: Path, tmp_path: Path) -> None:
     sizes = ("--encoder-embed-dim", "8", "--decoder-embed-dim", "8")
     path = saved.save(tmp_path / "stock.pt", saved.state(toy_corpus, *sizes, arch="transformer"))
-    parser = argparse.ArgumentParser()
-    translate.add_arguments(parser)
     words = ["--data", toy_corpus, "--subwords", "none", "--output", tmp_path / "out", "--precision", "bf16"]
     with pytest.raises(UserError, match=r"stock.pt is no model of this package and decodes in fp32 alone"):
-        translate.run(parser.parse_args([str(word) for word in (path, *words)]))
+        argv.read(TranslateRequest, path, *words).run()

@@ -1,7 +1,6 @@
 """A language model is none that translates, whatever words it knows."""
 
 import shutil
-from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from omegaconf import OmegaConf
 import realformer_nmt
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import preparation
+from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.evaluation.translation import demand_same_languages
 from realformer_nmt.exporting import source as exporting
 from realformer_nmt.protocols import updates
@@ -46,12 +46,10 @@ def test_a_language_model_does_not_pass_for_one_that_translates(language_model: 
         checkpoint_utils.load_model_ensemble_and_task(
             [str(language_model)], task=tasks.setup_task(OmegaConf.create(asked))
         )
-    corpus = preparation.read_arguments(
-        Namespace(**{**dict.fromkeys(OF_CORPUS), "data": toy_corpus, "subwords": "none"})
-    )
+    corpus = preparation.requested(CorpusOptions(data=toy_corpus, subwords="none"))
     with pytest.raises(UserError, match=r"lm\.pt is of --task language_modeling, whose models do not translate"):
         demand_same_languages(language_model, torch.load(language_model, weights_only=False), corpus)
     with pytest.raises(UserError, match=r"lm\.pt is of --task language_modeling, whose models do not translate"):
         realformer_nmt.load(language_model)
     with pytest.raises(UserError, match=r"lm\.pt is of --task language_modeling, whose models do not translate"):
-        exporting.load(Namespace(model=language_model))
+        exporting.load(language_model, CorpusOptions())

@@ -1,20 +1,22 @@
 """The commands that records of docs/results hold, as today's commands read them."""
 
-import argparse
 import json
 import shlex
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import argv
 import pytest
 from program import REPOSITORY
 
-from realformer_nmt.checkpoints import average, averaging
+from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.corpora import manifest
-from realformer_nmt.evaluation import translate, translation
-from realformer_nmt.protocols import composition, train
+from realformer_nmt.evaluation import translation
+from realformer_nmt.evaluation.translate import TranslateRequest
+from realformer_nmt.protocols import composition
+from realformer_nmt.protocols.train import TrainRequest
 
 RESULTS = REPOSITORY / "docs" / "results"
 
@@ -45,23 +47,17 @@ def cells() -> Iterator[RecordedCell]:
                 yield RecordedCell(file, content["corpus"], cell)
 
 
-def parsed(command: Any, words: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
-    return parser.parse_args(words)
-
-
 def fairseq_train(cell: RecordedCell, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return fairseq-train's flags as `train` composes them today, in a folder where nothing was prepared."""
     monkeypatch.chdir(folder)
-    args = parsed(train, cell.command("train") or [])
-    if args.protocol.endswith(".toml"):
+    request = argv.read(TrainRequest, *(cell.command("train") or []))
+    if request.protocol.endswith(".toml"):
         places = (cell.file.parent, RESULTS / "multi30k_en_de")
-        args.protocol = str(next(file for place in places if (file := place / Path(args.protocol).name).is_file()))
-    if args.corpus is None and cell.command("translate"):
-        write_preparation(args.data.parent, cell.corpus)
-    prepared, machines = composition.preparation(args), composition.find_machines(args)
-    return composition.compose(args, composition.load_protocol(args, prepared), machines, prepared)
+        file = next(file for place in places if (file := place / Path(request.protocol).name).is_file())
+        request = replace(request, protocol=str(file))
+    if request.corpus is None and cell.command("translate"):
+        write_preparation(request.data.parent, cell.corpus)
+    return composition.fairseq_flags(request)
 
 
 def write_preparation(folder: Path, corpus: str) -> None:
@@ -72,14 +68,13 @@ def write_preparation(folder: Path, corpus: str) -> None:
 
 
 def averaging_settings(cell: RecordedCell, folder: Path) -> dict[str, Any]:
-    args = parsed(average, cell.command("average") or [])
-    args.output = folder / "average.pt"
+    request = argv.read(AverageRequest, *(cell.command("average") or []))
     (folder / "average.pt.json").touch()  # the checkpoints of a finished average may be gone
-    return dict(averaging.asked(args).settings)
+    return dict(replace(request, output=folder / "average.pt").stage().settings)
 
 
 def decoding_settings(cell: RecordedCell) -> dict[str, Any]:
-    return translation.decoding(parsed(translate, cell.command("translate") or []))
+    return translation.decoding(argv.read(TranslateRequest, *(cell.command("translate") or [])))
 
 
 def base_names(words: list[str]) -> list[str]:

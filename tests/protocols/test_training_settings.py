@@ -1,26 +1,25 @@
 """What of fairseq-train's options counts as another training, and what does not."""
 
-import argparse
 import functools
 from pathlib import Path
 
+import argv
 import pytest
 
 from realformer_nmt.common.provenance import differences, made_from
 from realformer_nmt.data_bins import databin
-from realformer_nmt.protocols import command, composition, settings, train, updates
+from realformer_nmt.protocols import command, composition, settings, updates
 from realformer_nmt.protocols.command import Machines
+from realformer_nmt.protocols.train import TrainRequest
 
 BASE = ["--arch", "realformer", "--layers", "1", "--protocol", "small", "--gpus", "0", "--max-tokens", "500"]
 BASE += ["--tokens-a-step", "1000"]
 
 
 def compute(data: Path, *options: str, ranks: int = 1, precision: str = "fp32") -> dict[str, object]:
-    parser = argparse.ArgumentParser()
-    train.add_arguments(parser)
-    args = parser.parse_args(["--data", str(data), "--folder", "run", *BASE, *options])
-    prepared = composition.preparation(args)
-    words = composition.compose(args, composition.load_protocol(args, prepared), Machines(0), prepared)
+    request = argv.read(TrainRequest, "--data", data, "--folder", "run", *BASE, *options)
+    prepared = composition.preparation(request)
+    words = composition.compose(request, composition.load_protocol(request, prepared), Machines(0), prepared)
     return settings.settings(updates.parse(words), ranks, precision)
 
 
@@ -88,12 +87,12 @@ def test_inputs_are_the_data_and_what_the_training_begins_from(
     toy_corpus: Path, tmp_path: Path, options: list[str]
 ) -> None:
     (tmp_path / "average.pt").touch()
-    parser = argparse.ArgumentParser()
-    train.add_arguments(parser)
     words = [word.replace("RUN", str(tmp_path)) for word in options]
-    args = parser.parse_args(["--data", str(toy_corpus), "--folder", "run", *BASE, *words])
-    prepared = composition.preparation(args)
-    cfg = updates.parse(composition.compose(args, composition.load_protocol(args, prepared), Machines(0), prepared))
+    request = argv.read(TrainRequest, "--data", toy_corpus, "--folder", "run", *BASE, *words)
+    prepared = composition.preparation(request)
+    cfg = updates.parse(
+        composition.compose(request, composition.load_protocol(request, prepared), Machines(0), prepared)
+    )
     names = {path.name for path in toy_corpus.iterdir() if path.name.startswith(("train.", "valid.", "dict."))}
     assert set(settings.inputs(cfg)) == {*names, "average.pt"}
     assert len(names) == 10

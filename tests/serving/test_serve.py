@@ -1,18 +1,19 @@
 """The command line of `realformer-nmt serve`."""
 
-import argparse
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import get_args, get_type_hints
 
+import argv
 import pytest
 
 from realformer_nmt import command
-from realformer_nmt.corpora.preparation import HYPHENS
+from realformer_nmt.corpora.corpus_options import SUBWORDS
 from realformer_nmt.corpora.surface import SURFACES
 from realformer_nmt.kernels.precision import FORMS
-from realformer_nmt.serving import serve
 from realformer_nmt.serving.limits import Limits
+from realformer_nmt.serving.serve import ServeRequest
 
 
 @pytest.mark.parametrize("missing", ["fastapi", "uvicorn"])
@@ -46,15 +47,14 @@ def test_what_cannot_be_is_refused_in_a_line(
 
 
 def test_every_limit_is_an_option_with_its_default() -> None:
-    parser = argparse.ArgumentParser()
-    serve.add_arguments(parser)
-    assert serve.limits_of(parser.parse_args(["run"])) == Limits()
+    assert argv.read(ServeRequest, "run").limits() == Limits()
     for number, each in enumerate(fields(Limits), 7):
         option = f"--{each.name.replace('_', '-')}"
-        assert vars(serve.limits_of(parser.parse_args(["run", option, str(number)])))[each.name] == number
+        assert argv.read(ServeRequest, "run", option, number).limits() == replace(Limits(), **{each.name: number})
 
 
 def test_the_choices_on_offer_are_those_there_are() -> None:
-    assert set(serve.PRECISIONS) == FORMS.keys()
-    assert set(serve.SUBWORDS) == SURFACES.keys()
-    assert serve.HYPHENS == HYPHENS
+    hints = get_type_hints(ServeRequest)
+    assert set(get_args(hints["precision"])) == FORMS.keys()
+    assert set(SUBWORDS) == SURFACES.keys()
+    assert set(get_args(get_args(hints["hyphens"])[0])) == {"aggressive", "plain"}

@@ -1,0 +1,71 @@
+"""Options of a request: what argparse and the checks need to know of a field, besides its type and its default."""
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import MISSING, Field, dataclass, field
+from typing import Any
+
+from realformer_nmt.common.choices import unknown
+from realformer_nmt.common.errors import OptionError
+
+SPEC = "spec"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """How a field is given, and what it may be."""
+
+    help: str | None = None
+    positional: bool = False
+    flag: str | None = None  # where it is not the field's name
+    metavar: str | tuple[str, ...] | None = None
+    choices: Collection[Any] | None = None
+    parse: Any = None  # text -> value; by default the type itself
+    least: float | None = None
+    most: float | None = None
+    group: str | None = None  # the title that it stands under in --help
+    either: str | None = None  # options of one name exclude each other
+    without_value: Any = None  # what the option alone means: --comet
+    repeated: bool = False  # --name A --name B, not --name A B
+    synonyms: Mapping[str, Any] = field(default_factory=dict)  # switches that set it: {"--bf16": "bf16"}
+    last: bool = False  # the words after `--`
+
+
+def argument(help: str | None = None, default: Any = MISSING, **spec: Any) -> Any:
+    """Return a field that is given by its place."""
+    return field(default=default, metadata={SPEC: Spec(help=help, positional=True, **spec)})
+
+
+def option(help: str | None = None, default: Any = MISSING, **spec: Any) -> Any:
+    """Return a field that is given by its name: `max_tokens` by `--max-tokens`; without a default it is required."""
+    return field(default=default, metadata={SPEC: Spec(help=help, **spec)})
+
+
+def spec_of(each: "Field[Any]") -> Spec:
+    spec: Spec = each.metadata[SPEC]
+    return spec
+
+
+def flag_of(each: "Field[Any]") -> str:
+    return spec_of(each).flag or f"--{each.name.replace('_', '-')}"
+
+
+def check(each: "Field[Any]", value: Any) -> None:
+    """Refuse a value that no run could use."""
+    spec, flag = spec_of(each), flag_of(each)
+    for one in value if isinstance(value, tuple) else [value]:
+        if spec.choices is not None and one is not None and one not in spec.choices:
+            raise OptionError(unknown(flag, str(one), [str(choice) for choice in spec.choices]))
+        if isinstance(one, int | float) and not isinstance(one, bool) and not allowed(spec, one):
+            raise OptionError(f"{flag} {one}: allowed is {range_of(spec)}")
+
+
+def allowed(spec: Spec, value: float) -> bool:
+    least, most = spec.least, spec.most
+    return math.isfinite(value) and (least is None or value >= least) and (most is None or value <= most)
+
+
+def range_of(spec: Spec) -> str:
+    if spec.least is None:
+        return "a finite number" if spec.most is None else f"{spec.most:,} or less"
+    return f"{spec.least:,} or more" if spec.most is None else f"{spec.least:,} to {spec.most:,}"

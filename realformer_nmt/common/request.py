@@ -1,0 +1,60 @@
+"""Requests: what a command is asked to do, as a frozen dataclass that fills argparse and prints itself as argv.
+
+A field is an argument or an option of the command, and its type says how it is read: `bool` is a switch, `int | None` a
+number that may be left out, `tuple[Path, ...]` one file or more.
+"""
+
+import argparse
+import shlex
+from dataclasses import dataclass, fields
+from inspect import getdoc
+from typing import Any, ClassVar, TypeVar, get_type_hints
+
+from realformer_nmt.common import request_argv
+from realformer_nmt.common.option import check, spec_of
+
+SomeRequest = TypeVar("SomeRequest", bound="Request")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """Base of all requests: each is checked when it is built, whether by argparse or in Python."""
+
+    subcommand: ClassVar[str] = ""  # of realformer-nmt
+    examples: ClassVar[str | None] = None
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            check(each, getattr(self, each.name))
+
+    @classmethod
+    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
+        parser.description = getdoc(cls)
+        parser.epilog, parser.formatter_class = cls.examples, argparse.RawDescriptionHelpFormatter
+        request_argv.add_arguments(parser, fields(cls), get_type_hints(cls))
+
+    @classmethod
+    def from_args(cls: type[SomeRequest], args: argparse.Namespace) -> SomeRequest:
+        return cls(**{each.name: request_argv.as_tuple(getattr(args, each.name)) for each in fields(cls)})
+
+    def as_options(self) -> dict[str, Any]:
+        """Return the fields by name, to build a request that has them too."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    def argv(self) -> list[str]:
+        """Return the words that ask for the same, without what is a default anyway."""
+        words: list[str] = []
+        for each in sorted(fields(self), key=lambda each: spec_of(each).last):
+            words += request_argv.written(each, getattr(self, each.name))
+        return words
+
+    def command(self) -> list[str]:
+        """Return the whole command of a shell."""
+        return ["realformer-nmt", self.subcommand, *self.argv()]
+
+    def __str__(self) -> str:
+        return shlex.join(self.argv())
+
+    def run(self) -> int:
+        """Do what is asked, and return the exit status."""
+        raise NotImplementedError

@@ -1,0 +1,116 @@
+"""A request's fields in argparse, and in argv again."""
+
+import argparse
+import types
+import typing
+from collections.abc import Iterator, Sequence
+from dataclasses import MISSING, Field
+from typing import Any
+
+from realformer_nmt.common.option import Spec, flag_of, spec_of
+
+
+class Shape(typing.NamedTuple):
+    """How many values a field takes, and of which type each is."""
+
+    type: Any
+    many: bool = False
+    together: int | None = None  # values of one occurrence: --train SOURCE TARGET
+    optional: bool = False
+    choices: tuple[str, ...] | None = None  # those of a Literal
+
+    @classmethod
+    def of(cls, hint: Any) -> "Shape":
+        optional = typing.get_origin(hint) in (typing.Union, types.UnionType)
+        if optional:
+            hint = next(each for each in typing.get_args(hint) if each is not types.NoneType)
+        if typing.get_origin(hint) is typing.Literal:
+            return cls(str, optional=optional, choices=typing.get_args(hint))
+        if typing.get_origin(hint) is not tuple:
+            return cls(hint, optional=optional)
+        item = typing.get_args(hint)[0]
+        if typing.get_origin(item) is tuple:
+            return cls(typing.get_args(item)[0], many=True, together=len(typing.get_args(item)))
+        return cls(item, many=True)
+
+
+def add_arguments(parser: argparse.ArgumentParser, fields: "Sequence[Field[Any]]", hints: dict[str, Any]) -> None:
+    """Add an argument for each field; `hints` are the types by their names."""
+    homes: dict[tuple[str | None, str | None], Any] = {(None, None): parser}
+    for each in fields:
+        spec = spec_of(each)
+        add_argument(_home(homes, spec.group, spec.either), each, Shape.of(hints[each.name]))
+
+
+def add_argument(home: Any, each: "Field[Any]", shape: Shape) -> None:
+    spec = spec_of(each)
+    keywords: dict[str, Any] = {"help": spec.help, "default": default_of(each)}
+    if shape.type is bool:
+        keywords["action"] = argparse.BooleanOptionalAction if shape.optional else "store_true"
+    else:
+        keywords |= {
+            "metavar": spec.metavar,
+            "choices": spec.choices or shape.choices,
+            "type": spec.parse or shape.type,
+        }
+        keywords |= counted(spec, shape, required=each.default is MISSING)
+    if spec.positional:
+        home.add_argument(each.name, **keywords)
+        return
+    home.add_argument(flag_of(each), dest=each.name, required=each.default is MISSING, **keywords)
+    for flag, value in spec.synonyms.items():
+        home.add_argument(
+            flag, dest=each.name, action="store_const", const=value, help=f"the same as {flag_of(each)} {value}"
+        )
+
+
+def default_of(each: "Field[Any]") -> Any:
+    """Return it as argparse does, which appends to lists."""
+    if each.default is MISSING:
+        return None
+    return list(each.default) if isinstance(each.default, tuple) else each.default
+
+
+def counted(spec: Spec, shape: Shape, required: bool) -> dict[str, Any]:
+    """Return argparse's `nargs` and `action`."""
+    if spec.without_value is not None:
+        return {"nargs": "?", "const": spec.without_value}
+    if shape.together or (shape.many and spec.repeated):
+        return {"action": "append", **({"nargs": shape.together} if shape.together else {})}
+    if shape.many:
+        return {"nargs": "+" if required or not spec.positional else "*"}
+    return {"nargs": "?"} if spec.positional and not required else {}
+
+
+def as_tuple(value: Any) -> Any:
+    """Return argparse's lists as tuples."""
+    return tuple(map(as_tuple, value)) if isinstance(value, list) else value
+
+
+def written(each: "Field[Any]", value: Any) -> Iterator[str]:
+    """Yield a field's part of argv."""
+    spec, flag = spec_of(each), flag_of(each)
+    if value is None or value == each.default:
+        return
+    if spec.last:
+        yield from ("--", *map(str, value))
+    elif spec.positional:
+        yield from map(str, value if isinstance(value, tuple) else [value])
+    elif isinstance(value, bool):
+        yield flag if value else f"--no-{each.name.replace('_', '-')}"
+    elif not isinstance(value, tuple):
+        yield from (flag, str(value))
+    elif isinstance(value[0], tuple) or spec.repeated:
+        for one in value:
+            yield from (flag, *map(str, one if isinstance(one, tuple) else [one]))
+    else:
+        yield from (flag, *map(str, value))
+
+
+def _home(homes: dict[tuple[str | None, str | None], Any], group: str | None, either: str | None) -> Any:
+    """Return the parser, or its group, to which an option is added."""
+    if (group, None) not in homes:
+        homes[group, None] = homes[None, None].add_argument_group(group)
+    if (group, either) not in homes:
+        homes[group, either] = homes[group, None].add_mutually_exclusive_group()
+    return homes[group, either]

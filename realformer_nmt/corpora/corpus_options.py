@@ -1,0 +1,27 @@
+"""The options that say how text becomes what a model reads: a prepared folder, or the data-bin and its subwords."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from realformer_nmt.common.option import option
+from realformer_nmt.common.request import Request
+
+SUBWORDS = ("sentencepiece", "moses_bpe", "none")  # the rows of corpora/surface.py, which imports much
+GROUP = "the corpus: a prepared folder, or the other options"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusOptions(Request):
+    """Base of requests that read text as a model does."""
+
+    prepared: Path | None = option("folder of `realformer-nmt prepare`", None, metavar="FOLDER", group=GROUP)
+    data: Path | None = option("data-bin of the trained model", None, metavar="FOLDER", group=GROUP)
+    subwords: str | None = option("how the data-bin was split into subwords", None, choices=SUBWORDS, group=GROUP)
+    subwords_folder: Path | None = option("folder with the subword model", None, metavar="FOLDER", group=GROUP)
+    hyphens: Literal["aggressive", "plain"] | None = option(
+        "for moses_bpe: how the tokeniser treated hyphens, with Moses' -a or without", None, group=GROUP
+    )
+
+    def says_corpus(self) -> bool:
+        return self.prepared is not None or self.data is not None

@@ -1,0 +1,85 @@
+"""What `realformer-nmt prepare` is asked for: a corpus or one's own files, and what is done to the text."""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.request import Request
+from realformer_nmt.corpora.manifest import shipped
+from realformer_nmt.corpora.subwords import METHODS
+
+OWN_FILES = "your own files, instead of CORPUS (.gz files work too)"
+TEXT = "what is done to the text (default: as CORPUS says)"
+PAIR = ("SOURCE", "TARGET")
+MOST_WORKERS = 1024  # a typing error starts them all
+MOST_PIECES = 1_000_000  # beyond which learning does not end
+Pair = tuple[Path, Path]
+
+
+def cores() -> int:
+    """Return those that this process may use: on a cluster fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrepareRequest(Request):
+    """From the archives of a corpus, or files of your own, to a data-bin for fairseq-train. Stages that are done are
+    skipped, so after an interruption the same command goes on."""
+
+    subcommand: ClassVar[str] = "prepare"
+    examples: ClassVar[str] = """examples:
+  realformer-nmt prepare wmt14_en_de --folder data/wmt14_en_de --archives ~/downloads
+  realformer-nmt prepare wmt14_en_de --folder data/papers --subwords moses_bpe
+  realformer-nmt prepare --source en --target de --train a.en a.de --valid v.en v.de --test t.en t.de --folder data/own
+  realformer-nmt prepare --like data/wmt14_en_de --train a.en a.de --held-out 100 --folder data/more
+"""
+
+    corpus: str | None = argument(f"{', '.join(shipped())}, or FILE.toml of your own", None, metavar="CORPUS")
+    folder: Path = option("where data-bin/, subwords/ and prepare.json are made")
+    workers: int = option("processes (default: all cores)", cores(), metavar="N", least=1, most=MOST_WORKERS)
+    keep: bool = option("keep the texts between the stages", False)
+    quiet: bool = option("no progress bars", False)
+    verify: bool = option("only check that every file in FOLDER is as prepared", False)
+    archives: Path | None = option("archives that you have; they are verified and not copied", None, metavar="DIR")
+    source: str | None = option("language of the first file of each pair", None, metavar="LANGUAGE", group=OWN_FILES)
+    target: str | None = option("language of the second file", None, metavar="LANGUAGE", group=OWN_FILES)
+    train: tuple[Pair, ...] = option("may be repeated", (), metavar=PAIR, group=OWN_FILES)
+    valid: tuple[Pair, ...] = option("may be repeated", (), metavar=PAIR, group=OWN_FILES)
+    test: tuple[Pair, ...] = option("may be repeated: test, test1, test2 ...", (), metavar=PAIR, group=OWN_FILES)
+    like: Path | None = option(
+        "prepare them as FOLDER was, for a model that was trained on it", None, metavar="FOLDER", group=OWN_FILES
+    )
+    held_out: int | None = option(
+        "instead of --valid: take every N-th pair of --train", None, metavar="N", group=OWN_FILES
+    )
+    subwords: str | None = option("default: sentencepiece, on raw text", None, choices=METHODS, group=TEXT)
+    vocabulary: int | None = option(
+        "sentencepiece: pieces (default: 32000); moses_bpe: merges",
+        None,
+        metavar="N",
+        least=1,
+        most=MOST_PIECES,
+        group=TEXT,
+    )
+    deduplicate: bool = option("keep only the first of equal training pairs", False, group=TEXT)
+    normalise_punctuation: bool | None = option(
+        "normalise training and validation data, as Moses does", None, group=TEXT
+    )
+    normalise_test: bool | None = option(
+        "normalise test data too, and remove non-printing characters", None, group=TEXT
+    )
+    lowercase: bool | None = option("lower case, in all but the raw texts", None, group=TEXT)
+    min_length: int | None = option("fewest tokens on each side of a training pair", None, metavar="N", group=TEXT)
+    max_length: int | None = option("most tokens on each side", None, metavar="N", group=TEXT)
+    ratio: float | None = option(
+        "largest ratio of the longer side's tokens to the shorter's", None, metavar="R", group=TEXT
+    )
+    invalid_utf8: Literal["replace", "refuse"] | None = option(default=None, group=TEXT)
+
+    def run(self) -> int:
+        from realformer_nmt.corpora import prepare
+
+        return prepare.run(self)

@@ -1,0 +1,131 @@
+"""How much of the package is typed, plain and said once: `python tools/structure.py [COMMIT]` prints the table.
+
+tests/documents/test_structure.py holds each figure to a bound, so that none grows again.
+"""
+
+import ast
+import io
+import subprocess
+import sys
+import tarfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+PACKAGE = "realformer_nmt"
+REPOSITORY = Path(__file__).resolve().parents[1]
+BANNED = frozenset((REPOSITORY / "tools" / "banned_names.txt").read_text().split())
+GENITIVES = ("Of ", "By ", "As ", "That ", "With ", "What ", "Whether ", "Those ", "Where ", "And ", "In ")
+TASKS = ("language_modeling", "masked_lm", "sentence_prediction", "question_answering", "span_masked_lm")
+SUBWORDS = ("sentencepiece", "moses_bpe")
+OF_FAIRSEQ = ("model", "checkpoints", "fairseq_patches", "questions")  # rooms where fairseq passes its own Namespace
+
+
+class Source(NamedTuple):
+    path: Path  # within the package
+    text: str
+    tree: ast.Module
+
+    @property
+    def room(self) -> str:
+        return self.path.parts[0]
+
+
+def sources(commit: str | None = None) -> list[Source]:
+    """Return the package's modules, of the working tree or of a commit."""
+    texts = of_commit(commit) if commit else of_tree()
+    return [Source(path, text, ast.parse(text)) for path, text in sorted(texts)]
+
+
+def of_tree() -> Iterator[tuple[Path, str]]:
+    for file in (REPOSITORY / PACKAGE).rglob("*.py"):
+        yield file.relative_to(REPOSITORY / PACKAGE), file.read_text(encoding="utf-8")
+
+
+def of_commit(commit: str) -> Iterator[tuple[Path, str]]:
+    command = ["git", "-C", str(REPOSITORY), "archive", commit, PACKAGE]
+    content = subprocess.run(command, check=True, capture_output=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        for member in archive:
+            file = archive.extractfile(member) if member.name.endswith(".py") else None
+            if file:
+                yield Path(member.name).relative_to(PACKAGE), file.read().decode()
+
+
+def functions(source: Source) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.arg]:
+    return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+
+
+def takes_namespace(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any("Namespace" in ast.unparse(each.annotation) for each in parameters(function) if each.annotation)
+
+
+def untyped_tables(source: Source) -> int:
+    """Count annotations of dict[str, Any], and names that stand for it."""
+    names = sum(isinstance(node, ast.Name) and node.id == "Record" for node in ast.walk(source.tree))
+    return names + source.text.count("dict[str, Any]")
+
+
+def banned_names(source: Source) -> Iterator[str]:
+    """Yield each parameter and each name that is assigned, if words.md bans it."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.arg) and node.arg in BANNED:
+            yield node.arg
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in BANNED:
+            yield node.id
+
+
+def genitive_docstrings(source: Source) -> int:
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
+    docstrings = [ast.get_docstring(node) or "" for node in ast.walk(source.tree) if isinstance(node, kinds)]
+    return sum(docstring.startswith(GENITIVES) for docstring in docstrings)
+
+
+def says(source: Source, names: tuple[str, ...]) -> bool:
+    strings = [node.value for node in ast.walk(source.tree) if isinstance(node, ast.Constant)]
+    return any(name in strings for name in names)
+
+
+def repeated_classes(modules: list[Source]) -> int:
+    names = [node.name for source in modules for node in ast.walk(source.tree) if isinstance(node, ast.ClassDef)]
+    return sum(number > 1 for number in Counter(names).values())
+
+
+def largest_room(modules: list[Source]) -> int:
+    return max(Counter(source.path.parent for source in modules if source.path.name != "__init__.py").values())
+
+
+def figures(modules: list[Source]) -> dict[str, float]:
+    every = [function for source in modules for function in functions(source)]
+    lengths = [(function.end_lineno or 0) - function.lineno + 1 for function in every]
+    ours = [function for source in modules if source.room not in OF_FAIRSEQ for function in functions(source)]
+    return {
+        "functions that take a Namespace": sum(map(takes_namespace, ours)),
+        "untyped tables": sum(map(untyped_tables, modules)),
+        "argument parsers": sum(source.text.count("ArgumentParser(") for source in modules),
+        "searches in argv": sum(source.text.count("words.index(") for source in modules),
+        "files in the largest room": largest_room(modules),
+        "files that say a task's name": sum(says(source, TASKS) for source in modules),
+        "files that say a subword method's name": sum(says(source, SUBWORDS) for source in modules),
+        "class names defined twice": repeated_classes(modules),
+        "banned names": sum(1 for source in modules for _ in banned_names(source)),
+        "functions called demand": sum("demand" in function.name for function in every),
+        "docstrings that complete a name": sum(map(genitive_docstrings, modules)),
+        "functions": len(every),
+        "lines of a function, median": median(lengths),
+        "functions over 40 lines": sum(length > 40 for length in lengths),
+        "lines": sum(source.text.count("\n") for source in modules),
+    }
+
+
+if __name__ == "__main__":
+    for name, value in figures(sources(*sys.argv[1:2])).items():
+        print(f"{name:42} {value:>8,g}")
