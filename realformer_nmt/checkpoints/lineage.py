@@ -5,22 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from realformer_nmt.checkpoints import layout
+from realformer_nmt.checkpoints.run_records import LISTED, listed
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.finished import OUTPUTS
 from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.provenance import MADE_FROM, Record
 
 AVERAGED, EXPORTED = "averaged", "exported_from"  # in extra_state: the checkpoints that this one was made of
-LISTED = "checkpoints"  # of train.json: the name of each that the training has written, by its hash
 SETTINGS = {"model": None, "criterion": None, "optimizer": None, "optimization": ("lr",), "common": ("seed",)}
 HINT = "`realformer-nmt train` writes it"
-
-
-def listed(training: Mapping[str, Any]) -> dict[str, str]:
-    """Names of the checkpoints that a training's record holds, by their hashes."""
-    outputs = training.get(OUTPUTS, {}).items()
-    ended = {file["sha256"]: Path(name).name for name, file in outputs if name.endswith(".pt")}
-    return {**training.get(LISTED, {}), **ended}
 
 
 def check_training(path: Path, sha256: str, file: Path, training: Mapping[str, Any]) -> bool:

@@ -112,7 +112,8 @@ def check_training(file: Path | None, training: dict[str, Any], translation: dic
     """Whether hashes show that every checkpoint is of the training, if one is named; refuses those of another."""
     if file is None:
         return None
-    return all([lineage.check_training(path, digest, file, training) for path, digest in checkpoints(translation)])
+    shown = [lineage.check_training(path, digest, file, training) for path, digest in checkpoints(translation)]
+    return all(shown)
 
 
 def demand_unchanged(folder: Path, translation: dict[str, Any]) -> None:

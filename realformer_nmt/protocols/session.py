@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from types import FrameType
 
-from realformer_nmt.checkpoints import lineage
+from realformer_nmt.checkpoints.run_records import LISTED
 from realformer_nmt.common.atomic_files import writing
 from realformer_nmt.common.child_processes import dying_with_us
 from realformer_nmt.common.errors import UserError
@@ -43,7 +43,7 @@ class Training:
             before = self.asked.standing().record or {}
             self._demand_known(before)
             self.sessions: list[Record] = before.get("sessions", [])
-            self.checkpoints: dict[str, str] | None = before.get(lineage.LISTED, None if before else {})
+            self.checkpoints: dict[str, str] | None = before.get(LISTED, None if before else {})
             self.made = self.asked.made(before)
             status = self._train(words, lock)
         if status:
@@ -109,7 +109,7 @@ class Training:
             with contextlib.suppress(FileNotFoundError):  # fairseq has just removed it
                 known = self.fingerprints[path.name] = fingerprint(path, self.fingerprints.get(path.name))
                 self.checkpoints[known["sha256"]] = path.name
-        return {lineage.LISTED: self.checkpoints}
+        return {LISTED: self.checkpoints}
 
 
 def set_aside(folder: Path) -> None:
