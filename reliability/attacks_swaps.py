@@ -37,7 +37,7 @@ def attack(grid: Path, runs: Path, folder: Path, swapped: Sequence[tuple[str, ..
     folder.mkdir()
     shutil.copy(grid, folder / "grid.toml")
     whole = report(folder, runs)
-    demand(all(cell["scores"] for cell in whole.values()), f"not scored: {[*whole]}")
+    demand(sum(cell["state"] == "done" for cell in whole.values()) > 1, f"not done: {[*whole]}")
     for names in swapped:
         refuse_in_comparison(folder, runs, names, whole)
     tried = [(use, name) for names in swapped if len(names) == 1 for name in names for use in USES if name in USES[use]]
@@ -78,8 +78,8 @@ def asked(folder: Path, words: str) -> watched.Outcome:
 def refuse_in_comparison(folder: Path, runs: Path, names: Sequence[str], whole: dict[str, dict[str, Any]]) -> None:
     """What a report shows of a cell is the cell's or nothing, and another folder takes none of it."""
     for name, cell in report(folder, runs, names).items():
-        foreign = [key for key in MEASURED if holds(cell[key]) and cell[key] != whole[name][key]]
-        demand(not foreign, f"{name} shows {foreign} of another cell where {names} are swapped: {cell['state']}")
+        shown = [key for key in MEASURED if is_foreign(cell[key], whole[name][key])]
+        demand(not shown, f"{name} shows {shown} of another cell where {names} are swapped: {cell['state']}")
         same = all(cell[key] == whole[name][key] for key in MEASURED)
         told = cell["state"] == "damaged" or bool(cell["differences"])
         demand(told or same, f"{name} says nothing of {names}: {cell['state']}")
@@ -90,9 +90,11 @@ def refuse_in_comparison(folder: Path, runs: Path, names: Sequence[str], whole: 
     shutil.rmtree(folder / "other")
 
 
-def holds(value: Any) -> bool:
-    """Whether anything is measured there."""
-    return any(map(holds, value.values())) if isinstance(value, dict) else bool(value)
+def is_foreign(value: Any, own: Any) -> bool:
+    """Whether anything is shown there that is not the cell's own."""
+    if isinstance(value, dict) and isinstance(own, dict):
+        return any(is_foreign(inner, own.get(name)) for name, inner in value.items())
+    return bool(value) and value != own
 
 
 def refuse_in_run(folder: Path, runs: Path, use: str, name: str) -> None:
