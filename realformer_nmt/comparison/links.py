@@ -12,9 +12,7 @@ from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.provenance import MADE_FROM, fingerprint
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.comparison.cell import AGAIN, Place, read
-from realformer_nmt.protocols.command import layers
 from realformer_nmt.protocols.run_files import CURVES, RECORD
-from realformer_nmt.protocols.tasks import TASKS
 
 AVERAGE = "average.pt"
 NAME = "cell"  # of cell.json; that of an older version has none
@@ -38,11 +36,13 @@ def of_cell(cell: Place, note: Record, train: Record) -> Iterator[str]:
     """The name in cell.json, and what train.json says of the training."""
     if note.get(NAME, cell.name) != cell.name:
         yield f"{cell.note.name} is of cell {note[NAME]}"
-    asked = {"arch": cell.family, "layers": list(layers(cell.layers, TASKS[cell.task].sides)), "seed": cell.seed}
-    trained = {**train, **train.get(MADE_FROM, {}).get("settings", {}), "arch": train.get("arch")}
-    for name, value in asked.items():
-        if train and trained.get(name, value) not in (None, value):
-            yield f"{RECORD} is of another cell: {name} {trained[name]}"
+    layers = "-".join(dict.fromkeys(str(number) for number in train.get("layers", ()) if number))  # 6: 6 of each side
+    trained = {"arch": train.get("arch"), "layers": layers or None}
+    trained["seed"] = train.get(MADE_FROM, {}).get("settings", {}).get("seed")
+    own = {"arch": cell.family, "layers": "-".join(dict.fromkeys(cell.layers.split("-"))), "seed": cell.seed}
+    for name, value in trained.items():
+        if value not in (None, own[name]):
+            yield f"{RECORD} is of another cell: {name} {value}"
 
 
 def of_training(folder: Path, train: Record) -> Iterator[str]:
