@@ -24,6 +24,7 @@ from reliability import (
     attacks_modules,
     attacks_outside,
     attacks_records,
+    attacks_swaps,
     disks,
     fuzzing,
     inputs,
@@ -114,6 +115,10 @@ def attack_files(data: Path, folder: Path) -> Figures:
     }
 
 
+def swap_files(data: Path, folder: Path) -> Figures:
+    return attacks_swaps.attack(*attacks_files.compared(data, folder / "made", seeds=(1, 2)), folder / "swapped")
+
+
 TRIALS: dict[str, Callable[[Path, Path], Figures]] = {
     "kills": kill_anywhere,
     "disks": refuse_writes,
@@ -125,6 +130,7 @@ TRIALS: dict[str, Callable[[Path, Path], Figures]] = {
     "fuzzing": fuzz,
     "data-bins": attacks_databins.attack,
     "files": attack_files,
+    "swaps": swap_files,
     "checkpoints": attacks_checkpoints.attack,
     "modules": attacks_modules.attack,
 }

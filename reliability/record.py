@@ -23,6 +23,7 @@ TITLES = {
     "checkpoints": "Hostile checkpoints",
     "data-bins": "Hostile data-bins",
     "files": "Hostile grids, protocols, manifests and records",
+    "swaps": "Files of another run",
     "outside": "Hostile servers, archives and names",
     "modules": "Modules of the current folder",
 }

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from realformer_nmt.checkpoints import layout, selection, validation
+from realformer_nmt.checkpoints import layout, lineage, selection, validation
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Stage
@@ -140,7 +140,8 @@ def age(state: dict[str, Any]) -> tuple[int, int]:
 def member(path: Path, state: dict[str, Any]) -> dict[str, Any]:
     file = {"file": path.name, "sha256": sha256(path)}
     found = {"epoch": layout.epochs(state), "updates": layout.updates(state)}
-    return {**file, **found, "stored": validation.stored(state), "meters": validation.meters(state)}
+    known = {"stored": validation.stored(state), "meters": validation.meters(state)}
+    return {**file, **found, **known, **lineage.made_of(state)}
 
 
 def checkpoint(newest: dict[str, Any], model: dict[str, Tensor], members: list[dict[str, Any]]) -> dict[str, Any]:
@@ -148,5 +149,6 @@ def checkpoint(newest: dict[str, Any], model: dict[str, Tensor], members: list[d
     members = sorted(members, key=lambda found: (found["updates"] or 0, found["file"]))
     scores = validation.history([(found.pop("stored"), found.pop("meters")) for found in members])
     averaged = [{**found, "validation": score} for found, score in zip(members, scores, strict=True)]
-    extra = {**(newest.get("extra_state") or {}), "val_loss": None, "averaged": averaged}
+    extra = {**(newest.get("extra_state") or {}), "val_loss": None, lineage.AVERAGED: averaged}
+    extra.pop(lineage.EXPORTED, None)
     return {**newest, "model": model, "extra_state": extra}

@@ -10,7 +10,7 @@ import torch
 from fairseq import tasks
 from tabulate import tabulate
 
-from realformer_nmt.checkpoints import average, averaging
+from realformer_nmt.checkpoints import average, averaging, run_records
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.cell import Cell, read
 from realformer_nmt.comparison.note import Note
@@ -19,6 +19,7 @@ from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.protocols import composition, train, updates
 from realformer_nmt.protocols import training as trainings
 from realformer_nmt.protocols.command import pasted
+from realformer_nmt.protocols.run_files import RECORD
 
 USED = 1 / 3  # of the rate of large matrix products, by a training of moderate width
 SIZE = 1024  # of the matrices
@@ -67,6 +68,8 @@ def demand_states_of(cell: Cell) -> None:
         args = training(cell)
         if args.begin_with and not args.begin_with.is_file():
             raise UserError(f"{args.begin_with} is not there, which pretrained says to begin with: train it first")
+        if args.begin_with:
+            run_records.check_average(args.begin_with, args.begin_with.with_name(RECORD))
         asked = [stage.words for stage in cell.stages if stage.words[0] == "evaluate"]
         trainings.demand_states(args, [words[words.index("--subset") + 1] for words in asked])
     elif not standing(averaged).done:

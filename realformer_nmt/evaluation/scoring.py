@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from realformer_nmt.checkpoints import lineage
 from realformer_nmt.common import json_records, sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Stage
@@ -38,6 +39,7 @@ def run(args: argparse.Namespace) -> int:
     training = sealed.read(args.training, TRAINER) if args.training else {}
     files = {"hypotheses": args.translation / HYPOTHESES, "reference": raw_texts.reference(args, translation)}
     demand_unchanged(args.translation, translation)
+    checked = check_training(args.training, training, translation)
     made = stage.begin()
     with metrics.seeded(args.seed):
         scores = score(args, translation, *(read_lines(path) for path in files.values()))
@@ -50,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
         "published": [{**figure._asdict(), "comparable_with": comparable(figure, translation)} for figure in figures],
         "models": models(translation),
         "training": training,
+        "training_checked": checked,
         "translation": translation,
         "files": {name: locate(path, args.output.parent) for name, path in files.items()},
         "seed": args.seed,
@@ -94,10 +97,23 @@ def asked_of(args: argparse.Namespace, translation: dict[str, Any]) -> Stage:
 
 
 def models(translation: dict[str, Any]) -> list[dict[str, Any]]:
+    return [model_record.describe(path, digest) for path, digest in checkpoints(translation)]
+
+
+def checkpoints(translation: dict[str, Any]) -> list[tuple[Path, str]]:
+    """Those that translated, each with its hash."""
     if "checkpoint_sha256" not in translation:
         raise UserError(f"{RECORD} is of an older version, which noted no hash of the checkpoint: translate again")
-    pairs = zip(translation["checkpoints"], translation["checkpoint_sha256"], strict=True)
-    return [model_record.describe(Path(path), digest) for path, digest in pairs]
+    paths = map(Path, translation["checkpoints"])
+    return list(zip(paths, translation["checkpoint_sha256"], strict=True))
+
+
+def check_training(file: Path | None, training: dict[str, Any], translation: dict[str, Any]) -> bool | None:
+    """Whether hashes show that every checkpoint is of the training, if one is named; refuses those of another."""
+    if file is None:
+        return None
+    shown = [lineage.check_training(path, digest, file, training) for path, digest in checkpoints(translation)]
+    return all(shown)
 
 
 def demand_unchanged(folder: Path, translation: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 import argparse
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from tabulate import tabulate
 
 from realformer_nmt.common import json_records, sealed
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.text_lines import read_recorded
 from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.evaluation import metric_table, metrics
@@ -32,6 +33,8 @@ class System:
     hypotheses: list[str]
     reference: list[str]
     reference_sha256: str
+    source: str | None = None  # its language
+    source_sha256: str | None = None  # of a text of the user's own
 
 
 @dataclass(frozen=True)
@@ -92,8 +95,15 @@ def read(path: Path) -> System:
         places = {name: path.parent / file["path"] for name, file in files.items()}
         test_set = f"{record['corpus']} {record['subset']}"
         hashes = {name: file["sha256"] for name, file in files.items()}
+        sources = source(record.get("translation") or {})
     lines = {name: read_recorded(place, hashes[name], path) for name, place in places.items()}
-    return System(str(path), test_set, lines["hypotheses"], lines["reference"], hashes["reference"])
+    return System(str(path), test_set, lines["hypotheses"], lines["reference"], hashes["reference"], *sources)
+
+
+def source(translation: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """The language that was translated from, and the hash of the text if it was none of the data-bin's."""
+    languages = translation.get("languages") or [None]
+    return languages[0], translation.get(MADE_FROM, {}).get("inputs", {}).get("input", {}).get("sha256")
 
 
 def demand_same_test(paths: Sequence[Path], systems: Sequence[System]) -> None:
@@ -105,6 +115,11 @@ def demand_same_test(paths: Sequence[Path], systems: Sequence[System]) -> None:
         if system.reference_sha256 != first.reference_sha256:
             sets = f"another reference ({system.test_set}) than {paths[0]} ({first.test_set})"
             raise UserError(f"{path} has {sets}: compare runs on one test set")
+        if system.source != first.source and system.source and first.source:
+            pair = f"is of a translation from {system.source}, {paths[0]} from {first.source}"
+            raise UserError(f"{path} {pair}: compare runs on one test set")
+        if system.source_sha256 != first.source_sha256 and system.source_sha256 and first.source_sha256:
+            raise UserError(f"{path} is of a translation of another text than {paths[0]}: compare runs on one test set")
     if len({path.resolve() for path in paths}) < len(paths):
         raise UserError(f"a run is given twice among {', '.join(map(str, paths))}: give each once")
 
