@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from realformer_nmt.common import json_records, safe_names
+from realformer_nmt.common import json_records, outputs, safe_names
 from realformer_nmt.common.atomic_files import CHUNK, completed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import tar
@@ -49,6 +49,8 @@ def extract(
     paths = {member: folder / _safe(archive, member) for member in members}
     state = State(archive, folder)
     missing = {member for member, path in paths.items() if not state.holds(member, path)}
+    if missing:
+        state.begin([paths[member] for member in sorted(missing)])
     names = []
     try:
         for entry in entries_of(archive) if missing else ():
@@ -93,8 +95,19 @@ class State:
     def holds(self, member: str, path: Path) -> bool:
         return path.is_file() and path.stat().st_size == self._sizes.get(member)
 
+    def begin(self, paths: Collection[Path]) -> None:
+        """What is there before there is a state is not ours."""
+        outputs.check_record(self._file, "fetch")
+        if not self._file.is_file():
+            for path in paths:
+                outputs.check_free(path, "fetch")
+            self._write()
+
     def add(self, member: str, size: int) -> None:
         self._sizes[member] = size
+        self._write()
+
+    def _write(self) -> None:
         with completed(self._file) as stream:
             stream.write(json.dumps({"archive": self._archive, "sizes": self._sizes}, indent=2).encode())
 

@@ -42,4 +42,4 @@ def run(args: argparse.Namespace) -> int:
 
 
 def asked(args: argparse.Namespace) -> Stage:
-    return Stage(args.output, {}, {"answers": args.answers, "questions": args.questions})
+    return Stage("score-squad", args.output, {}, {"answers": args.answers, "questions": args.questions})
