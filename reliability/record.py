@@ -24,6 +24,7 @@ TITLES = {
     "data-bins": "Hostile data-bins",
     "files": "Hostile grids, protocols, manifests and records",
     "outside": "Hostile servers, archives and names",
+    "outputs": "Files that are not theirs",
     "modules": "Modules of the current folder",
 }
 GENERATED = re.compile(r"(?<=<!-- figures -->\n).*(?=<!-- end of figures -->)", re.S)

@@ -18,6 +18,7 @@ from realformer_nmt.common.versions import versions
 from realformer_nmt.figures.drawing import Drawing
 
 RECORD = "analysis.json"
+KINDS = ("entropy", "divergence", "looks")  # of figures; of others is asked when they are drawn
 
 
 def fill(args: argparse.Namespace) -> int:
@@ -25,7 +26,8 @@ def fill(args: argparse.Namespace) -> int:
     data = args.data or run.trained_on(next(iter(paths.values())))
     readers = {name: reader(path) for name, path in paths.items()}
     stage = asked(args, paths, next(iter(readers.values())).files(data, args.subset))
-    if stage.finished(args.anew):
+    drawn = [f"{kind}_{chain}.{form}" for kind in KINDS for chain in CHAINS for form in ("svg", "png")]
+    if stage.finished(args.anew, *map(stage.record.with_name, drawn)):
         return 0
     made = stage.begin()
     line = sentence.pieces(args.sentence, data) if args.sentence is not None else None
