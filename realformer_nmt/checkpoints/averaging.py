@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
     paths = select(args)
     made = stage.begin()
     state = average(paths)
-    with completed(args.output) as file:
+    with stage.claimed(args.output), completed(args.output) as file:
         torch.save(state, file)
     stage.write(made, {"averaged": [path.name for path in paths]}, [args.output])
     print(f"{args.output}: the average of {len(paths)}: {', '.join(path.name for path in paths)}")
@@ -41,7 +41,8 @@ def asked(args: argparse.Namespace) -> Stage:
             raise
         paths = []
     names = ("last", "last_updates", "best", "until")
-    return Stage(record, {**{name: getattr(args, name) for name in names}, **several(args.inputs)}, named(paths))
+    settings = {**{name: getattr(args, name) for name in names}, **several(args.inputs)}
+    return Stage("average", record, settings, named(paths))
 
 
 def select(args: argparse.Namespace) -> list[Path]:

@@ -10,8 +10,8 @@ from typing import Any
 
 from realformer_nmt.analysis.claims import CLAIMS, summary
 from realformer_nmt.common import sealed
-from realformer_nmt.common.finished import OUTPUTS
 from realformer_nmt.common.json_records import expected
+from realformer_nmt.common.outputs import OUTPUTS
 from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.comparison.cell import Cell, read

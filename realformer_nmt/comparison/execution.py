@@ -52,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
     if args.status:
         print(status.table(wanted, {cell.name: differences(cell) for cell in wanted}))
         return 0
+    document.check_folder(args.folder, grid.drawn, grid.axes or {})
     if not args.report:
         with alone(args.folder / ".lock", "compares in"):
             demand_data(grid, corpus)
@@ -156,7 +157,7 @@ def work(cell: Cell) -> float:
 def write(grid: Grid, corpus: Corpus, found: Sequence[Cell], folder: Path) -> None:
     with expected(folder / "cells", AGAIN):
         record = results.gather(grid, corpus, found, ["realformer-nmt", *sys.argv[1:]])
-        write_json(folder / "results.json", record)
+        write_json(folder / document.RECORD, record)
         document.write(record, folder)
     print(document.terminal_table(record))
     print(f"\n{folder / 'report.html'}")

@@ -4,7 +4,7 @@ import argparse
 from dataclasses import asdict
 
 from realformer_nmt.checkpoints import average
-from realformer_nmt.common import finished
+from realformer_nmt.common import finished, outputs
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Standing
 from realformer_nmt.common.folder_lock import alone
@@ -79,4 +79,4 @@ def renew(cell: Cell) -> None:
                 with alone(cell.folder / session.LOCK.format(0), "trains"):
                     session.set_aside(cell.folder)
             else:
-                stage.record.unlink(missing_ok=True)
+                outputs.void(stage.record, stage.words[0])

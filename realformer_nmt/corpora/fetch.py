@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
+from realformer_nmt.common import outputs
 from realformer_nmt.common.atomic_files import digest
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.corpus import Archive, Corpus, Member, Packing
@@ -28,7 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    texts = fetch_texts(load(args.corpus), args.folder, args.archives, quiet=args.quiet)
+    corpus = load(args.corpus)
+    outputs.check_folder(args.folder, "fetch")
+    texts = fetch_texts(corpus, args.folder, args.archives, quiet=args.quiet)
     for member, path in texts.items():
         print(f"{member.archive}:{member.path}\t{path}")
     return 0
@@ -75,6 +78,7 @@ def _local(archive: Archive, folder: Path, archives: Path | None) -> Path | None
 def _download(archive: Archive, folder: Path, patience: Patience, quiet: bool) -> Path:
     reasons = []
     for packing in archive.packings:
+        outputs.check_free(folder / packing.name, "fetch")
         try:
             return download(packing, folder, patience, quiet)
         except UnavailableError as error:

@@ -5,10 +5,12 @@ from pathlib import Path
 
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.finished import HELP, Stage
 from realformer_nmt.corpora.invented.chance import Chance
 from realformer_nmt.corpora.invented.composer import Composer, Pair
 from realformer_nmt.corpora.invented.sentences import sentence
 
+RECORD = "invent.json"
 LANGUAGES = ("en", "de")
 SPLITS = {"train": "pairs", "valid": "valid", "test": "test"}  # and the option of their size
 MOST = 1_000_000
@@ -29,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--valid", type=int, default=500, metavar="N", help="validation pairs (default: 500)")
     parser.add_argument("--test", type=int, default=500, metavar="N", help="test pairs (default: 500)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--anew", action="store_true", help=HELP)
     parser.add_argument("--hard", action="store_true", help="more words, longer sentences, more of what is rare")
 
 
@@ -39,11 +42,23 @@ def run(args: argparse.Namespace) -> int:
             raise UserError(f"--{SPLITS[split]} {size}: allowed is 1 to {MOST:,}")
     if args.seed < 0:
         raise UserError(f"--seed {args.seed}: allowed is 0 or more")
+    stage = asked(args)
+    files = [args.folder / f"{split}.{language}" for split in SPLITS for language in LANGUAGES]
+    if stage.finished(args.anew, *files):
+        return 0
+    made_from = stage.begin()
     made = iter(pairs(sum(sizes.values()), args.seed, *(["hard"] if args.hard else [])))
-    for split in reversed(SPLITS):  # so that the test set is the same whatever the size of the training set
-        write(args.folder, split, [next(made) for _ in range(sizes[split])])
+    with stage.claimed(*files):
+        for split in reversed(SPLITS):  # so that the test set is the same whatever the size of the training set
+            write(args.folder, split, [next(made) for _ in range(sizes[split])])
+    stage.write(made_from, {"invented": sizes}, files)
     print(f"{args.folder}: " + ", ".join(f"{size:,} pairs in {split}" for split, size in sizes.items()))
     return 0
+
+
+def asked(args: argparse.Namespace) -> Stage:
+    names = (*SPLITS.values(), "seed", "hard")
+    return Stage("invent", args.folder / RECORD, {name: getattr(args, name) for name in names}, {})
 
 
 def pairs(number: int, seed: int, *more: str) -> list[Pair]:

@@ -13,11 +13,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from realformer_nmt.common import outputs
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.sealed import write as write_sealed
 from realformer_nmt.corpora import sources
 from realformer_nmt.corpora.binarise import binarise
+from realformer_nmt.corpora.extract import STATE
 from realformer_nmt.corpora.fetch import fetch_texts
 from realformer_nmt.corpora.pieces import write_pieces
 from realformer_nmt.corpora.sources import Job
@@ -73,6 +75,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"{args.folder}: {verify(args.folder)} files are as they were prepared")
         return 0
     job = sources.job(args)
+    check_folder(job, args.folder)
     try:
         with alone(args.folder / ".lock", "is preparing"):
             prepare(job, args.folder, args.workers, args.keep, args.quiet)
@@ -80,6 +83,19 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"{error.filename or args.folder}: {error.strerror or error}") from error
     print(args.folder / NAME)
     return 0
+
+
+def check_folder(job: Job, folder: Path) -> None:
+    """Refuse what was there before and would be written over: Stages knows a folder that it has begun."""
+    outputs.check_folder(folder, "prepare")
+    note = folder / NAME
+    outputs.check_record(note, "prepare")
+    if outputs.holds_record(note, "prepare") or (folder / "stages" / "settings.json").is_file():
+        return
+    made = [folder / name for name in ("stages", "text", "subwords", "pieces", "data-bin")]
+    extracted = [path for path in folder.glob("texts/*") if not (path / STATE).is_file()] if job.corpus else []
+    for path in (*made, *extracted, *folder.glob("*.raw.*")):
+        outputs.check_free(path, "prepare")
 
 
 def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> None:
@@ -111,7 +127,7 @@ def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> No
         return {"lines": binarise(pieces, plan.languages, out, workers, dictionaries, joined, tokens, quiet)}
 
     cleaned = stages.run("text", clean)
-    if not keep:
+    if not keep and job.corpus:
         stages.remove("texts")  # the extracted ones
     stages.run("subwords", learn, lasting=True)
     encoded = stages.run("pieces", lambda out: write_pieces(texts, subwords, job.subwords, plan, workers, out, quiet))

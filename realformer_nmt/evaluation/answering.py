@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     questions = squad.read(args.questions)
     answers = answer(questions, args)
     path = args.output / ANSWERS
-    with completed(path) as file:
+    with stage.claimed(path), completed(path) as file:
         file.write(f"{json.dumps(answers, ensure_ascii=False, indent=0)}\n".encode())
     stage.write(made, {"questions": len(questions), "versions": versions()}, [path])
     print(f"{path}: {len(answers):,} answers")
@@ -65,7 +65,7 @@ def asked(args: argparse.Namespace) -> Stage:
     files = {"checkpoint": args.checkpoint, "questions": args.questions}
     files |= {name: data / name for name in ("dict.txt", MODEL)}
     settings = {"longest": args.longest, "no_answer": args.no_answer}
-    return Stage(args.output / RECORD, settings, files)
+    return Stage("answer", args.output / RECORD, settings, files)
 
 
 def folder(args: argparse.Namespace) -> Path:

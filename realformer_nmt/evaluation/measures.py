@@ -56,7 +56,8 @@ def run(args: argparse.Namespace) -> int:
     if seen:
         seen.finish(args)
     if seen and seen.rows:
-        write_lines(table, seen.lines)
+        with stage.claimed(table):
+            write_lines(table, seen.lines)
         content |= scored(seen, task, table)
     stage.write(made, content, [table] if seen and seen.rows else [])
     told = found | {name: score["score"] for name, score in content.get("scores", {}).items()}
@@ -101,7 +102,7 @@ def asked(args: argparse.Namespace) -> Stage:
     read |= files(args.data, heldout.SUBSET) if args.validate else {}
     chosen = {"validate": args.validate or None, "mask_seed": args.mask_seed}
     settings = {"subset": args.subset, **{name: value for name, value in chosen.items() if value is not None}}
-    return Stage(args.output, settings, {"checkpoint": args.checkpoint, **read})
+    return Stage("evaluate", args.output, settings, {"checkpoint": args.checkpoint, **read})
 
 
 def files(data: Path, subset: str) -> dict[str, Path]:

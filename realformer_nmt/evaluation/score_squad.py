@@ -65,4 +65,4 @@ def check_answered(args: argparse.Namespace, questions: Sequence[Question], answ
 
 
 def asked(args: argparse.Namespace) -> Stage:
-    return Stage(args.output, {}, {"answers": args.answers, "questions": args.questions})
+    return Stage("score-squad", args.output, {}, {"answers": args.answers, "questions": args.questions})

@@ -93,7 +93,7 @@ def asked_of(args: argparse.Namespace, translation: dict[str, Any]) -> Stage:
         inputs["source"] = raw_texts.source(args, translation)
     if args.training:
         inputs[args.training.name] = args.training
-    return Stage(args.output, {**settings, "published": args.published or dataset(translation)}, inputs)
+    return Stage("score", args.output, {**settings, "published": args.published or dataset(translation)}, inputs)
 
 
 def models(translation: dict[str, Any]) -> list[dict[str, Any]]:

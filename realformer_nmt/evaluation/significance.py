@@ -11,7 +11,7 @@ from typing import Any
 from sacrebleu.significance import PairedTest
 from tabulate import tabulate
 
-from realformer_nmt.common import json_records, sealed
+from realformer_nmt.common import json_records, outputs, sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.text_lines import read_recorded
@@ -78,6 +78,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if len(args.runs) < 2 or args.samples < 1 or args.jobs < 1:
         raise UserError("give two runs or more; --samples and --jobs are 1 or more")
+    if args.output:
+        outputs.check_record(args.output, "significance")
     systems = [read(path) for path in args.runs]
     demand_same_test(args.runs, systems)
     found = compare(systems, args.metrics, args.test, args.samples, args.seed, args.jobs)

@@ -9,9 +9,13 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from realformer_nmt.common import standard_streams
+from realformer_nmt.common import outputs, sealed, standard_streams
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.json_records import UNLIKE
+from realformer_nmt.common.provenance import MADE_FROM
+from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.evaluation.translation_files import RECORD
 
 STREAM = Path("-")
 INPUT = "input.txt"  # what came from standard input, in the folder of the output
@@ -44,7 +48,17 @@ def streaming(name: str) -> Callable[[Command], Command]:
 def _with_input(args: argparse.Namespace, folder: Path) -> argparse.Namespace:
     files = {"output": folder}
     if args.input == STREAM:
-        files["input"] = folder / INPUT
-        with completed(folder / INPUT) as file:
+        files["input"] = path = folder / INPUT
+        with _claimed(path), completed(path) as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
     return argparse.Namespace(**{**vars(args), **files})
+
+
+def _claimed(file: Path) -> contextlib.AbstractContextManager[None]:
+    """What an earlier input.txt was is known as an input of the translation."""
+    record = file.with_name(RECORD)
+    if file.is_file() and not file.is_symlink():
+        with contextlib.suppress(UserError, *UNLIKE):
+            if sealed.read(record, "")[MADE_FROM]["inputs"]["input"]["sha256"] == sha256(file):
+                return contextlib.nullcontext()
+    return outputs.claimed(record, "translate", file)

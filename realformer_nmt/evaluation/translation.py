@@ -21,7 +21,7 @@ from realformer_nmt.corpora.preparation import Preparation
 from realformer_nmt.data_bins import databin
 from realformer_nmt.evaluation import heldout, test_sets
 from realformer_nmt.evaluation.generation import Generated, generate
-from realformer_nmt.evaluation.jobs import shares
+from realformer_nmt.evaluation.jobs import check_shares, shares
 from realformer_nmt.evaluation.translation_files import HYPOTHESES, RECORD, REFERENCE, TOKENISED
 from realformer_nmt.kernels.precision import EXACT
 
@@ -43,21 +43,23 @@ def run(args: argparse.Namespace) -> int:
     demand_possible(args)
     corpus = preparation.read_arguments(args)
     stage = asked(args)
-    if stage.finished(args.anew):
+    outputs = [args.output / name for name in (HYPOTHESES, TOKENISED, REFERENCE)]
+    if stage.finished(args.anew, *outputs):
         return 0
+    check_shares(args.output)
     start = time.monotonic()
     made = stage.begin()
     demand_models(args, corpus)
     with shares(args.output, made, args.jobs, args.anew) as folder:
         generated = translate(args, corpus, folder)
-        files = write(generated, corpus, args.output)
+        with stage.claimed(*outputs):
+            files = write(generated, corpus, args.output)
         lines, seconds = len(generated.hypotheses), time.monotonic() - start
         content = {**describe(args, corpus, made), "lines": lines, "seconds": seconds}
         if generated.validation:
             content["validation"] = {"subset": heldout.SUBSET, **generated.validation}
             print(f"validation: {heldout.describe(content['validation'])}")
-        outputs = [args.output / name for name in files]
-        stage.write(made, {**content, "files": files, "versions": versions()}, outputs)
+        stage.write(made, {**content, "files": files, "versions": versions()}, [args.output / name for name in files])
     print(f"{args.output / HYPOTHESES}: {lines} lines in {seconds:.1f} s")
     return 0
 
@@ -93,7 +95,7 @@ def asked(args: argparse.Namespace) -> Stage:
     said = {name: value for name, value in corpus.describe().items() if name not in PLACES}
     settings = {**text, **decoding(args), "validate": args.validate, **said, "steps": str(corpus.steps)}
     settings |= several(args.checkpoints)
-    return Stage(args.output / RECORD, settings, {**models, **others})
+    return Stage("translate", args.output / RECORD, settings, {**models, **others})
 
 
 def raw_text(args: argparse.Namespace, corpus: Preparation) -> Path | None:

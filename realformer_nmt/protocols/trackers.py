@@ -43,6 +43,8 @@ def flags(args: argparse.Namespace) -> list[str]:
 
 
 def _elsewhere(args: argparse.Namespace) -> list[str]:
+    if args.aim_repo and os.path.lexists(args.aim_repo) and not args.aim_repo.is_dir():
+        raise UserError(f"--aim-repo {args.aim_repo} is no folder: name another, or remove it")
     words = ["--wandb-project", args.wandb_project] if args.wandb_project else []
     return words + (["--aim-repo", str(args.aim_repo.absolute())] if args.aim_repo else [])
 

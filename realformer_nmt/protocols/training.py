@@ -16,7 +16,18 @@ from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.fairseq_patches.resume_checks import demand_same_model
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.model import read_options
-from realformer_nmt.protocols import command, composition, lengths, origin, settings, states, tasks, trackers, updates
+from realformer_nmt.protocols import (
+    command,
+    composition,
+    lengths,
+    origin,
+    run_folder,
+    settings,
+    states,
+    tasks,
+    trackers,
+    updates,
+)
 from realformer_nmt.protocols.carried_pieces import counted
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import Protocol
@@ -33,6 +44,7 @@ def run(args: argparse.Namespace) -> int:
         announce(args, composition.load_protocol(args, prepared), prepared)
         return 0
     demand_beginning(args)
+    run_folder.check_folder(args.folder)
     prepared = composition.preparation(args)
     protocol = composition.load_protocol(args, prepared)
     machines = composition.find_machines(args)
@@ -77,13 +89,13 @@ def asked(args: argparse.Namespace) -> Stage:
     known = settings.known(args.folder / RECORD, words)
     if known is None:
         return of_options(args, updates.parse(words), machines)
-    return Stage(args.folder / RECORD, known, settings.files(str(args.data), known), lasting=False)
+    return Stage("train", args.folder / RECORD, known, settings.files(str(args.data), known), lasting=False)
 
 
 def of_options(args: argparse.Namespace, cfg: Any, machines: Machines) -> Stage:
     """The checkpoints may be removed once they are averaged."""
     made = settings.settings(cfg, machines.ranks, args.precision or "as the device allows")
-    return Stage(args.folder / RECORD, made, settings.inputs(cfg), lasting=False)
+    return Stage("train", args.folder / RECORD, made, settings.inputs(cfg), lasting=False)
 
 
 def demand_states(args: argparse.Namespace, measured: Iterable[str] = ()) -> None:

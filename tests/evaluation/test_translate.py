@@ -204,7 +204,7 @@ def test_a_translation_of_several_models_is_not_that_of_one_of_them(
         return parser.parse_args([*map(str, words)])
 
     stage = translation.asked(asked(*models))
-    stage.write(stage.begin(), {})
+    stage.write(stage.begin(), {"files": {}, "decoding": {}, "checkpoints": []})
     assert stage.standing().done
     for model in models:
         with pytest.raises(UserError, match="models was 2, is now nothing"):
