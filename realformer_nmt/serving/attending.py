@@ -10,7 +10,7 @@ def attending(model: nn.Module) -> nn.Module:
     twin = _shared(model)
     for module in twin.modules():
         if hasattr(module, "need_attn"):  # what fairseq's make_generation_fast_ sets, once and for all
-            module.need_attn = True
+            vars(module)["need_attn"] = True
     return twin
 
 

@@ -70,7 +70,11 @@ class Lingering(asyncio.Transport):
         self.end: asyncio.TimerHandle | None = None
 
     def close(self) -> None:
-        if self.end is None and self.http.conn.their_state in (h11.SEND_BODY, h11.ERROR) and self.socket.can_write_eof():
+        if (
+            self.end is None
+            and self.http.conn.their_state in (h11.SEND_BODY, h11.ERROR)
+            and self.socket.can_write_eof()
+        ):
             self.end = self.http.loop.call_later(LINGERING, self.socket.close)
             self.socket.write_eof()
             self.socket.resume_reading()

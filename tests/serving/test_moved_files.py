@@ -4,13 +4,12 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import sentencepiece
 from serving_client import serving
 
-from realformer_nmt.serving import served
+from realformer_nmt.serving.served import Served, serve
 
 REQUESTS = (
     {"texts": ["a b c"]},
@@ -30,7 +29,7 @@ def other(path: Path) -> None:
 
 def replaced(path: Path) -> None:
     (path.parent / "new").write_text("Dear all,\n")
-    os.replace(path.parent / "new", path)
+    (path.parent / "new").replace(path)
 
 
 def cut(path: Path) -> None:
@@ -46,7 +45,7 @@ def test_what_happens_to_the_files_changes_no_answer(
     shutil.copytree(toy_corpus, untouched / "data-bin")
     shutil.copy(run / "checkpoint5.pt", untouched)
     shutil.copytree(untouched, touched)
-    models, expected = (served.serve([folder / "checkpoint5.pt"], "fp32", **corpus(folder)) for folder in (touched, untouched))
+    models, expected = map(models_of, (touched, untouched))
     for path in sorted(path for path in touched.rglob("*") if path.is_file()):
         change(path)
     with serving(models) as client, serving(expected) as unchanged:
@@ -56,9 +55,9 @@ def test_what_happens_to_the_files_changes_no_answer(
             assert answer.json == unchanged.post(path, request).json
 
 
-def corpus(folder: Path) -> dict[str, Any]:
-    places = {"data": folder / "data-bin", "subwords_folder": folder / "subwords"}
-    return {**places, "subwords": "sentencepiece", "cpu": True}
+def models_of(folder: Path) -> dict[str, Served]:
+    subwords = {"subwords": "sentencepiece", "subwords_folder": folder / "subwords"}
+    return serve([folder / "checkpoint5.pt"], "fp32", data=folder / "data-bin", cpu=True, **subwords)
 
 
 def learn(text: Path, model: Path) -> None:
