@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 import realformer_nmt
-from realformer_nmt.common import foreign_errors, safe_names, standard_streams, terminal
+from realformer_nmt.common import foreign_errors, numbers, safe_names, standard_streams, terminal
 from realformer_nmt.common.errors import UserError, one_line
 
 
@@ -106,6 +106,7 @@ def parser(names: Collection[str]) -> argparse.ArgumentParser:
         if row.name in names:
             _add_debug(subparser, default=argparse.SUPPRESS)  # both `--debug NAME` and `NAME --debug`
             subparser.register("type", Path, safe_names.given)
+            subparser.register("action", None, numbers.Store)
             _load(row.name, row.module).add_arguments(subparser)
     return made
 

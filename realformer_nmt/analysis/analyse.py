@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import HELP
+from realformer_nmt.common.numbers import whole
 
 SENTENCES = 8192  # as many as He et al. look at
 EXAMPLE = """examples:
@@ -28,7 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, metavar="DATA-BIN", help="default: the one the model was trained on")
     parser.add_argument("--subset", default="valid", help="part of the data-bin to read (default: valid)")
     parser.add_argument(
-        "--sentences", type=int, default=SENTENCES, metavar="N", help="read N of them at most (default: %(default)s)"
+        "--sentences",
+        type=whole(1),
+        default=SENTENCES,
+        metavar="N",
+        help="read N of them at most (default: %(default)s)",
     )
     parser.add_argument("--alignment", type=Path, metavar="FILE", help="links of words by hand, 0-0 1-2, a line each")
     parser.add_argument("--sentence", metavar="TEXT", help="translate it and draw every head of every layer for it")
@@ -37,8 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.sentences < 1:
-        raise UserError(f"--sentences {args.sentences}: allowed is 1 or more")
     from realformer_nmt.analysis import folder  # here: --help needs none of it
 
     return folder.fill(args)

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from realformer_nmt.common.finished import HELP, Stage
+from realformer_nmt.common.numbers import whole
 
 EXAMPLE = "example: realformer-nmt average checkpoints --last 25 --output checkpoints/average.pt"
 
@@ -16,14 +17,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
-        "--last", type=int, metavar="N", help="the last N states: the end of the training, ends of epochs"
+        "--last", type=whole(1), metavar="N", help="the last N states: the end of the training, ends of epochs"
     )
     which.add_argument(
-        "--last-updates", type=int, metavar="N", help="the last N of --save-interval-updates, and the end"
+        "--last-updates", type=whole(1), metavar="N", help="the last N of --save-interval-updates, and the end"
     )
-    which.add_argument("--best", type=int, metavar="N", help="the best N of --keep-best-checkpoints")
+    which.add_argument("--best", type=whole(1), metavar="N", help="the best N of --keep-best-checkpoints")
     parser.add_argument(
-        "--until", type=int, metavar="N", help="with --last, --last-updates: nothing after epoch, update N"
+        "--until", type=whole(1), metavar="N", help="with --last, --last-updates: nothing after epoch, update N"
     )
     parser.add_argument("--output", type=Path, required=True, help="the checkpoint to write; OUTPUT.json is its record")
     parser.add_argument("--anew", action="store_true", help=HELP)

@@ -4,7 +4,7 @@ import argparse
 import json
 from typing import Any
 
-from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.numbers import whole
 
 COLUMNS = {
     "arch": "arch",
@@ -19,7 +19,7 @@ COLUMNS = {
 }
 
 
-MOST = 100_000_000  # entries of a dictionary
+SPECIAL, MOST = 4, 100_000_000  # entries of a dictionary, of which fairseq's own are four
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,15 +31,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print a JSON list")
     parser.add_argument(
         "--vocabulary",
-        type=int,
+        type=whole(SPECIAL, MOST),
         default=32768,
         help="words of the joined dictionary, to count parameters (default: %(default)s)",
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    if not 1 <= args.vocabulary <= MOST:
-        raise UserError(f"--vocabulary {args.vocabulary}: allowed is 1 to {MOST:,}")
     from tabulate import tabulate  # here, and so below: --help needs neither
 
     from realformer_nmt.model.presets import PRESETS

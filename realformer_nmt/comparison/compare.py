@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from realformer_nmt.command import run_in_fairseq
+from realformer_nmt.common.numbers import MOST_SEEDS, POSITIVE, PROCESSES, whole
 from realformer_nmt.comparison import status
 from realformer_nmt.protocols import trackers
 
@@ -44,7 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only", action="append", metavar="FAMILY", help="run this family alone (repeatable); the report is of all"
     )
-    parser.add_argument("--add-seeds", type=int, default=0, metavar="N", help="N seeds beyond the grid's")
+    parser.add_argument(
+        "--add-seeds", type=whole(0, MOST_SEEDS), default=0, metavar="N", help="N seeds beyond the grid's"
+    )
     parser.add_argument("--anew", action="store_true", help="make again what no longer fits the grid")
     parser.add_argument(
         "--launcher",
@@ -53,12 +56,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run on this machine, or one SLURM job for each cell",
     )
     parser.add_argument(
-        "--gpus", type=int, metavar="N", help="GPUs (here: all, one for each cell; slurm: 1); 0: the CPU"
+        "--gpus", type=whole(0), metavar="N", help="GPUs (here: all, one for each cell; slurm: 1); 0: the CPU"
     )
-    parser.add_argument("--jobs", type=int, metavar="N", help="cells at the same time (one for each GPU; CPU: 1)")
+    parser.add_argument(
+        "--jobs", type=whole(1, PROCESSES), metavar="N", help="cells at the same time (one for each GPU; CPU: 1)"
+    )
     trackers.add_arguments(parser)
     parser.add_argument(
-        "--tflops", type=float, metavar="X", help="for --plan: TFLOP/s of the machine, to estimate hours"
+        "--tflops", type=POSITIVE, metavar="X", help="for --plan: TFLOP/s of the machine, to estimate hours"
     )
 
 

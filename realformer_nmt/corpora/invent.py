@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 
 from realformer_nmt.common.atomic_files import completed
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import HELP, Stage
+from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.corpora.invented.chance import Chance
 from realformer_nmt.corpora.invented.composer import Composer, Pair
 from realformer_nmt.corpora.invented.sentences import sentence
@@ -27,21 +27,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
     parser.add_argument("--folder", type=Path, required=True)
-    parser.add_argument("--pairs", type=int, default=20_000, metavar="N", help="training pairs (default: 20000)")
-    parser.add_argument("--valid", type=int, default=500, metavar="N", help="validation pairs (default: 500)")
-    parser.add_argument("--test", type=int, default=500, metavar="N", help="test pairs (default: 500)")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--pairs", type=whole(1, MOST), default=20_000, metavar="N", help="training pairs (default: 20000)"
+    )
+    parser.add_argument(
+        "--valid", type=whole(1, MOST), default=500, metavar="N", help="validation pairs (default: 500)"
+    )
+    parser.add_argument("--test", type=whole(1, MOST), default=500, metavar="N", help="test pairs (default: 500)")
+    parser.add_argument("--seed", type=SEED, default=1)
     parser.add_argument("--anew", action="store_true", help=HELP)
     parser.add_argument("--hard", action="store_true", help="more words, longer sentences, more of what is rare")
 
 
 def run(args: argparse.Namespace) -> int:
     sizes = {split: getattr(args, option) for split, option in SPLITS.items()}
-    for split, size in sizes.items():
-        if not 1 <= size <= MOST:
-            raise UserError(f"--{SPLITS[split]} {size}: allowed is 1 to {MOST:,}")
-    if args.seed < 0:
-        raise UserError(f"--seed {args.seed}: allowed is 0 or more")
     stage = asked(args)
     files = [args.folder / f"{split}.{language}" for split in SPLITS for language in LANGUAGES]
     if stage.finished(args.anew, *files):

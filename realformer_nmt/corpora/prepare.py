@@ -16,6 +16,7 @@ from typing import Any
 from realformer_nmt.common import outputs
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
+from realformer_nmt.common.numbers import PROCESSES, whole
 from realformer_nmt.common.sealed import write as write_sealed
 from realformer_nmt.corpora import sources
 from realformer_nmt.corpora.binarise import binarise
@@ -44,7 +45,6 @@ EXAMPLES = """examples:
   realformer-nmt prepare --source en --target de --train a.en a.de --valid v.en v.de --test t.en t.de --folder data/own
   realformer-nmt prepare --like data/wmt14_en_de --train a.en a.de --held-out 100 --folder data/more
 """
-MOST_WORKERS = 1024  # a typing error starts them all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--folder", type=Path, required=True, help="where data-bin/, subwords/ and prepare.json are made"
     )
-    parser.add_argument("--workers", type=int, default=cores(), metavar="N", help="processes (default: all cores)")
+    parser.add_argument(
+        "--workers", type=whole(1, PROCESSES), default=cores(), metavar="N", help="processes (default: all cores)"
+    )
     parser.add_argument("--keep", action="store_true", help="keep the texts between the stages")
     parser.add_argument("--quiet", action="store_true", help="no progress bars")
     parser.add_argument("--verify", action="store_true", help="only check that every file in FOLDER is as prepared")
@@ -69,8 +71,6 @@ def cores() -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    if not 1 <= args.workers <= MOST_WORKERS:
-        raise UserError(f"--workers {args.workers}: allowed is 1 to {MOST_WORKERS}, such as {cores()}")
     if args.verify:
         print(f"{args.folder}: {verify(args.folder)} files are as they were prepared")
         return 0

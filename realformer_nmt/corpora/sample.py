@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from realformer_nmt.common.numbers import FRACTION
+
 EXAMPLE = "example: realformer-nmt sample data/wmt14_en_de --share 0.25 --folder data/quarter"
 
 
@@ -13,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = EXAMPLE
     parser.add_argument("prepared", type=Path, metavar="PREPARED", help="the folder of `realformer-nmt prepare`")
-    parser.add_argument("--share", type=float, required=True, metavar="S", help="of the pairs: above 0, below 1")
+    parser.add_argument("--share", type=FRACTION, required=True, metavar="S", help="of the pairs: above 0, below 1")
     parser.add_argument("--folder", type=Path, required=True, help="the folder to make")
 
 

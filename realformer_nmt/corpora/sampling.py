@@ -21,8 +21,6 @@ DATA, SPLIT = "data-bin", "train"
 
 
 def run(args: argparse.Namespace) -> int:
-    if not 0 < args.share < 1:
-        raise UserError(f"--share {args.share}: allowed is a number above 0 and below 1")
     verify(args.prepared)
     made = {"share": args.share, "of": sha256(args.prepared / NAME)}
     if (args.folder / NAME).is_file():

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.numbers import HUGE, real, whole
 from realformer_nmt.corpora import like
 from realformer_nmt.corpora.corpus import Corpus, HeldOut, Lengths, Member, TextProtocol
 from realformer_nmt.corpora.like import Like
@@ -110,11 +111,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     own.add_argument(
         "--like", type=Path, metavar="FOLDER", help="prepare them as FOLDER was, for a model that was trained on it"
     )
-    own.add_argument("--held-out", type=int, metavar="N", help="instead of --valid: take every N-th pair of --train")
+    own.add_argument(
+        "--held-out", type=whole(2), metavar="N", help="instead of --valid: take every N-th pair of --train"
+    )
     how = parser.add_argument_group("what is done to the text (default: as CORPUS says)")
     how.add_argument("--subwords", choices=METHODS, help="default: sentencepiece, on raw text")
     how.add_argument(
-        "--vocabulary", type=int, metavar="N", help="sentencepiece: pieces (default: 32000); moses_bpe: merges"
+        "--vocabulary",
+        type=whole(1, MOST_PIECES),
+        metavar="N",
+        help="sentencepiece: pieces (default: 32000); moses_bpe: merges",
     )
     how.add_argument("--deduplicate", action="store_true", help="keep only the first of equal training pairs")
     for flag, told in (
@@ -123,10 +129,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("--lowercase", "lower case, in all but the raw texts"),
     ):
         how.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=told)
-    how.add_argument("--min-length", type=int, metavar="N", help="fewest tokens on each side of a training pair")
-    how.add_argument("--max-length", type=int, metavar="N", help="most tokens on each side")
+    how.add_argument("--min-length", type=whole(1), metavar="N", help="fewest tokens on each side of a training pair")
+    how.add_argument("--max-length", type=whole(1), metavar="N", help="most tokens on each side")
     how.add_argument(
-        "--ratio", type=float, metavar="R", help="largest ratio of the longer side's tokens to the shorter's"
+        "--ratio",
+        type=real(1, HUGE, "1 or more, and finite"),
+        metavar="R",
+        help="largest ratio of the longer side's tokens to the shorter's",
     )
     how.add_argument("--invalid-utf8", choices=("replace", "refuse"), default=None)
 
@@ -164,8 +173,6 @@ def made(args: argparse.Namespace, usual: TextProtocol = OWN) -> Job:
         tokenised=METHODS[subwords].tokenised,
         deduplicate=args.deduplicate,
     )
-    if args.vocabulary is not None and not 1 <= args.vocabulary <= MOST_PIECES:
-        raise UserError(f"--vocabulary {args.vocabulary}: allowed is 1 to {MOST_PIECES:,}")
     size = args.vocabulary or (protocol.bpe if plan.tokenised else PIECES)
     own |= {f"test{number}" if number else "test": [pair] for number, pair in enumerate(own["test"])}
     files = {split: tuple(Files(str(one), one, two, "text") for one, two in pairs) for split, pairs in own.items()}

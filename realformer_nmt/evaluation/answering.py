@@ -41,11 +41,6 @@ class Found(NamedTuple):
 
 
 def run(args: argparse.Namespace) -> int:
-    for name in ("longest", "batch_size"):
-        if (value := getattr(args, name)) < 1:
-            raise UserError(f"--{name.replace('_', '-')} {value}: allowed is 1 or more")
-    if args.no_answer is not None and not math.isfinite(args.no_answer):
-        raise UserError(f"--no-answer {args.no_answer}: allowed is a finite number")
     stage = asked(args)
     if stage.finished(args.anew, args.output / ANSWERS):
         return 0

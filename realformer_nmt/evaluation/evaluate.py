@@ -5,6 +5,7 @@ from pathlib import Path
 
 from realformer_nmt.checkpoints import run as run_files
 from realformer_nmt.common.finished import HELP, Stage
+from realformer_nmt.common.numbers import SEED, whole
 
 EXAMPLE = "example: realformer-nmt evaluate lm/checkpoint_last.pt --data data-bin --output lm/test.json"
 
@@ -23,10 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Path, required=True, metavar="FILE.JSON", help="the record")
     parser.add_argument("--validate", action="store_true", help="measure the subset valid, too")
     parser.add_argument(
-        "--mask-seed", type=int, metavar="N", help="mask words as a training of this --seed does (default: its own)"
+        "--mask-seed", type=SEED, metavar="N", help="mask words as a training of this --seed does (default: its own)"
     )
-    parser.add_argument("--max-tokens", type=int, metavar="N", help="tokens in a batch (default: the training's)")
-    parser.add_argument("--batch-size", type=int, metavar="N", help="sentences in a batch, at most")
+    parser.add_argument("--max-tokens", type=whole(1), metavar="N", help="tokens in a batch (default: the training's)")
+    parser.add_argument("--batch-size", type=whole(1), metavar="N", help="sentences in a batch, at most")
     parser.add_argument("--cpu", action="store_true", help="use the CPU even if there is a GPU")
     parser.add_argument("--anew", action="store_true", help=HELP)
 

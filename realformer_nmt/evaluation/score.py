@@ -4,7 +4,9 @@ import argparse
 from pathlib import Path
 
 from realformer_nmt.common.finished import HELP, Stage
+from realformer_nmt.common.numbers import SAMPLES, SEEDS, whole
 
+FEWEST = 40  # samples, of which one is in each of the tails of 2.5 %
 COMET = "Unbabel/wmt22-comet-da"
 EXAMPLE = "example: realformer-nmt score run/test --training run/train.json --output run/run.json"
 
@@ -28,9 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--comet", nargs="?", const=COMET, metavar="MODEL", help=f"compute COMET too (default model: {COMET})"
     )
     parser.add_argument(
-        "--bootstrap", type=int, default=1000, metavar="N", help="samples for the intervals; 0: no intervals"
+        "--bootstrap",
+        type=whole(FEWEST, SAMPLES, none=0),
+        default=1000,
+        metavar="N",
+        help="samples for the intervals, 40 or more; 0: no intervals",
     )
-    parser.add_argument("--seed", type=int, default=12345, metavar="N", help="seed of the bootstrap")
+    parser.add_argument("--seed", type=whole(1, SEEDS), default=12345, metavar="N", help="seed of the bootstrap")
     parser.add_argument("--published", metavar="DATASET", help="show its published figures (default: the corpus)")
     parser.add_argument("--training", type=Path, metavar="TRAIN.JSON", help="the train.json of `realformer-nmt train`")
     parser.add_argument("--anew", action="store_true", help=HELP)

@@ -26,8 +26,6 @@ NAMES = ("corpus", "subset", "published", "hyphens")  # or null
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.bootstrap < 0:
-        raise UserError(f"--bootstrap {args.bootstrap}: allowed is 0 or more")
     if args.comet:
         metrics.comet_package()  # before anything else takes its time
     translation = sealed.read(args.translation / RECORD, WRITER, WANTED)

@@ -13,6 +13,7 @@ from tabulate import tabulate
 
 from realformer_nmt.common import json_records, outputs, sealed
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.numbers import PROCESSES, SAMPLES, SEEDS, whole
 from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.text_lines import read_recorded
 from realformer_nmt.corpora.stages import write_json
@@ -69,15 +70,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="METRIC",
         help=f"one or more of {', '.join(names)}",
     )
-    parser.add_argument("--samples", type=int, default=10_000, metavar="N")
-    parser.add_argument("--seed", type=int, default=12345, metavar="N")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes at a time (default: 1)")
+    parser.add_argument("--samples", type=whole(1, SAMPLES), default=10_000, metavar="N")
+    parser.add_argument("--seed", type=whole(1, SEEDS), default=12345, metavar="N")
+    parser.add_argument(
+        "--jobs", type=whole(1, PROCESSES), default=1, metavar="N", help="processes at a time (default: 1)"
+    )
     parser.add_argument("--output", type=Path, metavar="FILE.JSON", help="also write the comparisons to this file")
 
 
 def run(args: argparse.Namespace) -> int:
-    if len(args.runs) < 2 or args.samples < 1 or args.jobs < 1:
-        raise UserError("give two runs or more; --samples and --jobs are 1 or more")
+    if len(args.runs) < 2:
+        raise UserError("give two runs or more")
     if args.output:
         outputs.check_record(args.output, "significance")
     systems = [read(path) for path in args.runs]

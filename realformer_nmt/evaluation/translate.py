@@ -5,6 +5,7 @@ from pathlib import Path
 
 from realformer_nmt.checkpoints import run as run_files
 from realformer_nmt.common.finished import HELP, Stage
+from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM, PROCESSES, whole
 from realformer_nmt.corpora import preparation
 from realformer_nmt.evaluation.streams import streaming
 from realformer_nmt.evaluation.translation_files import HYPOTHESES, RECORD, REFERENCE, TOKENISED
@@ -42,12 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--validate", action="store_true", help="also note loss and greedy BLEU on the validation data")
     parser.add_argument("--anew", action="store_true", help=HELP)
     group = parser.add_argument_group("decoding, with fairseq-generate's defaults")
-    group.add_argument("--beam", type=int, default=5)
-    group.add_argument("--lenpen", type=float, default=1.0, help="length penalty; below 1: shorter, above 1: longer")
-    group.add_argument("--max-len-a", type=float, default=0.0, help="at most a * source length + b tokens")
-    group.add_argument("--max-len-b", type=int, default=200)
-    group.add_argument("--max-tokens", type=int, help="tokens in a batch (default: 12000)")
-    group.add_argument("--batch-size", type=int, help="sentences in a batch, at most")
+    group.add_argument("--beam", type=whole(1, MOST_BEAM), default=5)
+    group.add_argument("--lenpen", type=LENPEN, default=1.0, help="length penalty; below 1: shorter, above 1: longer")
+    group.add_argument("--max-len-a", type=MAX_LEN_A, default=0.0, help="at most a * source length + b tokens")
+    group.add_argument("--max-len-b", type=MAX_LEN_B, default=200)
+    group.add_argument("--max-tokens", type=whole(1), help="tokens in a batch (default: 12000)")
+    group.add_argument("--batch-size", type=whole(1), help="sentences in a batch, at most")
     half = group.add_mutually_exclusive_group()
     half.add_argument("--fp16", action="store_true")
     half.add_argument("--bf16", action="store_true")
@@ -60,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--cpu", action="store_true", help="use the CPU even if there is a GPU")
     group.add_argument(
         "--jobs",
-        type=int,
+        type=whole(1, PROCESSES),
         default=1,
         metavar="N",
         help="processes on a CPU, each with its share of the cores (default: 1)",

@@ -1,7 +1,6 @@
 """The hypotheses that the words of `realformer-nmt translate` ask for, and the record of how they were made."""
 
 import argparse
-import math
 import os
 import tempfile
 import time
@@ -25,15 +24,6 @@ from realformer_nmt.evaluation.jobs import check_shares, shares
 from realformer_nmt.evaluation.translation_files import HYPOTHESES, RECORD, REFERENCE, TOKENISED
 from realformer_nmt.kernels.precision import EXACT
 
-SMALLEST: dict[str, float] = {
-    "beam": 1,
-    "lenpen": -math.inf,
-    "max_len_a": 0,
-    "max_len_b": 0,
-    "max_tokens": 1,
-    "batch_size": 1,
-    "jobs": 1,
-}
 # docs/text_models.md
 OF_TEXT = ("language_modeling", "masked_lm", "span_masked_lm", "sentence_prediction", "question_answering")
 PLACES = ("data", "prepared", "subwords_folder")  # are no settings
@@ -65,11 +55,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def demand_possible(args: argparse.Namespace) -> None:
-    for name, least in SMALLEST.items():
-        value = getattr(args, name)
-        if value is not None and not least <= value < math.inf:
-            allowed = "a finite number" if least == -math.inf else f"{least} or more"
-            raise UserError(f"--{name.replace('_', '-')} {value}: allowed is {allowed}")
     selection.named(args.checkpoints)
     if args.jobs > 1 and not args.cpu and torch.cuda.is_available():
         raise UserError(

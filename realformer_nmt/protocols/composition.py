@@ -41,10 +41,6 @@ def preparation(args: argparse.Namespace) -> dict[str, Any]:
 
 def load_protocol(args: argparse.Namespace, prepared: dict[str, Any]) -> Protocol:
     protocol = load(args.protocol, prepared["corpus"], args.layers)
-    for name in ("epochs", "updates", "average", "max_tokens", "tokens_a_step"):
-        value = getattr(args, name)
-        if value is not None and value < 1:
-            raise UserError(f"--{name.replace('_', '-')} {value}: allowed is 1 or more")
     if args.epochs or args.updates:
         protocol = replace(protocol, epochs=args.epochs, updates=args.updates)
     seed = {} if args.seed is None else {"seed": args.seed}

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from realformer_nmt.checkpoints.run import named
 from realformer_nmt.common.finished import Stage
+from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.protocols import command, trackers
 from realformer_nmt.protocols.protocol import shipped
@@ -40,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_batch(parser)
     add_length(parser)
-    parser.add_argument("--seed", type=int, metavar="N", help="default: the protocol's")
+    parser.add_argument("--seed", type=SEED, metavar="N", help="default: the protocol's")
     parser.add_argument(
         "--precision",
         choices=command.PRECISIONS,
@@ -77,22 +78,22 @@ def add_beginning(parser: argparse.ArgumentParser) -> None:
 
 def add_batch(parser: argparse.ArgumentParser) -> None:
     batch = parser.add_argument_group("the machine and the batch")
-    batch.add_argument("--gpus", type=int, metavar="N", help="GPUs of each machine (default: all); 0: the CPU")
-    batch.add_argument("--nodes", type=int, default=1, metavar="N", help="machines; run the same command on each")
-    batch.add_argument("--node-rank", type=int, default=0, metavar="N", help="number of this machine, from 0")
+    batch.add_argument("--gpus", type=whole(0), metavar="N", help="GPUs of each machine (default: all); 0: the CPU")
+    batch.add_argument("--nodes", type=whole(1), default=1, metavar="N", help="machines; run the same command on each")
+    batch.add_argument("--node-rank", type=whole(0), default=0, metavar="N", help="number of this machine, from 0")
     batch.add_argument("--master", metavar="HOST:PORT", help="the machine of rank 0, and a port that is free there")
     batch.add_argument(
-        "--max-tokens", type=int, metavar="N", help="tokens that one GPU takes at once (default: the protocol's)"
+        "--max-tokens", type=whole(1), metavar="N", help="tokens that one GPU takes at once (default: the protocol's)"
     )
-    batch.add_argument("--tokens-a-step", type=int, metavar="N", help="default: the protocol's")
+    batch.add_argument("--tokens-a-step", type=whole(1), metavar="N", help="default: the protocol's")
 
 
 def add_length(parser: argparse.ArgumentParser) -> None:
     length = parser.add_mutually_exclusive_group()
-    length.add_argument("--epochs", type=int, metavar="N", help="default: the protocol's")
-    length.add_argument("--updates", type=int, metavar="N", help="default: the protocol's")
+    length.add_argument("--epochs", type=whole(1), metavar="N", help="default: the protocol's")
+    length.add_argument("--updates", type=whole(1), metavar="N", help="default: the protocol's")
     parser.add_argument(
-        "--average", type=int, metavar="N", help="checkpoints to keep and average later (default: the protocol's)"
+        "--average", type=whole(1), metavar="N", help="checkpoints to keep and average later (default: the protocol's)"
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.numbers import Number, whole
 from realformer_nmt.serving.limits import Limits
 
 EXAMPLE = """examples:
@@ -28,7 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="a run's folder, or a checkpoint (.pt)")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: %(default)s)")
-    parser.add_argument("--port", type=int, default=8000, help="default: %(default)s; 0: any that is free")
+    parser.add_argument(
+        "--port",
+        type=Number(int, 0, 65_535, "0 to 65535"),
+        default=8000,
+        help="default: %(default)s; 0: any that is free",
+    )
     parser.add_argument(
         "--name", action="append", default=[], metavar="HOST", help="a further name by which clients may ask for it"
     )
@@ -39,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for each in fields(Limits):
         group.add_argument(
             f"--{each.name.replace('_', '-')}",
-            type=int,
+            type=whole(1),
             default=each.default,
             metavar="N",
             help=f"{each.metadata['help']} (default: {each.default})",
@@ -75,13 +81,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def limits_of(args: argparse.Namespace) -> Limits:
-    given = {each.name: getattr(args, each.name) for each in fields(Limits)}
-    for name, value in given.items():
-        if value < 1:
-            raise UserError(f"--{name.replace('_', '-')} {value}: allowed is 1 or more")
-    if not 0 <= args.port < 2**16:
-        raise UserError(f"--port {args.port}: allowed is 0 to {2**16 - 1}")
-    return Limits(**given)
+    return Limits(**{each.name: getattr(args, each.name) for each in fields(Limits)})
 
 
 def demand_installed() -> None:
