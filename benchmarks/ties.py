@@ -8,10 +8,11 @@ stock also decodes in smaller batches. Scores are natural logarithms.
 
 import argparse
 import json
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -22,34 +23,60 @@ from torch import Tensor
 from realformer_nmt.common.versions import hardware, versions
 from realformer_nmt.kernels.native.library import state
 
-WAYS = {"beam 20": (1, 20), "long": (6, 5)}  # sentences joined to one, and the beam
+WAYS = {"sentences": (1, 20), "long": (6, 20)}  # sentences joined to one, and the beam
 BATCH, SMALLER = 4000, 1000  # tokens
+NAMES = ("ours", "stock")
 Row = dict[str, Any]
 
 
-def measure(engines: Engines, texts: list[Tensor], beam: int) -> Row:
-    """Decode all texts with both engines, judge every hypothesis, and look into the sentences that differ."""
-    errors: dict[str, list[float]] = {"ours": [], "stock": []}
-    row: Row = {"sentences": len(texts), "hypotheses": 0, "differ": 0, "differ, smaller batches": 0, "differences": []}
+class Decoded(NamedTuple):
+    """What was written for a sentence in fp32."""
+
+    number: int
+    text: Tensor
+    lists: dict[str, Hypotheses]  # of both engines
+    again: Hypotheses  # of stock in smaller batches
+    steps: Iterator[tuple[int, list[Pair]]]  # with candidates that the engines rank the other way round
+
+    def rounding(self, exact: Mapping[Tokens, float]) -> dict[str, list[float]]:
+        """Return how far the totals of each engine, which it has divided by the length, are from the exact ones."""
+        return {
+            name: [
+                abs(float(each["score"].double()) * len(each["tokens"]) - exact[tokens_of(each)]) for each in hypotheses
+            ]
+            for name, hypotheses in self.lists.items()
+        }
+
+
+def decode(engines: Engines, texts: list[Tensor], beam: int) -> Iterator[Decoded]:
     for sample in engines.batches(texts, BATCH):
-        searches = {name: engines.search(name, beam) for name in errors}
+        searches = {name: engines.search(name, beam) for name in NAMES}
         answers = {name: search.decode(sample) for name, search in searches.items()}
         numbers = sample["id"].tolist()
         again = in_smaller_batches(engines, {number: texts[number] for number in numbers}, beam)
         for place, number in enumerate(numbers):
-            text, lists = texts[number], {name: found[place] for name, found in answers.items()}
-            exact = total_scores(engines.judge, text, map(tokens_of, chain(*lists.values())))
-            for name, hypotheses in lists.items():
-                errors[name] += [abs(rounded_total(each) - exact[tokens_of(each)]) for each in hypotheses]
-            row["hypotheses"] += len(lists["ours"])
-            row["differ, smaller batches"] += len(ranks(again[number], lists["stock"]))
-            if differing := ranks(*lists.values()):
-                row["differ"] += len(differing)
-                pairs = list(swaps(searches["ours"], searches["stock"], place))
-                look = {"sentence": number, "ranks": differing, **compare(engines.judge, text, lists, pairs)}
-                row["differences"].append({**look, **in_fp64(engines, text, beam, lists)})
-    row["rounding"] = {name: {"median": float(np.median(each)), "most": max(each)} for name, each in errors.items()}
-    return row
+            lists = {name: found[place] for name, found in answers.items()}
+            steps = swaps(*searches.values(), place)
+            yield Decoded(number, texts[number], lists, again[number], steps)
+
+
+def measure(engines: Engines, texts: list[Tensor], beam: int) -> Row:
+    """Count what differs, judge every hypothesis, and look into the sentences that differ."""
+    counts: Counter[str] = Counter()
+    errors: dict[str, list[float]] = {name: [] for name in NAMES}
+    differences = []
+    for found in decode(engines, texts, beam):
+        lists = list(found.lists.values())
+        exact = total_scores(engines.judge, found.text, map(tokens_of, chain(*lists)))
+        for name, each in found.rounding(exact).items():
+            errors[name] += each
+        differing = ranks(*lists)
+        counts.update(hypotheses=len(lists[0]), differ=len(differing), again=len(ranks(found.again, lists[1])))
+        if differing:
+            look = compare(engines.judge, found, differing[0])
+            differences.append({"sentence": found.number, "ranks": differing, **look, **in_fp64(engines, found, beam)})
+    rounding = {name: {"median": float(np.median(each)), "most": max(each)} for name, each in errors.items()}
+    return {"sentences": len(texts), **counts, "rounding": rounding, "differences": differences}
 
 
 def in_smaller_batches(engines: Engines, texts: Mapping[int, Tensor], beam: int) -> dict[int, Hypotheses]:
@@ -69,23 +96,17 @@ def ranks(one: Hypotheses, other: Hypotheses) -> list[int]:
     return [rank for rank, (a, b) in enumerate(pairs) if a != b]
 
 
-def rounded_total(hypothesis: dict[str, Tensor]) -> float:
-    """Return the sum of its log-probabilities, as the search has it in fp32 and divides it by the length."""
-    return float(hypothesis["score"].double()) * len(hypothesis["tokens"])
-
-
-def compare(judge: Any, text: Tensor, lists: Mapping[str, Hypotheses], steps: list[tuple[int, list[Pair]]]) -> Row:
-    """Score both hypotheses of the first rank that differs, and all pairs that the engines rank the other way round."""
-    pairs = list(chain.from_iterable(swapped_there for _, swapped_there in steps))
-    lines = [list(map(tokens_of, found)) for found in lists.values()]
+def compare(judge: Any, found: Decoded, rank: int) -> Row:
+    """Score both hypotheses of a rank, and all pairs that the engines rank the other way round."""
+    steps, lines = list(found.steps), [list(map(tokens_of, each)) for each in found.lists.values()]
+    pairs = [pair for _, there in steps for pair in there]
     shared = set(lines[0]) & set(lines[1])
     ordered = swapped(*([each for each in line if each in shared] for line in lines))
-    exact = total_scores(judge, text, {*chain(*pairs), *chain(*lines)})
+    exact = total_scores(judge, found.text, {*chain(*pairs), *chain(*lines)})
     means = {tokens: score / len(tokens) for tokens, score in exact.items()}
-    first = ranks(*lists.values())[0]
     shown = {
-        name: {"fp32": float(found[first]["score"]), "fp64": means[tokens_of(found[first])]}
-        for name, found in lists.items()
+        name: {"fp32": float(each[rank]["score"]), "fp64": means[tokens_of(each[rank])]}
+        for name, each in found.lists.items()
     }
     searched = {"steps": [step for step, _ in steps], **widest(pairs, exact)}
     return {**shown, "candidates": searched, "order": widest(ordered, means)}
@@ -100,10 +121,10 @@ def widest(pairs: list[Pair], scores: Mapping[Tokens, float]) -> Row:
     return {"pairs": len(pairs), "margin": abs(scores[one] - scores[other]), "score": scores[one], "spacing": spacing}
 
 
-def in_fp64(engines: Engines, text: Tensor, beam: int, lists: Mapping[str, Hypotheses]) -> Row:
+def in_fp64(engines: Engines, found: Decoded, beam: int) -> Row:
     """Search in fp64 with both engines: whether they agree there, and whose hypotheses in fp32 are the same."""
-    exact = {name: [*map(tokens_of, engines.alone(f"{name}, fp64", text, beam))] for name in lists}
-    right = [name for name, found in lists.items() if [*map(tokens_of, found)] == exact["stock"]]
+    exact = {name: [*map(tokens_of, engines.alone(f"{name}, fp64", found.text, beam))] for name in NAMES}
+    right = [name for name, each in found.lists.items() if [*map(tokens_of, each)] == exact["stock"]]
     return {"same in fp64": exact["ours"] == exact["stock"], "as in fp64": right}
 
 
@@ -113,14 +134,14 @@ def rows(runs: Iterable[Path], subset: str, most: int) -> Iterable[Row]:
         for way, (joined, beam) in WAYS.items():
             found = measure(engines, engines.texts(subset, joined)[:most], beam)
             print(f"{run.name}, {way}: {found['differ']} of {found['hypotheses']} hypotheses differ", flush=True)
-            yield {"run": run.name, "way": way, "joined": joined, "beam": beam, **engines.description, **found}
+            yield {"way": way, "joined": joined, "beam": beam, **engines.description, **found}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folder or checkpoint")
     parser.add_argument("--subset", default="test")
-    parser.add_argument("--sentences", type=int, default=500, help="of each way, at most")
+    parser.add_argument("--sentences", type=int, default=1000, help="of each way, at most")
     parser.add_argument("--json", type=Path, default=Path("ties.json"))
     args = parser.parse_args()
     torch.set_num_threads(1)
