@@ -50,7 +50,7 @@ class Search:
 
     def __init__(self, generator: Any, exact: bool = False) -> None:
         self.generator, self.exact = generator, exact
-        self.steps: list[tuple[dict[int, int], Step]] = []  # with the row of each sentence of the batch
+        self.steps: list[tuple[dict[int, int], Step]] = []  # with the row of each sentence, by its id
         search = (getattr(generator, "short", None) or generator).search
         self.choose = search.step
         vars(search)["step"] = self.note
@@ -68,6 +68,7 @@ class Search:
         return hypotheses
 
     def of(self, sentence: int) -> Iterator[tuple[Step, int]]:
+        """Yield the steps of a sentence, by its `id` in the sample, with its row there."""
         return ((step, rows[sentence]) for rows, step in self.steps if sentence in rows)
 
 

@@ -38,14 +38,11 @@ class Decoded(NamedTuple):
     again: Hypotheses  # of stock in smaller batches
     steps: Iterator[tuple[int, list[Pair]]]  # with candidates that the engines rank the other way round
 
-    def rounding(self, exact: Mapping[Tokens, float]) -> dict[str, list[float]]:
-        """Return how far the totals of each engine, which it has divided by the length, are from the exact ones."""
-        return {
-            name: [
-                abs(float(each["score"].double()) * len(each["tokens"]) - exact[tokens_of(each)]) for each in hypotheses
-            ]
-            for name, hypotheses in self.lists.items()
-        }
+    def errors(self, name: str, exact: Mapping[Tokens, float]) -> Iterator[tuple[float, int]]:
+        """Yield how far each score of an engine is from the exact one, and the length that it was divided by."""
+        for each in self.lists[name]:
+            length = len(each["tokens"])
+            yield abs(float(each["score"]) - exact[tokens_of(each)] / length), length
 
 
 def decode(engines: Engines, texts: list[Tensor], beam: int) -> Iterator[Decoded]:
@@ -56,27 +53,34 @@ def decode(engines: Engines, texts: list[Tensor], beam: int) -> Iterator[Decoded
         again = in_smaller_batches(engines, {number: texts[number] for number in numbers}, beam)
         for place, number in enumerate(numbers):
             lists = {name: found[place] for name, found in answers.items()}
-            steps = swaps(*searches.values(), place)
+            steps = swaps(searches["ours"], searches["stock"], number)
             yield Decoded(number, texts[number], lists, again[number], steps)
 
 
 def measure(engines: Engines, texts: list[Tensor], beam: int) -> Row:
     """Count what differs, judge every hypothesis, and look into the sentences that differ."""
     counts: Counter[str] = Counter()
-    errors: dict[str, list[float]] = {name: [] for name in NAMES}
+    errors: dict[str, list[tuple[float, int]]] = {name: [] for name in NAMES}
     differences = []
     for found in decode(engines, texts, beam):
         lists = list(found.lists.values())
         exact = total_scores(engines.judge, found.text, map(tokens_of, chain(*lists)))
-        for name, each in found.rounding(exact).items():
-            errors[name] += each
+        for name in NAMES:
+            errors[name] += found.errors(name, exact)
         differing = ranks(*lists)
         counts.update(hypotheses=len(lists[0]), differ=len(differing), again=len(ranks(found.again, lists[1])))
         if differing:
             look = compare(engines.judge, found, differing[0])
             differences.append({"sentence": found.number, "ranks": differing, **look, **in_fp64(engines, found, beam)})
-    rounding = {name: {"median": float(np.median(each)), "most": max(each)} for name, each in errors.items()}
-    return {"sentences": len(texts), **counts, "rounding": rounding, "differences": differences}
+    rounded = {name: rounding(each) for name, each in errors.items()}
+    return {"sentences": len(texts), **counts, "rounding": rounded, "differences": differences}
+
+
+def rounding(errors: list[tuple[float, int]]) -> Row:
+    """Describe the errors of the scores, and of the totals that they are the means of."""
+    scores, lengths = np.array(errors).T
+    kinds = {"scores": scores, "totals": scores * lengths}
+    return {kind: {"median": float(np.median(each)), "most": float(each.max())} for kind, each in kinds.items()}
 
 
 def in_smaller_batches(engines: Engines, texts: Mapping[int, Tensor], beam: int) -> dict[int, Hypotheses]:

@@ -13,7 +13,7 @@ from tiny import SOURCE, build, dictionary
 from realformer_nmt.fairseq_patches.shortlist import ShortlistGenerator
 
 A, B, C, D = (1,), (2,), (3,), (4,)
-SAMPLE = {"net_input": {"src_tokens": SOURCE[1:2], "src_lengths": torch.tensor([6])}}
+SAMPLE = {"id": torch.tensor([7]), "net_input": {"src_tokens": SOURCE[1:2], "src_lengths": torch.tensor([6])}}
 
 
 def test_pairs_in_opposite_order_are_swapped() -> None:
@@ -32,19 +32,19 @@ def test_what_a_list_lacks_stands_behind_the_rest() -> None:
 def test_noted_candidates_have_the_scores_of_the_whole_at_once(name: str) -> None:
     search, model = search_of(name)
     ((best, *_),) = search.decode(SAMPLE)
-    for step, row in search.of(0):
+    for step, row in search.of(7):
         candidates = step.candidates(row)
         exact = total_scores(model.double(), SOURCE[1], candidates)
         assert [exact[each] for each in candidates] == pytest.approx(step.scores[row].tolist()[: len(exact)], abs=1e-4)
-    assert tokens_of(best) in {candidate for step, row in search.of(0) for candidate in step.candidates(row)}
+    assert tokens_of(best) in {candidate for step, row in search.of(7) for candidate in step.candidates(row)}
 
 
 def test_searches_of_other_weights_swap_until_they_part() -> None:
     (one, _), (same, _), (other, _) = search_of("stock"), search_of("ours"), search_of("stock", 1.01)
     for search in (one, same, other):
         search.decode(SAMPLE)
-    assert not list(swaps(one, same, 0))
-    assert list(swaps(one, other, 0))
+    assert not list(swaps(one, same, 7))
+    assert list(swaps(one, other, 7))
 
 
 def search_of(name: str, factor: float = 1.0) -> tuple[Search, Any]:
