@@ -44,6 +44,10 @@ class Step(NamedTuple):
         words, origins = self.words[row].tolist(), self.origins[row].tolist()
         return [(*prefixes[origins[at]], words[at]) for at, finite in enumerate(possible) if finite]
 
+    def same(self, row: int, other: "Step", place: int) -> bool:
+        pairs = ((self.beams, other.beams), (self.words, other.words), (self.origins, other.origins))
+        return all(torch.equal(mine[row], its[place]) for mine, its in pairs)
+
 
 class Search:
     """One of fairseq's generators, with the steps of its last batch."""
@@ -122,6 +126,8 @@ def swaps(one: Search, other: Search, sentence: int) -> Iterator[tuple[int, list
     """Yield the steps at which two searches rank candidates the other way round, and these pairs, as long as both
     hold the same beams."""
     for number, ((step, row), (its, place)) in enumerate(zip(one.of(sentence), other.of(sentence), strict=False)):
+        if step.same(row, its, place):
+            continue
         if set(step.prefixes(row)) != set(its.prefixes(place)):
             return
         if pairs := swapped(step.candidates(row), its.candidates(place)):

@@ -36,7 +36,7 @@ class Decoded(NamedTuple):
     text: Tensor
     lists: dict[str, Hypotheses]  # of both engines
     again: Hypotheses  # of stock in smaller batches
-    steps: Iterator[tuple[int, list[Pair]]]  # with candidates that the engines rank the other way round
+    swaps: dict[int, list[Pair]]  # by step the candidates that the engines rank the other way round
 
     def errors(self, name: str, exact: Mapping[Tokens, float]) -> Iterator[tuple[float, int]]:
         """Yield how far each score of an engine is from the exact one, and the length that it was divided by."""
@@ -53,27 +53,35 @@ def decode(engines: Engines, texts: list[Tensor], beam: int) -> Iterator[Decoded
         again = in_smaller_batches(engines, {number: texts[number] for number in numbers}, beam)
         for place, number in enumerate(numbers):
             lists = {name: found[place] for name, found in answers.items()}
-            steps = swaps(searches["ours"], searches["stock"], number)
-            yield Decoded(number, texts[number], lists, again[number], steps)
+            swapped_there = dict(swaps(searches["ours"], searches["stock"], number))
+            yield Decoded(number, texts[number], lists, again[number], swapped_there)
 
 
 def measure(engines: Engines, texts: list[Tensor], beam: int) -> Row:
     """Count what differs, judge every hypothesis, and look into the sentences that differ."""
     counts: Counter[str] = Counter()
     errors: dict[str, list[tuple[float, int]]] = {name: [] for name in NAMES}
-    differences = []
+    swapped_candidates, differences = [], []
     for found in decode(engines, texts, beam):
-        lists = list(found.lists.values())
-        exact = total_scores(engines.judge, found.text, map(tokens_of, chain(*lists)))
+        ours, stocks = found.lists.values()
+        pairs = [*chain(*found.swaps.values())]
+        exact = total_scores(engines.judge, found.text, chain(map(tokens_of, [*ours, *stocks]), *pairs))
+        swapped_candidates.append(widest(pairs, exact))
         for name in NAMES:
             errors[name] += found.errors(name, exact)
-        differing = ranks(*lists)
-        counts.update(hypotheses=len(lists[0]), differ=len(differing), again=len(ranks(found.again, lists[1])))
+        differing = ranks(ours, stocks)
+        counts.update(hypotheses=len(ours), differ=len(differing), again=len(ranks(found.again, stocks)))
         if differing:
-            look = compare(engines.judge, found, differing[0])
-            differences.append({"sentence": found.number, "ranks": differing, **look, **in_fp64(engines, found, beam)})
+            look = {"sentence": found.number, "ranks": differing, **compare(found, differing[0], exact)}
+            differences.append({**look, "candidates": swapped_candidates[-1], **in_fp64(engines, found, beam)})
     rounded = {name: rounding(each) for name, each in errors.items()}
-    return {"sentences": len(texts), **counts, "rounding": rounded, "differences": differences}
+    swaps = overall(swapped_candidates)
+    return {"sentences": len(texts), **counts, "swapped": swaps, "rounding": rounded, "differences": differences}
+
+
+def overall(each: list[Row]) -> Row:
+    """Return the widest of all sentences' pairs, with the number of all pairs."""
+    return {**max(each, key=lambda row: row.get("margin", 0.0)), "pairs": sum(row["pairs"] for row in each)}
 
 
 def rounding(errors: list[tuple[float, int]]) -> Row:
@@ -100,20 +108,17 @@ def ranks(one: Hypotheses, other: Hypotheses) -> list[int]:
     return [rank for rank, (a, b) in enumerate(pairs) if a != b]
 
 
-def compare(judge: Any, found: Decoded, rank: int) -> Row:
-    """Score both hypotheses of a rank, and all pairs that the engines rank the other way round."""
-    steps, lines = list(found.steps), [list(map(tokens_of, each)) for each in found.lists.values()]
-    pairs = [pair for _, there in steps for pair in there]
+def compare(found: Decoded, rank: int, exact: Mapping[Tokens, float]) -> Row:
+    """Score both hypotheses of a rank, and those that both lists have but in opposite order."""
+    lines = [list(map(tokens_of, each)) for each in found.lists.values()]
     shared = set(lines[0]) & set(lines[1])
     ordered = swapped(*([each for each in line if each in shared] for line in lines))
-    exact = total_scores(judge, found.text, {*chain(*pairs), *chain(*lines)})
     means = {tokens: score / len(tokens) for tokens, score in exact.items()}
     shown = {
         name: {"fp32": float(each[rank]["score"]), "fp64": means[tokens_of(each[rank])]}
         for name, each in found.lists.items()
     }
-    searched = {"steps": [step for step, _ in steps], **widest(pairs, exact)}
-    return {**shown, "candidates": searched, "order": widest(ordered, means)}
+    return {**shown, "order": widest(ordered, means), "steps": list(found.swaps)}
 
 
 def widest(pairs: list[Pair], scores: Mapping[Tokens, float]) -> Row:
@@ -136,7 +141,7 @@ def rows(runs: Iterable[Path], subset: str, most: int) -> Iterable[Row]:
     for run in runs:
         engines = Engines.load(run)
         for way, (joined, beam) in WAYS.items():
-            found = measure(engines, engines.texts(subset, joined)[:most], beam)
+            found = measure(engines, engines.texts(subset, joined)[: most // joined], beam)
             print(f"{run.name}, {way}: {found['differ']} of {found['hypotheses']} hypotheses differ", flush=True)
             yield {"way": way, "joined": joined, "beam": beam, **engines.description, **found}
 
@@ -145,18 +150,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folder or checkpoint")
     parser.add_argument("--subset", default="test")
-    parser.add_argument("--sentences", type=int, default=1000, help="of each way, at most")
+    parser.add_argument("--sentences", type=int, default=1000, help="of the subset, at most")
     parser.add_argument("--json", type=Path, default=Path("ties.json"))
     args = parser.parse_args()
     torch.set_num_threads(1)
     made: Row = {"versions": versions(), "hardware": hardware(), "own kernels": state()}
-    made |= {
-        "subset": args.subset,
-        "tokens of a batch": BATCH,
-        "smaller": SMALLER,
-        "rows": list(rows(args.runs, args.subset, args.sentences)),
-    }
-    args.json.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+    made |= {"subset": args.subset, "tokens of a batch": BATCH, "smaller": SMALLER, "rows": []}
+    for row in rows(args.runs, args.subset, args.sentences):
+        made["rows"].append(row)
+        args.json.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

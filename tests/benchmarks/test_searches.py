@@ -1,5 +1,6 @@
 """What benchmarks/ties.py notes of a search: candidates step by step, and the pairs that two searches swap."""
 
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from doubled import total_scores
 from fairseq.sequence_generator import SequenceGenerator
 from searches import Search, swapped, swaps, tokens_of
 from stock import spread, stock
+from ties import widest
 from tiny import SOURCE, build, dictionary
 
 from realformer_nmt.fairseq_patches.shortlist import ShortlistGenerator
@@ -39,12 +41,14 @@ def test_noted_candidates_have_the_scores_of_the_whole_at_once(name: str) -> Non
     assert tokens_of(best) in {candidate for step, row in search.of(7) for candidate in step.candidates(row)}
 
 
-def test_searches_of_other_weights_swap_until_they_part() -> None:
-    (one, _), (same, _), (other, _) = search_of("stock"), search_of("ours"), search_of("stock", 1.01)
-    for search in (one, same, other):
+def test_searches_of_other_weights_swap_what_is_no_tie() -> None:
+    (stocks, model), (same, _), (other, _) = search_of("stock"), search_of("ours"), search_of("ours", 1.1)
+    for search in (stocks, same, other):
         search.decode(SAMPLE)
-    assert not list(swaps(one, same, 7))
-    assert list(swaps(one, other, 7))
+    assert not list(swaps(stocks, same, 7))
+    pairs = [pair for _, there in swaps(stocks, other, 7) for pair in there]
+    found = widest(pairs, total_scores(model.double(), SOURCE[1], chain(*pairs)))
+    assert found["margin"] > 100 * found["spacing"]
 
 
 def search_of(name: str, factor: float = 1.0) -> tuple[Search, Any]:
