@@ -75,13 +75,14 @@ def measure(engines: Engines, texts: list[Tensor], beam: int) -> Row:
             look = {"sentence": found.number, "ranks": differing, **compare(found, differing[0], exact)}
             differences.append({**look, "candidates": swapped_candidates[-1], **in_fp64(engines, found, beam)})
     rounded = {name: rounding(each) for name, each in errors.items()}
-    swaps = overall(swapped_candidates)
-    return {"sentences": len(texts), **counts, "swapped": swaps, "rounding": rounded, "differences": differences}
+    counted = {"sentences": len(texts), **counts, "swapped": overall(swapped_candidates)}
+    return {**counted, "rounding": rounded, "differences": differences}
 
 
 def overall(each: list[Row]) -> Row:
     """Return the widest of all sentences' pairs, with the number of all pairs."""
-    return {**max(each, key=lambda row: row.get("margin", 0.0)), "pairs": sum(row["pairs"] for row in each)}
+    widest_of_all: Row = max(each, key=lambda row: float(row.get("margin", 0.0)))
+    return {**widest_of_all, "pairs": sum(row["pairs"] for row in each)}
 
 
 def rounding(errors: list[tuple[float, int]]) -> Row:
