@@ -50,7 +50,7 @@ class Step(NamedTuple):
 
 
 class Search:
-    """One of fairseq's generators, with the steps of its last batch."""
+    """One of fairseq's generators, with the steps of all that it has decoded."""
 
     def __init__(self, generator: Any, exact: bool = False) -> None:
         self.generator, self.exact = generator, exact
@@ -66,7 +66,6 @@ class Search:
         return chosen
 
     def decode(self, sample: dict[str, Any]) -> list[Hypotheses]:
-        self.steps.clear()
         with torch.no_grad(), Doubled() if self.exact else nullcontext():
             hypotheses: list[Hypotheses] = self.generator.generate([], sample)
         return hypotheses

@@ -8,7 +8,6 @@ stock also decodes in smaller batches. Scores are natural logarithms.
 
 import argparse
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from doubled import total_scores
-from searches import Engines, Hypotheses, Pair, Tokens, swapped, swaps, tokens_of
+from searches import Engines, Hypotheses, Pair, Search, Tokens, swapped, swaps, tokens_of
 from torch import Tensor
 
 from realformer_nmt.common.versions import hardware, versions
@@ -25,58 +24,91 @@ from realformer_nmt.kernels.native.library import state
 
 WAYS = {"sentences": (1, 20), "long": (6, 20)}  # sentences joined to one, and the beam
 BATCH, SMALLER = 4000, 1000  # tokens
-NAMES = ("ours", "stock")
+COMPARED = {
+    "ours": ("ours", BATCH),
+    "ours, smaller batches": ("ours", SMALLER),
+    "stock, smaller batches": ("stock", SMALLER),
+}
 Row = dict[str, Any]
 
 
 class Decoded(NamedTuple):
-    """What was written for a sentence in fp32."""
+    """What two decodings in fp32 wrote for a sentence."""
 
     number: int
     text: Tensor
-    lists: dict[str, Hypotheses]  # of both engines
-    again: Hypotheses  # of stock in smaller batches
-    swaps: dict[int, list[Pair]]  # by step the candidates that the engines rank the other way round
+    one: Hypotheses
+    stock: Hypotheses
+    swaps: dict[int, list[Pair]]  # by step the candidates that they rank the other way round
+    exact: dict[Tokens, float]  # totals in fp64, of this sentence in all comparisons
 
-    def errors(self, name: str, exact: Mapping[Tokens, float]) -> Iterator[tuple[float, int]]:
-        """Yield how far each score of an engine is from the exact one, and the length that it was divided by."""
-        for each in self.lists[name]:
+    def judge(self, model: Any) -> None:
+        """Score in fp64 what is not scored yet."""
+        tokens = {*map(tokens_of, [*self.one, *self.stock]), *chain(*chain(*self.swaps.values()))}
+        self.exact.update(total_scores(model, self.text, tokens - self.exact.keys()))
+
+    def errors(self) -> Iterator[tuple[float, int]]:
+        """Yield how far each score of the first is from the exact one, and the length that it was divided by."""
+        for each in self.one:
             length = len(each["tokens"])
-            yield abs(float(each["score"]) - exact[tokens_of(each)] / length), length
+            yield abs(float(each["score"]) - self.exact[tokens_of(each)] / length), length
 
 
-def decode(engines: Engines, texts: list[Tensor], beam: int) -> Iterator[Decoded]:
-    for sample in engines.batches(texts, BATCH):
-        searches = {name: engines.search(name, beam) for name in NAMES}
-        answers = {name: search.decode(sample) for name, search in searches.items()}
-        numbers = sample["id"].tolist()
-        again = in_smaller_batches(engines, {number: texts[number] for number in numbers}, beam)
-        for place, number in enumerate(numbers):
-            lists = {name: found[place] for name, found in answers.items()}
-            swapped_there = dict(swaps(searches["ours"], searches["stock"], number))
-            yield Decoded(number, texts[number], lists, again[number], swapped_there)
+class Comparison:
+    """A decoding against stock's: what differs, what both swap, and how far the first is from the scores in fp64."""
+
+    def __init__(self, engines: Engines, beam: int) -> None:
+        self.engines, self.beam = engines, beam
+        self.differ = 0
+        self.errors: list[tuple[float, int]] = []
+        self.swapped: list[Row] = []
+        self.differences: list[Row] = []
+
+    def add(self, found: Decoded) -> None:
+        found.judge(self.engines.judge)
+        self.swapped.append(widest([*chain(*found.swaps.values())], found.exact))
+        self.errors += found.errors()
+        if differing := ranks(found.one, found.stock):
+            self.differ += len(differing)
+            look = {"sentence": found.number, "ranks": differing, **compare(found, differing[0])}
+            sure = in_fp64(self.engines, found, self.beam)
+            self.differences.append({**look, "candidates": self.swapped[-1], **sure})
+
+    def row(self) -> Row:
+        counted = {"differ": self.differ, "swapped": overall(self.swapped), "rounding": rounding(self.errors)}
+        return {**counted, "differences": self.differences}
 
 
 def measure(engines: Engines, texts: list[Tensor], beam: int) -> Row:
-    """Count what differs, judge every hypothesis, and look into the sentences that differ."""
-    counts: Counter[str] = Counter()
-    errors: dict[str, list[tuple[float, int]]] = {name: [] for name in NAMES}
-    swapped_candidates, differences = [], []
-    for found in decode(engines, texts, beam):
-        ours, stocks = found.lists.values()
-        pairs = [*chain(*found.swaps.values())]
-        exact = total_scores(engines.judge, found.text, chain(map(tokens_of, [*ours, *stocks]), *pairs))
-        swapped_candidates.append(widest(pairs, exact))
-        for name in NAMES:
-            errors[name] += found.errors(name, exact)
-        differing = ranks(ours, stocks)
-        counts.update(hypotheses=len(ours), differ=len(differing), again=len(ranks(found.again, stocks)))
-        if differing:
-            look = {"sentence": found.number, "ranks": differing, **compare(found, differing[0], exact)}
-            differences.append({**look, "candidates": swapped_candidates[-1], **in_fp64(engines, found, beam)})
-    rounded = {name: rounding(each) for name, each in errors.items()}
-    counted = {"sentences": len(texts), **counts, "swapped": overall(swapped_candidates)}
-    return {**counted, "rounding": rounded, "differences": differences}
+    comparisons = {name: Comparison(engines, beam) for name in COMPARED}
+    own, hypotheses = Comparison(engines, beam), 0  # of stock with itself
+    for sample in engines.batches(texts, BATCH):
+        numbered = {number: texts[number] for number in sample["id"].tolist()}
+        exact: dict[int, dict[Tokens, float]] = {number: {} for number in numbered}
+        stock, written = decode(engines, "stock", numbered, beam, BATCH)
+        for number, found in written.items():
+            hypotheses += len(found)
+            own.add(Decoded(number, texts[number], found, found, {}, exact[number]))
+        for name, (engine, tokens) in COMPARED.items():
+            search, lists = decode(engines, engine, numbered, beam, tokens)
+            for number, found in lists.items():
+                there = dict(swaps(search, stock, number))
+                comparisons[name].add(Decoded(number, texts[number], found, written[number], there, exact[number]))
+    against = {name: comparison.row() for name, comparison in comparisons.items()}
+    counts = {"sentences": len(texts), "hypotheses": hypotheses}
+    return {**counts, "rounding of stock": rounding(own.errors), "against stock": against}
+
+
+def decode(
+    engines: Engines, name: str, texts: Mapping[int, Tensor], beam: int, tokens: int
+) -> tuple[Search, dict[int, Hypotheses]]:
+    """Decode numbered texts in batches of so many tokens."""
+    search, numbers = engines.search(name, beam), torch.tensor(list(texts))
+    written: dict[int, Hypotheses] = {}
+    for sample in engines.batches(list(texts.values()), tokens):
+        sample["id"] = numbers[sample["id"]]
+        written |= zip(sample["id"].tolist(), search.decode(sample), strict=True)
+    return search, written
 
 
 def overall(each: list[Row]) -> Row:
@@ -92,32 +124,21 @@ def rounding(errors: list[tuple[float, int]]) -> Row:
     return {kind: {"median": float(np.median(each)), "most": float(each.max())} for kind, each in kinds.items()}
 
 
-def in_smaller_batches(engines: Engines, texts: Mapping[int, Tensor], beam: int) -> dict[int, Hypotheses]:
-    """Decode by stock what was one batch, as several."""
-    numbers, search = list(texts), engines.search("stock", beam)
-    samples = engines.batches(list(texts.values()), SMALLER)
-    return {
-        numbers[place]: found
-        for sample in samples
-        for place, found in zip(sample["id"].tolist(), search.decode(sample), strict=True)
-    }
-
-
 def ranks(one: Hypotheses, other: Hypotheses) -> list[int]:
     """Return the places of two n-best lists that hold different hypotheses."""
     pairs = zip(map(tokens_of, one), map(tokens_of, other), strict=True)
     return [rank for rank, (a, b) in enumerate(pairs) if a != b]
 
 
-def compare(found: Decoded, rank: int, exact: Mapping[Tokens, float]) -> Row:
+def compare(found: Decoded, rank: int) -> Row:
     """Score both hypotheses of a rank, and those that both lists have but in opposite order."""
-    lines = [list(map(tokens_of, each)) for each in found.lists.values()]
+    lines = [list(map(tokens_of, each)) for each in (found.one, found.stock)]
     shared = set(lines[0]) & set(lines[1])
     ordered = swapped(*([each for each in line if each in shared] for line in lines))
-    means = {tokens: score / len(tokens) for tokens, score in exact.items()}
+    means = {tokens: score / len(tokens) for tokens, score in found.exact.items()}
     shown = {
         name: {"fp32": float(each[rank]["score"]), "fp64": means[tokens_of(each[rank])]}
-        for name, each in found.lists.items()
+        for name, each in (("one", found.one), ("stock", found.stock))
     }
     return {**shown, "order": widest(ordered, means), "steps": list(found.swaps)}
 
@@ -133,23 +154,27 @@ def widest(pairs: list[Pair], scores: Mapping[Tokens, float]) -> Row:
 
 def in_fp64(engines: Engines, found: Decoded, beam: int) -> Row:
     """Search in fp64 with both engines: whether they agree there, and whose hypotheses in fp32 are the same."""
-    exact = {name: [*map(tokens_of, engines.alone(f"{name}, fp64", found.text, beam))] for name in NAMES}
-    right = [name for name, each in found.lists.items() if [*map(tokens_of, each)] == exact["stock"]]
-    return {"same in fp64": exact["ours"] == exact["stock"], "as in fp64": right}
+    ours, stocks = ([*map(tokens_of, engines.alone(f"{name}, fp64", found.text, beam))] for name in ("ours", "stock"))
+    lists = {"one": found.one, "stock": found.stock}
+    right = [name for name, each in lists.items() if [*map(tokens_of, each)] == stocks]
+    return {"same in fp64": ours == stocks, "as in fp64": right}
 
 
-def rows(runs: Iterable[Path], subset: str, most: int) -> Iterable[Row]:
+def rows(runs: Iterable[Path], ways: Iterable[str], subset: str, most: int) -> Iterable[Row]:
     for run in runs:
         engines = Engines.load(run)
-        for way, (joined, beam) in WAYS.items():
+        for way in ways:
+            joined, beam = WAYS[way]
             found = measure(engines, engines.texts(subset, joined)[: most // joined], beam)
-            print(f"{run.name}, {way}: {found['differ']} of {found['hypotheses']} hypotheses differ", flush=True)
+            differ = {name: each["differ"] for name, each in found["against stock"].items()}
+            print(f"{run.name}, {way}: of {found['hypotheses']} hypotheses differ {differ}", flush=True)
             yield {"way": way, "joined": joined, "beam": beam, **engines.description, **found}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folder or checkpoint")
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--subset", default="test")
     parser.add_argument("--sentences", type=int, default=1000, help="of the subset, at most")
     parser.add_argument("--json", type=Path, default=Path("ties.json"))
@@ -157,7 +182,7 @@ def main() -> None:
     torch.set_num_threads(1)
     made: Row = {"versions": versions(), "hardware": hardware(), "own kernels": state()}
     made |= {"subset": args.subset, "tokens of a batch": BATCH, "smaller": SMALLER, "rows": []}
-    for row in rows(args.runs, args.subset, args.sentences):
+    for row in rows(args.runs, args.ways, args.subset, args.sentences):
         made["rows"].append(row)
         args.json.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
 
