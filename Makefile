@@ -28,6 +28,7 @@ COMMANDS := tests/test_command.py tests/cli tests/checkpoints tests/protocols te
 	tests/exporting tests/end_to_end/test_generation.py
 
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
+APT := tools/apt_get.sh
 BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
 
 .PHONY: install demo demo-longer docs check audit constraints licences format test unit newest trackers bench bench-gpu browser reliability clean anew
@@ -88,7 +89,7 @@ format: install
 
 # The tests open the report and the website in it
 browser:
-	$(if $(BROWSER),,$(SUDO) apt-get update -qq && $(SUDO) apt-get install -qq --no-install-recommends chromium)
+	$(if $(BROWSER),,$(SUDO) $(APT) update -qq && $(SUDO) $(APT) install -qq --no-install-recommends chromium)
 
 test: install browser docs
 	$(PYTEST) --durations=30 --durations-min=1

@@ -56,7 +56,7 @@ place() { # NAME SUBSET ENDING: of the files of a test set
 
 ask_protocol() { # once: what it says of averaging, of decoding, and its seed
     local said
-    said=$(realformer-nmt protocol "$protocol" --corpus "$corpus_name" --layers "$layers" --options)
+    said=$(realformer-nmt protocol "$protocol" --corpus "$corpus" --layers "$layers" --options)
     mapfile -t said <<<"$said"
     read -ra averaging <<<"${said[0]}"
     read -ra decoding <<<"${said[1]}"

@@ -22,8 +22,10 @@ from reliability import (
     attacks_databins,
     attacks_files,
     attacks_modules,
+    attacks_outputs,
     attacks_outside,
     attacks_records,
+    attacks_swaps,
     disks,
     fuzzing,
     inputs,
@@ -114,6 +116,10 @@ def attack_files(data: Path, folder: Path) -> Figures:
     }
 
 
+def swap_files(data: Path, folder: Path) -> Figures:
+    return attacks_swaps.attack(*attacks_files.compared(data, folder / "made", seeds=(1, 2)), folder / "swapped")
+
+
 TRIALS: dict[str, Callable[[Path, Path], Figures]] = {
     "kills": kill_anywhere,
     "disks": refuse_writes,
@@ -122,9 +128,11 @@ TRIALS: dict[str, Callable[[Path, Path], Figures]] = {
     "soak": long_soak,
     "inputs": bad_inputs,
     "outside": attacks_outside.attack,
+    "outputs": attacks_outputs.attack,
     "fuzzing": fuzz,
     "data-bins": attacks_databins.attack,
     "files": attack_files,
+    "swaps": swap_files,
     "checkpoints": attacks_checkpoints.attack,
     "modules": attacks_modules.attack,
 }

@@ -9,7 +9,7 @@ import io
 import itertools
 import sys
 import tarfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -103,11 +103,17 @@ def packed(names: Iterable[str]) -> bytes:
     return stream.getvalue()
 
 
-def compared(data: Path, folder: Path) -> tuple[Path, Path]:
-    """A grid, and what `realformer-nmt compare` makes of it."""
-    folder.mkdir()
+LEARNING = {
+    "train": "{encoder-embed-dim = 32, decoder-embed-dim = 32, warmup-updates = 5, lr = 0.01}",
+    "budget": "{updates = 300, tokens-a-step = 256, max-tokens = 256, average = 1}",
+}
+
+
+def compared(data: Path, folder: Path, seeds: Sequence[int] = (1,)) -> tuple[Path, Path]:
+    """A grid, and what `realformer-nmt compare` makes of it: models that learn, and so are done."""
+    folder.mkdir(parents=True)
     grid = folder / "grid.toml"
-    grid.write_text(hostile_files.grid({"failure": "{judged_after = 1, margin = -99.0}"}, data, folder))
+    grid.write_text(hostile_files.grid({**LEARNING, "seeds": f"{list(seeds)}"}, data, folder))
     words = [sys.executable, "-m", "realformer_nmt.cli", "compare", str(grid), "--folder", str(folder / "runs")]
     done = run([*words, "--gpus", "0"])
     demand(done.returncode == 0, done.stdout[-2000:])

@@ -17,6 +17,8 @@ TABLES = {
     "archives": "tests/corpora/test_extract.py",
     "writers of one file": "tests/common/test_atomic_files.py",
     "text to a terminal": "tests/common/test_terminal.py",
+    "clients of the server": "tests/serving/test_connection.py",
+    "files of the server, moved": "tests/serving/test_moved_files.py",
     "cells of a spreadsheet": "tests/comparison/report/test_tables.py",
 }
 

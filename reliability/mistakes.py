@@ -356,6 +356,8 @@ FAIRSEQ = {
         --batch-size 0
         --path absent.pt
         --path cut.pt
+        --path prose.pt
+        --path ok.en
         --path folder
         --beam 0
         --nbest 3
@@ -500,6 +502,13 @@ OURS = {
         protocol deep.toml
         protocol loop.toml
         protocol grid.toml
+        protocol small --layers x
+        protocol small --layers 6-
+        protocol small --layers -3
+        protocol small --layers 99999999999
+        protocol small_bert --layers 6-6
+        protocol small --corpus nope
+        protocol small --corpus absent.toml
         train
         train --data data --folder run --arch transformer --layers 2 --gpus 0 --protocol own.toml
         train --data data --folder ok.en --arch admin --layers 2 --gpus 0 --protocol own.toml

@@ -23,7 +23,9 @@ TITLES = {
     "checkpoints": "Hostile checkpoints",
     "data-bins": "Hostile data-bins",
     "files": "Hostile grids, protocols, manifests and records",
+    "swaps": "Files of another run",
     "outside": "Hostile servers, archives and names",
+    "outputs": "Files that are not theirs",
     "modules": "Modules of the current folder",
 }
 GENERATED = re.compile(r"(?<=<!-- figures -->\n).*(?=<!-- end of figures -->)", re.S)

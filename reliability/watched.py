@@ -15,6 +15,8 @@ from realformer_nmt.model import skeleton
 from realformer_nmt.protocols import show, train
 
 PRELOADED = (execution, fetch, prepare, show, significance, skeleton, train)  # once, and not in every fork
+OUTPUT, STRAYED = ".output", ".strayed"  # in the current folder
+OWN = (OUTPUT, STRAYED)
 LIMIT = 120  # seconds, after which a command is taken to hang
 STARTS = ("os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "subprocess.Popen")
 CONNECTS = ("socket.connect", "socket.getaddrinfo", "socket.sendto", "socket.bind")
@@ -63,7 +65,7 @@ class Watch:
 
 def run(words: Sequence[str], current: Path, folder: Path) -> Outcome:
     """In the folder `current`; what it writes is to lie within `folder`."""
-    output, strayed = current / ".output", current / ".strayed"
+    output, strayed = current / OUTPUT, current / STRAYED
     for file in (output, strayed):
         file.write_bytes(b"")
     sys.stdout.flush()

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from realformer_nmt.common.finished import HELP
+from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.request import Request
 
@@ -28,7 +29,7 @@ class AnalyseRequest(Request):
     output: Path = option("folder to fill", metavar="FOLDER")
     data: Path | None = option("default: the one the model was trained on", None, metavar="DATA-BIN")
     subset: str = option("part of the data-bin to read (default: valid)", "valid")
-    sentences: int = option(f"read N of them at most (default: {SENTENCES})", SENTENCES, metavar="N", least=1)
+    sentences: int = option(f"read N of them at most (default: {SENTENCES})", SENTENCES, metavar="N", range=whole(1))
     alignment: Path | None = option("links of words by hand, 0-0 1-2, a line each", None, metavar="FILE")
     sentence: str | None = option("translate it and draw every head of every layer for it", None, metavar="TEXT")
     cpu: bool = option("use the CPU even if there is a GPU", False)

@@ -18,6 +18,7 @@ from realformer_nmt.common.versions import versions
 from realformer_nmt.figures.drawing import Drawing
 
 RECORD = "analysis.json"
+KINDS = ("entropy", "divergence", "looks")  # of figures; of others is asked when they are drawn
 
 
 def fill(request: AnalyseRequest) -> int:
@@ -25,7 +26,8 @@ def fill(request: AnalyseRequest) -> int:
     data = request.data or run.trained_on(next(iter(paths.values())))
     readers = {name: reader(path) for name, path in paths.items()}
     stage = stage_of(request, paths, next(iter(readers.values())).files(data, request.subset))
-    if stage.finished(request.anew):
+    drawn = [f"{kind}_{chain}.{form}" for kind in KINDS for chain in CHAINS for form in ("svg", "png")]
+    if stage.finished(request.anew, *map(stage.record.with_name, drawn)):
         return 0
     made = stage.begin()
     line = sentence.pieces(request.sentence, data) if request.sentence is not None else None
@@ -44,7 +46,7 @@ def fill(request: AnalyseRequest) -> int:
             found["sentence"] = {"source": sentences[name].source, "target": sentences[name].target}
         records.append({**model.describe(), "sentences": len(own.chosen), **found})
     depths = {record["name"]: record["depth"] for record in records}
-    files = write(drawings(heads) | depth_figures.drawings(depths) | of_sentence(sentences), request.output)
+    files = write(drawings(heads) | depth_figures.drawings(depths) | of_sentence(sentences), stage)
     stage.write(made, {"models": records, "figures": [file.name for file in files], "versions": versions()}, files)
     print(f"{request.output / RECORD}: {len(records)} models, {len(files)} figures")
     return 0
@@ -55,7 +57,7 @@ def stage_of(request: AnalyseRequest, paths: Mapping[str, Path], files: Mapping[
     inputs |= {"alignment": request.alignment} if request.alignment else {}
     settings = {"subset": request.subset, "sentences": request.sentences, "sentence": request.sentence}
     settings |= several(request.models) | ({"aligned": True} if request.alignment else {})
-    return Stage(request.output / RECORD, settings, inputs)
+    return Stage("analyse", request.output / RECORD, settings, inputs)
 
 
 def drawings(heads: Mapping[str, Heads]) -> dict[str, Drawing]:
@@ -93,11 +95,13 @@ def of_sentence(sentences: Mapping[str, Sentence]) -> dict[str, Drawing]:
     }
 
 
-def write(drawings: Mapping[str, Drawing], folder: Path) -> list[Path]:
-    files: dict[str, bytes] = {}
+def write(drawings: Mapping[str, Drawing], stage: Stage) -> list[Path]:
+    files: dict[Path, bytes] = {}
     for name, drawing in drawings.items():
-        files |= {f"{name}.svg": drawing.file_svg().encode(), f"{name}.png": drawing.png()}
-    for name, content in files.items():
-        with completed(folder / name) as stream:
-            stream.write(content)
-    return [folder / name for name in files]
+        pictures = {"svg": drawing.file_svg().encode(), "png": drawing.png()}
+        files |= {stage.record.with_name(f"{name}.{kind}"): content for kind, content in pictures.items()}
+    with stage.claimed(*files):
+        for file, content in files.items():
+            with completed(file) as stream:
+                stream.write(content)
+    return list(files)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from realformer_nmt.common.finished import HELP, Stage
+from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.stage_request import StageRequest
 
@@ -18,13 +19,17 @@ class AverageRequest(StageRequest):
 
     inputs: tuple[Path, ...] = argument("a folder of checkpoints, or checkpoint files", metavar="PATH")
     last: int | None = option(
-        "the last N states: the end of the training, ends of epochs", None, metavar="N", either="which"
+        "the last N states: the end of the training, ends of epochs", None, metavar="N", either="which", range=whole(1)
     )
     last_updates: int | None = option(
-        "the last N of --save-interval-updates, and the end", None, metavar="N", either="which"
+        "the last N of --save-interval-updates, and the end", None, metavar="N", either="which", range=whole(1)
     )
-    best: int | None = option("the best N of --keep-best-checkpoints", None, metavar="N", either="which")
-    until: int | None = option("with --last, --last-updates: nothing after epoch, update N", None, metavar="N")
+    best: int | None = option(
+        "the best N of --keep-best-checkpoints", None, metavar="N", either="which", range=whole(1)
+    )
+    until: int | None = option(
+        "with --last, --last-updates: nothing after epoch, update N", None, metavar="N", range=whole(1)
+    )
     output: Path = option("the checkpoint to write; OUTPUT.json is its record")
     anew: bool = option(HELP, False)
 

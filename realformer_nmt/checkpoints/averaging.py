@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from realformer_nmt.checkpoints import layout, selection, validation
+from realformer_nmt.checkpoints import layout, lineage, selection, validation
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
@@ -24,7 +24,7 @@ def run(request: AverageRequest) -> int:
     paths = select(request)
     made = stage.begin()
     state = average(paths)
-    with completed(request.output) as file:
+    with stage.claimed(request.output), completed(request.output) as file:
         torch.save(state, file)
     stage.write(made, {"averaged": [path.name for path in paths]}, [request.output])
     print(f"{request.output}: the average of {len(paths)}: {', '.join(path.name for path in paths)}")
@@ -41,7 +41,8 @@ def stage_of(request: AverageRequest) -> Stage:
             raise
         paths = []
     names = ("last", "last_updates", "best", "until")
-    return Stage(record, {**{name: getattr(request, name) for name in names}, **several(request.inputs)}, named(paths))
+    settings = {**{name: getattr(request, name) for name in names}, **several(request.inputs)}
+    return Stage("average", record, settings, named(paths))
 
 
 def select(request: AverageRequest) -> list[Path]:
@@ -142,7 +143,8 @@ def age(state: dict[str, Any]) -> tuple[int, int]:
 def member(path: Path, state: dict[str, Any]) -> dict[str, Any]:
     file = {"file": path.name, "sha256": sha256(path)}
     found = {"epoch": layout.epochs(state), "updates": layout.updates(state)}
-    return {**file, **found, "stored": validation.stored(state), "meters": validation.meters(state)}
+    known = {"stored": validation.stored(state), "meters": validation.meters(state)}
+    return {**file, **found, **known, **lineage.made_of(state)}
 
 
 def checkpoint(newest: dict[str, Any], model: dict[str, Tensor], members: list[dict[str, Any]]) -> dict[str, Any]:
@@ -150,5 +152,6 @@ def checkpoint(newest: dict[str, Any], model: dict[str, Tensor], members: list[d
     members = sorted(members, key=lambda found: (found["updates"] or 0, found["file"]))
     scores = validation.history([(found.pop("stored"), found.pop("meters")) for found in members])
     averaged = [{**found, "validation": score} for found, score in zip(members, scores, strict=True)]
-    extra = {**(newest.get("extra_state") or {}), "val_loss": None, "averaged": averaged}
+    extra = {**(newest.get("extra_state") or {}), "val_loss": None, lineage.AVERAGED: averaged}
+    extra.pop(lineage.EXPORTED, None)
     return {**newest, "model": model, "extra_state": extra}

@@ -93,8 +93,7 @@ def in_one_line(name: str) -> Iterator[None]:
     except ForeignNameError as error:
         raise UnsafeCheckpointError(
             f"refused to load {name}: it holds {error}, and loading that could run code; nothing of it was run. Ask "
-            "its maker for a checkpoint of tensors and plain values. If you trust it, torch.load it yourself with "
-            "weights_only=False and torch.save what you need."
+            "its maker for a checkpoint of tensors and plain values; if it was one, it is damaged: copy it again"
         ) from None
     except Exception as error:  # a damaged file may trip any part of the reader
         raise CheckpointError(f"cannot load {name}: {NONE} ({reason(error)}); {SAVED}") from error

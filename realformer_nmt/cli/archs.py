@@ -5,6 +5,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.option import option
 from realformer_nmt.common.request import Request
 
@@ -21,7 +22,7 @@ COLUMNS = {
 }
 
 
-MOST = 100_000_000  # entries of a dictionary
+SPECIAL, MOST = 4, 100_000_000  # entries of a dictionary, of which fairseq's own are four
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +35,7 @@ class ArchsRequest(Request):
 
     json: bool = option("print a JSON list", False)
     vocabulary: int = option(
-        "words of the joined dictionary, to count parameters (default: 32768)", 32768, least=1, most=MOST
+        "words of the joined dictionary, to count parameters (default: 32768)", 32768, range=whole(SPECIAL, MOST)
     )
 
     def run(self) -> int:

@@ -1,16 +1,17 @@
 """A stage that was finished: by its record, from the same as it would be made from now, and with what it made."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from realformer_nmt.common import json_records, sealed
-from realformer_nmt.common.atomic_files import writing
+from realformer_nmt.common import outputs as written
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.outputs import OUTPUTS
 from realformer_nmt.common.provenance import MADE_FROM, Record, differences, fingerprint, made_from
 
-OUTPUTS = "outputs"
 AGAIN = "--anew makes it again"
 HELP = "make it again, even if it is there"
 WANTED = {MADE_FROM: dict, OUTPUTS: dict}
@@ -54,8 +55,9 @@ def damage(record: Path) -> list[str]:
 
 @dataclass(frozen=True)
 class Stage:
-    """What a stage is asked to make, and from what. What it makes lies beside its record, or below."""
+    """What a command is asked to make, and from what. What it makes lies beside its record, or below."""
 
+    command: str
     record: Path
     settings: Mapping[str, Any]
     inputs: Mapping[str, Path]
@@ -77,12 +79,16 @@ class Stage:
         return Standing(before, (*others, *changed), gone if self.lasting else ())
 
     def finished(self, anew: bool, *outputs: Path) -> bool:
-        """Says so if it is; refuses if what is there was made from something else, or is what it is made from."""
+        """Says so if it is; refuses if what is there was made from something else, is what it is made from, or is not
+        this command's."""
         for path in (self.record, *outputs):
             if path.exists() and any(other.exists() and path.samefile(other) for other in self.inputs.values()):
                 raise UserError(f"{path} is what this is made from, and would be written over: name another --output")
+        written.check_folder(self.record.parent, self.command)
+        written.check_record(self.record, self.command)
+        for path in outputs:
+            written.check_product(path, self.record, self.command)
         if anew:
-            self._demand_record()
             return False
         found = self.standing()
         if found.differences and found.record is None:
@@ -93,23 +99,19 @@ class Stage:
                 "place, or pass --anew to make it again"
             )
         if found.done:
+            written.settle(self.record)
             print(f"{self.record}: finished before, from the same settings and files")
         return found.done
-
-    def _demand_record(self) -> None:
-        """A name that was mistyped may be a checkpoint's. A record may be damaged, but begins as one."""
-        if self.record.is_file():
-            with self.record.open("rb") as file:
-                first = file.read(1)
-            if first not in (b"", b"{"):
-                raise UserError(f"{self.record} is no record, and would be written over: name another --output")
 
     def begin(self) -> Record:
         """What it is made from; a record of before no longer holds."""
         made = self.made(self.standing().record)
-        with writing(self.record):
-            self.record.unlink(missing_ok=True)
+        written.void(self.record, self.command)
         return made
+
+    def claimed(self, *outputs: Path) -> AbstractContextManager[None]:
+        """Around the writing of outputs, after `begin`."""
+        return written.claimed(self.record, self.command, *outputs)
 
     def made(self, before: Record | None) -> Record:
         """Of an input that is gone, what was known of it."""
@@ -126,5 +128,6 @@ class Stage:
             path = self.inputs[name]
             if path.is_file() and fingerprint(path, known)["sha256"] != known["sha256"]:
                 raise UserError(f"{path} was changed while it was read; run this again")
-        written = {str(path.relative_to(self.record.parent)): fingerprint(path) for path in outputs}
-        sealed.write(self.record, {**content, MADE_FROM: made, OUTPUTS: written})
+        files = {str(path.relative_to(self.record.parent)): fingerprint(path) for path in outputs}
+        sealed.write(self.record, {**content, MADE_FROM: made, OUTPUTS: files})
+        written.settle(self.record)

@@ -1,12 +1,12 @@
 """Options of a request: what argparse and the checks need to know of a field, besides its type and its default."""
 
-import math
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, field
 from typing import Any
 
 from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import OptionError
+from realformer_nmt.common.numbers import FINITE, Number
 
 SPEC = "spec"
 
@@ -21,8 +21,7 @@ class Spec:
     metavar: str | tuple[str, ...] | None = None
     choices: Collection[Any] | None = None
     parse: Any = None  # text -> value; by default the type itself
-    least: float | None = None
-    most: float | None = None
+    range: Number | None = None
     group: str | None = None  # the title that it stands under in --help
     either: str | None = None  # options of one name exclude each other
     without_value: Any = None  # what the option alone means: --comet
@@ -56,16 +55,5 @@ def check(each: "Field[Any]", value: Any) -> None:
     for one in value if isinstance(value, tuple) else [value]:
         if spec.choices is not None and one is not None and one not in spec.choices:
             raise OptionError(unknown(flag, str(one), [str(choice) for choice in spec.choices]))
-        if isinstance(one, int | float) and not isinstance(one, bool) and not allowed(spec, one):
-            raise OptionError(f"{flag} {one}: allowed is {range_of(spec)}")
-
-
-def allowed(spec: Spec, value: float) -> bool:
-    least, most = spec.least, spec.most
-    return math.isfinite(value) and (least is None or value >= least) and (most is None or value <= most)
-
-
-def range_of(spec: Spec) -> str:
-    if spec.least is None:
-        return "a finite number" if spec.most is None else f"{spec.most:,} or less"
-    return f"{spec.least:,} or more" if spec.most is None else f"{spec.least:,} to {spec.most:,}"
+        if isinstance(one, int | float) and not isinstance(one, bool):
+            (spec.range or FINITE).check(flag, one)

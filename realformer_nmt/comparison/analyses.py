@@ -10,11 +10,12 @@ from typing import Any
 
 from realformer_nmt.analysis.claims import CLAIMS, summary
 from realformer_nmt.common import sealed
-from realformer_nmt.common.finished import OUTPUTS
 from realformer_nmt.common.json_records import expected
+from realformer_nmt.common.outputs import OUTPUTS
 from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.comparison.cell import Cell, read
+from realformer_nmt.comparison.note import Note
 
 RECORD = "analysis.json"
 AGAIN = "`realformer-nmt analyse --anew` makes it again"
@@ -28,7 +29,9 @@ def gather(folder: Path, cells: Sequence[Cell]) -> list[Record]:
 
 
 def averaged(cell: Cell) -> list[str]:
-    """The hash of its averaged model, once there is one."""
+    """The hash of its averaged model, once there is one, where the record of it is the cell's."""
+    if Note(cell).breaks:
+        return []
     outputs = read(cell.folder / "average.pt.json").get(OUTPUTS, {})
     return [made["sha256"] for name, made in outputs.items() if name == "average.pt"]
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from realformer_nmt.command import register
+from realformer_nmt.common.numbers import MOST_SEEDS, POSITIVE, PROCESSES, whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.comparison.status import noted, table
 from realformer_nmt.protocols.trackers import TrackerOptions
@@ -40,12 +41,18 @@ class CompareRequest(TrackerOptions):
     only: tuple[str, ...] = option(
         "run this family alone (repeatable); the report is of all", (), metavar="FAMILY", repeated=True
     )
-    add_seeds: int = option("N seeds beyond the grid's", 0, metavar="N")
+    add_seeds: int = option("N seeds beyond the grid's", 0, metavar="N", range=whole(0, MOST_SEEDS))
     anew: bool = option("make again what no longer fits the grid", False)
     launcher: Literal["here", "slurm"] = option("run on this machine, or one SLURM job for each cell", "here")
-    gpus: int | None = option("GPUs (here: all, one for each cell; slurm: 1); 0: the CPU", None, metavar="N")
-    jobs: int | None = option("cells at the same time (one for each GPU; CPU: 1)", None, metavar="N", least=1)
-    tflops: float | None = option("for --plan: TFLOP/s of the machine, to estimate hours", None, metavar="X")
+    gpus: int | None = option(
+        "GPUs (here: all, one for each cell; slurm: 1); 0: the CPU", None, metavar="N", range=whole(0)
+    )
+    jobs: int | None = option(
+        "cells at the same time (one for each GPU; CPU: 1)", None, metavar="N", range=whole(1, PROCESSES)
+    )
+    tflops: float | None = option(
+        "for --plan: TFLOP/s of the machine, to estimate hours", None, metavar="X", range=POSITIVE
+    )
 
     def run(self) -> int:
         """Compare; how far the cells are is said without fairseq, which takes seconds to start."""

@@ -37,10 +37,8 @@ def run(request: CompareRequest) -> int:
     corpus = SCORINGS[grid.task].find(grid, request.prepared, request.archives, request.folder)
     present = torch.cuda.device_count() if request.launcher == "here" else 1  # a node's are not seen from here
     gpus = present if request.gpus is None else request.gpus
-    if not 0 <= gpus <= present:
-        raise UserError(f"--gpus {gpus}: allowed are 0 to {present}")
-    if request.tflops is not None and request.tflops <= 0:
-        raise UserError(f"--tflops {request.tflops}: allowed is a number above 0")
+    if gpus > present:
+        raise UserError(f"--gpus {gpus}: allowed are 0 to {present} GPUs")
     trackers.check_requested(request)
     found = cells(grid, corpus, request.folder, min(1, gpus), trackers.chosen(request))
     chosen = only(grid, found, request.only)
@@ -50,6 +48,7 @@ def run(request: CompareRequest) -> int:
     if request.status:
         print(status.table(wanted, {cell.name: differences(cell) for cell in wanted}))
         return 0
+    document.check_folder(request.folder, grid.drawn, grid.axes or {})
     if not request.report:
         with alone(request.folder / ".lock", "compares in"):
             demand_data(grid, corpus)
@@ -155,7 +154,7 @@ def work(cell: Cell) -> float:
 def write(grid: Grid, corpus: Corpus, found: Sequence[Cell], folder: Path) -> None:
     with expected(folder / "cells", AGAIN):
         record = results.gather(grid, corpus, found, ["realformer-nmt", *sys.argv[1:]])
-        write_json(folder / "results.json", record)
+        write_json(folder / document.RECORD, record)
         document.write(record, folder)
     print(document.terminal_table(record))
     print(f"\n{folder / 'report.html'}")

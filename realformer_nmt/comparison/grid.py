@@ -12,6 +12,7 @@ from typing import Any, Literal
 from realformer_nmt.common import safe_names
 from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.numbers import MOST_SEEDS
 from realformer_nmt.comparison import axes
 from realformer_nmt.comparison.cell import USUAL, Failure, Named, named
 from realformer_nmt.corpora.manifest import ManifestError, build_table, merge, read_toml
@@ -22,7 +23,6 @@ from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
 
 BUDGET = ("epochs", "updates", "tokens-a-step", "max-tokens", "average", "precision")  # of `realformer-nmt train`
 OF_BUDGET = {"max-epoch": "epochs", "max-update": "updates", "max-tokens": "max-tokens"}  # flags that it stands for
-MOST_SEEDS = 1000  # at once
 PARTS = re.compile("{family}|{layers}|{seed}")  # of what a cell begins with
 
 

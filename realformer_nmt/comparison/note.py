@@ -9,7 +9,7 @@ from realformer_nmt.common import finished, json_records, sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import held
 from realformer_nmt.common.versions import hardware
-from realformer_nmt.comparison import kinds
+from realformer_nmt.comparison import kinds, links
 from realformer_nmt.comparison.cell import Cell, Place
 from realformer_nmt.comparison.kinds import absent_or, finite, number, text
 
@@ -20,6 +20,7 @@ WANTED = {"state": str, "sessions": list}
 OF_CELL = {
     **{"evidence": absent_or(text), "unigram_entropy": absent_or(finite)},
     "machine": absent_or(kinds.table_of(absent_or(kinds.either(text, number)))),
+    links.NAME: absent_or(text),
 }
 SESSION = dict.fromkeys(("started", "finished"), absent_or(text))
 DAMAGED = "damaged"  # was done, and its results are no longer what they were
@@ -45,13 +46,18 @@ class Note:
         state = str(self.content["state"])
         if state == "running" and not held(self._cell.lock):
             return "interrupted"
-        return DAMAGED if state == "done" and self.damage else state
+        return DAMAGED if (state == "done" and self.damage) or (self.failed and self.breaks) else state
 
     @functools.cached_property
     def damage(self) -> list[str]:
-        """Of its results, by their own records."""
+        """Of its results, by their own records; and which of the records are another cell's."""
         records = sorted(path for pattern in RESULTS for path in self._cell.folder.glob(pattern))
-        return [told for record in records for told in finished.damage(record)]
+        return [told for record in records for told in finished.damage(record)] or self.breaks
+
+    @functools.cached_property
+    def breaks(self) -> list[str]:
+        """Which records of a cell that has ended are another's."""
+        return links.breaks(self._cell, self.content) if self.final else []
 
     @property
     def evidence(self) -> str | None:
@@ -68,7 +74,7 @@ class Note:
 
     def begin(self, cell: Cell, entropy: float | None) -> None:
         self.content |= {"unigram_entropy": entropy, "machine": hardware(), "evidence": None}
-        self.content |= {"failure": asdict(cell.failure), "asked": cell.asked}
+        self.content |= {links.NAME: cell.name, "failure": asdict(cell.failure), "asked": cell.asked}
         self.content["sessions"].append({"started": _now(), "finished": None, "faults": []})
         self._write("running")
 

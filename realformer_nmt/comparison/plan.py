@@ -9,7 +9,7 @@ import torch
 from fairseq import tasks
 from tabulate import tabulate
 
-from realformer_nmt.checkpoints import averaging
+from realformer_nmt.checkpoints import averaging, run_records
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.cell import Cell, read
@@ -20,6 +20,7 @@ from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.protocols import composition, updates
 from realformer_nmt.protocols import training as trainings
 from realformer_nmt.protocols.command import pasted
+from realformer_nmt.protocols.run_files import RECORD
 from realformer_nmt.protocols.train import TrainRequest
 
 USED = 1 / 3  # of the rate of large matrix products, by a training of moderate width
@@ -67,6 +68,8 @@ def demand_states_of(cell: Cell) -> None:
         request = training(cell)
         if request.begin_with and not request.begin_with.is_file():
             raise UserError(f"{request.begin_with} is not there, which pretrained says to begin with: train it first")
+        if request.begin_with:
+            run_records.check_average(request.begin_with, request.begin_with.with_name(RECORD))
         trainings.demand_states(request, [evaluate.subset for evaluate in cell.requests(EvaluateRequest)])
     elif not standing(averaged).done:
         averaging.select(cell.requests(AverageRequest)[0])

@@ -117,10 +117,11 @@ def run_of(cell: Cell) -> Record:
 
 
 def describe(cell: Cell) -> Record:
-    note, run, train = Note(cell), run_of(cell), read(cell.folder / "train.json")
-    average = read(cell.folder / "average.pt.json")
-    curves, made = Curves(cell.folder, cell.task), settings(train, average, run)
-    sessions = note.content["sessions"]
+    note, run = Note(cell), run_of(cell)
+    folder, content = (cell.folder / "mixed", {}) if note.breaks else (cell.folder, note.content)  # which is not there
+    train, average = read(folder / "train.json"), read(folder / "average.pt.json")
+    curves, made = Curves(folder, cell.task), settings(train, average, run)
+    sessions = content.get("sessions")
     return {
         "name": cell.name,
         "family": cell.family,
@@ -138,13 +139,13 @@ def describe(cell: Cell) -> Record:
         "started": sessions[0]["started"] if sessions else None,
         "finished": sessions[-1]["finished"] if sessions else None,
         "device": train.get("device"),
-        "host": note.content.get("machine", {}).get("host"),
+        "host": content.get("machine", {}).get("host"),
         "commands": commands(cell),
         "settings": made,
         "versions": made_with(train, run),
         "differences": differences(cell),
         "fairseq_train": pasted(train["command"]) if "command" in train else None,
-        "unigram_entropy": note.content.get("unigram_entropy"),
+        "unigram_entropy": content.get("unigram_entropy"),
         "curves": {"train": curves.train, "valid": curves.valid},
         "shortcuts": run["models"][0].get("shortcuts", []) if run else [],
     }

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 
+from realformer_nmt.common import outputs
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Standing
 from realformer_nmt.common.folder_lock import alone
@@ -35,7 +36,15 @@ def differences(cell: Cell) -> list[str]:
         told += [f"{stage.name}: {words}" for words in found.differences]
         if not found.done:
             break
-    return told + judgement(cell)
+    return told + mixed(cell) + judgement(cell)
+
+
+def mixed(cell: Cell) -> list[str]:
+    """Which records of the cell are another's, as far as cell.json can be read."""
+    try:
+        return Note(cell).breaks
+    except UserError:
+        return []
 
 
 def judgement(cell: Cell) -> list[str]:
@@ -49,11 +58,12 @@ def judgement(cell: Cell) -> list[str]:
 def renew(cell: Cell) -> None:
     """What no longer fits is set aside, its training first, and what follows from it is to be made again."""
     with alone(cell.lock, "runs"):
+        first = 0 if mixed(cell) else len(cell.stages)
         cell.note.unlink(missing_ok=True)
         unfit = [place for place, stage in enumerate(cell.stages) if standing(stage).differences]
-        for stage in reversed(cell.stages[min(unfit, default=len(cell.stages)) :]):
+        for stage in reversed(cell.stages[min([first, *unfit]) :]):
             if stage.name == "train":
                 with alone(cell.folder / session.LOCK.format(0), "trains"):
                     session.set_aside(cell.folder)
             else:
-                stage.record.unlink(missing_ok=True)
+                outputs.void(stage.record, stage.request.subcommand)

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from realformer_nmt.common import json_records, safe_names
+from realformer_nmt.common import json_records, outputs, safe_names
 from realformer_nmt.common.atomic_files import CHUNK, completed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import tar
@@ -49,6 +49,8 @@ def extract(
     paths = {member: folder / _safe(archive, member) for member in members}
     state = State(archive, folder)
     missing = {member for member, path in paths.items() if not state.holds(member, path)}
+    if missing:
+        state.check_free([paths[member] for member in sorted(missing)])
     names = []
     try:
         for entry in entries_of(archive) if missing else ():
@@ -58,7 +60,9 @@ def extract(
                     f"{archive}: {entry.name} has {entry.size:,} bytes, more than the {largest:,} that are allowed"
                 )
             if entry.name in missing:
-                _write(archive, entry, paths[entry.name], quiet)
+                _demand_file(archive, entry)
+                state.begin()
+                _write(entry, paths[entry.name], quiet)
                 state.add(entry.name, entry.size)
                 missing.remove(entry.name)
             if not missing:
@@ -93,8 +97,23 @@ class State:
     def holds(self, member: str, path: Path) -> bool:
         return path.is_file() and path.stat().st_size == self._sizes.get(member)
 
+    def check_free(self, paths: Collection[Path]) -> None:
+        """What is there before there is a state is not ours."""
+        outputs.check_record(self._file, "fetch")
+        if not self._file.is_file():
+            for path in paths:
+                outputs.check_free(path, "fetch")
+
+    def begin(self) -> None:
+        """Leave a state before the first member, so that a run that is killed goes on."""
+        if not self._file.is_file():
+            self._write()
+
     def add(self, member: str, size: int) -> None:
         self._sizes[member] = size
+        self._write()
+
+    def _write(self) -> None:
         with completed(self._file) as stream:
             stream.write(json.dumps({"archive": self._archive, "sizes": self._sizes}, indent=2).encode())
 
@@ -136,9 +155,12 @@ def _safe(archive: Path, member: str) -> str:
         raise UserError(f"{archive}: {error}") from error
 
 
-def _write(archive: Path, entry: Entry, path: Path, quiet: bool) -> None:
+def _demand_file(archive: Path, entry: Entry) -> None:
     if not entry.plain:
         raise UserError(f"{archive}: {entry.name} is a link, a folder or a device; only files are extracted")
+
+
+def _write(entry: Entry, path: Path, quiet: bool) -> None:
     with (
         entry.open() as source,
         completed(path, entry.size) as out,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from realformer_nmt.common import outputs
 from realformer_nmt.common.atomic_files import digest
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option import argument, option
@@ -30,7 +31,9 @@ class FetchRequest(Request):
     quiet: bool = option("no progress bars", False)
 
     def run(self) -> int:
-        texts = fetch_texts(load(self.corpus), self.folder, self.archives, quiet=self.quiet)
+        corpus = load(self.corpus)
+        outputs.check_folder(self.folder, "fetch")
+        texts = fetch_texts(corpus, self.folder, self.archives, quiet=self.quiet)
         for member, path in texts.items():
             print(f"{member.archive}:{member.path}\t{path}")
         return 0
@@ -80,6 +83,7 @@ def _local(archive: Archive, folder: Path, archives: Path | None) -> Path | None
 def _download(archive: Archive, folder: Path, patience: Patience, quiet: bool) -> Path:
     reasons = []
     for packing in archive.packings:
+        outputs.check_free(folder / packing.name, "fetch")
         try:
             return download(packing, folder, patience, quiet)
         except UnavailableError as error:

@@ -5,18 +5,21 @@ from pathlib import Path
 from typing import ClassVar
 
 from realformer_nmt.common.atomic_files import completed
+from realformer_nmt.common.finished import HELP, Stage
+from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.common.option import option
-from realformer_nmt.common.request import Request
+from realformer_nmt.common.stage_request import StageRequest
 from realformer_nmt.corpora.invented.chance import Chance
 from realformer_nmt.corpora.invented.composer import Composer, Pair
 from realformer_nmt.corpora.invented.sentences import sentence
 
+RECORD = "invent.json"
 LANGUAGES = ("en", "de")
 MOST = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class InventRequest(Request):
+class InventRequest(StageRequest):
     """Write train, valid and test .en and .de, no sentence twice. The German is right by construction: gender, case,
     number, word order, separable verbs, compounds, negation, numerals, names. The same options give the same bytes on
     every platform."""
@@ -25,14 +28,19 @@ class InventRequest(Request):
     examples: ClassVar[str] = "example: realformer-nmt invent --folder corpus --pairs 20000 --seed 1"
 
     folder: Path = option()
-    pairs: int = option("training pairs (default: 20000)", 20_000, metavar="N", least=1, most=MOST)
-    valid: int = option("validation pairs (default: 500)", 500, metavar="N", least=1, most=MOST)
-    test: int = option("test pairs (default: 500)", 500, metavar="N", least=1, most=MOST)
-    seed: int = option(default=1, least=0)
+    pairs: int = option("training pairs (default: 20000)", 20_000, metavar="N", range=whole(1, MOST))
+    valid: int = option("validation pairs (default: 500)", 500, metavar="N", range=whole(1, MOST))
+    test: int = option("test pairs (default: 500)", 500, metavar="N", range=whole(1, MOST))
+    seed: int = option(default=1, range=SEED)
     hard: bool = option("more words, longer sentences, more of what is rare", False)
+    anew: bool = option(HELP, False)
 
     def run(self) -> int:
         return run(self)
+
+    def stage(self) -> Stage:
+        names = ("pairs", "valid", "test", "seed", "hard")
+        return Stage("invent", self.folder / RECORD, {name: getattr(self, name) for name in names}, {})
 
 
 REQUEST = InventRequest
@@ -40,9 +48,16 @@ REQUEST = InventRequest
 
 def run(request: InventRequest) -> int:
     sizes = {"train": request.pairs, "valid": request.valid, "test": request.test}
-    made = iter(pairs(sum(sizes.values()), request.seed, *(["hard"] if request.hard else [])))
-    for split in reversed(sizes):  # so that the test set is the same whatever the size of the training set
-        write(request.folder, split, [next(made) for _ in range(sizes[split])])
+    stage = request.stage()
+    files = [request.folder / f"{split}.{language}" for split in sizes for language in LANGUAGES]
+    if stage.finished(request.anew, *files):
+        return 0
+    made_from = stage.begin()
+    sentences = iter(pairs(sum(sizes.values()), request.seed, *(["hard"] if request.hard else [])))
+    with stage.claimed(*files):
+        for split in reversed(sizes):  # so that the test set is the same whatever the size of the training set
+            write(request.folder, split, [next(sentences) for _ in range(sizes[split])])
+    stage.write(made_from, {"invented": sizes}, files)
     print(f"{request.folder}: " + ", ".join(f"{size:,} pairs in {split}" for split, size in sizes.items()))
     return 0
 

@@ -10,11 +10,13 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from realformer_nmt.common import outputs
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.sealed import write as write_sealed
 from realformer_nmt.corpora import sources
 from realformer_nmt.corpora.binarise import binarise
+from realformer_nmt.corpora.extract import STATE
 from realformer_nmt.corpora.fetch import fetch_texts
 from realformer_nmt.corpora.pieces import write_pieces
 from realformer_nmt.corpora.prepare_request import PrepareRequest
@@ -42,6 +44,7 @@ def run(request: PrepareRequest) -> int:
         print(f"{request.folder}: {verify(request.folder)} files are as they were prepared")
         return 0
     job = sources.job(request)
+    check_folder(job, request.folder)
     try:
         with alone(request.folder / ".lock", "is preparing"):
             prepare(job, request.folder, request.workers, request.keep, request.quiet)
@@ -49,6 +52,19 @@ def run(request: PrepareRequest) -> int:
         raise UserError(f"{error.filename or request.folder}: {error.strerror or error}") from error
     print(request.folder / NAME)
     return 0
+
+
+def check_folder(job: Job, folder: Path) -> None:
+    """Refuse what was there before and would be written over: Stages knows a folder that it has begun."""
+    outputs.check_folder(folder, "prepare")
+    note = folder / NAME
+    outputs.check_record(note, "prepare")
+    if outputs.holds_record(note, "prepare") or (folder / "stages" / "settings.json").is_file():
+        return
+    made = [folder / name for name in ("stages", "text", "subwords", "pieces", "data-bin")]
+    extracted = [path for path in folder.glob("texts/*") if not (path / STATE).is_file()] if job.corpus else []
+    for path in (*made, *extracted, *folder.glob("*.raw.*")):
+        outputs.check_free(path, "prepare")
 
 
 def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> None:
@@ -80,7 +96,7 @@ def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> No
         return {"lines": binarise(pieces, plan.languages, out, workers, dictionaries, joined, tokens, quiet)}
 
     cleaned = stages.run("text", clean)
-    if not keep:
+    if not keep and job.corpus:
         stages.remove("texts")  # the extracted ones
     stages.run("subwords", learn, lasting=True)
     encoded = stages.run("pieces", lambda out: write_pieces(texts, subwords, job.subwords, plan, workers, out, quiet))

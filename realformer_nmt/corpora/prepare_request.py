@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
+from realformer_nmt.common.numbers import HUGE, PROCESSES, Number, whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.request import Request
 from realformer_nmt.corpora.manifest import shipped
@@ -14,7 +15,6 @@ from realformer_nmt.corpora.subwords import METHODS
 OWN_FILES = "your own files, instead of CORPUS (.gz files work too)"
 TEXT = "what is done to the text (default: as CORPUS says)"
 PAIR = ("SOURCE", "TARGET")
-MOST_WORKERS = 1024  # a typing error starts them all
 MOST_PIECES = 1_000_000  # beyond which learning does not end
 Pair = tuple[Path, Path]
 
@@ -39,7 +39,7 @@ class PrepareRequest(Request):
 
     corpus: str | None = argument(f"{', '.join(shipped())}, or FILE.toml of your own", None, metavar="CORPUS")
     folder: Path = option("where data-bin/, subwords/ and prepare.json are made")
-    workers: int = option("processes (default: all cores)", cores(), metavar="N", least=1, most=MOST_WORKERS)
+    workers: int = option("processes (default: all cores)", cores(), metavar="N", range=whole(1, PROCESSES))
     keep: bool = option("keep the texts between the stages", False)
     quiet: bool = option("no progress bars", False)
     verify: bool = option("only check that every file in FOLDER is as prepared", False)
@@ -53,16 +53,15 @@ class PrepareRequest(Request):
         "prepare them as FOLDER was, for a model that was trained on it", None, metavar="FOLDER", group=OWN_FILES
     )
     held_out: int | None = option(
-        "instead of --valid: take every N-th pair of --train", None, metavar="N", group=OWN_FILES
+        "instead of --valid: take every N-th pair of --train", None, metavar="N", group=OWN_FILES, range=whole(2)
     )
     subwords: str | None = option("default: sentencepiece, on raw text", None, choices=METHODS, group=TEXT)
     vocabulary: int | None = option(
         "sentencepiece: pieces (default: 32000); moses_bpe: merges",
         None,
         metavar="N",
-        least=1,
-        most=MOST_PIECES,
         group=TEXT,
+        range=whole(1, MOST_PIECES),
     )
     deduplicate: bool = option("keep only the first of equal training pairs", False, group=TEXT)
     normalise_punctuation: bool | None = option(
@@ -72,10 +71,16 @@ class PrepareRequest(Request):
         "normalise test data too, and remove non-printing characters", None, group=TEXT
     )
     lowercase: bool | None = option("lower case, in all but the raw texts", None, group=TEXT)
-    min_length: int | None = option("fewest tokens on each side of a training pair", None, metavar="N", group=TEXT)
-    max_length: int | None = option("most tokens on each side", None, metavar="N", group=TEXT)
+    min_length: int | None = option(
+        "fewest tokens on each side of a training pair", None, metavar="N", group=TEXT, range=whole(1)
+    )
+    max_length: int | None = option("most tokens on each side", None, metavar="N", group=TEXT, range=whole(1))
     ratio: float | None = option(
-        "largest ratio of the longer side's tokens to the shorter's", None, metavar="R", group=TEXT
+        "largest ratio of the longer side's tokens to the shorter's",
+        None,
+        metavar="R",
+        group=TEXT,
+        range=Number(1, HUGE, "1 or more, and finite"),
     )
     invalid_utf8: Literal["replace", "refuse"] | None = option(default=None, group=TEXT)
 

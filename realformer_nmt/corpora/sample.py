@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from realformer_nmt.common.numbers import FRACTION
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.request import Request
 
@@ -17,7 +18,7 @@ class SampleRequest(Request):
     examples: ClassVar[str] = "example: realformer-nmt sample data/wmt14_en_de --share 0.25 --folder data/quarter"
 
     prepared: Path = argument("the folder of `realformer-nmt prepare`", metavar="PREPARED")
-    share: float = option("of the pairs: above 0, below 1", metavar="S")
+    share: float = option("of the pairs: above 0, below 1", metavar="S", range=FRACTION)
     folder: Path = option("the folder to make")
 
     def run(self) -> int:

@@ -21,8 +21,6 @@ DATA, SPLIT = "data-bin", "train"
 
 
 def run(request: SampleRequest) -> int:
-    if not 0 < request.share < 1:
-        raise UserError(f"--share {request.share}: allowed is a number above 0 and below 1")
     verify(request.prepared)
     made = {"share": request.share, "of": sha256(request.prepared / NAME)}
     if (request.folder / NAME).is_file():

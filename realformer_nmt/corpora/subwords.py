@@ -81,6 +81,7 @@ def sample(texts: Texts, most: int) -> Iterator[str]:
         print("subwords: sentencepiece is learning; it does not tell how far it is", file=sys.stderr)
 
 
+@functools.cache
 def sentencepiece_model(folder: Path) -> sentencepiece.SentencePieceProcessor:
     demand_prepared(folder / MODEL)
     try:

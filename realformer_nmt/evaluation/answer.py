@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from realformer_nmt.checkpoints import run as run_files
 from realformer_nmt.common.finished import HELP, Stage
+from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.stage_request import StageRequest
 
@@ -23,13 +24,13 @@ class AnswerRequest(StageRequest):
     questions: Path = option("in SQuAD's format", metavar="FILE.JSON")
     output: Path = option("of answers.json and the record", metavar="FOLDER")
     data: Path | None = option("dictionary and subwords (default: the training's)", None, metavar="FOLDER")
-    longest: int = option("tokens of an answer (default: 30)", 30, metavar="N", least=1)
+    longest: int = option("tokens of an answer (default: 30)", 30, metavar="N", range=whole(1))
     no_answer: float | None = option(
         "answer nothing where that scores more than X above the best answer; 0 for SQuAD 2.0 (default: never)",
         None,
         metavar="X",
     )
-    batch_size: int = option("windows in a batch (default: 16)", 16, metavar="N", least=1)
+    batch_size: int = option("windows in a batch (default: 16)", 16, metavar="N", range=whole(1))
     cpu: bool = option("use the CPU even if there is a GPU", False)
     anew: bool = option(HELP, False)
 

@@ -48,7 +48,7 @@ def run(request: AnswerRequest) -> int:
     questions = squad.read(request.questions)
     answers = answer(questions, request)
     path = request.output / ANSWERS
-    with completed(path) as file:
+    with stage.claimed(path), completed(path) as file:
         file.write(f"{json.dumps(answers, ensure_ascii=False, indent=0)}\n".encode())
     stage.write(made, {"questions": len(questions), "versions": versions()}, [path])
     print(f"{path}: {len(answers):,} answers")
@@ -60,7 +60,7 @@ def stage_of(request: AnswerRequest) -> Stage:
     files = {"checkpoint": request.checkpoint, "questions": request.questions}
     files |= {name: data / name for name in ("dict.txt", MODEL)}
     settings = {"longest": request.longest, "no_answer": request.no_answer}
-    return Stage(request.output / RECORD, settings, files)
+    return Stage("answer", request.output / RECORD, settings, files)
 
 
 def folder(request: AnswerRequest) -> Path:

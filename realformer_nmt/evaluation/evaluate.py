@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from realformer_nmt.checkpoints import run as run_files
 from realformer_nmt.common.finished import HELP, Stage
+from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.stage_request import StageRequest
 
@@ -27,9 +28,11 @@ class EvaluateRequest(StageRequest):
     subset: str = option("part of the data-bin (default: test)", "test")
     output: Path = option("the record", metavar="FILE.JSON")
     validate: bool = option("measure the subset valid, too", False)
-    mask_seed: int | None = option("mask words as a training of this --seed does (default: its own)", None, metavar="N")
-    max_tokens: int | None = option("tokens in a batch (default: the training's)", None, metavar="N")
-    batch_size: int | None = option("sentences in a batch, at most", None, metavar="N")
+    mask_seed: int | None = option(
+        "mask words as a training of this --seed does (default: its own)", None, metavar="N", range=SEED
+    )
+    max_tokens: int | None = option("tokens in a batch (default: the training's)", None, metavar="N", range=whole(1))
+    batch_size: int | None = option("sentences in a batch, at most", None, metavar="N", range=whole(1))
     cpu: bool = option("use the CPU even if there is a GPU", False)
     anew: bool = option(HELP, False)
 

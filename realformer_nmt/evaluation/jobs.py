@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from realformer_nmt.common import sealed
+from realformer_nmt.common import outputs, sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.provenance import MADE_FROM, Record, differences
@@ -44,6 +44,13 @@ def shares(output: Path, made: Record, jobs: int, anew: bool) -> Iterator[Path]:
             sealed.write(folder / NOTE, {MADE_FROM: made, JOBS: jobs})
             yield folder
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_shares(output: Path) -> None:
+    """Refuse a folder of their name that is not of jobs."""
+    folder = output / SHARES
+    if not any((folder / name).is_file() for name in (NOTE, LOCK)):
+        outputs.check_free(folder, "translate")
 
 
 def _fit(note: Path, made: Record, jobs: int) -> bool:

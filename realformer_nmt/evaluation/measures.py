@@ -57,7 +57,8 @@ def run(request: EvaluateRequest) -> int:
     if seen:
         seen.finish(request)
     if seen and seen.rows:
-        write_lines(table, seen.lines)
+        with stage.claimed(table):
+            write_lines(table, seen.lines)
         content |= scored(seen, task, table)
     stage.write(made, content, [table] if seen and seen.rows else [])
     told = found | {name: score["score"] for name, score in content.get("scores", {}).items()}
@@ -104,7 +105,7 @@ def stage_of(request: EvaluateRequest) -> Stage:
     read |= files(request.data, heldout.SUBSET) if request.validate else {}
     chosen = {"validate": request.validate or None, "mask_seed": request.mask_seed}
     settings = {"subset": request.subset, **{name: value for name, value in chosen.items() if value is not None}}
-    return Stage(request.output, settings, {"checkpoint": request.checkpoint, **read})
+    return Stage("evaluate", request.output, settings, {"checkpoint": request.checkpoint, **read})
 
 
 def files(data: Path, subset: str) -> dict[str, Path]:

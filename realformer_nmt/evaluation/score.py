@@ -5,9 +5,12 @@ from pathlib import Path
 from typing import ClassVar
 
 from realformer_nmt.common.finished import HELP, Stage
+from realformer_nmt.common.numbers import SAMPLES, SEEDS, whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.stage_request import StageRequest
 
+FEWEST = 40  # samples, of which one is in each of the tails of 2.5 %
+FEWEST = 40  # samples, of which one is in each of the tails of 2.5 %
 COMET = "Unbabel/wmt22-comet-da"
 
 
@@ -33,8 +36,13 @@ class ScoreRequest(StageRequest):
     comet: str | None = option(
         f"compute COMET too (default model: {COMET})", None, metavar="MODEL", without_value=COMET
     )
-    bootstrap: int = option("samples for the intervals; 0: no intervals", 1000, metavar="N", least=0)
-    seed: int = option("seed of the bootstrap", 12345, metavar="N")
+    bootstrap: int = option(
+        "samples for the intervals, 40 or more; 0: no intervals",
+        1000,
+        metavar="N",
+        range=whole(FEWEST, SAMPLES, none=0),
+    )
+    seed: int = option("seed of the bootstrap", 12345, metavar="N", range=whole(1, SEEDS))
     published: str | None = option("show its published figures (default: the corpus)", None, metavar="DATASET")
     training: Path | None = option("the train.json of `realformer-nmt train`", None, metavar="TRAIN.JSON")
     anew: bool = option(HELP, False)

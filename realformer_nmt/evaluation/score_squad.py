@@ -1,17 +1,21 @@
 """`realformer-nmt score-squad`: exact match and F1 of answers to questions in SQuAD's format, and the record of it."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from realformer_nmt.common import json_records
+from realformer_nmt.common import json_records, sealed
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.finished import HELP, Stage
+from realformer_nmt.common.finished import HELP, OUTPUTS, Stage
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.stage_request import StageRequest
+from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.evaluation import span_scores
 from realformer_nmt.questions import squad
+from realformer_nmt.questions.squad import Question
 
+RECORD = "record.json"  # beside the answers, of `answer`
 ANSWERS = "`realformer-nmt answer` writes it: a table from the questions' ids to texts"
 
 
@@ -33,7 +37,7 @@ class ScoreSquadRequest(StageRequest):
         return run(self)
 
     def stage(self) -> Stage:
-        return Stage(self.output, {}, {"answers": self.answers, "questions": self.questions})
+        return Stage("score-squad", self.output, {}, {"answers": self.answers, "questions": self.questions})
 
 
 REQUEST = ScoreSquadRequest
@@ -51,8 +55,29 @@ def run(request: ScoreSquadRequest) -> int:
             f"{request.answers} has no text for {len(lacking):,} of {len(questions):,} questions, such as "
             f"{lacking[0]!r}: answer every question, with an empty text where there is no answer"
         )
+    check_answered(request, questions, answers)
     found = span_scores.scores(questions, answers)
     stage.write(made, {"questions": len(questions), "scores": found})
     for name, value in found.items():
         print(f"{name:24} {value:.2f}")
     return 0
+
+
+def check_answered(request: ScoreSquadRequest, questions: Sequence[Question], answers: Mapping[str, str]) -> None:
+    """Refuse what `answer` has made of other questions: its texts are cut from their contexts."""
+    record = request.answers.with_name(RECORD)
+    try:
+        made = sealed.read(record, ANSWERS, {OUTPUTS: dict})[OUTPUTS].get(request.answers.name)
+    except UserError:  # answers of another program, which may write what it likes
+        return
+    with json_records.expected(record, ANSWERS):
+        if made and sha256(request.answers) != made["sha256"]:
+            raise UserError(
+                f"{request.answers} is another file than {record} says was made: put it back, or answer again"
+            )
+    foreign = [one.name for one in questions if made and answers[one.name] not in one.context]
+    if foreign:
+        raise UserError(
+            f"{request.answers} answers other questions than {request.questions} asks: {len(foreign):,} of its texts are not "
+            f"in their contexts there, such as that of {foreign[0]!r}; give the --questions that were answered"
+        )

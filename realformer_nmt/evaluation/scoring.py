@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from realformer_nmt.checkpoints import lineage
 from realformer_nmt.common import json_records, sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Stage
@@ -36,6 +37,7 @@ def run(request: ScoreRequest) -> int:
     training = sealed.read(request.training, TRAINER) if request.training else {}
     files = {"hypotheses": request.translation / HYPOTHESES, "reference": raw_texts.reference(request, translation)}
     demand_unchanged(request.translation, translation)
+    checked = check_training(request.training, training, translation)
     made = stage.begin()
     with metrics.seeded(request.seed):
         scores = score(request, translation, *(read_lines(path) for path in files.values()))
@@ -48,6 +50,7 @@ def run(request: ScoreRequest) -> int:
         "published": [{**figure._asdict(), "comparable_with": comparable(figure, translation)} for figure in figures],
         "models": models(translation),
         "training": training,
+        "training_checked": checked,
         "translation": translation,
         "files": {name: locate(path, request.output.parent) for name, path in files.items()},
         "seed": request.seed,
@@ -88,14 +91,27 @@ def stage_of_translation(request: ScoreRequest, translation: dict[str, Any]) -> 
         inputs["source"] = raw_texts.source(request, translation)
     if request.training:
         inputs[request.training.name] = request.training
-    return Stage(request.output, {**settings, "published": request.published or dataset(translation)}, inputs)
+    return Stage("score", request.output, {**settings, "published": request.published or dataset(translation)}, inputs)
 
 
 def models(translation: dict[str, Any]) -> list[dict[str, Any]]:
+    return [model_record.describe(path, digest) for path, digest in checkpoints(translation)]
+
+
+def checkpoints(translation: dict[str, Any]) -> list[tuple[Path, str]]:
+    """Those that translated, each with its hash."""
     if "checkpoint_sha256" not in translation:
         raise UserError(f"{RECORD} is of an older version, which noted no hash of the checkpoint: translate again")
-    pairs = zip(translation["checkpoints"], translation["checkpoint_sha256"], strict=True)
-    return [model_record.describe(Path(path), digest) for path, digest in pairs]
+    paths = map(Path, translation["checkpoints"])
+    return list(zip(paths, translation["checkpoint_sha256"], strict=True))
+
+
+def check_training(file: Path | None, training: dict[str, Any], translation: dict[str, Any]) -> bool | None:
+    """Whether hashes show that every checkpoint is of the training, if one is named; refuses those of another."""
+    if file is None:
+        return None
+    shown = [lineage.check_training(path, digest, file, training) for path, digest in checkpoints(translation)]
+    return all(shown)
 
 
 def demand_unchanged(folder: Path, translation: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,9 +10,11 @@ from typing import Any, ClassVar
 from sacrebleu.significance import PairedTest
 from tabulate import tabulate
 
-from realformer_nmt.common import json_records, sealed
+from realformer_nmt.common import json_records, outputs, sealed
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.numbers import PROCESSES, SAMPLES, SEEDS, whole
 from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.request import Request
 from realformer_nmt.common.text_lines import read_recorded
 from realformer_nmt.corpora.stages import write_json
@@ -32,6 +34,8 @@ class System:
     hypotheses: list[str]
     reference: list[str]
     reference_sha256: str
+    source: str | None = None  # its language
+    source_sha256: str | None = None  # of a text of the user's own
 
 
 @dataclass(frozen=True)
@@ -60,9 +64,9 @@ class SignificanceRequest(Request):
     metrics: tuple[str, ...] = option(
         f"one or more of {', '.join(metric_table.tested())}", ("bleu",), choices=metric_table.tested(), metavar="METRIC"
     )
-    samples: int = option(default=10_000, metavar="N", least=1)
-    seed: int = option(default=12345, metavar="N")
-    jobs: int = option("processes at a time (default: 1)", 1, metavar="N", least=1)
+    samples: int = option(default=10_000, metavar="N", range=whole(1, SAMPLES))
+    seed: int = option(default=12345, metavar="N", range=whole(1, SEEDS))
+    jobs: int = option("processes at a time (default: 1)", 1, metavar="N", range=whole(1, PROCESSES))
     output: Path | None = option("also write the comparisons to this file", None, metavar="FILE.JSON")
 
     def run(self) -> int:
@@ -75,6 +79,8 @@ REQUEST = SignificanceRequest
 def run(request: SignificanceRequest) -> int:
     if len(request.runs) < 2:
         raise UserError(f"{request.runs[0]} alone: give two runs or more, the baseline first")
+    if request.output:
+        outputs.check_record(request.output, "significance")
     systems = [read(path) for path in request.runs]
     demand_same_test(request.runs, systems)
     found = compare(systems, request.metrics, request.test, request.samples, request.seed, request.jobs)
@@ -92,8 +98,15 @@ def read(path: Path) -> System:
         places = {name: path.parent / file["path"] for name, file in files.items()}
         test_set = f"{record['corpus']} {record['subset']}"
         hashes = {name: file["sha256"] for name, file in files.items()}
+        sources = source(record.get("translation") or {})
     lines = {name: read_recorded(place, hashes[name], path) for name, place in places.items()}
-    return System(str(path), test_set, lines["hypotheses"], lines["reference"], hashes["reference"])
+    return System(str(path), test_set, lines["hypotheses"], lines["reference"], hashes["reference"], *sources)
+
+
+def source(translation: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """The language that was translated from, and the hash of the text if it was none of the data-bin's."""
+    languages = translation.get("languages") or [None]
+    return languages[0], translation.get(MADE_FROM, {}).get("inputs", {}).get("input", {}).get("sha256")
 
 
 def demand_same_test(paths: Sequence[Path], systems: Sequence[System]) -> None:
@@ -105,6 +118,11 @@ def demand_same_test(paths: Sequence[Path], systems: Sequence[System]) -> None:
         if system.reference_sha256 != first.reference_sha256:
             sets = f"another reference ({system.test_set}) than {paths[0]} ({first.test_set})"
             raise UserError(f"{path} has {sets}: compare runs on one test set")
+        if system.source != first.source and system.source and first.source:
+            pair = f"is of a translation from {system.source}, {paths[0]} from {first.source}"
+            raise UserError(f"{path} {pair}: compare runs on one test set")
+        if system.source_sha256 != first.source_sha256 and system.source_sha256 and first.source_sha256:
+            raise UserError(f"{path} is of a translation of another text than {paths[0]}: compare runs on one test set")
     if len({path.resolve() for path in paths}) < len(paths):
         raise UserError(f"a run is given twice among {', '.join(map(str, paths))}: give each once")
 

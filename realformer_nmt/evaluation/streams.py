@@ -9,9 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from realformer_nmt.common import standard_streams
+from realformer_nmt.common import outputs, sealed, standard_streams
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.json_records import UNLIKE
+from realformer_nmt.common.provenance import MADE_FROM
+from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.evaluation.translation_files import RECORD
 
 if TYPE_CHECKING:
     from realformer_nmt.evaluation.translate import TranslateRequest
@@ -39,6 +43,17 @@ def streamed(run: "Callable[[TranslateRequest], int]", request: "TranslateReques
 def _with_files(request: "TranslateRequest", folder: Path) -> "TranslateRequest":
     if request.input != STREAM:
         return replace(request, output=folder)
-    with completed(folder / INPUT) as file:
+    path = folder / INPUT
+    with _claimed(path), completed(path) as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
-    return replace(request, output=folder, input=folder / INPUT)
+    return replace(request, output=folder, input=path)
+
+
+def _claimed(file: Path) -> contextlib.AbstractContextManager[None]:
+    """Claim input.txt for this command; what an earlier one was is known as an input of its translation."""
+    record = file.with_name(RECORD)
+    if file.is_file() and not file.is_symlink():
+        with contextlib.suppress(UserError, *UNLIKE):
+            if sealed.read(record, "")[MADE_FROM]["inputs"]["input"]["sha256"] == sha256(file):
+                return contextlib.nullcontext()
+    return outputs.claimed(record, "translate", file)

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from realformer_nmt.checkpoints import run as run_files
 from realformer_nmt.common.finished import HELP, Stage
+from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM, PROCESSES, whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.stage_request import StageRequest
 from realformer_nmt.corpora.corpus_options import CorpusOptions
@@ -39,12 +40,12 @@ class TranslateRequest(CorpusOptions, StageRequest):
     output: Path = option("folder to fill; - prints the hypotheses on stdout", metavar="FOLDER")
     validate: bool = option("also note loss and greedy BLEU on the validation data", False)
     anew: bool = option(HELP, False)
-    beam: int = option(default=5, least=1, group=DECODING)
-    lenpen: float = option("length penalty; below 1: shorter, above 1: longer", 1.0, group=DECODING)
-    max_len_a: float = option("at most a * source length + b tokens", 0.0, least=0, group=DECODING)
-    max_len_b: int = option(default=200, least=0, group=DECODING)
-    max_tokens: int | None = option("tokens in a batch (default: 12000)", None, least=1, group=DECODING)
-    batch_size: int | None = option("sentences in a batch, at most", None, least=1, group=DECODING)
+    beam: int = option(default=5, group=DECODING, range=whole(1, MOST_BEAM))
+    lenpen: float = option("length penalty; below 1: shorter, above 1: longer", 1.0, group=DECODING, range=LENPEN)
+    max_len_a: float = option("at most a * source length + b tokens", 0.0, group=DECODING, range=MAX_LEN_A)
+    max_len_b: int = option(default=200, group=DECODING, range=MAX_LEN_B)
+    max_tokens: int | None = option("tokens in a batch (default: 12000)", None, group=DECODING, range=whole(1))
+    batch_size: int | None = option("sentences in a batch, at most", None, group=DECODING, range=whole(1))
     fp16: bool = option(default=False, group=DECODING, either="precision")
     bf16: bool = option(default=False, group=DECODING, either="precision")
     precision: str = option(
@@ -56,7 +57,11 @@ class TranslateRequest(CorpusOptions, StageRequest):
     )
     cpu: bool = option("use the CPU even if there is a GPU", False, group=DECODING)
     jobs: int = option(
-        "processes on a CPU, each with its share of the cores (default: 1)", 1, metavar="N", least=1, group=DECODING
+        "processes on a CPU, each with its share of the cores (default: 1)",
+        1,
+        metavar="N",
+        group=DECODING,
+        range=whole(1, PROCESSES),
     )
 
     def run(self) -> int:

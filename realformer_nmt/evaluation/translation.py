@@ -19,7 +19,7 @@ from realformer_nmt.corpora.preparation import Preparation
 from realformer_nmt.data_bins import databin
 from realformer_nmt.evaluation import heldout, test_sets
 from realformer_nmt.evaluation.generation import Generated, generate
-from realformer_nmt.evaluation.jobs import shares
+from realformer_nmt.evaluation.jobs import check_shares, shares
 from realformer_nmt.evaluation.translate import TranslateRequest
 from realformer_nmt.evaluation.translation_files import HYPOTHESES, RECORD, REFERENCE, TOKENISED
 from realformer_nmt.kernels.precision import EXACT
@@ -33,21 +33,25 @@ def run(request: TranslateRequest) -> int:
     check_possible(request)
     corpus = preparation.requested(request)
     stage = stage_of(request)
-    if stage.finished(request.anew):
+    outputs = [request.output / name for name in (HYPOTHESES, TOKENISED, REFERENCE)]
+    if stage.finished(request.anew, *outputs):
         return 0
+    check_shares(request.output)
     start = time.monotonic()
     made = stage.begin()
     demand_models(request, corpus)
     with shares(request.output, made, request.jobs, request.anew) as folder:
         generated = translate(request, corpus, folder)
-        files = write(generated, corpus, request.output)
+        with stage.claimed(*outputs):
+            files = write(generated, corpus, request.output)
         lines, seconds = len(generated.hypotheses), time.monotonic() - start
         content = {**describe(request, corpus, made), "lines": lines, "seconds": seconds}
         if generated.validation:
             content["validation"] = {"subset": heldout.SUBSET, **generated.validation}
             print(f"validation: {heldout.describe(content['validation'])}")
-        outputs = [request.output / name for name in files]
-        stage.write(made, {**content, "files": files, "versions": versions()}, outputs)
+        stage.write(
+            made, {**content, "files": files, "versions": versions()}, [request.output / name for name in files]
+        )
     print(f"{request.output / HYPOTHESES}: {lines} lines in {seconds:.1f} s")
     return 0
 
@@ -80,7 +84,7 @@ def stage_of(request: TranslateRequest) -> Stage:
     said = {name: value for name, value in corpus.describe().items() if name not in PLACES}
     settings = {**text, **decoding(request), "validate": request.validate, **said, "steps": str(corpus.steps)}
     settings |= several(request.checkpoints)
-    return Stage(request.output / RECORD, settings, {**models, **others})
+    return Stage("translate", request.output / RECORD, settings, {**models, **others})
 
 
 def raw_text(request: TranslateRequest, corpus: Preparation) -> Path | None:

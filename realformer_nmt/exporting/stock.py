@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from realformer_nmt.checkpoints import layout, lineage
 from realformer_nmt.checkpoints.configuration import general
 from realformer_nmt.exporting import plain
 from realformer_nmt.exporting.source import Source
@@ -14,7 +15,11 @@ ARCH = "transformer"
 
 
 def write(source: Source, folder: Path, _precision: str) -> None:
-    torch.save(checkpoint(source, plain.of(source)), folder / FILE)
+    state = checkpoint(source, plain.of(source))
+    own = {"file": source.path.name, "sha256": source.hashes[source.path.name], "updates": source.updates}
+    members = lineage.made_of(layout.without_weights(source.path))
+    state["extra_state"][lineage.EXPORTED] = {**own, **members}
+    torch.save(state, folder / FILE)
     source.copy_words(folder)
 
 

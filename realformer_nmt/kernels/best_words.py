@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from realformer_nmt.kernels.native.best import Search
-from realformer_nmt.kernels.native.library import library
+from realformer_nmt.kernels.native.library import library, readable
 
 BLOCK = 64  # words
 CACHED = 2**18  # numbers that are still in the cache when they are read a second time
@@ -37,7 +37,7 @@ def best(pieces: Iterable[Tensor], first: int, number: int) -> Best:
     rest = iter(pieces)
     logits = next(rest)
     pieces = itertools.chain([logits], rest)
-    if logits.is_cpu and logits.dtype is torch.float32 and library() is not None:
+    if logits.dtype is torch.float32 and readable(logits) and number > 0 and library() is not None:
         return _by_kernel(pieces, Search(len(logits), first, number))
     return _by_torch(pieces, first, number)
 

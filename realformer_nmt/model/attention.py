@@ -90,7 +90,8 @@ class Attention(nn.Module, ABC):
 
     def _fits_our_kernel(self, x: Tensor, cache: Any) -> bool:
         decoding = cache is not None and self.kernel and built() is not None and not torch.is_grad_enabled()
-        return decoding and x.is_cpu and x.dtype is torch.float32 and not self.dropout_module.applies
+        plain = x.is_cpu and x.dtype is torch.float32 and not torch.is_autocast_enabled("cpu")
+        return decoding and plain and not self.dropout_module.applies
 
     def _step(self, query: Tensor, seen: KeysValues, hidden: Tensor | None, carried: Carried) -> Attended:
         before, divisor = carried[0] if carried else None, self.carry.divisor(self.depth)

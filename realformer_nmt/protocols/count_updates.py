@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.request import Request
 from realformer_nmt.protocols.command import flags
-
-LARGEST = 2**31 - 1  # that fairseq counts to
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,10 +20,10 @@ class UpdatesRequest(Request):
     )
 
     data: Path = argument("the data-bin")
-    gpus: int = option("GPUs of all machines together (default: 1)", 1, metavar="N", least=1, most=LARGEST)
-    max_tokens: int = option("tokens that one GPU takes at once", metavar="N", least=1, most=LARGEST)
-    update_freq: int = option(default=1, metavar="N", least=1, most=LARGEST)
-    epochs: int = option(metavar="N", least=1, most=LARGEST)
+    gpus: int = option("GPUs of all machines together (default: 1)", 1, metavar="N", range=whole(1))
+    max_tokens: int = option("tokens that one GPU takes at once", metavar="N", range=whole(1))
+    update_freq: int = option(default=1, metavar="N", range=whole(1))
+    epochs: int = option(metavar="N", range=whole(1))
 
     def run(self) -> int:
         from realformer_nmt.protocols.updates import length, parse  # here: --help needs none of it

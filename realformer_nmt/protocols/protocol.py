@@ -83,13 +83,27 @@ def shipped() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in FOLDER.glob("*.toml") if file.stem != "base"))
 
 
-def load(name_or_path: str, corpus: str | None = None, layers: str | None = None) -> Protocol:
-    """As on `corpus` at the depth `layers`, where the file has a table for them."""
-    own_file = name_or_path.endswith(".toml")
-    file = Path(name_or_path) if own_file else FOLDER / f"{name_or_path}.toml"
-    if not own_file and name_or_path not in shipped():
+def corpora(name_or_path: str) -> tuple[str, ...]:
+    """Names of the corpora on which it differs."""
+    file = locate(name_or_path)
+    try:
+        return tuple(build(dict, read(file).get("corpora", {}), "corpora"))
+    except ManifestError as error:
+        raise UserError(f"{file}: {error}") from error
+
+
+def locate(name_or_path: str) -> Path:
+    if name_or_path.endswith(".toml"):
+        return Path(name_or_path)
+    if name_or_path not in shipped():
         own = "; your own is named by its file, FILE.toml"
         raise UserError(unknown("--protocol", name_or_path, shipped()) + own)
+    return FOLDER / f"{name_or_path}.toml"
+
+
+def load(name_or_path: str, corpus: str | None = None, layers: str | None = None) -> Protocol:
+    """As on `corpus` at the depth `layers`, where the file has a table for them."""
+    file = locate(name_or_path)
     try:
         table = read(file)
         for kind, key in zip(VARIANTS, (corpus, layers), strict=True):

@@ -9,12 +9,13 @@ from datetime import datetime, timezone
 from pathlib import Path
 from types import FrameType
 
+from realformer_nmt.checkpoints.run_records import LISTED
 from realformer_nmt.common.atomic_files import writing
 from realformer_nmt.common.child_processes import dying_with_us
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Stage
 from realformer_nmt.common.folder_lock import alone
-from realformer_nmt.common.provenance import Record
+from realformer_nmt.common.provenance import Record, fingerprint
 from realformer_nmt.common.versions import versions
 from realformer_nmt.protocols import trackers
 from realformer_nmt.protocols.command import Machines, runnable
@@ -30,6 +31,7 @@ class Training:
     def __init__(self, asked: Stage, summary: Record, machines: Machines, anew: bool) -> None:
         self.asked, self.summary, self.machines, self.anew = asked, summary, machines, anew
         self.folder = asked.record.parent
+        self.fingerprints: dict[str, Record] = {}
 
     def run(self, words: list[str]) -> int:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -41,6 +43,7 @@ class Training:
             before = self.asked.standing().record or {}
             self._demand_known(before)
             self.sessions: list[Record] = before.get("sessions", [])
+            self.checkpoints: dict[str, str] | None = before.get(LISTED, None if before else {})
             self.made = self.asked.made(before)
             status = self._train(words, lock)
         if status:
@@ -94,8 +97,19 @@ class Training:
         gpu_seconds = sum(session["seconds"] * session["gpus"] for session in self.sessions)
         times = {"wall_clock_hours": self._seconds() / 3600, "gpu_hours": gpu_seconds / 3600}
         content = {**self.summary, "command": words, "sessions": self.sessions, **times, "complete": complete}
+        content |= self._listed()
         outputs = [*sorted((self.folder / CHECKPOINTS).glob("*.pt")), self.folder / CURVES] if complete else []
         self.asked.write(self.made, content, [path for path in outputs if path.is_file()], finished=complete)
+
+    def _listed(self) -> Record:
+        """Each checkpoint that was ever seen, for fairseq removes some; none of a run that an older version began."""
+        if self.checkpoints is None:
+            return {}
+        for path in sorted((self.folder / CHECKPOINTS).glob("*.pt")):
+            with contextlib.suppress(FileNotFoundError):  # fairseq has just removed it
+                known = self.fingerprints[path.name] = fingerprint(path, self.fingerprints.get(path.name))
+                self.checkpoints[known["sha256"]] = path.name
+        return {LISTED: self.checkpoints}
 
 
 def set_aside(folder: Path) -> None:

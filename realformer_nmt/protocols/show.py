@@ -5,9 +5,14 @@ from typing import ClassVar
 
 from tabulate import tabulate
 
+from realformer_nmt.common.choices import unknown
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.request import Request
-from realformer_nmt.protocols.protocol import Protocol, load, shipped
+from realformer_nmt.corpora import manifest
+from realformer_nmt.protocols.command import layers
+from realformer_nmt.protocols.protocol import Protocol, corpora, load, shipped
+from realformer_nmt.protocols.tasks import TASKS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,12 +23,14 @@ class ProtocolRequest(Request):
     examples: ClassVar[str] = "example: realformer-nmt protocol realformer --corpus wmt14_en_fr --layers 60-12"
 
     protocol: str = argument(f"{', '.join(shipped())}, or your own FILE.toml")
-    corpus: str | None = option("show the settings for this corpus", None, metavar="NAME")
+    corpus: str | None = option("show the settings for this corpus, a name or FILE.toml", None, metavar="CORPUS")
     layers: str | None = option("show the settings for this depth", None, metavar="N|N-M")
     options: bool = option("print lines for a script: options of average, options of translate, the seed", False)
 
     def run(self) -> int:
-        protocol = load(self.protocol, self.corpus, self.layers)
+        protocol = load(self.protocol, corpus_name(self), self.layers)
+        if self.layers is not None:
+            layers(self.layers, TASKS[protocol.task].sides)
         if self.options:
             print(*protocol.averaging)
             print(*protocol.decoding)
@@ -34,6 +41,16 @@ class ProtocolRequest(Request):
 
 
 REQUEST = ProtocolRequest
+
+
+def corpus_name(request: ProtocolRequest) -> str | None:
+    """Return the name that the protocol knows the corpus by, if it is one."""
+    corpus = request.corpus
+    if corpus is None or corpus in (names := {*manifest.shipped(), *corpora(request.protocol)}):
+        return corpus
+    if not corpus.endswith(".toml"):
+        raise UserError(f"{unknown('--corpus', corpus, sorted(names))}; your own is named by its file, FILE.toml")
+    return manifest.load(corpus).name
 
 
 def rows(protocol: Protocol) -> list[tuple[str, object]]:

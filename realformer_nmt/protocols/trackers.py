@@ -38,6 +38,8 @@ class TrackerOptions(Request):
 
 def flags(options: TrackerOptions, folder: Path) -> list[str]:
     """Return fairseq-train's flags for a training in `folder`."""
+    if options.aim_repo and os.path.lexists(options.aim_repo) and not options.aim_repo.is_dir():
+        raise UserError(f"--aim-repo {options.aim_repo} is no folder: name another, or remove it")
     argv = ["--tensorboard-logdir", str(folder.absolute() / TENSORBOARD)] if options.tensorboard else []
     argv += ["--wandb-project", options.wandb_project] if options.wandb_project else []
     return argv + (["--aim-repo", str(options.aim_repo.absolute())] if options.aim_repo else [])

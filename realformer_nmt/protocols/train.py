@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from realformer_nmt.checkpoints.run import named
 from realformer_nmt.common.finished import Stage
+from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.stage_request import StageRequest
 from realformer_nmt.model.presets import FAMILIES
@@ -55,23 +56,23 @@ class TrainRequest(TrackerOptions, StageRequest):
         "how the data-bin was split (default: as in prepare.json)", None, choices=command.DETOKENISERS
     )
     gpus: int | None = option(
-        "GPUs of each machine (default: all); 0: the CPU", None, metavar="N", least=0, group=BATCH
+        "GPUs of each machine (default: all); 0: the CPU", None, metavar="N", group=BATCH, range=whole(0)
     )
-    nodes: int = option("machines; run the same command on each", 1, metavar="N", least=1, group=BATCH)
-    node_rank: int = option("number of this machine, from 0", 0, metavar="N", least=0, group=BATCH)
+    nodes: int = option("machines; run the same command on each", 1, metavar="N", group=BATCH, range=whole(1))
+    node_rank: int = option("number of this machine, from 0", 0, metavar="N", group=BATCH, range=whole(0))
     master: str | None = option(
         "the machine of rank 0, and a port that is free there", None, metavar="HOST:PORT", group=BATCH
     )
     max_tokens: int | None = option(
-        "tokens that one GPU takes at once (default: the protocol's)", None, metavar="N", least=1, group=BATCH
+        "tokens that one GPU takes at once (default: the protocol's)", None, metavar="N", group=BATCH, range=whole(1)
     )
-    tokens_a_step: int | None = option("default: the protocol's", None, metavar="N", least=1, group=BATCH)
-    epochs: int | None = option("default: the protocol's", None, metavar="N", least=1, either="length")
-    updates: int | None = option("default: the protocol's", None, metavar="N", least=1, either="length")
+    tokens_a_step: int | None = option("default: the protocol's", None, metavar="N", group=BATCH, range=whole(1))
+    epochs: int | None = option("default: the protocol's", None, metavar="N", either="length", range=whole(1))
+    updates: int | None = option("default: the protocol's", None, metavar="N", either="length", range=whole(1))
     average: int | None = option(
-        "checkpoints to keep and average later (default: the protocol's)", None, metavar="N", least=1
+        "checkpoints to keep and average later (default: the protocol's)", None, metavar="N", range=whole(1)
     )
-    seed: int | None = option("default: the protocol's", None, metavar="N")
+    seed: int | None = option("default: the protocol's", None, metavar="N", range=SEED)
     precision: str | None = option(
         "default: fp16 on GPUs, fp32 on a CPU; auto: the same, but bf16 on a CPU that has the instructions",
         None,

@@ -15,7 +15,18 @@ from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.fairseq_patches.resume_checks import demand_same_model
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.model import read_options
-from realformer_nmt.protocols import command, composition, lengths, origin, settings, states, tasks, trackers, updates
+from realformer_nmt.protocols import (
+    command,
+    composition,
+    lengths,
+    origin,
+    run_folder,
+    settings,
+    states,
+    tasks,
+    trackers,
+    updates,
+)
 from realformer_nmt.protocols.carried_pieces import counted
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import Protocol
@@ -33,6 +44,7 @@ def run(request: TrainRequest) -> int:
         announce(request, composition.load_protocol(request, prepared), prepared)
         return 0
     demand_beginning(request)
+    run_folder.check_folder(request.folder)
     prepared = composition.preparation(request)
     protocol = composition.load_protocol(request, prepared)
     machines = composition.find_machines(request)
@@ -79,13 +91,13 @@ def stage_of(request: TrainRequest) -> Stage:
     known = settings.known(request.folder / RECORD, words)
     if known is None:
         return of_options(request, updates.parse(words), machines)
-    return Stage(request.folder / RECORD, known, settings.files(str(request.data), known), lasting=False)
+    return Stage("train", request.folder / RECORD, known, settings.files(str(request.data), known), lasting=False)
 
 
 def of_options(request: TrainRequest, cfg: Any, machines: Machines) -> Stage:
     """The checkpoints may be removed once they are averaged."""
     made = settings.settings(cfg, machines.ranks, request.precision or "as the device allows")
-    return Stage(request.folder / RECORD, made, settings.inputs(cfg), lasting=False)
+    return Stage("train", request.folder / RECORD, made, settings.inputs(cfg), lasting=False)
 
 
 def demand_states(request: TrainRequest, measured: Iterable[str] = ()) -> None:

@@ -24,7 +24,6 @@ HEADERS = (
     (b"cache-control", b"no-store"),
 )
 PORT = re.compile(r":\d*$")
-DRAINED = 16  # times as much as is allowed is read before a connection is given up: who still sends reads no answer
 
 
 class Guard:
@@ -46,6 +45,7 @@ class Guard:
             return
         try:
             self._demand_host(scope)
+            self._demand_small(scope)
             body = await self._body(receive)
         except RefusedError as refusal:
             await refusal.response()(scope, receive, send_guarded)
@@ -69,17 +69,25 @@ class Guard:
         return b"".join(parts)
 
     async def _read(self, receive: Receive, parts: list[bytes]) -> None:
-        most, size, more = self.limits.most_bytes, 0, True
-        while more and size <= most * DRAINED:
+        size, more = 0, True
+        while more:
             message = await receive()
             part = message.get("body", b"")
             size += len(part)
-            if size <= most:
-                parts.append(part)
             more = message.get("more_body", False)
-        if size > most:
-            what = f"the request has more than {most} bytes: send its texts in several"
-            raise RefusedError(413, what, {"Connection": "close"} if more else None)
+            if size > self.limits.most_bytes:
+                raise self._too_large(more)
+            parts.append(part)
+
+    def _demand_small(self, scope: Scope) -> None:
+        """Refused as announced, before it is sent."""
+        announced = dict(scope["headers"]).get(b"content-length", b"0")
+        if int(announced) > self.limits.most_bytes:
+            raise self._too_large(arriving=True)
+
+    def _too_large(self, arriving: bool) -> RefusedError:
+        what = f"the request has more than {self.limits.most_bytes} bytes: send its texts in several"
+        return RefusedError(413, what, {"Connection": "close"} if arriving else None)
 
 
 def again(body: bytes, receive: Receive) -> Receive:

@@ -3,13 +3,14 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
+from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.option import option
 from realformer_nmt.common.request import Request
 
 
 def limit(default: int, what: str) -> Any:
     """Return a field, with the words of --help."""
-    return option(f"{what} (default: {default})", default, metavar="N", least=1, group="limits")
+    return option(f"{what} (default: {default})", default, metavar="N", range=whole(1), group="limits")
 
 
 @dataclass(frozen=True, kw_only=True)

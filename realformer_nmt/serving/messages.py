@@ -4,9 +4,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM
 from realformer_nmt.serving.decoding import Decoding
 
-LENGTH_PENALTY = Field(ge=-10, le=10, description="below 1: shorter, above 1: longer")
+LENGTH_PENALTY = Field(ge=LENPEN.least, le=LENPEN.most, description="below 1: shorter, above 1: longer")
 
 
 class Asked(BaseModel):
@@ -19,11 +20,13 @@ class Asked(BaseModel):
 
 class Translate(Asked):
     texts: list[str] = Field(min_length=1, description="raw text, a sentence each, without line breaks")
-    beam: int = Field(Decoding.beam, ge=1, le=1000)
-    nbest: int = Field(Decoding.nbest, ge=1, le=1000, description="hypotheses of each text")
+    beam: int = Field(Decoding.beam, ge=1, le=MOST_BEAM)
+    nbest: int = Field(Decoding.nbest, ge=1, le=MOST_BEAM, description="hypotheses of each text")
     lenpen: Annotated[float, LENGTH_PENALTY] = Decoding.lenpen
-    max_len_a: float = Field(Decoding.max_len_a, ge=0, le=100, description="at most a * source length + b tokens")
-    max_len_b: int = Field(Decoding.max_len_b, ge=0, le=10_000)
+    max_len_a: float = Field(
+        Decoding.max_len_a, ge=MAX_LEN_A.least, le=MAX_LEN_A.most, description="at most a * source length + b tokens"
+    )
+    max_len_b: int = Field(Decoding.max_len_b, ge=MAX_LEN_B.least, le=MAX_LEN_B.most)
     alignments: bool = Field(Decoding.alignments, description="which piece of the source each piece comes from")
 
 

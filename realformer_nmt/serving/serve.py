@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.numbers import Number
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.serving.limits import Limits
@@ -27,7 +28,7 @@ class ServeRequest(Limits, CorpusOptions):
 
     runs: tuple[Path, ...] = argument("a run's folder, or a checkpoint (.pt)", metavar="RUN")
     host: str = option("address to listen at (default: 127.0.0.1)", "127.0.0.1")
-    port: int = option("default: 8000; 0: any that is free", 8000, least=0, most=2**16 - 1)
+    port: int = option("default: 8000; 0: any that is free", 8000, range=Number(0, 65_535, "0 to 65535"))
     name: tuple[str, ...] = option("a further name by which clients may ask for it", (), metavar="HOST", repeated=True)
     precision: Literal["fp32", "bf16", "int8"] = option("of the models (default: fp32)", "fp32")
     cpu: bool = option("use the CPU even if there is a GPU", False)

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from realformer_nmt.checkpoints import inspection, layout
 from realformer_nmt.model.presets import FAMILIES
-from realformer_nmt.serving.decoding import Decoding
 from realformer_nmt.serving.serve import ServeRequest
 from realformer_nmt.serving.translator import Translator, load_for
 
@@ -19,8 +18,8 @@ class Served(NamedTuple):
     layers: tuple[int, int] | None  # of encoder and decoder
 
     def ready(self) -> "Served":
-        """Loaded, and its weights laid out."""
-        self.translator.loaded(Decoding(precision=self.precision))
+        """Loaded with all that an answer needs: what changes on the disk from now on changes no answer."""
+        self.translator.translate(["a"], precision=self.precision)
         return self
 
 

@@ -12,6 +12,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.serving.connection import Connection
 
 LINGERING = 5  # seconds that a client may take to read its answer when the server ends
 
@@ -58,6 +59,7 @@ def made(app: ASGIApp, seconds: int) -> Server:
     """Says nothing of what it is asked."""
     config = uvicorn.Config(
         app,
+        http=Connection,
         access_log=False,
         log_config=None,
         log_level="warning",

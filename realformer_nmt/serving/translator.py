@@ -25,6 +25,7 @@ from realformer_nmt.corpora.preparation import Preparation
 from realformer_nmt.evaluation.translate import EXACT
 from realformer_nmt.evaluation.translation import demand_same_languages, demand_translates
 from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.serving.attending import attending
 from realformer_nmt.serving.decoding import Decoding, Hypothesis, Options, options_of
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Translator:
 
     def __init__(self, checkpoints: Sequence[Path], corpus: Preparation, device: torch.device) -> None:
         self.checkpoints, self.corpus, self.device = checkpoints, corpus, device
-        self._loaded: dict[tuple[str, bool], Loaded] = {}
+        self._loaded: dict[str, dict[bool, Loaded]] = {}  # by precision, and by whether alignments are wanted
         self._loading = threading.Lock()
 
     def translate(self, texts: Iterable[str], **decoding: "Unpack[Options]") -> list[str]:
@@ -63,16 +64,17 @@ class Translator:
             yield from self._answers(loaded, ahead, asked)
 
     def loaded(self, asked: Decoding) -> Loaded:
-        """Once for each way in which the layers are laid out."""
-        key = (asked.precision, asked.alignments)
+        """Read each checkpoint once for each precision: with and without alignments the weights are the same."""
         with self._loading:
-            if key not in self._loaded:
-                loaded = load_models(self.checkpoints, self.corpus, self.device, asked)
-                words = loaded.task.source_dictionary
+            if asked.precision not in self._loaded:
+                plain = load_models(self.checkpoints, self.corpus, self.device, asked.precision)
+                aligning = plain._replace(models=[attending(model) for model in plain.models])
+                words = plain.task.source_dictionary
                 word = torch.tensor([words.nspecial, words.eos()])
-                self._search(loaded, [word], Decoding())  # lays weights out, as one thread alone may
-                self._loaded[key] = loaded
-            return self._loaded[key]
+                for alignments, loaded in ((False, plain), (True, aligning)):  # lays weights out, in one thread alone
+                    self._search(loaded, [word], Decoding(alignments=alignments))
+                self._loaded[asked.precision] = {False: plain, True: aligning}
+            return self._loaded[asked.precision][asked.alignments]
 
     def read(self, loaded: Loaded, texts: Sequence[str], asked: Decoding) -> list[Tensor]:
         """The tokens of each, its end included."""
@@ -174,18 +176,18 @@ def trained_in(path: Path) -> Path:
     return folder
 
 
-def load_models(checkpoints: Sequence[Path], corpus: Preparation, device: torch.device, asked: Decoding) -> Loaded:
+def load_models(checkpoints: Sequence[Path], corpus: Preparation, device: torch.device, precision: str) -> Loaded:
     overrides = {"data": str(corpus.data), "source_lang": corpus.source, "target_lang": corpus.target}
-    if asked.precision != EXACT:
+    if precision != EXACT:
         for path in checkpoints:
             if not layout.of_this_package(layout.without_weights(path)):
                 raise UserError(f"{path} is no model of this package and decodes in {EXACT} alone")
-        overrides["decoding_precision"] = asked.precision
+        overrides["decoding_precision"] = precision
     with quiet():
         loaded = checkpoint_utils.load_model_ensemble_and_task([str(path) for path in checkpoints], overrides)
     models, cfg, task = loaded
     with open_dict(cfg):
-        cfg.generation.print_alignment = "hard" if asked.alignments else None
+        cfg.generation.print_alignment = None
     for model in models:
         model.to(device).prepare_for_inference_(cfg)
     return Loaded(models, task, min(model.max_positions()[0] for model in models))

@@ -15,13 +15,14 @@ from realformer_nmt.common.finished import Stage
 
 def stage(folder: Path, **settings: Any) -> Stage:
     inputs = {name: folder / name for name in ("one.pt", "two.pt")}
-    return Stage(folder / "average.json", {"last": 2, "until": None, **settings}, inputs)
+    return Stage("average", folder / "average.json", {"last": 2, "until": None, **settings}, inputs)
 
 
 def make(asked: Stage) -> None:
     made = asked.begin()
     output = asked.record.with_name("average.pt")
-    output.write_text("mean")
+    with asked.claimed(output):
+        output.write_text("mean")
     asked.write(made, {"averaged": 2}, [output])
 
 
@@ -55,12 +56,13 @@ def test_what_it_is_made_from_is_not_written_over(folder: Path, anew: bool) -> N
 
 
 def test_what_is_no_record_is_not_written_over(folder: Path) -> None:
-    for content, allowed in ((b"PK\x03\x04", False), (b"{", True), (b"", True)):
+    cut, theirs = (folder / "average.json").read_bytes()[:40], b'{\n  "name": "theirs"\n}'
+    for content, allowed in ((b"PK\x03\x04", False), (theirs, False), (b"{", True), (b"", True), (cut, True)):
         (folder / "average.json").write_bytes(content)
         if allowed:
             assert not stage(folder).finished(anew=True)
         else:
-            with pytest.raises(UserError, match=r"average\.json is no record, and would be written over"):
+            with pytest.raises(UserError, match=r"average\.json exists and was not written"):
                 stage(folder).finished(anew=True)
 
 
@@ -100,7 +102,7 @@ def test_an_output_that_was_replaced_is_not_overwritten_unasked(folder: Path) ->
 def test_a_record_of_before_or_a_changed_one_is_refused_by_its_name(folder: Path) -> None:
     record = folder / "average.json"
     content = sealed.read(record, "")
-    for text in (json.dumps(content), json.dumps({**content, "seal": "0"}), "{", "[]"):
+    for text in (json.dumps(content), json.dumps({**content, "seal": "0"}), "{"):
         record.write_text(text)
         with pytest.raises(UserError, match=r"average\.json .*--anew makes it again"):
             stage(folder).finished(anew=False)

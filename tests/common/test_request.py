@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import pytest
 
 from realformer_nmt.common.errors import OptionError
+from realformer_nmt.common.numbers import HUGE, Number, whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.request import Request
 
@@ -22,8 +23,8 @@ class CookRequest(Request):
 
     dishes: tuple[str, ...] = argument("what to cook")
     output: Path = option("where to")
-    portions: int | None = option("how many", None, least=1, most=99)
-    salt: float = option("grams", 1.5, least=0)
+    portions: int | None = option("how many", None, range=whole(1, 99))
+    salt: float = option("grams", 1.5, range=Number(0, HUGE, "0 or more"))
     heat: str = option(default="low", choices=("low", "high"), synonyms={"--fast": "high"})
     course: Literal["first", "main"] = option(default="main")
     spice: str | None = option(default=None, without_value="pepper")

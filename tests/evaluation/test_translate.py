@@ -195,7 +195,7 @@ def test_a_translation_of_several_models_is_not_that_of_one_of_them(
         return argv.read(TranslateRequest, *words)
 
     stage = request(*models).stage()
-    stage.write(stage.begin(), {})
+    stage.write(stage.begin(), {"files": {}, "decoding": {}, "checkpoints": []})
     assert stage.standing().done
     for model in models:
         with pytest.raises(UserError, match="models was 2, is now nothing"):

@@ -63,6 +63,13 @@ MISTAKES = {  # command, flags, the last line
         r"half\.pt became no model: .*'float' object",
     ),
     "generate, no options": ("generate", "data --path bare.pt", r"bare\.pt became no model: .*Neither args nor cfg"),
+    "generate, cut off": ("generate", "data --path cut.pt", r"cannot load \S*cut\.pt: it is no checkpoint, or not all"),
+    "interactive, cut off": (
+        "interactive",
+        "data --path cut.pt",
+        r"cannot load \S*cut\.pt: it is no checkpoint, or not",
+    ),
+    "interactive, foreign": ("interactive", "data --path foreign.pt", r"foreign\.pt: it holds .*: copy it again"),
     "generate, NaN": ("generate", "data --path nan.pt", r"nan\.pt holds NaN or infinity in decoder"),
     "generate, fewer": ("generate", "data --path fewer.pt", r"fewer\.pt holds the weights of another model: it lacks"),
     "interactive, another dictionary": (
@@ -128,6 +135,7 @@ def write(folder: Path, data: Path) -> None:
     for name, state in states.items():
         saved.save(folder / f"{name}.pt", state)
     whole = (folder / "good.pt").read_bytes()
+    torch.save(Path("x"), folder / "foreign.pt")
     (folder / "cut.pt").write_bytes(whole[: len(whole) // 2])
 
 

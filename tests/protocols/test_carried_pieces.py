@@ -19,7 +19,7 @@ def test_pieces_are_counted_once_and_known_afterwards(
     model = saved.save(tmp_path / "first.pt", saved.state(toy_corpus))
     words = [str(toy_corpus), "--arch", "realformer_tiny", *saved.OPTIMISER]
     cfg = updates.parse([*words, "--finetune-from-model", str(model), "--carry-embeddings", str(toy_corpus)])
-    stage = Stage(tmp_path / "train.json", {}, {})
+    stage = Stage("train", tmp_path / "train.json", {}, {})
     found = counted(stage, cfg, anew=False)
     assert found == {"carry_embeddings": {side: {"pieces": 12, "carried": 12} for side in ("source", "target")}}
     assert "12 of 12 source pieces, 12 of 12 target pieces" in capsys.readouterr().err
@@ -33,4 +33,8 @@ def test_pieces_are_counted_once_and_known_afterwards(
 def test_without_a_model_to_begin_with_nothing_is_counted(toy_corpus: Path, tmp_path: Path) -> None:
     words = [str(toy_corpus), "--arch", "realformer_tiny", *saved.OPTIMISER, "--carry-embeddings", str(toy_corpus)]
     with pytest.raises(UserError, match="needs --finetune-from-model FILE, whose embeddings they are"):
-        counted(Stage(tmp_path / "train.json", {}, {}), updates.parse([*words, "--restore-file", "x.pt"]), anew=False)
+        counted(
+            Stage("train", tmp_path / "train.json", {}, {}),
+            updates.parse([*words, "--restore-file", "x.pt"]),
+            anew=False,
+        )

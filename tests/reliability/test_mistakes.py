@@ -28,6 +28,10 @@ KINDS = """
     fairseq-interactive --input latin1
     fairseq-preprocess --trainpref absent
     realformer-nmt inspect pipe
+    realformer-nmt protocol small --layers 6-
+    realformer-nmt protocol small_bert --layers 6-6
+    realformer-nmt protocol small --corpus nope
+    realformer-nmt protocol small --corpus absent.toml
     realformer-nmt archs --vocabulary 999999999999999999999
     realformer-nmt average good.pt --output=
     realformer-nmt train -- --arch transformer

@@ -12,6 +12,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from realformer_nmt.common import outputs
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.comparison.groups import group
 from realformer_nmt.comparison.report import axis_plots, cell_plots, columns, curve_plots, made, plots, tables, wording
@@ -33,16 +34,27 @@ FILTERS = (
     "counted",
 )
 PAGE, STYLE = "report.html.jinja", "report.css.jinja"
+RECORD = "results.json"  # by which the other files are known
+TABLES = {"table.md": tables.markdown, "table.csv": tables.spreadsheet, "table.tex": tables.latex}
+REPORT = "report.html"
+
+
+def check_folder(folder: Path, metric: str, axes: Iterable[str]) -> None:
+    """Refuse files in their places that no comparison has written."""
+    outputs.check_folder(folder, "compare")
+    outputs.check_record(folder / RECORD, "compare")
+    if not outputs.holds_record(folder / RECORD, "compare"):
+        figures = [name for axis in (axis_plots.DEPTH, *axes) for name in (f"{metric}_by_{axis}.svg", f"{axis}.png")]
+        for name in (*TABLES, REPORT, *figures):
+            outputs.check_free(folder / name, "compare")
 
 
 def write(results: Record, folder: Path) -> None:
     """Each file whole or not at all; a page of before stays until the new one is there."""
     figures = drawings(results)
     files = {
-        "table.md": tables.markdown(results),
-        "table.csv": tables.spreadsheet(results),
-        "table.tex": tables.latex(results),
-        "report.html": page(results, folder),
+        **{name: table(results) for name, table in TABLES.items()},
+        REPORT: page(results, folder),
         **{f"{results['metric']}_by_{name}.svg": drawing.file_svg() for name, drawing in figures.items()},
     }
     encoded = {name: text.encode("utf-8", "replace") for name, text in files.items()}  # a lone surrogate is a ?

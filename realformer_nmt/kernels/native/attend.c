@@ -1,6 +1,7 @@
 /* A decoding step's attention: softmax(carry(q k^T / sqrt(D))) v of every query of a sentence, over the positions that
    it has written itself, or over a source. */
 
+#include "arguments.h"
 #include "exponential.h"
 
 typedef struct {
@@ -136,29 +137,73 @@ static void attend_head(void *given, int64_t number) {
     free(logits);
 }
 
-static Array array(const int64_t *n) { return (Array){AT(float, n[0]), n[1], n[2], n[3]}; }
+static Array array(const Tensor *t) { return (Array){t->at, t->stride[0], t->stride[1], t->stride[2]}; }
 
-bool attend(const int64_t *n) {
-    const int64_t *sizes = n + 5;
+/* A row of numbers is read as one. */
+static void check_array(Arguments *a, const Tensor *t, int64_t sentences, int64_t heads, int64_t places, int64_t width) {
+    CHECK_SIZES(a, t, sentences, heads, places, width);
+    check(a, !t->there || t->stride[3] == 1 || width == 1, "the numbers of a head must be side by side");
+}
+
+/* What is written to lies nowhere twice. */
+static void check_room(Arguments *a, const Tensor *t) {
+    for (int at = 0; at < 3; at++)
+        check(a, t->size[at] < 2 || t->stride[at], "keys and values that are written to must not be expanded");
+}
+
+bool attend(Arguments *a) {
+    const Tensor query = read_tensor(a, "query", FLOAT32, 4); /* sentences x heads x queries x width */
+    const Tensor key = read_tensor(a, "key", FLOAT32, 4);     /* sentences x heads x positions * beams x width */
+    const Tensor value = read_tensor(a, "value", FLOAT32, 4);
+    const Tensor own_key = read_optional(a, "own_key", FLOAT32, 4);
+    const Tensor own_value = read_optional(a, "own_value", FLOAT32, 4);
+    const Tensor origin = read_optional(a, "origin", INT64, 3); /* sentences x beams x positions: there, queries are beams */
+    const Tensor hidden = read_optional(a, "hidden", BOOL, 4);
+    const Tensor before = read_optional(a, "before", FLOAT32, 4);
+    const int64_t divisor = read_number(a, "divisor", 1, INT32_MAX);
+    const bool carries = read_number(a, "carries", false, true); /* whether the totals go on */
+    const int threads = read_threads(a);
+
+    const int64_t sentences = query.size[0], heads = query.size[1], queries = query.size[2], width = query.size[3];
+    check(a, heads > 0 && queries > 0 && width > 0, "query must have heads, queries and numbers");
+    const int64_t beams = origin.there && queries > 0 ? queries : 1, positions = key.size[2] / beams;
+    check(a, positions > 0, "key must have a position for each beam");
+    check_array(a, &query, sentences, heads, queries, width);
+    check_array(a, &key, sentences, heads, times(positions, beams), width);
+    check_array(a, &value, sentences, heads, times(positions, beams), width);
+    check(a, own_key.there == own_value.there, "own_key and own_value must be given together");
+    check_array(a, &own_key, sentences, heads, beams, width);
+    check_array(a, &own_value, sentences, heads, beams, width);
+    check(a, !own_key.there || queries == beams, "several queries with keys of their own need an origin");
+    if (own_key.there) check_room(a, &key), check_room(a, &value);
+    CHECK_SIZES(a, &origin, sentences, queries, positions);
+    CHECK_SIZES(a, &hidden, sentences, 1, 1, positions);
+    CHECK_SIZES(a, &before, sentences, heads, queries, positions);
+    check_contiguous(a, &hidden), check_contiguous(a, &before);
+    check_below(a, &origin, beams);
+    float *out = MAKE_RESULT(a, &query, sentences, queries, times(heads, width));
+    float *total = carries ? MAKE_RESULT(a, &query, sentences, heads, queries, positions) : NULL;
+    if (!checked(a)) return false;
+
     Step step = {
-        .origin = AT(const int64_t, n[0]),
-        .hidden = AT(const bool, n[1]),
-        .before = AT(const float, n[2]),
-        .total = AT(float, n[3]),
-        .out = AT(float, n[4]),
-        .divisor = sizes[0],
-        .beams = sizes[1],
-        .heads = sizes[3],
-        .queries = sizes[4],
-        .positions = sizes[5],
-        .width = sizes[6],
-        .query = array(n + 13),
-        .key = array(n + 17),
-        .value = array(n + 21),
-        .own_key = array(n + 25),
-        .own_value = array(n + 29),
+        .origin = origin.at,
+        .hidden = hidden.at,
+        .before = before.at,
+        .total = total,
+        .out = out,
+        .divisor = divisor,
+        .beams = beams,
+        .heads = heads,
+        .queries = queries,
+        .positions = positions,
+        .width = width,
+        .query = array(&query),
+        .key = array(&key),
+        .value = array(&value),
+        .own_key = array(&own_key),
+        .own_value = array(&own_value),
     };
-    const int64_t heads = sizes[2] * step.heads, work = 32 * heads * step.queries * step.positions * step.width;
-    side_by_side(attend_head, &step, heads, (int)sizes[7], work);
+    const double work = 32.0 * sentences * heads * queries * positions * width;
+    side_by_side(attend_head, &step, sentences * heads, threads, work);
     return !step.failed;
 }

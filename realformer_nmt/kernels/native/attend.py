@@ -1,4 +1,4 @@
-"""A decoding step's attention by one call."""
+"""Attention of one decoding step, computed by a single call of C."""
 
 from collections.abc import Sequence
 
@@ -17,30 +17,36 @@ def attend(
     before: Tensor | None,
     divisor: int | None,
 ) -> tuple[Tensor, Tensor | None]:
-    """softmax((query key^T / sqrt(D) + before) / divisor) value: the heads side by side, B x T x H * D, and the sum of
-    scores that goes on, B x H x T x S, where a divisor says that one does.
+    """Return softmax(scores / divisor) value with scores = query key^T / sqrt(D) + before, and these scores.
 
-    query: B x H x T x D; keys and values: B x H x S * beams x D, of which a query sees S; origin, B x T x S, says which
-    (Lineage in model/cache.py); own: what is written there first, each query's last position, B x H x T x D; hidden:
-    B x 1 x 1 x S, True where no query looks."""
-    sentences, heads, queries, width = query.shape
-    beams = 1 if origin is None else origin.size(1)
-    positions = keys_values[0].size(2) // beams
-    known = {(part.shape, part.dtype) for part in (*keys_values, *own)}
-    fitting = {((sentences, heads, size, width), query.dtype) for size in (positions * beams, queries)}
-    wanted = (before, (sentences, heads, queries, positions)), (origin, (sentences, queries, positions))
-    if not known <= fitting or any(part is not None and part.shape != size for part, size in wanted):
-        raise ValueError(f"queries {tuple(query.shape)} do not go with keys, values or what is carried: {known}")
-    if hidden is not None:
-        hidden = hidden.expand(sentences, 1, 1, positions)
-    given = [None if part is None else part.contiguous() for part in (origin, hidden, before)]
-    out = query.new_empty(sentences, queries, heads * width)
-    total = None if divisor is None else query.new_empty(sentences, heads, queries, positions)
-    arrays = [part if part.stride(-1) == 1 else part.contiguous() for part in (query, *keys_values, *own)]
-    kernels().attend(
-        *(0 if part is None else part.data_ptr() for part in (*given, total, out)),
-        *(divisor or 1, beams, sentences, heads, queries, positions, width, torch.get_num_threads()),
-        *(number for part in arrays for number in (part.data_ptr(), *part.stride()[:3])),
-        *([] if own else [0] * 8),
+    The result is B x T x H * D, the heads concatenated. The scores, B x H x T x S, are what the next layer gets as its
+    `before`; without a divisor they are not returned, and the divisor is 1.
+
+    query        B x H x T x D
+    keys_values  two of B x H x S * beams x D: what each beam has written at each position; without origin, beams is 1
+    own          none, or two of B x H x beams x D: written into keys_values as their last position, before anything else
+    origin       B x beams x S, int64: the beam whose keys and values each query uses at each position; T is beams
+    hidden       B x 1 x 1 x S, bool: True where no query may look
+    before       B x H x T x S
+    """
+    key, value = keys_values
+    own_key, own_value = own or (None, None)
+    result = kernels().attend(
+        query=_with_adjacent_numbers(query),
+        key=key if own else _with_adjacent_numbers(key),
+        value=value if own else _with_adjacent_numbers(value),
+        own_key=_with_adjacent_numbers(own_key),
+        own_value=_with_adjacent_numbers(own_value),
+        origin=None if origin is None else origin.contiguous(),
+        hidden=None if hidden is None else hidden.contiguous(),
+        before=None if before is None else before.contiguous(),
+        divisor=1 if divisor is None else divisor,
+        carries=divisor is not None,
+        threads=torch.get_num_threads(),
     )
-    return out, total
+    return (result, None) if divisor is None else result
+
+
+def _with_adjacent_numbers(part: Tensor | None) -> Tensor | None:
+    """Return the tensor, or a copy where the numbers of its last dimension are not next to each other."""
+    return part if part is None or part.stride()[-1:] == (1,) else part.contiguous()

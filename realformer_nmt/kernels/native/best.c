@@ -1,5 +1,6 @@
 /* Of each row of logits the largest and the sum of their exponentials, gathered piece by piece of the vocabulary. */
 
+#include "arguments.h"
 #include "exponential.h"
 
 enum { BLOCK = 64 };
@@ -47,8 +48,24 @@ WIDE static void search_row(void *given, int64_t row) {
     s->most[row] = largest;
 }
 
-bool best(const int64_t *n) {
-    Search search = {AT(float, n[0]), AT(float, n[1]), AT(float, n[3]), AT(float, n[4]), AT(int64_t, n[2]), n[6], n[7], n[8], n[9]};
-    side_by_side(search_row, &search, n[5], (int)n[10], 64 * n[5] * search.words);
+bool best(Arguments *a) {
+    const Tensor logits = read_tensor(a, "logits", FLOAT32, 2);
+    const Tensor values = read_tensor(a, "values", FLOAT32, 2), words = read_tensor(a, "words", INT64, 2);
+    const Tensor most = read_tensor(a, "most", FLOAT32, 2), total = read_tensor(a, "total", FLOAT32, 2);
+    const int64_t seen = read_number(a, "seen", 0, INT32_MAX), first = read_number(a, "first", 0, INT32_MAX);
+    const int threads = read_threads(a);
+
+    const int64_t rows = logits.size[0], number = values.size[1];
+    check(a, number > 0, "values must have room for a word");
+    CHECK_SIZES(a, &values, rows, number);
+    CHECK_SIZES(a, &words, rows, number);
+    CHECK_SIZES(a, &most, rows, 1);
+    CHECK_SIZES(a, &total, rows, 1);
+    check_contiguous(a, &logits), check_contiguous(a, &values), check_contiguous(a, &words);
+    check_contiguous(a, &most), check_contiguous(a, &total);
+    if (!checked(a)) return false;
+
+    Search search = {logits.at, values.at, most.at, total.at, words.at, logits.size[1], seen, first, number};
+    side_by_side(search_row, &search, rows, threads, 64.0 * rows * search.words);
     return true;
 }

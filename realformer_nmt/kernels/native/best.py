@@ -5,11 +5,15 @@ from torch import Tensor
 
 from realformer_nmt.kernels.native.library import kernels
 
+LIMIT = 2**31
+
 
 class Search:
     """Among words from `first` on; the words before are in the sum alone."""
 
     def __init__(self, rows: int, first: int, number: int) -> None:
+        if not (0 <= rows < LIMIT and 0 <= first < LIMIT and 1 <= number < LIMIT):
+            raise ValueError(f"rows and first must be 0 or more and number 1 or more, not {rows}, {first} and {number}")
         self.first, self.number, self.seen = first, number, 0
         self.values = torch.full((rows, number), -torch.inf)  # in order
         self.words = torch.arange(first, first + number).repeat(rows, 1)
@@ -17,11 +21,17 @@ class Search:
 
     def add(self, logits: Tensor) -> None:
         """Of the next words, rows x words, in fp32 on the CPU."""
-        logits, (rows, words) = logits.contiguous(), logits.shape
-        state = (logits, self.values, self.words, self.most, self.total)
-        places = (part.data_ptr() for part in state)
-        kernels().best(*places, rows, words, self.seen, self.first, self.number, torch.get_num_threads())
-        self.seen += words
+        kernels().best(
+            logits=logits.contiguous(),
+            values=self.values,
+            words=self.words,
+            most=self.most,
+            total=self.total,
+            seen=self.seen,
+            first=self.first,
+            threads=torch.get_num_threads(),
+        )
+        self.seen += logits.size(1)
 
     def log_of_sum(self) -> Tensor:
         """log sum exp over all words: rows x 1."""

@@ -1,5 +1,7 @@
 /* exp of 16 numbers to an ulp or two: 0 below -104, and NaN stays NaN. */
 
+#pragma once
+
 #include "native.h"
 
 WIDE static inline __m512 exponential(__m512 x) {

@@ -11,7 +11,7 @@ from torch import Tensor
 from realformer_nmt.kernels.processor import instructions
 
 HIDDEN = "REALFORMER_NMT_NATIVE"  # 0 in the environment: they are not looked at
-VERSION = 4  # of what the kernels take; a module that was built of older sources is left alone
+VERSION = 5  # of what the kernels take; a module that was built of older sources is left alone
 
 
 @functools.cache
@@ -33,12 +33,20 @@ def library() -> Any | None:
 def takes(x: Tensor) -> bool:
     """Whether a training's kernels are there for numbers such as these."""
     known = x.dtype is torch.float32 or (x.dtype is torch.bfloat16 and "avx512_bf16" in instructions())
-    return known and x.is_cpu and type(x) is Tensor and library() is not None  # others may have no numbers
+    return known and readable(x) and library() is not None
+
+
+def readable(x: Tensor) -> bool:
+    """Whether the numbers of a tensor are in memory as they are: a subclass may have none."""
+    return x.is_cpu and type(x) is Tensor and x.layout is torch.strided and not x.is_neg()
 
 
 def kernels() -> Any:
-    """The module, where `library` has found it."""
-    return built()
+    """Return the module, or raise where there is none for this processor."""
+    module = built()
+    if module is None or not module.able:
+        raise RuntimeError(f"there are no kernels here to call: {state()}")
+    return module
 
 
 def state() -> str:

@@ -70,17 +70,33 @@ TILED static void multiply_by_tiles(void *given, int64_t panel) {
 #define multiply_by_tiles multiply_panel
 #endif
 
-bool linear16(const int64_t *n) {
-    Product p = {.x = AT(float, n[0]), .weight = AT(void, n[1]), .start = AT(void, n[2]), .y = AT(float, n[3])};
-    p.inputs = n[5], p.outputs = n[6], p.stride = (p.inputs + 31) / 32 * 64, p.groups = p.stride / 4;
-    const Task multiply = n[8] ? multiply_by_tiles : multiply_panel;
-    const int64_t rows = n[4], block = block_of(p.stride);
+bool pack16(Arguments *a) {
+    const Tensor weight = read_tensor(a, "weight", BFLOAT16, 5); /* panels x groups x parts x outputs x inputs */
+    const Tensor start = read_tensor(a, "start", FLOAT32, 1);
+    const int64_t inputs = read_number(a, "inputs", 1, INT32_MAX), outputs = read_number(a, "outputs", 1, INT32_MAX);
+    CHECK_SIZES(a, &weight, panels_of(outputs), (inputs + 31) / 32 * 16, 4, 16, 2);
+    CHECK_SIZES(a, &start, panels_of(outputs) * PANEL);
+    check_contiguous(a, &weight), check_contiguous(a, &start);
+    check(a, processor.halves, "the processor must have avx512_bf16");
+    const Layer layer = {weight.at, start.at, NULL, NULL, inputs, outputs};
+    return make_packed(a, "pack16", &layer, sizeof layer);
+}
+
+bool linear16(Arguments *a) {
+    Product p;
+    const int64_t rows = read_product(a, "pack16", 32, &p);
+    const bool by_tiles = read_number(a, "tiles", false, processor.tiles);
+    const int threads = read_threads(a);
+    if (!checked(a)) return false;
+
+    const int64_t block = block_of(p.stride);
+    const Task multiply = by_tiles ? multiply_by_tiles : multiply_panel;
     p.rounded = aligned_alloc(64, room_of(rows < block ? rows : block) * p.stride);
     if (!p.rounded) return false;
     for (int64_t row = 0; row < rows; row += block, p.x += block * p.inputs, p.y += block * p.outputs) {
         p.rows = rows - row < block ? rows - row : block;
-        side_by_side(round_tile, &p, tiles(p.rows), (int)n[7], 8 * p.rows * p.inputs);
-        side_by_side(multiply, &p, (p.outputs + PANEL - 1) / PANEL, (int)n[7], p.rows * p.inputs * p.outputs);
+        side_by_side(round_tile, &p, tiles(p.rows), threads, 8.0 * p.rows * p.inputs);
+        side_by_side(multiply, &p, panels_of(p.outputs), threads, (double)p.rows * p.inputs * p.outputs);
     }
     free(p.rounded);
     return true;

@@ -188,13 +188,33 @@ WIDE static void multiply_few(void *given, int64_t number) {
     MULTIPLY_ROWS(multiply_rows, p, number)
 }
 
-bool linear32(const int64_t *n) {
-    Exact p = {AT(float, n[0]), AT(float, n[1]), AT(float, n[2]), AT(float, n[3]), NULL};
-    p.inputs = n[5], p.outputs = n[6], p.padded = (p.inputs + STEP - 1) / STEP * STEP;
-    const int64_t rows = n[4], tasks = (p.outputs + HALF - 1) / HALF;
+bool pack32(Arguments *a) {
+    const Tensor weight = read_tensor(a, "weight", FLOAT32, 5); /* panels x groups x parts x outputs x inputs */
+    const Tensor start = read_tensor(a, "start", FLOAT32, 1);
+    const int64_t inputs = read_number(a, "inputs", 1, INT32_MAX), outputs = read_number(a, "outputs", 1, INT32_MAX);
+    CHECK_SIZES(a, &weight, (outputs + PANEL - 1) / PANEL * 2, (inputs + 31) / 32 * 16, 2, 16, 2);
+    CHECK_SIZES(a, &start, panels_of(outputs) * PANEL);
+    check_contiguous(a, &weight), check_contiguous(a, &start);
+    check(a, processor.tiles, "the processor must have AMX");
+    const Layer layer = {weight.at, start.at, NULL, NULL, inputs, outputs};
+    return make_packed(a, "pack32", &layer, sizeof layer);
+}
+
+bool linear32(Arguments *a) {
+    const Layer *layer = read_packed(a, "packed", "pack32");
+    const Tensor x = read_rows(a, "x", FLOAT32);
+    if (!a->failed) CHECK_SIZES(a, &x, x.size[0], layer->inputs);
+    float *y = a->failed ? NULL : make_rows(a, &x, layer->outputs);
+    (void)read_number(a, "tiles", true, true); /* as `pack32` has seen */
+    const int threads = read_threads(a);
+    if (!checked(a)) return false;
+
+    Exact p = {x.at, layer->weight, layer->start, y, NULL};
+    p.inputs = layer->inputs, p.outputs = layer->outputs, p.padded = (p.inputs + STEP - 1) / STEP * STEP;
+    const int64_t rows = x.size[0], tasks = (p.outputs + HALF - 1) / HALF;
     if (rows <= FEW) {
         p.rows = rows;
-        side_by_side(multiply_few, &p, tasks, (int)n[7], rows * p.inputs * p.outputs);
+        side_by_side(multiply_few, &p, tasks, threads, (double)rows * p.inputs * p.outputs);
         return true;
     }
     const int64_t most = ((rows < BLOCK ? rows : BLOCK) + TALL - 1) / TALL;
@@ -204,8 +224,8 @@ bool linear32(const int64_t *n) {
         p.rows = rows - row < BLOCK ? rows - row : BLOCK, p.blocks = (p.rows + TALL - 1) / TALL;
         for (p.from = 0; p.from < p.padded; p.from = p.to) {
             p.to = p.from + SLICE < p.padded ? p.from + SLICE : p.padded;
-            side_by_side(split_rows, &p, p.blocks, (int)n[7], 16 * p.rows * p.inputs);
-            side_by_side(multiply_many, &p, tasks, (int)n[7], p.rows * p.inputs * p.outputs);
+            side_by_side(split_rows, &p, p.blocks, threads, 16.0 * p.rows * p.inputs);
+            side_by_side(multiply_many, &p, tasks, threads, (double)p.rows * p.inputs * p.outputs);
         }
     }
     free(p.split);
@@ -214,6 +234,11 @@ bool linear32(const int64_t *n) {
 
 #else
 
-bool linear32(const int64_t *n) { return n == NULL; }
+bool pack32(Arguments *a) {
+    check(a, false, "the processor must have AMX");
+    return false;
+}
+
+bool linear32(Arguments *a) { return pack32(a); }
 
 #endif

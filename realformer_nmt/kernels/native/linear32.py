@@ -3,9 +3,8 @@
 from typing import Any
 
 from torch import Tensor
-from torch.nn.functional import pad
 
-from realformer_nmt.kernels.native.product import PANEL, NativeProduct, in_panels, padded
+from realformer_nmt.kernels.native.product import PANEL, NativeProduct, in_panels, padded, starts
 
 GROUP, STEP = 2, 32  # inputs side by side, and those of one register of AMX
 
@@ -14,6 +13,7 @@ class NativeFp32(NativeProduct):
     """x W^T + b, off from it by no more than other sums in fp32 are."""
 
     def __init__(self, library: Any, weight: Tensor, bias: Tensor | None) -> None:
-        start = weight.new_zeros(len(weight)) if bias is None else bias
         panels = in_panels(padded(weight, STEP), GROUP, PANEL // 2)
-        super().__init__(library.linear32, library.tiles, weight, [panels, pad(start, (0, -len(start) % PANEL))])
+        outputs, inputs = weight.shape
+        packed = library.pack32(weight=panels, start=starts(weight, bias), inputs=inputs, outputs=outputs)
+        super().__init__(library.linear32, packed, library.tiles)

@@ -90,19 +90,36 @@ TILED static void multiply_by_tiles(void *given, int64_t panel) {
 #define multiply_by_tiles multiply_panel
 #endif
 
-bool linear8(const int64_t *n) {
-    Product p = {AT(float, n[0]), AT(void, n[1]), AT(void, n[2]), AT(float, n[3]), AT(float, n[4]), AT(float, n[5])};
-    p.inputs = n[7], p.outputs = n[8], p.stride = (p.inputs + 63) / 64 * 64, p.groups = p.stride / 4;
-    const Task multiply = n[10] && n[6] > TILE ? multiply_by_tiles : multiply_panel;
-    const int64_t rows = n[6], block = block_of(p.stride);
-    const int64_t most = room_of(rows < block ? rows : block);
+bool pack8(Arguments *a) {
+    const Tensor weight = read_tensor(a, "weight", INT8, 5); /* panels x groups x parts x outputs x inputs */
+    const Tensor start = read_tensor(a, "start", INT32, 1), scale = read_tensor(a, "scale", FLOAT32, 1);
+    const Tensor bias = read_optional(a, "bias", FLOAT32, 1);
+    const int64_t inputs = read_number(a, "inputs", 1, INT32_MAX), outputs = read_number(a, "outputs", 1, INT32_MAX);
+    CHECK_SIZES(a, &weight, panels_of(outputs), (inputs + 63) / 64 * 16, 4, 16, 4);
+    CHECK_SIZES(a, &start, panels_of(outputs) * PANEL);
+    CHECK_SIZES(a, &scale, outputs);
+    CHECK_SIZES(a, &bias, outputs);
+    check_contiguous(a, &weight), check_contiguous(a, &start), check_contiguous(a, &scale), check_contiguous(a, &bias);
+    const Layer layer = {weight.at, start.at, scale.at, bias.at, inputs, outputs};
+    return make_packed(a, "pack8", &layer, sizeof layer);
+}
+
+bool linear8(Arguments *a) {
+    Product p;
+    const int64_t rows = read_product(a, "pack8", 64, &p);
+    const bool by_tiles = read_number(a, "tiles", false, processor.tiles);
+    const int threads = read_threads(a);
+    if (!checked(a)) return false;
+
+    const int64_t block = block_of(p.stride), most = room_of(rows < block ? rows : block);
+    const Task multiply = by_tiles && rows > TILE ? multiply_by_tiles : multiply_panel;
     p.rounded = aligned_alloc(64, most * p.stride + (most / 16 + 1) * 64);
     if (!p.rounded) return false;
     p.row_scale = (float *)(p.rounded + most * p.stride);
     for (int64_t row = 0; row < rows; row += block, p.x += block * p.inputs, p.y += block * p.outputs) {
         p.rows = rows - row < block ? rows - row : block;
-        side_by_side(round_tile, &p, tiles(p.rows), (int)n[9], 16 * p.rows * p.inputs);
-        side_by_side(multiply, &p, (p.outputs + PANEL - 1) / PANEL, (int)n[9], p.rows * p.inputs * p.outputs);
+        side_by_side(round_tile, &p, tiles(p.rows), threads, 16.0 * p.rows * p.inputs);
+        side_by_side(multiply, &p, panels_of(p.outputs), threads, (double)p.rows * p.inputs * p.outputs);
     }
     free(p.rounded);
     return true;

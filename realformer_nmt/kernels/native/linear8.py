@@ -18,4 +18,13 @@ class NativeInt8(NativeProduct):
         """whole: outputs x inputs, int8; scale: of each output."""
         weight = padded(whole, STEP)
         start = weight.sum(1, dtype=torch.int32).mul_(-ZERO)
-        super().__init__(library.linear8, library.tiles, whole, [in_panels(weight, GROUP), start, scale, bias])
+        outputs, inputs = whole.shape
+        packed = library.pack8(
+            weight=in_panels(weight, GROUP),
+            start=start,
+            scale=scale.clone(),
+            bias=None if bias is None else bias.clone(),
+            inputs=inputs,
+            outputs=outputs,
+        )
+        super().__init__(library.linear8, packed, library.tiles)

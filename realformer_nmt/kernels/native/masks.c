@@ -1,6 +1,6 @@
 /* y = scale x where a random number says so, else 0; or of the ReLU of x. Which ones is kept, a bit each. */
 
-#include "native.h"
+#include "arguments.h"
 
 enum { CHUNK = 1 << 14 }; /* numbers in a task */
 
@@ -39,11 +39,21 @@ WIDE16 static void drop16(void *given, int64_t chunk) {
     DROP(load16((const uint16_t *)p->x + at, there), store16((uint16_t *)p->y + at, there, y))
 }
 
-/* random or 0, x, y, bits, count, least, ReLU, scale's bits, bytes of a number, threads */
-bool dropout(const int64_t *n) {
-    Dropout p = {AT(int16_t, n[0]), AT(void, n[1]), AT(void, n[2]), AT(uint16_t, n[3]), n[4], (int16_t)n[5], n[6]};
-    const int32_t bits = (int32_t)n[7];
-    memcpy(&p.scale, &bits, 4);
-    side_by_side(n[8] == 2 ? drop16 : drop32, &p, (p.count + CHUNK - 1) / CHUNK, (int)n[9], p.count);
+bool dropout(Arguments *a) {
+    const Tensor random = read_optional(a, "random", INT16, 1);
+    const Tensor x = read_rows(a, "x", FLOAT32 | BFLOAT16), kept = read_tensor(a, "kept", INT16, 1);
+    const int64_t least = read_number(a, "least", INT16_MIN, INT16_MAX), relu = read_number(a, "relu", false, true);
+    const float scale = read_real(a, "scale");
+    const int threads = read_threads(a);
+
+    CHECK_SIZES(a, &random, x.count);
+    CHECK_SIZES(a, &kept, x.count / 16 + (x.count % 16 > 0));
+    check_contiguous(a, &random), check_contiguous(a, &kept);
+    check(a, x.type != BFLOAT16 || processor.halves, "bfloat16 needs a processor with avx512_bf16");
+    void *y = make_alike(a, &x);
+    if (!checked(a)) return false;
+
+    Dropout p = {random.at, x.at, y, kept.at, x.count, (int16_t)least, relu, scale};
+    side_by_side(x.type == BFLOAT16 ? drop16 : drop32, &p, (p.count + CHUNK - 1) / CHUNK, threads, p.count);
     return true;
 }

@@ -1,53 +1,54 @@
-/* The kernels as functions of Python. Tensors come as addresses; the package's Python has looked at them before. */
+/* The kernels as functions of Python: all arguments are given by name, in the order in which the kernel reads them. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "arguments.h"
 
-#include "native.h"
+enum { VERSION = 5 }; /* raised with what the arguments mean, as in library.py */
 
-typedef bool (*Kernel)(const int64_t *numbers);
-enum { MOST = 33, VERSION = 4 }; /* of arguments; raised with what they mean, as in library.py */
+Processor processor;
 
-/* All arguments are whole numbers, 0 in the place of what is not there. */
-static PyObject *call(Kernel kernel, PyObject *const *given, Py_ssize_t count, Py_ssize_t wanted) {
-    int64_t numbers[MOST];
-    bool done;
-    if (count != wanted) return PyErr_Format(PyExc_TypeError, "%zd arguments are needed, %zd were given", wanted, count);
-    for (Py_ssize_t at = 0; at < count; at++) numbers[at] = PyLong_AsLongLong(given[at]);
-    if (PyErr_Occurred()) return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    done = kernel(numbers);
-    Py_END_ALLOW_THREADS;
-    if (!done) return PyErr_NoMemory();
-    Py_RETURN_NONE;
+static PyObject *call(Kernel kernel, const char *name, PyObject *const *values, Py_ssize_t unnamed, PyObject *names) {
+    Arguments a = {.kernel = name, .values = values, .names = names, .count = names ? PyTuple_GET_SIZE(names) : 0};
+    if (!processor.wide) return PyErr_Format(PyExc_RuntimeError, "%s: this processor has no avx512_vnni", name);
+    if (unnamed) return PyErr_Format(PyExc_TypeError, "%s: all arguments must be named", name);
+    const bool done = kernel(&a);
+    if (a.state) PyEval_RestoreThread(a.state);
+    if (!done) Py_CLEAR(a.result);
+    if (!done) return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    return a.result ? a.result : Py_NewRef(Py_None);
 }
 
-/* A kernel of so many arguments. */
-#define WITH(name, wanted)                                                                             \
-    static PyObject *py_##name(PyObject *module, PyObject *const *given, Py_ssize_t count) {           \
-        return call(name, given, count, wanted);                                                       \
+#define KERNEL(name)                                                                                               \
+    static PyObject *py_##name(PyObject *module, PyObject *const *values, Py_ssize_t unnamed, PyObject *names) {   \
+        return call(name, #name, values, unnamed, names);                                                          \
     }
 
-WITH(linear8, 11)
-WITH(linear16, 9)
-WITH(linear32, 9)
-WITH(dropout, 10)
-WITH(smoothed_loss, 10)
-WITH(best, 11)
-WITH(attend, 33)
-WITH(enlarge, 2)
+KERNEL(pack8)
+KERNEL(pack16)
+KERNEL(pack32)
+KERNEL(linear8)
+KERNEL(linear16)
+KERNEL(linear32)
+KERNEL(dropout)
+KERNEL(smoothed_loss)
+KERNEL(best)
+KERNEL(attend)
+KERNEL(enlarge)
 
-#define FUNCTION(name) {#name, (PyCFunction)(void (*)(void))py_##name, METH_FASTCALL, NULL}
+#define FUNCTION(name) {#name, (PyCFunction)(void (*)(void))py_##name, METH_FASTCALL | METH_KEYWORDS, NULL}
 static PyMethodDef functions[] = {
-    FUNCTION(linear8), FUNCTION(linear16), FUNCTION(linear32), FUNCTION(dropout), FUNCTION(smoothed_loss),
-    FUNCTION(best),    FUNCTION(attend),   FUNCTION(enlarge), {NULL, NULL, 0, NULL}};
+    FUNCTION(pack8),    FUNCTION(pack16),  FUNCTION(pack32),        FUNCTION(linear8), FUNCTION(linear16),
+    FUNCTION(linear32), FUNCTION(dropout), FUNCTION(smoothed_loss), FUNCTION(best),    FUNCTION(attend),
+    FUNCTION(enlarge),  {NULL, NULL, 0, NULL}};
 
 static int fill(PyObject *module) {
-    const bool able = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                      __builtin_cpu_supports("avx512vnni");
-    if (PyModule_AddIntConstant(module, "tiles", able && ask_for_tiles())) return -1;
-    return PyModule_AddIntConstant(module, "able", able) || PyModule_AddIntConstant(module, "version", VERSION) ? -1 : 0;
+    processor.wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                     __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                     __builtin_cpu_supports("avx512vnni");
+    processor.halves = processor.wide && __builtin_cpu_supports("avx512bf16");
+    processor.tiles = processor.wide && ask_for_tiles();
+    if (!find_torch() || PyModule_AddIntConstant(module, "tiles", processor.tiles)) return -1;
+    if (PyModule_AddIntConstant(module, "able", processor.wide)) return -1;
+    return PyModule_AddIntConstant(module, "version", VERSION);
 }
 
 static PyModuleDef_Slot slots[] = {{Py_mod_exec, fill}, {0, NULL}};

@@ -19,22 +19,16 @@ typedef void (*Task)(void *given, int64_t number);
 
 /* Every task below `count`, by torch's own threads if there are any and what is to be done, in multiplications or the
    like, is worth waking them. */
-void side_by_side(Task task, void *given, int64_t count, int threads, int64_t work);
+void side_by_side(Task task, void *given, int64_t count, int threads, double work);
 
 /* Whether this process may use AMX: Linux wants to be asked. */
 bool ask_for_tiles(void);
 
-/* The kernels, of numbers in the order in which the Python beside them gives these; false where memory is missing. */
-bool linear8(const int64_t *numbers);
-bool linear16(const int64_t *numbers);
-bool linear32(const int64_t *numbers);
-bool dropout(const int64_t *numbers);
-bool smoothed_loss(const int64_t *numbers);
-bool best(const int64_t *numbers);
-bool attend(const int64_t *numbers);
-bool enlarge(const int64_t *numbers);
-
-#define AT(type, number) ((type *)(intptr_t)(number))
+/* What this process may use, found as the module is imported. */
+typedef struct {
+    bool wide, halves, tiles; /* what WIDE and WIDE16 name, and AMX */
+} Processor;
+extern Processor processor;
 
 WIDE static inline __mmask16 mask_of(int64_t left) { return left >= 16 ? 0xffff : (__mmask16)((1u << left) - 1); }
 

@@ -2,14 +2,17 @@
 
 #include <sys/mman.h>
 
-#include "native.h"
+#include "arguments.h"
 
 enum { PAGE = 4096 };
 
-bool enlarge(const int64_t *n) {
+bool enlarge(Arguments *a) {
+    const Tensor room = read_rows(a, "room", FLOAT32 | BFLOAT16);
+    if (!checked(a)) return false;
 #ifdef MADV_HUGEPAGE
-    const int64_t start = (n[0] + PAGE - 1) / PAGE * PAGE, end = (n[0] + n[1]) / PAGE * PAGE;
-    if (start < end) (void)madvise(AT(void, start), end - start, MADV_HUGEPAGE); /* advice, which may be left */
+    const uintptr_t at = (uintptr_t)room.at, bytes = (uintptr_t)room.count * (room.type == FLOAT32 ? 4 : 2);
+    const uintptr_t start = (at + PAGE - 1) / PAGE * PAGE, end = (at + bytes) / PAGE * PAGE;
+    if (start < end) (void)madvise((void *)start, end - start, MADV_HUGEPAGE); /* advice, which may be left */
 #endif
     return true;
 }

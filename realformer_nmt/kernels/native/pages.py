@@ -7,5 +7,5 @@ from realformer_nmt.kernels.native.library import kernels
 
 def in_large_pages(room: Tensor) -> Tensor:
     """The same, before anything is written there."""
-    kernels().enlarge(room.data_ptr(), room.nbytes)
+    kernels().enlarge(room=room)
     return room

@@ -1,6 +1,6 @@
 """Products with a matrix in panels, each by one call."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -11,6 +11,8 @@ PANEL, PART = 64, 16  # outputs side by side, and those of one register
 
 def padded(weight: Tensor, step: int) -> Tensor:
     """To whole panels of outputs, and whole steps of inputs."""
+    if weight.dim() != 2 or not weight.numel():
+        raise ValueError(f"a weight must be outputs x inputs, at least one of each, not {tuple(weight.shape)}")
     return pad(weight, (0, -weight.size(1) % step, 0, -weight.size(0) % PANEL))
 
 
@@ -20,22 +22,21 @@ def in_panels(weight: Tensor, group: int, panel: int = PANEL) -> Tensor:
     return panels.permute(0, 3, 1, 2, 4).contiguous()
 
 
-class NativeProduct:
-    """Of rows in fp32, by a kernel that takes their place, those of `used`, the result's, and sizes."""
+def starts(weight: Tensor, bias: Tensor | None) -> Tensor:
+    """Return the bias of each output, 0 where there is none, for whole panels."""
+    bias = weight.new_zeros(len(weight)) if bias is None else bias
+    if bias.shape != weight.shape[:1]:
+        raise ValueError(f"a bias must have {len(weight)} numbers, one for each output, not {tuple(bias.shape)}")
+    return pad(bias, (0, -len(weight) % PANEL))
 
-    def __init__(self, kernel: Callable[..., None], tiles: int, weight: Tensor, used: Sequence[Tensor | None]) -> None:
-        """tiles: whether AMX multiplies."""
-        self.kernel, self.tiles, (self.outputs, self.inputs) = kernel, tiles, weight.shape
-        self.used = [None if each is None else each.contiguous() for each in used]
-        self.places = [0 if each is None else each.data_ptr() for each in self.used]
+
+class NativeProduct:
+    """Products of rows in fp32 with one weight, which C checks once and keeps."""
+
+    def __init__(self, kernel: Callable[..., Tensor], packed: object, tiles: int) -> None:
+        """kernel: of the module; packed: what the function of it that goes with the kernel has made of the weight;
+        tiles: whether AMX multiplies."""
+        self.kernel, self.packed, self.tiles = kernel, packed, tiles
 
     def __call__(self, x: Tensor) -> Tensor:
-        if x.dtype is not torch.float32 or not x.is_cpu or x.size(-1) != self.inputs:
-            given = f"{x.dtype} on {x.device}, {tuple(x.shape)}"
-            raise ValueError(f"rows of {self.inputs} numbers in fp32 on the CPU are wanted, not {given}")
-        rows = x.contiguous()
-        y = rows.new_empty((*x.shape[:-1], self.outputs))
-        count = x.numel() // self.inputs
-        sizes = count, self.inputs, self.outputs
-        self.kernel(rows.data_ptr(), *self.places, y.data_ptr(), *sizes, torch.get_num_threads(), self.tiles)
-        return y
+        return self.kernel(packed=self.packed, x=x.contiguous(), tiles=self.tiles, threads=torch.get_num_threads())

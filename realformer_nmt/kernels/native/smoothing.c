@@ -1,5 +1,6 @@
 /* Label-smoothed loss of rows of logits; the logits become its gradient. The formula is SmoothedNLL's (fused_loss.py). */
 
+#include "arguments.h"
 #include "exponential.h"
 
 typedef struct {
@@ -54,12 +55,23 @@ WIDE16 static void replace16(void *given, int64_t row) {
     REPLACE(load16(logits + at, there), store16(logits + at, there, y), wide_of(logits[word]))
 }
 
-/* logits, target, losses, rows, words, padding, bits of 1 - e - e' and of e', bytes of a number, threads */
-bool smoothed_loss(const int64_t *n) {
-    Loss p = {AT(void, n[0]), AT(int64_t, n[1]), AT(float, n[2]), AT(float, n[2]) + n[3], n[4], n[5]};
-    const int32_t bits[] = {(int32_t)n[6], (int32_t)n[7]};
-    memcpy(&p.peak, bits, 4);
-    memcpy(&p.uniform, bits + 1, 4);
-    side_by_side(n[8] == 2 ? replace16 : replace32, &p, n[3], (int)n[9], 32 * n[3] * p.words);
+bool smoothed_loss(Arguments *a) {
+    const Tensor logits = read_tensor(a, "logits", FLOAT32 | BFLOAT16, 2), target = read_tensor(a, "target", INT64, 1);
+    const Tensor losses = read_tensor(a, "losses", FLOAT32, 2); /* loss and nll x rows */
+    const int64_t padding = read_number(a, "padding", INT64_MIN, INT64_MAX);
+    const float peak = read_real(a, "peak"), uniform = read_real(a, "uniform");
+    const int threads = read_threads(a);
+
+    const int64_t rows = logits.size[0], words = logits.size[1];
+    CHECK_SIZES(a, &target, rows);
+    CHECK_SIZES(a, &losses, 2, rows);
+    check_contiguous(a, &logits), check_contiguous(a, &losses);
+    check(a, logits.type != BFLOAT16 || processor.halves, "bfloat16 needs a processor with avx512_bf16");
+    check_below(a, &target, words);
+    if (!checked(a)) return false;
+
+    float *loss = losses.at;
+    Loss p = {logits.at, target.at, loss, loss + rows, words, padding, peak, uniform};
+    side_by_side(logits.type == BFLOAT16 ? replace16 : replace32, &p, rows, threads, 32.0 * rows * words);
     return true;
 }

@@ -25,7 +25,7 @@ static void take(void *given) {
     }
 }
 
-void side_by_side(Task task, void *given, int64_t count, int threads, int64_t work) {
+void side_by_side(Task task, void *given, int64_t count, int threads, double work) {
     Queue queue = {task, given, 0, count};
     const Parallel parallel = threads > 1 && work >= WORTH ? (Parallel)dlsym(RTLD_DEFAULT, "GOMP_parallel") : NULL;
     if (parallel && count > 1)

@@ -1,0 +1,191 @@
+"""Where this package's beam search and stock fairseq's differ in fp32, and how far apart in fp64 what they swap is.
+
+python benchmarks/ties.py RUN... --json docs/results/ties.json      # runs of post_ln and pre_ln, on their test sets
+
+Stock's transformer, in fp64 and without a search, scores what both wrote. As a measure of what rounding does by itself,
+stock also decodes in smaller batches. Scores are natural logarithms.
+"""
+
+import argparse
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from doubled import total_scores
+from searches import Engines, Hypotheses, Pair, Search, Tokens, swapped, swaps, tokens_of
+from torch import Tensor
+
+from realformer_nmt.common.versions import hardware, versions
+from realformer_nmt.kernels.native.library import state
+
+WAYS = {"sentences": (1, 20), "long": (6, 20)}  # sentences joined to one, and the beam
+BATCH, SMALLER = 4000, 1000  # tokens
+COMPARED = {
+    "ours": ("ours", BATCH),
+    "ours, smaller batches": ("ours", SMALLER),
+    "stock, smaller batches": ("stock", SMALLER),
+}
+Row = dict[str, Any]
+
+
+class Decoded(NamedTuple):
+    """What two decodings in fp32 wrote for a sentence."""
+
+    number: int
+    text: Tensor
+    one: Hypotheses
+    stock: Hypotheses
+    swaps: dict[int, list[Pair]]  # by step the candidates that they rank the other way round
+    exact: dict[Tokens, float]  # totals in fp64, of this sentence in all comparisons
+
+    def judge(self, model: Any) -> None:
+        """Score in fp64 what is not scored yet."""
+        tokens = {*map(tokens_of, [*self.one, *self.stock]), *chain(*chain(*self.swaps.values()))}
+        self.exact.update(total_scores(model, self.text, tokens - self.exact.keys()))
+
+    def errors(self) -> Iterator[tuple[float, int]]:
+        """Yield how far each score of the first is from the exact one, and the length that it was divided by."""
+        for each in self.one:
+            length = len(each["tokens"])
+            yield abs(float(each["score"]) - self.exact[tokens_of(each)] / length), length
+
+
+class Comparison:
+    """A decoding against stock's: what differs, what both swap, and how far the first is from the scores in fp64."""
+
+    def __init__(self, engines: Engines, beam: int) -> None:
+        self.engines, self.beam = engines, beam
+        self.differ = 0
+        self.errors: list[tuple[float, int]] = []
+        self.swapped: list[Row] = []
+        self.differences: list[Row] = []
+
+    def add(self, found: Decoded) -> None:
+        found.judge(self.engines.judge)
+        self.swapped.append(widest([*chain(*found.swaps.values())], found.exact))
+        self.errors += found.errors()
+        if differing := ranks(found.one, found.stock):
+            self.differ += len(differing)
+            look = {"sentence": found.number, "ranks": differing, **compare(found, differing[0])}
+            sure = in_fp64(self.engines, found, self.beam)
+            self.differences.append({**look, "candidates": self.swapped[-1], **sure})
+
+    def row(self) -> Row:
+        counted = {"differ": self.differ, "swapped": overall(self.swapped), "rounding": rounding(self.errors)}
+        return {**counted, "differences": self.differences}
+
+
+def measure(engines: Engines, texts: list[Tensor], beam: int) -> Row:
+    comparisons = {name: Comparison(engines, beam) for name in COMPARED}
+    own, hypotheses = Comparison(engines, beam), 0  # of stock with itself
+    for sample in engines.batches(texts, BATCH):
+        numbered = {number: texts[number] for number in sample["id"].tolist()}
+        exact: dict[int, dict[Tokens, float]] = {number: {} for number in numbered}
+        stock, written = decode(engines, "stock", numbered, beam, BATCH)
+        for number, found in written.items():
+            hypotheses += len(found)
+            own.add(Decoded(number, texts[number], found, found, {}, exact[number]))
+        for name, (engine, tokens) in COMPARED.items():
+            search, lists = decode(engines, engine, numbered, beam, tokens)
+            for number, found in lists.items():
+                there = dict(swaps(search, stock, number))
+                comparisons[name].add(Decoded(number, texts[number], found, written[number], there, exact[number]))
+    against = {name: comparison.row() for name, comparison in comparisons.items()}
+    counts = {"sentences": len(texts), "hypotheses": hypotheses}
+    return {**counts, "rounding of stock": rounding(own.errors), "against stock": against}
+
+
+def decode(
+    engines: Engines, name: str, texts: Mapping[int, Tensor], beam: int, tokens: int
+) -> tuple[Search, dict[int, Hypotheses]]:
+    """Decode numbered texts in batches of so many tokens."""
+    search, numbers = engines.search(name, beam), torch.tensor(list(texts))
+    written: dict[int, Hypotheses] = {}
+    for sample in engines.batches(list(texts.values()), tokens):
+        sample["id"] = numbers[sample["id"]]
+        written |= zip(sample["id"].tolist(), search.decode(sample), strict=True)
+    return search, written
+
+
+def overall(each: list[Row]) -> Row:
+    """Return the widest of all sentences' pairs, with the number of all pairs."""
+    widest_of_all: Row = max(each, key=lambda row: float(row.get("margin", 0.0)))
+    return {**widest_of_all, "pairs": sum(row["pairs"] for row in each)}
+
+
+def rounding(errors: list[tuple[float, int]]) -> Row:
+    """Describe the errors of the scores, and of the totals that they are the means of."""
+    scores, lengths = np.array(errors).T
+    kinds = {"scores": scores, "totals": scores * lengths}
+    return {kind: {"median": float(np.median(each)), "most": float(each.max())} for kind, each in kinds.items()}
+
+
+def ranks(one: Hypotheses, other: Hypotheses) -> list[int]:
+    """Return the places of two n-best lists that hold different hypotheses."""
+    pairs = zip(map(tokens_of, one), map(tokens_of, other), strict=True)
+    return [rank for rank, (a, b) in enumerate(pairs) if a != b]
+
+
+def compare(found: Decoded, rank: int) -> Row:
+    """Score both hypotheses of a rank, and those that both lists have but in opposite order."""
+    lines = [list(map(tokens_of, each)) for each in (found.one, found.stock)]
+    shared = set(lines[0]) & set(lines[1])
+    ordered = swapped(*([each for each in line if each in shared] for line in lines))
+    means = {tokens: score / len(tokens) for tokens, score in found.exact.items()}
+    shown = {
+        name: {"fp32": float(each[rank]["score"]), "fp64": means[tokens_of(each[rank])]}
+        for name, each in (("one", found.one), ("stock", found.stock))
+    }
+    return {**shown, "order": widest(ordered, means), "steps": list(found.swaps)}
+
+
+def widest(pairs: list[Pair], scores: Mapping[Tokens, float]) -> Row:
+    """Describe the pair that is furthest apart in fp64: its margin, and the spacing of fp32's numbers at its score."""
+    if not pairs:
+        return {"pairs": 0}
+    one, other = max(pairs, key=lambda pair: abs(scores[pair[0]] - scores[pair[1]]))
+    spacing = float(np.spacing(np.float32(abs(scores[one]))))
+    return {"pairs": len(pairs), "margin": abs(scores[one] - scores[other]), "score": scores[one], "spacing": spacing}
+
+
+def in_fp64(engines: Engines, found: Decoded, beam: int) -> Row:
+    """Search in fp64 with both engines: whether they agree there, and whose hypotheses in fp32 are the same."""
+    ours, stocks = ([*map(tokens_of, engines.alone(f"{name}, fp64", found.text, beam))] for name in ("ours", "stock"))
+    lists = {"one": found.one, "stock": found.stock}
+    right = [name for name, each in lists.items() if [*map(tokens_of, each)] == stocks]
+    return {"same in fp64": ours == stocks, "as in fp64": right}
+
+
+def rows(runs: Iterable[Path], ways: Iterable[str], subset: str, most: int) -> Iterable[Row]:
+    for run in runs:
+        engines = Engines.load(run)
+        for way in ways:
+            joined, beam = WAYS[way]
+            found = measure(engines, engines.texts(subset, joined)[: most // joined], beam)
+            differ = {name: each["differ"] for name, each in found["against stock"].items()}
+            print(f"{run.name}, {way}: of {found['hypotheses']} hypotheses differ {differ}", flush=True)
+            yield {"way": way, "joined": joined, "beam": beam, **engines.description, **found}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folder or checkpoint")
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
+    parser.add_argument("--subset", default="test")
+    parser.add_argument("--sentences", type=int, default=1000, help="of the subset, at most")
+    parser.add_argument("--json", type=Path, default=Path("ties.json"))
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    made: Row = {"versions": versions(), "hardware": hardware(), "own kernels": state()}
+    made |= {"subset": args.subset, "tokens of a batch": BATCH, "smaller": SMALLER, "rows": []}
+    for row in rows(args.runs, args.ways, args.subset, args.sentences):
+        made["rows"].append(row)
+        args.json.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""What the records in a run's folder say of its checkpoints: which the training wrote, which the average is of."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from realformer_nmt.common import sealed
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.finished import OUTPUTS
+from realformer_nmt.common.json_records import expected
+from realformer_nmt.common.provenance import MADE_FROM, fingerprint
+
+LISTED = "checkpoints"  # of train.json: the name of each checkpoint that the training wrote, by its hash
+TRAINING = "train.json"
+HINT = "put the run's own files back, or name a checkpoint"
+
+
+def listed(training: Mapping[str, Any]) -> dict[str, str]:
+    """Names of the checkpoints that a training's record holds, by their hashes."""
+    outputs = training.get(OUTPUTS, {}).items()
+    ended = {file["sha256"]: Path(name).name for name, file in outputs if name.endswith(".pt")}
+    return {**training.get(LISTED, {}), **ended}
+
+
+def strangers(average: Mapping[str, Any], training: Mapping[str, Any]) -> list[str]:
+    """Inputs of an average that a complete training does not list, as far as it lists any."""
+    known = listed(training) if training.get("complete") is True else {}
+    inputs = average.get(MADE_FROM, {}).get("inputs", {})
+    return [name for name, file in inputs.items() if known and file["sha256"] not in known]
+
+
+def check_average(path: Path, training: Path | None = None) -> None:
+    """Refuse an average that is another file than its record made, or is of another training than its run's."""
+    record = path.with_name(f"{path.name}.json")
+    if not (path.is_file() and record.is_file()):
+        return
+    average = sealed.read(record, HINT)
+    with expected(record, HINT):
+        made = average.get(OUTPUTS, {}).get(path.name)
+        if made and fingerprint(path, made)["sha256"] != made["sha256"]:
+            raise UserError(f"{path} is another file than {record} says was made: {HINT}")
+    if training and training.is_file():
+        check_origin(path, average, training)
+
+
+def check_origin(path: Path, average: Mapping[str, Any], training: Path) -> None:
+    record = sealed.read(training, HINT)
+    with expected(training, HINT):
+        names = strangers(average, record)
+    if names:
+        raise UserError(
+            f"{path} is of another training than {training}: {', '.join(names)} is none of the checkpoints listed "
+            f"there; {HINT}"
+        )

@@ -1,0 +1,42 @@
+"""Which numbers an option of `realformer-nmt` takes: each option says it, and its request checks it."""
+
+import math
+import sys
+from typing import NamedTuple
+
+from realformer_nmt.common.errors import OptionError
+
+LARGEST = 2**31 - 1  # that fairseq counts to
+HUGE = sys.float_info.max
+SEEDS = 2**32 - 1  # numpy's largest
+PROCESSES = 1024
+SAMPLES = 100_000  # that memory has room for, beside a test set
+MOST_BEAM = 1000  # that translates in the time and memory of this world
+MOST_SEEDS = 1000  # of a grid, at once
+
+
+class Number(NamedTuple):
+    """The range of an option that takes a number."""
+
+    least: float
+    most: float
+    words: str
+    none: float | None = None  # a value below the least, which turns off what the option is for
+
+    def check(self, option: str, value: float) -> None:
+        if value != self.none and not self.least <= value <= self.most:  # NaN is in no range
+            too_large = self.most == LARGEST and value > self.most
+            raise OptionError(f"{option} {value}: allowed is {f'{LARGEST:,} at most' if too_large else self.words}")
+
+
+def whole(least: int, most: int = LARGEST, none: int | None = None) -> Number:
+    words = f"{least:,} or more" if most == LARGEST else f"{least:,} to {most:,}"
+    return Number(least, most, words if none is None else f"{none}, for none, or {words}", none)
+
+
+LENPEN = Number(-10, 10, "a finite number, -10 to 10")
+MAX_LEN_A, MAX_LEN_B = Number(0, 100, "0 to 100"), whole(0, 10_000)
+FINITE = Number(-HUGE, HUGE, "a finite number")
+POSITIVE = Number(math.ulp(0), HUGE, "a number above 0")
+FRACTION = Number(math.ulp(0), math.nextafter(1, 0), "a number above 0 and below 1")
+SEED = whole(0, SEEDS)

@@ -1,0 +1,178 @@
+"""What a command may write over: files that the same command has written before, and no others.
+
+A record is known by what it holds, even a damaged one by how it begins; a file beside it by its name in the record.
+As long as there is no record, `.NAME.begun` names these files, so that a run that was killed goes on.
+"""
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from realformer_nmt.common import sealed
+from realformer_nmt.common.atomic_files import writing
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.json_records import UNLIKE
+
+OUTPUTS = "outputs"
+COMMAND = "command"
+BEGINNING = b'{\n  "'  # of a record
+KEYS = re.compile(r'^  "(\w+)":', re.MULTILINE)  # of a record, as it is written
+
+
+class Kind(NamedTuple):
+    """What the record of a command holds, and the option that says where it is written."""
+
+    keys: frozenset[str]
+    option: str = "--output"
+
+
+KINDS = {  # by command; a record is of the first whose keys it holds
+    "train": Kind(frozenset({"sessions", "protocol"}), "--folder"),
+    "score": Kind(frozenset({"scores", "translation"})),
+    "score-squad": Kind(frozenset({"questions", "scores", "made_from"})),
+    "answer": Kind(frozenset({"questions", "made_from"})),
+    "evaluate": Kind(frozenset({"measures", "made_from"})),
+    "translate": Kind(frozenset({"files", "decoding", "checkpoints"})),
+    "analyse": Kind(frozenset({"models", "figures", "made_from"})),
+    "average": Kind(frozenset({"averaged"})),
+    "significance": Kind(frozenset({"comparisons", "correction"})),
+    "sample": Kind(frozenset({"pairs", "pieces", "sample"}), "--folder"),
+    "prepare": Kind(frozenset({"pairs", "pieces"}), "--folder"),
+    "fetch": Kind(frozenset({"archive", "sizes"}), "--folder"),
+    "invent": Kind(frozenset({"invented"}), "--folder"),
+    "compare": Kind(frozenset({"grid", "cells", "rows"}), "--folder"),
+}
+
+
+def check_free(path: Path, command: str) -> None:
+    """Refuse a path that is taken. An empty file holds nothing to lose."""
+    if not os.path.lexists(path) or (not path.is_symlink() and path.is_file() and not path.stat().st_size):
+        return
+    reason = f"exists and was not written by `realformer-nmt {command}`"
+    if not path.exists():
+        reason = "is a link that leads nowhere"
+    elif path.is_dir():
+        reason = f"is a folder that was not written by `realformer-nmt {command}`"
+    raise UserError(f"{path} {reason}: name another {KINDS[command].option}, or remove it")
+
+
+def check_folder(path: Path, command: str) -> None:
+    """Refuse what is no folder, and none that can be made."""
+    if not path.is_dir():
+        check_free(path, command)
+    if path.is_file():
+        raise UserError(f"{path} is a file: name another {KINDS[command].option}, or remove it")
+
+
+def check_record(path: Path, command: str) -> None:
+    """Refuse what is taken by anything but a record of the command."""
+    if not is_record(path, command):
+        check_free(path, command)
+
+
+def check_product(path: Path, record: Path, command: str) -> None:
+    """Refuse what is taken by anything but what the record says, or a killed run has said, that the command wrote."""
+    names = _names(record, command)
+    if names is not None and _name(path, record) not in names:
+        check_free(path, command)
+
+
+def is_record(path: Path, command: str) -> bool:
+    """Tell whether the command has written it; of a damaged record the keys that are left decide, if there are any."""
+    if not path.is_file():
+        return False
+    text = _read(path)
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        writer = _writer(KEYS.findall(text.decode(errors="replace")))
+        cut = text.startswith(BEGINNING) or BEGINNING.startswith(text)
+        return cut and writer in (None, command)
+    return isinstance(content, dict) and _writer(content) == command
+
+
+def holds_record(path: Path, command: str) -> bool:
+    """Tell whether it is a record by which the files beside it are known; an empty one tells of none."""
+    return is_record(path, command) and path.stat().st_size > 0
+
+
+def void(record: Path, command: str) -> None:
+    """Remove a record that no longer holds; what it names is still the command's."""
+    if is_record(record, command):
+        names = _names(record, command)
+        with writing(record):
+            _note(record, command, names)
+            record.unlink()
+
+
+@contextlib.contextmanager
+def claimed(record: Path, command: str, *paths: Path) -> Iterator[None]:
+    """Around the writing of what lies beside a record that is yet to be written."""
+    for path in paths:
+        check_product(path, record, command)
+    before = _begun(record, command)
+    names = _names(record, command)
+    _note(record, command, None if names is None else {*names, *(_name(path, record) for path in paths)})
+    try:
+        yield
+    except BaseException:
+        if before == set() and not any(map(os.path.lexists, paths)):
+            settle(record)
+        raise
+
+
+def settle(record: Path) -> None:
+    """Forget what was begun: the record says it now."""
+    with writing(record):
+        _begun_file(record).unlink(missing_ok=True)
+
+
+def _read(path: Path) -> bytes:
+    """No more than a byte of what cannot be a record, such as a checkpoint."""
+    try:
+        with path.open("rb") as file:
+            first = file.read(1)
+            return first + file.read() if first == b"{" else first
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}; name another place") from error
+
+
+def _writer(keys: Iterable[str]) -> str | None:
+    held = set(keys)
+    return next((command for command, kind in KINDS.items() if kind.keys <= held), None)
+
+
+def _name(path: Path, record: Path) -> str:
+    return str(path.relative_to(record.parent))
+
+
+def _names(record: Path, command: str) -> set[str] | None:
+    """Of files beside the record that the command has written; None: all, for the record is damaged."""
+    begun = _begun(record, command)
+    if begun is None or not holds_record(record, command):
+        return begun
+    try:
+        return begun | set(json.loads(record.read_bytes())[OUTPUTS])
+    except UNLIKE:
+        return None
+
+
+def _begun(record: Path, command: str) -> set[str] | None:
+    try:
+        note = sealed.read(_begun_file(record), "", {COMMAND: str})
+        names = note[OUTPUTS]
+        return set() if note[COMMAND] != command else None if names is None else set(names)
+    except (UserError, *UNLIKE):
+        return set()
+
+
+def _begun_file(record: Path) -> Path:
+    return record.with_name(f".{record.name}.begun")
+
+
+def _note(record: Path, command: str, names: set[str] | None) -> None:
+    sealed.write(_begun_file(record), {COMMAND: command, OUTPUTS: None if names is None else sorted(names)})

@@ -1,0 +1,30 @@
+"""The folder of a training: a new one, an empty one, or one that holds a run."""
+
+from pathlib import Path
+
+from realformer_nmt.common import outputs
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.data_bins.note import NAME as PREPARED
+from realformer_nmt.protocols.run_files import CHECKPOINTS, RECORD
+
+RUN = (RECORD, "checkpoint*.pt", f"{CHECKPOINTS}/checkpoint*.pt")
+BEGUN = (".lock-*", "cell.json")  # of this command, before it has written a record; of `compare`
+DATA = ("dict.txt", "dict.*.txt", "*.idx", PREPARED)
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse data, and other people's files. Empty files hold nothing, such as a log that was just begun."""
+    outputs.check_folder(folder, "train")
+    if _first(folder, RUN):
+        return
+    if data := _first(folder, DATA):
+        raise UserError(f"{folder} holds data, {data.name}, and no run: name another --folder, such as {folder}-run")
+    files = [path for path in sorted(folder.glob("[!.]*")) if not path.is_file() or path.stat().st_size]
+    if files and not _first(folder, BEGUN):
+        raise UserError(
+            f"{folder} holds {files[0].name} and no run of `realformer-nmt train`: name another --folder, or remove it"
+        )
+
+
+def _first(folder: Path, patterns: tuple[str, ...]) -> Path | None:
+    return next((path for pattern in patterns for path in sorted(folder.glob(pattern))), None)

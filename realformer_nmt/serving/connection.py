@@ -1,0 +1,101 @@
+"""A connection of HTTP whose every whole request is answered, and whose every answer can be read.
+
+uvicorn's closes where the client has said its last word, shutdown(SHUT_WR), though its request waits for an answer. And
+it closes while a body is still arriving that was too large, which resets the connection before the 413 is read.
+"""
+
+import asyncio
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+LINGERING = 30  # seconds in which the rest of a body is read and dropped, as nginx does
+PRESENT = 0.5  # seconds after which a client that sends no more is asked whether it is still there
+CONTINUE = h11.InformationalResponse(status_code=100, headers=[])
+
+
+class Connection(asyncio.Protocol):
+    """What the event loop calls; uvicorn's own protocol of h11 stands behind it, whatever else is installed."""
+
+    def __init__(self, **options: Any) -> None:
+        self.http = H11Protocol(**options)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = Lingering(transport, self.http)
+        self.http.connection_made(self.transport)
+
+    def data_received(self, data: bytes) -> None:
+        if not self.transport.is_closing():
+            self.http.data_received(data)
+
+    def eof_received(self) -> bool:
+        """Whether the connection stays open, for an answer."""
+        cycle = self.http.cycle
+        if self.transport.is_closing() or cycle is None or cycle.response_complete or cycle.more_body:
+            return False
+        more, _ = self.http.conn.trailing_data  # requests that were sent at once
+        cycle.keep_alive = bool(more)
+        self.http.loop.call_later(PRESENT, self.ask)
+        return True
+
+    def ask(self) -> None:
+        """A client that has closed answers with a reset, by which the next word fails; one that waits reads over it."""
+        if self.transport.is_closing():
+            return
+        if self.http.cycle.response_complete:
+            self.transport.close()
+            return
+        if self.http.conn.our_state is h11.SEND_RESPONSE and self.http.scope["http_version"] != "1.0":
+            self.transport.write(self.http.conn.send(CONTINUE) or b"")
+        self.http.loop.call_later(PRESENT, self.ask)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.transport.lost()
+        self.http.connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        self.http.pause_writing()
+
+    def resume_writing(self) -> None:
+        self.http.resume_writing()
+
+
+class Lingering(asyncio.Transport):
+    """A socket that is closed at once where all was read, and otherwise when the client has read the answer."""
+
+    def __init__(self, socket: Any, http: H11Protocol) -> None:
+        super().__init__()
+        self.socket, self.http = socket, http
+        self.end: asyncio.TimerHandle | None = None
+
+    def close(self) -> None:
+        if (
+            self.end is None
+            and self.http.conn.their_state in (h11.SEND_BODY, h11.ERROR)
+            and self.socket.can_write_eof()
+        ):
+            self.end = self.http.loop.call_later(LINGERING, self.socket.close)
+            self.socket.write_eof()
+            self.socket.resume_reading()
+        else:
+            self.socket.close()
+
+    def lost(self) -> None:
+        if self.end is not None:
+            self.end.cancel()
+
+    def is_closing(self) -> bool:
+        return self.end is not None or bool(self.socket.is_closing())
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return self.socket.get_extra_info(name, default)
+
+    def write(self, data: Any) -> None:
+        self.socket.write(data)
+
+    def pause_reading(self) -> None:
+        self.socket.pause_reading()
+
+    def resume_reading(self) -> None:
+        self.socket.resume_reading()

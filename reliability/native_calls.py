@@ -1,0 +1,278 @@
+"""Calls of each Python function in kernels/native with random arguments that fit, and what plain torch computes."""
+
+from collections.abc import Callable
+from random import Random
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from realformer_nmt.kernels.int8 import rounded
+from realformer_nmt.kernels.native.attend import attend
+from realformer_nmt.kernels.native.best import Search
+from realformer_nmt.kernels.native.library import kernels
+from realformer_nmt.kernels.native.linear8 import NativeInt8
+from realformer_nmt.kernels.native.linear16 import NativeBf16
+from realformer_nmt.kernels.native.linear32 import NativeFp32
+from realformer_nmt.kernels.native.masks import dropped, passed
+from realformer_nmt.kernels.native.pages import in_large_pages
+from realformer_nmt.kernels.native.smoothing import replace_by_gradient
+
+Arguments = dict[str, Any]
+Results = tuple[Tensor, ...]
+
+
+class Function(NamedTuple):
+    arguments: Callable[[Random], Arguments]
+    call: Callable[[Arguments], Results]
+    expected: Callable[[Arguments], Results]  # of arguments that nothing was written to
+    tolerance: float = 1e-4
+    written: tuple[str, ...] = ()  # the arguments that the call may change
+
+
+def floats(chance: Random, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+    seeded = torch.Generator().manual_seed(chance.getrandbits(32))
+    return torch.randn(shape, generator=seeded).to(dtype)
+
+
+def whole(chance: Random, limit: int, *shape: int) -> Tensor:
+    return torch.randint(limit, shape, generator=torch.Generator().manual_seed(chance.getrandbits(32)))
+
+
+def some(chance: Random) -> int:
+    return chance.choice([1, 1, 2, 3, 5, 16, 17, 33])
+
+
+def source_arguments(chance: Random) -> Arguments:
+    """An attention over a source."""
+    sentences, heads, queries, width = chance.randint(0, 3), chance.randint(1, 3), chance.randint(1, 4), some(chance)
+    positions = some(chance)
+    carries = chance.random() < 0.5
+    hidden = torch.arange(positions).expand(sentences, 1, 1, -1) >= chance.randint(1, positions)
+    return {
+        "query": floats(chance, sentences, heads, queries, width),
+        "key": floats(chance, sentences, heads, positions, width),
+        "value": floats(chance, sentences, heads, positions, width),
+        "own_key": None,
+        "own_value": None,
+        "origin": None,
+        "hidden": hidden.contiguous() if chance.random() < 0.5 else None,
+        "before": floats(chance, sentences, heads, queries, positions) if carries else None,
+        "divisor": chance.randint(1, 5) if carries else None,
+    }
+
+
+def history_arguments(chance: Random) -> Arguments:
+    """An attention over what beams have written."""
+    sentences, heads, beams, width = chance.randint(0, 3), chance.randint(1, 3), chance.randint(1, 4), some(chance)
+    positions = some(chance)
+    rooms = [floats(chance, sentences, heads, (positions + 2) * beams, width) for _ in range(2)]
+    origin = whole(chance, beams, sentences, beams, positions)
+    origin[:, :, -1] = torch.arange(beams)
+    key, value = (room[:, :, : positions * beams] for room in rooms)
+    return {
+        **source_arguments(chance),
+        "query": floats(chance, sentences, heads, beams, width),
+        "key": key,
+        "value": value,
+        "own_key": floats(chance, sentences, beams, heads, width).transpose(1, 2),
+        "own_value": floats(chance, sentences, beams, heads, width).transpose(1, 2),
+        "origin": origin if beams > 1 or chance.random() < 0.5 else None,
+        "hidden": None,
+        "before": None,
+    }
+
+
+def call_attend(given: Arguments) -> Results:
+    own = [given[name] for name in ("own_key", "own_value") if given[name] is not None]
+    pair = (given["key"], given["value"])
+    heads, total = attend(
+        given["query"], pair, own, *(given[name] for name in ("origin", "hidden", "before", "divisor"))
+    )
+    return (heads, *([] if total is None else [total]), *(pair if own else ()))
+
+
+def expected_of_attend(given: Arguments) -> Results:
+    """Query by query, in double precision."""
+    query, key, value = (given[name].double() for name in ("query", "key", "value"))
+    key, value = key.clone(), value.clone()
+    origin, divisor = given["origin"], given["divisor"]
+    sentences, heads, queries, width = query.shape
+    beams = 1 if origin is None else queries
+    positions = key.size(2) // beams
+    places = torch.arange(positions).expand(sentences, queries, -1) * beams + (0 if origin is None else origin)
+    if given["own_key"] is not None:
+        key[:, :, (positions - 1) * beams :] = given["own_key"].double()
+        value[:, :, (positions - 1) * beams :] = given["own_value"].double()
+    index = places[:, None, :, :, None].expand(-1, heads, -1, -1, width)  # B x H x T x S x D
+    keys, values = (part[:, :, None].expand(-1, -1, queries, -1, -1).gather(3, index) for part in (key, value))
+    scores = (keys @ query.unsqueeze(-1)).squeeze(-1) / width**0.5
+    if given["before"] is not None:
+        scores = scores + given["before"].double()
+    masked = scores / (divisor or 1)
+    if given["hidden"] is not None:
+        masked = masked.masked_fill(given["hidden"], -torch.inf)
+    out = (masked.softmax(-1).unsqueeze(-2) @ values).squeeze(-2).transpose(1, 2).flatten(2)
+    return (out, *([] if divisor is None else [scores]), *([] if given["own_key"] is None else [key, value]))
+
+
+def search_arguments(chance: Random) -> Arguments:
+    rows, number, first = chance.randint(0, 4), chance.randint(1, 6), chance.randint(0, 5)
+    search = Search(rows, first, number)
+    sizes = [chance.choice([1, 15, 64, 70, 200]) for _ in range(2)]
+    sizes[0] += first + number
+    logits = floats(chance, rows, sum(sizes)).split(sizes, 1)
+    state = {name: getattr(search, name) for name in ("values", "words", "most", "total")}
+    return {"rows": rows, "first": first, "number": number, "logits": logits[0], "more": logits[1], **state}
+
+
+def call_search(given: Arguments) -> Results:
+    search = Search(given["rows"], given["first"], given["number"])
+    for name in ("values", "words", "most", "total"):
+        setattr(search, name, given[name])
+    search.add(given["logits"])
+    search.add(given["more"])
+    return search.values, search.words, search.log_of_sum()
+
+
+def expected_of_search(given: Arguments) -> Results:
+    logits, first = torch.cat([given["logits"], given["more"]], 1), given["first"]
+    values, places = logits[:, first:].sort(1, descending=True)
+    missing = max(0, given["values"].size(1) - values.size(1))  # there the search is as it began
+    values = torch.nn.functional.pad(values, (0, missing), value=-torch.inf)
+    places = torch.cat([places, torch.arange(missing).expand(len(places), -1)], 1)
+    number = given["values"].size(1)
+    return values[:, :number], places[:, :number] + first, logits.double().logsumexp(1, True)
+
+
+def dropout_arguments(chance: Random) -> Arguments:
+    dtype = chance.choice([torch.float32, torch.bfloat16])
+    x = floats(chance, *chance.choice([(some(chance),), (3, some(chance)), (0, 4), ()]), dtype=dtype)
+    random = (whole(chance, 2**16, x.numel()) - 2**15).to(torch.int16)
+    return {
+        "x": x,
+        "random": random,
+        "least": chance.randint(-9999, 9999),
+        "scale": 1.25,
+        "relu": chance.random() < 0.5,
+    }
+
+
+def call_dropped(given: Arguments) -> Results:
+    y, kept = dropped(*(given[name] for name in ("x", "random", "least", "scale", "relu")))
+    return y, passed(torch.ones_like(y), kept, 1.0)
+
+
+def expected_of_dropped(given: Arguments) -> Results:
+    keep = (given["random"] >= given["least"]).view(given["x"].shape)
+    x = torch.relu(given["x"]) if given["relu"] else given["x"]
+    return torch.where(keep, x.float() * float(given["scale"]), 0).to(x.dtype), keep.to(x.dtype)
+
+
+def gradient_arguments(chance: Random) -> Arguments:
+    given = dropout_arguments(chance)
+    bits = given["random"][: (given["x"].numel() + 15) // 16]
+    return {"gradient": given["x"], "kept": bits.clone(), "scale": 1.25}
+
+
+def expected_of_passed(given: Arguments) -> Results:
+    gradient = given["gradient"]
+    bits = given["kept"].to(torch.int32)[:, None] >> torch.arange(16) & 1
+    keep = bits.flatten()[: gradient.numel()].view(gradient.shape).bool()
+    return (torch.where(keep, gradient.float() * float(given["scale"]), 0).to(gradient.dtype),)
+
+
+def loss_arguments(chance: Random) -> Arguments:
+    rows, words = chance.randint(0, 5), chance.choice([2, 15, 16, 17, 100])
+    dtype = chance.choice([torch.float32, torch.bfloat16])
+    return {
+        "logits": floats(chance, rows, words, dtype=dtype),
+        "target": whole(chance, words, rows),
+        "peak": 0.875,
+        "uniform": 0.015625,
+        "padding": chance.randint(-1, 3),
+    }
+
+
+def call_loss(given: Arguments) -> Results:
+    losses = replace_by_gradient(*(given[name] for name in ("logits", "target", "peak", "uniform", "padding")))
+    return losses, given["logits"]
+
+
+def expected_of_loss(given: Arguments) -> Results:
+    logits, target, peak, uniform = (
+        given["logits"].double(),
+        given["target"],
+        float(given["peak"]),
+        float(given["uniform"]),
+    )
+    log_q, padded = logits.log_softmax(1), target == given["padding"]
+    nll = -log_q.gather(1, target[:, None]).squeeze(1)
+    losses = torch.stack([peak * nll - uniform * log_q.sum(1), nll]).masked_fill(padded, 0)
+    gradient = (log_q.exp() - uniform).scatter_add(1, target[:, None], torch.full_like(log_q, -peak)[:, :1])
+    return losses, gradient.masked_fill(padded[:, None], 0).to(given["logits"].dtype)
+
+
+def layer_arguments(chance: Random) -> Arguments:
+    inputs, outputs = chance.choice([1, 3, 33, 64, 67, 130]), chance.choice([1, 16, 33, 64, 65, 130])
+    leading = chance.choice([(1,), (7,), (0,), (2, 3), (26,), (40,), ()])
+    return {
+        "weight": floats(chance, outputs, inputs),
+        "bias": floats(chance, outputs) if chance.random() < 0.7 else None,
+        "x": floats(chance, *leading, inputs),
+        "tiles": chance.randint(0, 1),
+    }
+
+
+def whole_layer_arguments(chance: Random) -> Arguments:
+    given = layer_arguments(chance)
+    weight, scale = rounded(given.pop("weight"))
+    return {"weight": weight, "scale": scale, **given}
+
+
+def call_layer(kind: Callable[..., Any], *names: str) -> Callable[[Arguments], Results]:
+    def call(given: Arguments) -> Results:
+        layer = kind(kernels(), *(given[name] for name in names))
+        layer.tiles = given["tiles"]
+        return (layer(given["x"]),)
+
+    return call
+
+
+def expected_of_int8(given: Arguments) -> Results:
+    x, bias = given["x"], given["bias"]
+    largest = x.abs().amax(-1, keepdim=True)
+    left = (x * (127 / largest)).round().double()
+    y = left @ given["weight"].double().T * given["scale"].double() * largest / 127
+    return (y if bias is None else y + bias,)
+
+
+def expected_of_bf16(given: Arguments) -> Results:
+    return expected_of_fp32({**given, "x": given["x"].bfloat16(), "weight": given["weight"].bfloat16()})
+
+
+def expected_of_fp32(given: Arguments) -> Results:
+    y = given["x"].double() @ given["weight"].double().T
+    return (y if given["bias"] is None else y + given["bias"],)
+
+
+FUNCTIONS = {
+    "attend, a source": Function(source_arguments, call_attend, expected_of_attend),
+    "attend, beams": Function(history_arguments, call_attend, expected_of_attend, written=("key", "value")),
+    "best": Function(search_arguments, call_search, expected_of_search, written=("values", "words", "most", "total")),
+    "masks, dropped": Function(dropout_arguments, call_dropped, expected_of_dropped),
+    "masks, passed": Function(gradient_arguments, lambda given: (passed(*given.values()),), expected_of_passed),
+    "smoothing": Function(loss_arguments, call_loss, expected_of_loss, written=("logits",)),
+    "linear8": Function(whole_layer_arguments, call_layer(NativeInt8, "weight", "scale", "bias"), expected_of_int8),
+    "linear16": Function(layer_arguments, call_layer(NativeBf16, "weight", "bias"), expected_of_bf16),
+    "linear32": Function(
+        lambda chance: {**layer_arguments(chance), "tiles": 1},
+        call_layer(NativeFp32, "weight", "bias"),
+        expected_of_fp32,
+    ),
+    "pages": Function(
+        lambda chance: {"room": floats(chance, chance.choice([0, 1, 5000]))},
+        lambda given: (in_large_pages(given["room"]),),
+        lambda given: (given["room"].clone(),),
+    ),
+}

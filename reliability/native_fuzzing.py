@@ -1,0 +1,144 @@
+"""Odd calls of the kernels in C: each computes what plain torch does, or raises TypeError or ValueError.
+
+python -m reliability.native_fuzzing MODULE CALLS SEED        (in the environment of native_build.environment)
+
+The calls run in a fork, which another takes the place of where a call ends it. Prints how many calls computed something
+and how many were refused, and every call that failed.
+"""
+
+import importlib.util
+import json
+import os
+import sys
+import tempfile
+import traceback
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from reliability.native_calls import FUNCTIONS, Arguments, Function
+from reliability.native_mutations import mutated
+
+MODULE = "realformer_nmt.kernels.native._kernels"
+REFUSALS = (TypeError, ValueError)
+BY_TORCH = (RuntimeError, AttributeError, IndexError)  # of what torch is asked about an argument before C is called
+UNCHANGED = 0.25  # of the calls
+
+
+class Call(NamedTuple):
+    name: str
+    arguments: Arguments
+    changes: list[str]
+
+
+def call_of(seed: int, index: int) -> Call:
+    """Return a call of random arguments; in most, one or two are changed to what nobody would give."""
+    chance = Random(f"{seed} {index}")
+    name = list(FUNCTIONS)[index % len(FUNCTIONS)]
+    arguments, changes = FUNCTIONS[name].arguments(chance), []
+    number = 0 if chance.random() < UNCHANGED else chance.choice([1, 1, 2])
+    for argument in chance.sample(list(arguments), min(number, len(arguments))):
+        change, arguments[argument] = mutated(arguments[argument], chance)
+        changes.append(f"{argument} {change}")
+    return Call(name, arguments, changes)
+
+
+def attempt(call: Call) -> str:
+    """Return "computed" or "refused", or what is wrong with the answer."""
+    function = FUNCTIONS[call.name]
+    before = {name: copied(value) for name, value in call.arguments.items()}
+    try:
+        results = function.call(call.arguments)
+    except REFUSALS as error:
+        return "refused" if call.changes else f"wrong: a call that fits was refused: {error}"
+    except BY_TORCH as error:
+        return "refused" if call.changes else f"wrong: a call that fits was refused: {error}"
+    return compared(results, before, function) or changed(call, before, function) or "computed"
+
+
+def copied(value: Any) -> Any:
+    return value.clone() if isinstance(value, Tensor) else value
+
+
+def compared(results: tuple[Tensor, ...], before: Arguments, function: Function) -> str:
+    """Return what is wrong with the numbers, if anything is."""
+    try:
+        expected = function.expected(before)
+    except (*REFUSALS, *BY_TORCH, OverflowError) as error:
+        return f"wrong: accepted, and torch says {str(error).splitlines()[0]}"
+    for result, wanted in zip(results, expected, strict=True):
+        if result.shape != wanted.shape or result.device.type != "cpu":
+            return f"wrong: {tuple(result.shape)} instead of {tuple(wanted.shape)} numbers"
+        tolerance = 2**-6 if result.dtype is torch.bfloat16 else function.tolerance
+        wanted = wanted.double()
+        finite = wanted[wanted.isfinite()]
+        absolute = tolerance * (1 + float(finite.abs().max() if finite.numel() else 0))
+        if not torch.allclose(result.double(), wanted, rtol=tolerance, atol=absolute, equal_nan=True):
+            return f"wrong: off by {(result.double() - wanted).abs().max():.3g}"
+    return ""
+
+
+def changed(call: Call, before: Arguments, function: Function) -> str:
+    """Return which argument was written to that is only read."""
+    for name, value in before.items():
+        given = call.arguments[name]
+        if isinstance(value, Tensor) and name not in function.written and not torch.equal(value, given):
+            return f"wrong: {name} was written to"
+    return ""
+
+
+def fuzz(calls: int, seed: int) -> dict[str, Any]:
+    """Return the number of calls by their outcomes, and the calls that failed."""
+    outcomes: list[str] = []
+    while len(outcomes) < calls:
+        with tempfile.TemporaryFile("w+") as errors:
+            outcomes += _forked(calls, seed, len(outcomes), errors)
+            if len(outcomes) < calls:
+                errors.seek(0)
+                outcomes.append(f"crashed: {_reason(errors.read())}")
+    failed = {n: outcome for n, outcome in enumerate(outcomes) if outcome not in ("computed", "refused")}
+    shown = {f"{call_of(seed, n).name}: {', '.join(call_of(seed, n).changes)} ({n})": failed[n] for n in failed}
+    return {**Counter(outcome.split(":")[0] for outcome in outcomes), "failed": shown}
+
+
+def _forked(calls: int, seed: int, first: int, errors: Any) -> list[str]:
+    """Return the outcomes from a call on, up to the one that ends the fork."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        os.dup2(errors.fileno(), 2)
+        try:
+            for number in range(first, calls):
+                os.write(writing, f"{attempt(call_of(seed, number))[:300]}\0".encode())
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with open(reading, encoding="utf-8") as pipe:
+        outcomes = pipe.read().split("\0")[:-1]
+    os.waitpid(child, 0)
+    return outcomes
+
+
+def _reason(text: str) -> str:
+    """Return the sanitiser's line, or the last."""
+    lines = text.splitlines() or ["no message"]
+    return next((line.strip() for line in lines if "ERROR: " in line or "runtime error" in line), lines[-1])[:200]
+
+
+def load(path: Path) -> None:
+    """The module takes the place of the installed one, in this process alone."""
+    specification = importlib.util.spec_from_file_location("_kernels", path)
+    assert specification is not None and specification.loader is not None
+    sys.modules[MODULE] = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(sys.modules[MODULE])
+
+
+if __name__ == "__main__":
+    load(Path(sys.argv[1]))
+    print(json.dumps(fuzz(int(sys.argv[2]), int(sys.argv[3])), indent=1))

@@ -1,0 +1,69 @@
+"""Checkpoints and the records of trainings, their own and others': which are shown to belong, refused, or neither."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from realformer_nmt.checkpoints import lineage
+from realformer_nmt.common.errors import UserError
+
+FILE = Path("train.json")
+
+
+def member(sha256: str, *averaged: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {"file": f"checkpoint_{sha256}.pt", "sha256": sha256, "updates": 9}
+    return {**found, "averaged": list(averaged)} if averaged else found
+
+
+def save(path: Path, extra: dict[str, Any], seed: int = 1) -> Path:
+    cfg = {"model": {"_name": "realformer"}, "common": {"seed": seed}, "checkpoint": {"save_dir": "runs/a"}}
+    state = {"model": {"w": torch.ones(1)}, "cfg": cfg, "extra_state": extra, "optimizer_history": [{"num_updates": 9}]}
+    torch.save(state, path)
+    return path
+
+
+def training(*hashes: str, seed: int = 1, complete: bool = True) -> dict[str, Any]:
+    """As `train` writes it, as far as it matters here."""
+    made_from = {"settings": {"model": "realformer", "seed": seed}}
+    listed = {name: f"checkpoint_{name}.pt" for name in hashes}
+    return {"checkpoints": listed, "complete": complete, "updates": 9, "made_from": made_from, "outputs": {}}
+
+
+def older(*hashes: str, seed: int = 1) -> dict[str, Any]:
+    """As a version wrote it that listed what was left at the end."""
+    found = training(seed=seed)
+    del found["checkpoints"]
+    return {**found, "outputs": {f"checkpoints/{name}.pt": {"sha256": name} for name in hashes}}
+
+
+EXTRAS = {
+    "of an average": {"averaged": [member("a"), member("b")]},
+    "of an average of averages": {"averaged": [member("c", member("a")), member("d", member("a"), member("b"))]},
+    "of an export": {"exported_from": member("c", member("a"), member("b"))},
+}
+
+
+@pytest.mark.parametrize("extra", EXTRAS.values(), ids=EXTRAS)
+def test_hashes_lead_to_the_training(extra: dict[str, Any], tmp_path: Path) -> None:
+    path = save(tmp_path / "model.pt", extra)
+    assert lineage.check_training(path, "own", FILE, training("a", "b"))
+    assert lineage.check_training(path, "own", FILE, older("a", "b"))
+    with pytest.raises(UserError, match=r"model\.pt is of another training \(runs/a\) than train\.json: checkpoint_b"):
+        lineage.check_training(path, "own", FILE, training("a"))
+
+
+def test_a_checkpoint_that_is_listed_need_not_be_there(tmp_path: Path) -> None:
+    assert lineage.check_training(tmp_path / "gone.pt", "a", FILE, training("a"))
+
+
+def test_what_cannot_be_shown_is_accepted_unless_it_contradicts(tmp_path: Path) -> None:
+    path = save(tmp_path / "model.pt", {})
+    for record in ({}, older(), older("a"), training("a", complete=False)):
+        assert lineage.check_training(path, "own", FILE, record) is False
+    with pytest.raises(UserError, match=r"seed 1, there 2; give --training the train\.json of its own training"):
+        lineage.check_training(path, "own", FILE, older(seed=2))
+    last = save(tmp_path / "checkpoint_last.pt", {})
+    with pytest.raises(UserError, match=r"checkpoint_last\.pt is none of the 1 checkpoints listed there"):
+        lineage.check_training(last, "own", FILE, older("a"))

@@ -1,0 +1,65 @@
+"""What is not a command's own is left as it is: a small version of reliability/attacks_outputs.py, and its table."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import saved
+
+from realformer_nmt.command import SUBCOMMANDS, parser
+from reliability import attacks_outputs
+
+READ = """
+    install-engine --sdist
+    fetch --archives
+    prepare --archives
+    prepare --train
+    prepare --valid
+    prepare --test
+    prepare --like
+    train --data
+    train --from
+    train --carry-embeddings
+    translate --prepared
+    translate --data
+    translate --subwords-folder
+    score --reference
+    score --source
+    score --training
+    evaluate --data
+    answer --questions
+    answer --data
+    score-squad --questions
+    serve --prepared
+    serve --data
+    serve --subwords-folder
+    export --prepared
+    export --data
+    export --subwords-folder
+    analyse --data
+    analyse --alignment
+    compare --prepared
+    compare --archives
+    compare --merge
+"""
+
+
+def options() -> Iterator[str]:
+    """Of every command, those that take a path."""
+    actions = parser([row.name for row in SUBCOMMANDS])._actions
+    (commands,) = (action.choices for action in actions if isinstance(action, argparse._SubParsersAction))
+    for name, of_it in commands.items():
+        for action in of_it._actions:
+            if action.option_strings and action.type not in (None, int, float, str):
+                yield f"{name} {action.option_strings[0]}"
+
+
+def test_every_option_that_takes_a_path_is_attacked_or_is_but_read() -> None:
+    read = set(map(str.strip, READ.strip().splitlines()))
+    assert set(options()) == read | set(attacks_outputs.CALLS)
+    assert read & set(attacks_outputs.CALLS) <= set()
+
+
+def test_files_of_others_are_left_as_they_are(toy_corpus: Path, tmp_path: Path) -> None:
+    checkpoint = saved.save(tmp_path / "good.pt", saved.state(toy_corpus))
+    assert attacks_outputs.refuse_all(toy_corpus, checkpoint, tmp_path / "current", 5) > 60

@@ -1,0 +1,54 @@
+"""docs/compatibility.md on ties, and the record of benchmarks/ties.py: nothing in it is more than fp32's rounding."""
+
+import json
+from typing import Any
+
+import pytest
+from program import REPOSITORY
+
+ROWS: list[dict[str, Any]] = json.loads((REPOSITORY / "docs/results/ties.json").read_text())["rows"]
+COMPARED = [(row, name, found) for row in ROWS for name, found in row["against stock"].items()]
+OURS = [(row, found) for row, name, found in COMPARED if name.startswith("ours")]
+PAGE = " ".join((REPOSITORY / "docs/compatibility.md").read_text().split())
+SECTION = PAGE.partition("* **Ties.**")[2].partition(" * **")[0]
+
+
+def bound(row: dict[str, Any], kind: str) -> float:
+    """Two hypotheses of which stock rounds each by as much as it rounds any."""
+    most: float = row["rounding of stock"][kind]["most"]
+    return 2 * most
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['family']}-{row['updates']}-{row['way']}")
+def test_every_swapped_pair_is_a_tie_within_stocks_rounding(row: dict[str, Any]) -> None:
+    for found in row["against stock"].values():
+        pairs = [found["swapped"], *(difference["candidates"] for difference in found["differences"])]
+        assert all(pair["margin"] <= bound(row, "totals") for pair in pairs if pair["pairs"])
+        ordered = [difference["order"] for difference in found["differences"]]
+        assert all(pair["margin"] <= bound(row, "scores") for pair in ordered if pair["pairs"])
+
+
+def test_every_difference_comes_of_a_swapped_pair_and_is_none_in_fp64() -> None:
+    differences = [difference for _, _, found in COMPARED for difference in found["differences"]]
+    assert differences
+    for difference in differences:
+        assert difference["candidates"]["pairs"] + difference["order"]["pairs"] > 0
+        assert difference["same in fp64"]
+
+
+def test_ours_rounds_no_more_than_stock() -> None:
+    for row, found in OURS:
+        for kind in ("scores", "totals"):
+            assert found["rounding"][kind]["median"] < 1.25 * row["rounding of stock"][kind]["median"]
+
+
+def test_the_page_says_what_the_record_says() -> None:
+    differ = {name: sum(found["differ"] for _, other, found in COMPARED if other == name) for _, name, _ in COMPARED}
+    most = max(row["rounding of stock"]["totals"]["most"] for row in ROWS)
+    assert f"Of {sum(row['hypotheses'] for row in ROWS):,} hypotheses" in SECTION
+    assert f"{differ['ours']} differ from stock's in the same batches" in SECTION
+    assert f"{differ['ours, smaller batches']} in smaller ones" in SECTION
+    assert f"{differ['stock, smaller batches']} of stock's own" in SECTION
+    assert f"{sum(found['swapped']['pairs'] for _, found in OURS)} pairs" in SECTION
+    assert f"{max(found['swapped'].get('margin', 0.0) for _, found in OURS):.1e}" in SECTION
+    assert f"{most:.1e}" in SECTION

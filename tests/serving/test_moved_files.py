@@ -1,0 +1,68 @@
+"""A server whose files were moved, cut off or replaced by others: it answers as before, whatever is asked first."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import sentencepiece
+from serving_client import serving
+
+from realformer_nmt.serving.served import Served, serve
+
+REQUESTS = (
+    {"texts": ["a b c"]},
+    {"texts": ["a b c"], "alignments": True},
+    {"texts": ["c b a"], "beam": 3, "nbest": 3, "alignments": True},
+)
+ATTENTION = {"text": "a b c", "pieces": ["c", "b"], "chain": "encoder-decoder", "layer": 2}
+
+
+def gone(path: Path) -> None:
+    path.rename(path.with_name(f"elsewhere-{path.name}"))
+
+
+def other(path: Path) -> None:
+    path.write_text("Dear all,\n")
+
+
+def replaced(path: Path) -> None:
+    (path.parent / "new").write_text("Dear all,\n")
+    (path.parent / "new").replace(path)
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+@pytest.mark.parametrize("change", [gone, other, replaced, cut])
+def test_what_happens_to_the_files_changes_no_answer(
+    change: Callable[[Path], None], run: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
+    touched, untouched = tmp_path / "touched", tmp_path / "untouched"
+    learn(toy_corpus.parent / "train.src", untouched / "subwords" / "sentencepiece.model")
+    shutil.copytree(toy_corpus, untouched / "data-bin")
+    shutil.copy(run / "checkpoint5.pt", untouched)
+    shutil.copytree(untouched, touched)
+    models, expected = map(models_of, (touched, untouched))
+    for path in sorted(path for path in touched.rglob("*") if path.is_file()):
+        change(path)
+    with serving(models) as client, serving(expected) as unchanged:
+        for path, request in (*(("/translate", request) for request in REQUESTS), ("/attention", ATTENTION)):
+            answer = client.post(path, request)
+            assert answer.status == 200, answer.body
+            assert answer.json == unchanged.post(path, request).json
+
+
+def models_of(folder: Path) -> dict[str, Served]:
+    subwords = {"subwords": "sentencepiece", "subwords_folder": folder / "subwords"}
+    return serve([folder / "checkpoint5.pt"], "fp32", data=folder / "data-bin", cpu=True, **subwords)
+
+
+def learn(text: Path, model: Path) -> None:
+    model.parent.mkdir(parents=True)
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(text), model_prefix=str(model.with_suffix("")), vocab_size=20, model_type="bpe", minloglevel=2
+    )
+    (model.parent / "dictionary.txt").write_text("")
