@@ -107,7 +107,7 @@ class State:
 
     @contextlib.contextmanager
     def begun(self) -> Iterator[None]:
-        """Around the writing of a member: there is a state before the first one, so that a run that is killed goes on."""
+        """Around the writing of a member: a state is there before the first one, for a run that is killed."""
         first = not self._file.is_file()
         if first:
             self._write()
