@@ -1,5 +1,6 @@
 """The wanted members of a tar, tgz or zip, each written once and renamed when it is whole; nothing else is taken."""
 
+import contextlib
 import difflib
 import errno
 import functools
@@ -61,8 +62,8 @@ def extract(
                 )
             if entry.name in missing:
                 _demand_file(archive, entry)
-                state.begin()
-                _write(entry, paths[entry.name], quiet)
+                with state.begun():
+                    _write(entry, paths[entry.name], quiet)
                 state.add(entry.name, entry.size)
                 missing.remove(entry.name)
             if not missing:
@@ -104,10 +105,18 @@ class State:
             for path in paths:
                 outputs.check_free(path, "fetch")
 
-    def begin(self) -> None:
-        """Leave a state before the first member, so that a run that is killed goes on."""
-        if not self._file.is_file():
+    @contextlib.contextmanager
+    def begun(self) -> Iterator[None]:
+        """Around the writing of a member: a state is there before the first one, for a run that is killed."""
+        first = not self._file.is_file()
+        if first:
             self._write()
+        try:
+            yield
+        except BaseException:
+            if first:
+                self._file.unlink(missing_ok=True)
+            raise
 
     def add(self, member: str, size: int) -> None:
         self._sizes[member] = size
