@@ -22,7 +22,6 @@ from realformer_nmt.serving.decoding import Decoding, options_of
 
 Pair = tuple[Tokens, Tokens]
 Hypotheses = list[dict[str, Tensor]]  # of a sentence, best first
-LENGTH = (1.2, 10)  # tokens of a hypothesis for each of its source, and more
 
 
 def tokens_of(hypothesis: Mapping[str, Tensor]) -> Tokens:
@@ -98,9 +97,10 @@ class Engines(NamedTuple):
     def judge(self) -> nn.Module:
         return self.models["stock, fp64"]
 
-    def search(self, name: str, beam: int) -> Search:
+    def search(self, name: str, beam: int, longest: int) -> Search:
+        """Build one with a limit that is the same in every batch; with max_len_a the longest source there sets it."""
         generator = SequenceGenerator if name.startswith("stock") else ShortlistGenerator
-        options = options_of(Decoding(beam=beam, max_len_a=LENGTH[0], max_len_b=LENGTH[1]))
+        options = options_of(Decoding(beam=beam, max_len_b=longest))
         built = self.task.build_generator([self.models[name]], options, seq_gen_cls=generator)
         return Search(built, name.endswith("fp64"))
 
@@ -115,9 +115,11 @@ class Engines(NamedTuple):
     def batches(self, texts: list[Tensor], tokens: int) -> Iterator[dict[str, Any]]:
         return translator.batches(texts, self.task, tokens)
 
-    def alone(self, name: str, text: Tensor, beam: int) -> Hypotheses:
+    def alone(self, name: str, text: Tensor, beam: int, longest: int) -> Hypotheses:
         """Return what an engine writes for a sentence outside all batches."""
-        ((hypotheses,),) = (self.search(name, beam).decode(sample) for sample in self.batches([text], len(text)))
+        ((hypotheses,),) = (
+            self.search(name, beam, longest).decode(sample) for sample in self.batches([text], len(text))
+        )
         return hypotheses
 
 
