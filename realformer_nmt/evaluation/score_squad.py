@@ -78,6 +78,6 @@ def check_answered(request: ScoreSquadRequest, questions: Sequence[Question], an
     foreign = [one.name for one in questions if made and answers[one.name] not in one.context]
     if foreign:
         raise UserError(
-            f"{request.answers} answers other questions than {request.questions} asks: {len(foreign):,} of its texts are not "
-            f"in their contexts there, such as that of {foreign[0]!r}; give the --questions that were answered"
+            f"{request.answers} answers other questions than {request.questions} asks: {len(foreign):,} of its texts "
+            f"are not in their contexts there, such as that of {foreign[0]!r}; give the --questions that were answered"
         )
