@@ -31,6 +31,7 @@ from reliability import (
     inputs,
     kills,
     machines,
+    native_fuzzing,
     ranks,
     record,
     soak,
@@ -40,6 +41,7 @@ from reliability.trainings import FailedError, corpus, demand
 
 Figures = dict[str, Any]
 FUZZING = 60.0  # seconds
+KERNEL_CALLS = 3000
 
 
 def kill_anywhere(data: Path, folder: Path) -> Figures:
@@ -104,6 +106,10 @@ def fuzz(_data: Path, _folder: Path) -> Figures:
     return {"seconds": FUZZING, "inputs": sum(tried.values()), **tried}
 
 
+def attack_kernels(_data: Path, folder: Path) -> Figures:
+    return native_fuzzing.attack(folder, KERNEL_CALLS, native_fuzzing.SEED)
+
+
 def bad_inputs(_data: Path, _folder: Path) -> Figures:
     return {**inputs.refused()}
 
@@ -130,6 +136,7 @@ TRIALS: dict[str, Callable[[Path, Path], Figures]] = {
     "outside": attacks_outside.attack,
     "outputs": attacks_outputs.attack,
     "fuzzing": fuzz,
+    "kernels": attack_kernels,
     "data-bins": attacks_databins.attack,
     "files": attack_files,
     "swaps": swap_files,

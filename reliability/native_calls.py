@@ -1,7 +1,6 @@
 """Calls of each Python function in kernels/native with random arguments that fit, and what plain torch computes."""
 
 from collections.abc import Callable
-from random import Random
 from typing import Any, NamedTuple
 
 import torch
@@ -17,38 +16,39 @@ from realformer_nmt.kernels.native.linear32 import NativeFp32
 from realformer_nmt.kernels.native.masks import dropped, passed
 from realformer_nmt.kernels.native.pages import in_large_pages
 from realformer_nmt.kernels.native.smoothing import replace_by_gradient
+from reliability.native_chance import Chance
 
 Arguments = dict[str, Any]
 Results = tuple[Tensor, ...]
 
 
 class Function(NamedTuple):
-    arguments: Callable[[Random], Arguments]
+    arguments: Callable[[Chance], Arguments]
     call: Callable[[Arguments], Results]
     expected: Callable[[Arguments], Results]  # of arguments that nothing was written to
     tolerance: float = 1e-4
     written: tuple[str, ...] = ()  # the arguments that the call may change
 
 
-def floats(chance: Random, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
-    seeded = torch.Generator().manual_seed(chance.getrandbits(32))
+def floats(chance: Chance, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+    seeded = torch.Generator().manual_seed(chance.below(2**32))
     return torch.randn(shape, generator=seeded).to(dtype)
 
 
-def whole(chance: Random, limit: int, *shape: int) -> Tensor:
-    return torch.randint(limit, shape, generator=torch.Generator().manual_seed(chance.getrandbits(32)))
+def whole(chance: Chance, limit: int, *shape: int) -> Tensor:
+    return torch.randint(limit, shape, generator=torch.Generator().manual_seed(chance.below(2**32)))
 
 
-def some(chance: Random) -> int:
+def some(chance: Chance) -> int:
     return chance.choice([1, 1, 2, 3, 5, 16, 17, 33])
 
 
-def source_arguments(chance: Random) -> Arguments:
+def source_arguments(chance: Chance) -> Arguments:
     """An attention over a source."""
-    sentences, heads, queries, width = chance.randint(0, 3), chance.randint(1, 3), chance.randint(1, 4), some(chance)
+    sentences, heads, queries, width = chance.between(0, 3), chance.between(1, 3), chance.between(1, 4), some(chance)
     positions = some(chance)
-    carries = chance.random() < 0.5
-    hidden = torch.arange(positions).expand(sentences, 1, 1, -1) >= chance.randint(1, positions)
+    carries = chance.happens(0.5)
+    hidden = torch.arange(positions).expand(sentences, 1, 1, -1) >= chance.between(1, positions)
     return {
         "query": floats(chance, sentences, heads, queries, width),
         "key": floats(chance, sentences, heads, positions, width),
@@ -56,15 +56,15 @@ def source_arguments(chance: Random) -> Arguments:
         "own_key": None,
         "own_value": None,
         "origin": None,
-        "hidden": hidden.contiguous() if chance.random() < 0.5 else None,
+        "hidden": hidden.contiguous() if chance.happens(0.5) else None,
         "before": floats(chance, sentences, heads, queries, positions) if carries else None,
-        "divisor": chance.randint(1, 5) if carries else None,
+        "divisor": chance.between(1, 5) if carries else None,
     }
 
 
-def history_arguments(chance: Random) -> Arguments:
+def history_arguments(chance: Chance) -> Arguments:
     """An attention over what beams have written."""
-    sentences, heads, beams, width = chance.randint(0, 3), chance.randint(1, 3), chance.randint(1, 4), some(chance)
+    sentences, heads, beams, width = chance.between(0, 3), chance.between(1, 3), chance.between(1, 4), some(chance)
     positions = some(chance)
     rooms = [floats(chance, sentences, heads, (positions + 2) * beams, width) for _ in range(2)]
     origin = whole(chance, beams, sentences, beams, positions)
@@ -77,7 +77,7 @@ def history_arguments(chance: Random) -> Arguments:
         "value": value,
         "own_key": floats(chance, sentences, beams, heads, width).transpose(1, 2),
         "own_value": floats(chance, sentences, beams, heads, width).transpose(1, 2),
-        "origin": origin if beams > 1 or chance.random() < 0.5 else None,
+        "origin": origin if beams > 1 or chance.happens(0.5) else None,
         "hidden": None,
         "before": None,
     }
@@ -116,8 +116,8 @@ def expected_of_attend(given: Arguments) -> Results:
     return (out, *([] if divisor is None else [scores]), *([] if given["own_key"] is None else [key, value]))
 
 
-def search_arguments(chance: Random) -> Arguments:
-    rows, number, first = chance.randint(0, 4), chance.randint(1, 6), chance.randint(0, 5)
+def search_arguments(chance: Chance) -> Arguments:
+    rows, number, first = chance.between(0, 4), chance.between(1, 6), chance.between(0, 5)
     search = Search(rows, first, number)
     sizes = [chance.choice([1, 15, 64, 70, 200]) for _ in range(2)]
     sizes[0] += first + number
@@ -137,24 +137,24 @@ def call_search(given: Arguments) -> Results:
 
 def expected_of_search(given: Arguments) -> Results:
     logits, first = torch.cat([given["logits"], given["more"]], 1), given["first"]
-    values, places = logits[:, first:].sort(1, descending=True)
+    values, places = logits[:, first:].sort(dim=1, descending=True, stable=True)
     missing = max(0, given["values"].size(1) - values.size(1))  # there the search is as it began
     values = torch.nn.functional.pad(values, (0, missing), value=-torch.inf)
-    places = torch.cat([places, torch.arange(missing).expand(len(places), -1)], 1)
+    words = torch.cat([places + first, given["words"][:, :missing]], 1)
     number = given["values"].size(1)
-    return values[:, :number], places[:, :number] + first, logits.double().logsumexp(1, True)
+    return values[:, :number], words[:, :number], logits.double().logsumexp(1, True)
 
 
-def dropout_arguments(chance: Random) -> Arguments:
+def dropout_arguments(chance: Chance) -> Arguments:
     dtype = chance.choice([torch.float32, torch.bfloat16])
     x = floats(chance, *chance.choice([(some(chance),), (3, some(chance)), (0, 4), ()]), dtype=dtype)
     random = (whole(chance, 2**16, x.numel()) - 2**15).to(torch.int16)
     return {
         "x": x,
         "random": random,
-        "least": chance.randint(-9999, 9999),
+        "least": chance.between(-9999, 9999),
         "scale": 1.25,
-        "relu": chance.random() < 0.5,
+        "relu": chance.happens(0.5),
     }
 
 
@@ -169,7 +169,7 @@ def expected_of_dropped(given: Arguments) -> Results:
     return torch.where(keep, x.float() * float(given["scale"]), 0).to(x.dtype), keep.to(x.dtype)
 
 
-def gradient_arguments(chance: Random) -> Arguments:
+def gradient_arguments(chance: Chance) -> Arguments:
     given = dropout_arguments(chance)
     bits = given["random"][: (given["x"].numel() + 15) // 16]
     return {"gradient": given["x"], "kept": bits.clone(), "scale": 1.25}
@@ -182,15 +182,15 @@ def expected_of_passed(given: Arguments) -> Results:
     return (torch.where(keep, gradient.float() * float(given["scale"]), 0).to(gradient.dtype),)
 
 
-def loss_arguments(chance: Random) -> Arguments:
-    rows, words = chance.randint(0, 5), chance.choice([2, 15, 16, 17, 100])
+def loss_arguments(chance: Chance) -> Arguments:
+    rows, words = chance.between(0, 5), chance.choice([2, 15, 16, 17, 100])
     dtype = chance.choice([torch.float32, torch.bfloat16])
     return {
         "logits": floats(chance, rows, words, dtype=dtype),
         "target": whole(chance, words, rows),
         "peak": 0.875,
         "uniform": 0.015625,
-        "padding": chance.randint(-1, 3),
+        "padding": chance.between(-1, 3),
     }
 
 
@@ -213,18 +213,18 @@ def expected_of_loss(given: Arguments) -> Results:
     return losses, gradient.masked_fill(padded[:, None], 0).to(given["logits"].dtype)
 
 
-def layer_arguments(chance: Random) -> Arguments:
+def layer_arguments(chance: Chance) -> Arguments:
     inputs, outputs = chance.choice([1, 3, 33, 64, 67, 130]), chance.choice([1, 16, 33, 64, 65, 130])
     leading = chance.choice([(1,), (7,), (0,), (2, 3), (26,), (40,), ()])
     return {
         "weight": floats(chance, outputs, inputs),
-        "bias": floats(chance, outputs) if chance.random() < 0.7 else None,
+        "bias": floats(chance, outputs) if chance.happens(0.7) else None,
         "x": floats(chance, *leading, inputs),
-        "tiles": chance.randint(0, 1),
+        "tiles": chance.between(0, 1),
     }
 
 
-def whole_layer_arguments(chance: Random) -> Arguments:
+def whole_layer_arguments(chance: Chance) -> Arguments:
     given = layer_arguments(chance)
     weight, scale = rounded(given.pop("weight"))
     return {"weight": weight, "scale": scale, **given}

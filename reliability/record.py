@@ -20,6 +20,7 @@ TITLES = {
     "soak": "A long training",
     "inputs": "Bad input",
     "fuzzing": "Fuzzing",
+    "kernels": "Odd calls of the kernels in C",
     "checkpoints": "Hostile checkpoints",
     "data-bins": "Hostile data-bins",
     "files": "Hostile grids, protocols, manifests and records",

@@ -24,7 +24,7 @@ def attend(
 
     query        B x H x T x D
     keys_values  two of B x H x S * beams x D: what each beam has written at each position; without origin, beams is 1
-    own          none, or two of B x H x beams x D: written into keys_values as their last position, before anything else
+    own          none, or two of B x H x beams x D: written into keys_values as the last position first
     origin       B x beams x S, int64: the beam whose keys and values each query uses at each position; T is beams
     hidden       B x 1 x 1 x S, bool: True where no query may look
     before       B x H x T x S

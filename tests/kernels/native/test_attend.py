@@ -87,8 +87,25 @@ def test_a_beam_that_overflows_is_lost_alone() -> None:
 def test_what_is_of_other_sentences_is_refused() -> None:
     """It would be read beyond its end."""
     query, value = torch.zeros(3, HEADS, 1, 8), torch.zeros(2, HEADS, 5, 8)
-    with pytest.raises(ValueError, match="do not go with"):
+    with pytest.raises(ValueError, match=r"^attend: key must be 3 x 2 x 5 x 8, not 2 x 2 x 5 x 8$"):
         attend(query, (value, value), (), None, None, None, None)
     whole = torch.zeros(3, HEADS, 5, 8)
-    with pytest.raises(ValueError, match="do not go with"):
+    with pytest.raises(ValueError, match=r"^attend: before must be 3 x 2 x 1 x 5, not 3 x 2 x 1 x 4$"):
         attend(query, (whole, whole), (), None, None, torch.zeros(3, HEADS, 1, 4), 1)
+
+
+def test_a_beam_that_there_is_not_is_refused() -> None:
+    rooms, own, origin = history(3, 4, 16)
+    (query,) = randoms((SENTENCES, HEADS, 3, 16))
+    origin[1, 2, 0] = 3
+    with pytest.raises(ValueError, match=r"^attend: origin must hold numbers from 0 to 2 alone$"):
+        attend(query, [room[:, :, :12] for room in rooms], own, origin, None, None, None)
+
+
+def test_numbers_that_are_not_in_memory_are_refused() -> None:
+    query, whole = torch.zeros(1, 1, 1, 8), torch.zeros(1, 1, 5, 8)
+    freed = query.clone()
+    freed.untyped_storage().resize_(0)
+    for odd in (freed, query.half(), query.to("meta"), query.as_subclass(type("Odd", (Tensor,), {}))):
+        with pytest.raises(TypeError, match=r"^attend: query must be a "):
+            attend(odd, (whole, whole), (), None, None, None, None)

@@ -73,7 +73,21 @@ def test_the_shape_stays() -> None:
     assert layer(torch.randn(0, 8)).shape == (0, 5)
 
 
-@pytest.mark.parametrize("x", [torch.ones(2, 7), torch.ones(2, 8).double(), torch.ones(2, 8, device="meta")], ids=str)
-def test_other_rows_are_refused(x: Tensor) -> None:
-    with pytest.raises(ValueError, match=r"^rows of 8 numbers in fp32 on the CPU are wanted, not torch\.float"):
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        (torch.ones(2, 7), "x must be 2 x 8, not 2 x 7"),
+        (torch.ones(2, 8).double(), "x must be a dense tensor of float32 .*, not torch.strided, torch.float64 on cpu"),
+        (torch.ones(2, 8, device="meta"), "x must be a dense tensor .*, not torch.strided, torch.float32 on meta"),
+    ],
+)
+def test_other_rows_are_refused(x: Tensor, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=rf"^linear8: {message}$"):
         product(torch.randn(5, 8))(x)
+
+
+def test_a_weight_of_another_kernel_is_refused() -> None:
+    layer = product(torch.randn(5, 8))
+    layer.packed = object()
+    with pytest.raises(TypeError, match=r"^linear8: packed must be what pack8 returns$"):
+        layer(torch.ones(2, 8))
