@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from realformer_nmt.common.late_imports import import_late
 
 if TYPE_CHECKING:
+    from realformer_nmt.commands import analyse, average, compare, evaluate, export, prepare, score, train, translate
     from realformer_nmt.serving.translator import load
 else:
 
@@ -19,8 +20,15 @@ else:
         translator = importlib.import_module("realformer_nmt.serving.translator")  # brings torch and fairseq
         return translator.load(*models, **options)
 
+    def __getattr__(name: str) -> object:
+        """Return a command as a function, imported when it is asked for."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(importlib.import_module("realformer_nmt.commands"), name)
+
 
 __version__ = "0.2.0"
+__all__ = ["analyse", "average", "compare", "evaluate", "export", "load", "prepare", "score", "train", "translate"]
 
 
 def _demand_a_folder() -> None:

@@ -6,11 +6,13 @@ number that may be left out, `tuple[Path, ...]` one file or more.
 
 import argparse
 import shlex
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from inspect import getdoc
 from typing import Any, ClassVar, TypeVar, get_type_hints
 
 from realformer_nmt.common import request_argv
+from realformer_nmt.common.choices import unknown
+from realformer_nmt.common.errors import OptionError
 from realformer_nmt.common.option import check, spec_of
 
 SomeRequest = TypeVar("SomeRequest", bound="Request")
@@ -36,6 +38,19 @@ class Request:
     @classmethod
     def from_args(cls: type[SomeRequest], args: argparse.Namespace) -> SomeRequest:
         return cls(**{each.name: request_argv.as_tuple(getattr(args, each.name)) for each in fields(cls)})
+
+    @classmethod
+    def of(cls: type[SomeRequest], **options: Any) -> SomeRequest:
+        """Build a request in Python, where a path or a number may be given as text, and one value for several."""
+        known = {each.name: each for each in fields(cls)}
+        for name in options:
+            if name not in known:
+                raise OptionError(unknown("option", name, known))
+        for name, each in known.items():
+            if name not in options and each.default is MISSING:
+                raise OptionError(f"{cls.subcommand} needs {name}: give {name}=...")
+        hints = get_type_hints(cls)
+        return cls(**{name: request_argv.typed(known[name], hints[name], value) for name, value in options.items()})
 
     def as_options(self) -> dict[str, Any]:
         """Return the fields by name, to build a request that has them too."""

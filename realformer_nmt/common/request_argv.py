@@ -5,6 +5,7 @@ import types
 import typing
 from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, Field
+from pathlib import PurePath
 from typing import Any
 
 from realformer_nmt.common.option import Spec, flag_of, spec_of
@@ -80,6 +81,17 @@ def counted(spec: Spec, shape: Shape, required: bool) -> dict[str, Any]:
     if shape.many:
         return {"nargs": "+" if required or not spec.positional else "*"}
     return {"nargs": "?"} if spec.positional and not required else {}
+
+
+def typed(each: "Field[Any]", hint: Any, value: Any) -> Any:
+    """Return a value that Python gives, as argparse would read it."""
+    shape = Shape.of(hint)
+    read = spec_of(each).parse or shape.type
+    if shape.many and not isinstance(value, list | tuple):
+        value = (value,)
+    if isinstance(value, list | tuple):
+        return tuple(typed(each, shape.type, one) for one in value)
+    return read(value) if isinstance(value, str | PurePath) else value
 
 
 def as_tuple(value: Any) -> Any:

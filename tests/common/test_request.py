@@ -19,6 +19,7 @@ Pair = tuple[Path, Path]
 class CookRequest(Request):
     """Cook a meal."""
 
+    subcommand: ClassVar[str] = "cook"
     examples: ClassVar[str] = "example: cook soup"
 
     dishes: tuple[str, ...] = argument("what to cook")
@@ -121,3 +122,20 @@ def test_help_is_of_the_class_and_its_fields() -> None:
     shown = parser.format_help()
     for part in ("Cook a meal.", "example: cook soup", "what to cook", "the stove:", "--no-cover", "--swap THIS THAT"):
         assert part in shown
+
+
+def test_python_may_give_texts_for_paths_and_one_value_for_several() -> None:
+    request = CookRequest.of(dishes="soup", output="pot", swap=[("a", "b")], portions=3, stir=True)
+    assert request == replace(PLAIN, swap=((Path("a"), Path("b")),), portions=3, stir=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dishes": "soup"}, "cook needs output: give output=..."),
+        ({"dishes": "soup", "output": "pot", "portion": 3}, "option portion is not one of dishes, .*mean portions"),
+    ],
+)
+def test_python_is_told_which_options_there_are(options: dict[str, object], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        CookRequest.of(**options)

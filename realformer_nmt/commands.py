@@ -1,0 +1,70 @@
+"""The commands as functions of Python: `realformer_nmt.train(data="data/data-bin", folder="run", ...)`.
+
+Options are those of the command line, with underscores; paths may be texts. Each returns the file that the command
+writes last. What a user can fix is raised as `realformer_nmt.common.errors.UserError`.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from realformer_nmt.command import SUBCOMMANDS, request_of
+from realformer_nmt.command import register as register_models
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.request import Request
+
+ROWS = {row.name: row for row in SUBCOMMANDS}
+
+
+def prepare(corpus: str | None = None, **options: Any) -> Path:
+    """Prepare a corpus for training; return its prepare.json."""
+    return _run("prepare", corpus=corpus, **options).folder / "prepare.json"
+
+
+def train(**options: Any) -> Path:
+    """Train a model by a protocol; return its train.json."""
+    return _run("train", **options).folder / "train.json"
+
+
+def average(*checkpoints: str | Path, **options: Any) -> Path:
+    """Average checkpoints, or those of a folder; return the averaged checkpoint."""
+    return _run("average", inputs=checkpoints, **options).output
+
+
+def translate(*checkpoints: str | Path, **options: Any) -> Path:
+    """Translate a test set or raw text with a model, or an ensemble; return the file of the hypotheses."""
+    return _run("translate", checkpoints=checkpoints, **options).output / "hypotheses.txt"
+
+
+def score(translation: str | Path, **options: Any) -> Path:
+    """Score a folder of translations; return its run.json."""
+    return _run("score", translation=translation, **options).output
+
+
+def evaluate(checkpoint: str | Path, **options: Any) -> Path:
+    """Measure a model of any task; return the record."""
+    return _run("evaluate", checkpoint=checkpoint, **options).output
+
+
+def export(model: str | Path, **options: Any) -> Path:
+    """Write a model as other programs read it; return the folder."""
+    return _run("export", model=model, **options).output
+
+
+def analyse(*models: str | Path, **options: Any) -> Path:
+    """Look into trained models; return the record, beside which the figures lie."""
+    return _run("analyse", models=models, **options).output / "analysis.json"
+
+
+def compare(grid: str | Path, **options: Any) -> Path:
+    """Train and score all cells of a grid; return the report."""
+    return _run("compare", grid=grid, **options).folder / "report.html"
+
+
+def _run(name: str, **options: Any) -> Any:
+    row = ROWS[name]
+    if row.in_fairseq:
+        register_models(name)
+    request: Request = request_of(row).of(**options)
+    if request.run():
+        raise UserError(f"`{name}` did not end well, for the reason above")
+    return request
