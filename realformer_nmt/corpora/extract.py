@@ -1,4 +1,4 @@
-"""The wanted members of a tar, tgz or zip, each written once and renamed when it is whole; nothing else is taken."""
+"""Extraction of named members of a tar, tgz or zip: each is written once and renamed when it is complete."""
 
 import contextlib
 import difflib
@@ -31,7 +31,7 @@ DAMAGED = (
 
 
 class Entry(NamedTuple):
-    """What an archive says of one of its members."""
+    """A member, as its archive describes it."""
 
     name: str
     size: int
@@ -42,7 +42,9 @@ class Entry(NamedTuple):
 def extract(
     archive: Path, members: Sequence[str], folder: Path, *, largest: int = LARGEST, quiet: bool = False
 ) -> dict[str, Path]:
-    """FOLDER/MEMBER for each; an archive that is a single file is its own one member, and stays where it is."""
+    """Return the path FOLDER/MEMBER of each member, extracted if need be.
+
+    A file that is no archive is its own single member, and stays where it is."""
     entries_of = next((entries for suffix, entries in ENTRIES.items() if archive.name.endswith(suffix)), None)
     if entries_of is None:
         _demand_none(archive, set(members) - {archive.name}, [archive.name])
@@ -56,7 +58,7 @@ def extract(
     try:
         for entry in entries_of(archive) if missing else ():
             names.append(entry.name)
-            if entry.size > largest:  # of a member that nobody wants too: a compressed one has to be read over
+            if entry.size > largest:  # even one that is not extracted: to pass it, a compressed one is read
                 raise UserError(
                     f"{archive}: {entry.name} has {entry.size:,} bytes, more than the {largest:,} that are allowed"
                 )
@@ -83,7 +85,7 @@ def _damaged(archive: Path, error: Exception) -> UserError:
 
 
 class State:
-    """Which members of this very archive are whole, in a file beside them; those of another have to be redone."""
+    """Record of the complete members of one archive, in a file beside them; members of another are extracted again."""
 
     def __init__(self, archive: Path, folder: Path) -> None:
         status = archive.stat()
@@ -91,15 +93,15 @@ class State:
         self._archive = [archive.name, status.st_size, status.st_mtime_ns]
         self._sizes: dict[str, int] = {}
         if self._file.is_file():
-            kept = json_records.read(self._file, "remove it to extract all again", {"archive": list, "sizes": dict})
-            if kept["archive"] == self._archive:
-                self._sizes = kept["sizes"]
+            record = json_records.read(self._file, "remove it to extract all again", {"archive": list, "sizes": dict})
+            if record["archive"] == self._archive:
+                self._sizes = record["sizes"]
 
     def holds(self, member: str, path: Path) -> bool:
         return path.is_file() and path.stat().st_size == self._sizes.get(member)
 
     def check_free(self, paths: Collection[Path]) -> None:
-        """What is there before there is a state is not ours."""
+        """Raise if a path exists although there is no record yet: the file is the user's."""
         outputs.check_record(self._file, "fetch")
         if not self._file.is_file():
             for path in paths:
@@ -107,7 +109,7 @@ class State:
 
     @contextlib.contextmanager
     def begun(self) -> Iterator[None]:
-        """Around the writing of a member: a state is there before the first one, for a run that is killed."""
+        """Write a record before the first member is written, so that a killed run has one; remove it on failure."""
         first = not self._file.is_file()
         if first:
             self._write()
@@ -128,8 +130,9 @@ class State:
 
 
 def _tar_entries(archive: Path) -> Iterator[Entry]:
-    for found in tar.members(archive):
-        yield Entry(found.name.removeprefix("./"), found.size, found.plain, functools.partial(_itself, found.content))
+    for member in tar.members(archive):
+        name = member.name.removeprefix("./")
+        yield Entry(name, member.size, member.plain, functools.partial(_itself, member.content))
 
 
 def _itself(content: tar.Content) -> AbstractContextManager[tar.Content]:
@@ -143,9 +146,8 @@ def _zip_entries(archive: Path) -> Iterator[Entry]:
         for info in pack.infolist():
             kind = stat.S_IFMT(info.external_attr >> 16)  # 0 where the zip was not made on Unix
             plain = kind in (0, stat.S_IFREG) and not info.is_dir()
-            yield Entry(
-                info.filename.removeprefix("./"), info.file_size, plain, functools.partial(_unpacked, pack, info)
-            )
+            name = info.filename.removeprefix("./")
+            yield Entry(name, info.file_size, plain, functools.partial(_unpacked, pack, info))
 
 
 def _unpacked(pack: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
