@@ -1,4 +1,4 @@
-"""The options that say how text becomes what a model reads: a prepared folder, or the data-bin and its subwords."""
+"""The options for reading text as a model does: a prepared folder, or the data-bin and its subwords."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What `realformer-nmt prepare` is asked for: a corpus or one's own files, and what is done to the text."""
+"""The options of `realformer-nmt prepare`: a corpus or the user's own files, and what is done to the text."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ Pair = tuple[Path, Path]
 
 
 def cores() -> int:
-    """Return those that this process may use: on a cluster fewer than the machine has."""
+    """Return the number of cores that this process may use: on a cluster fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
