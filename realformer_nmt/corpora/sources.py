@@ -173,6 +173,6 @@ def check_own_files(request: PrepareRequest) -> None:
 def with_options(protocol: TextProtocol, request: PrepareRequest) -> TextProtocol:
     """Return the protocol with the options of the request in place of its values."""
     flags = {name: getattr(request, name) for name in ("normalise_punctuation", "normalise_test", "lowercase")}
-    limits = {"min": request.min_length, "max": request.max_length, "ratio": request.ratio}
+    limits: dict[str, Any] = {"min": request.min_length, "max": request.max_length, "ratio": request.ratio}
     lengths = replace(protocol.lengths, **{name: value for name, value in limits.items() if value is not None})
     return replace(protocol, lengths=lengths, **{name: value for name, value in flags.items() if value is not None})
