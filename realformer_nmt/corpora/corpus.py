@@ -167,11 +167,11 @@ class Corpus:
         _demand(not named, "subset", "a key of [[test]] alone", named and named[0])
         _, _, *tests = self.splits()
         counted = ["test", *(f"test{number}" for number in range(1, len(tests)))]
-        whole = tests == counted and (len(tests) == 1 or all(map(self.splits().get, tests)))
-        _demand(whole, "subset", f"{', '.join(counted)}, each of one part or more", ", ".join(tests))
+        complete = tests == counted and (len(tests) == 1 or all(map(self.splits().get, tests)))
+        _demand(complete, "subset", f"{', '.join(counted)}, each of one part or more", ", ".join(tests))
         members = [member for part in self.parts for member in (part.source, part.target)]
-        again = _twice([str(member) for member in members])
-        _demand(again is None, "train, valid, test", "each text once", again)
+        twice = _twice([str(member) for member in members])
+        _demand(twice is None, "train, valid, test", "each text once", twice)
         twice = _twice([packing.name for archive in self.archives for packing in archive.packings])
         _demand(twice is None, "archives", "each file name once (`file` gives a packing another)", twice)
         twice = _twice([archive.name for archive in self.archives])

@@ -96,23 +96,23 @@ class _Transfer:
 
     def _take(self, answer: Answer) -> None:
         expected = self.packing.bytes
-        if expected is not None and answer.whole not in (None, expected):
-            raise RefusedError(f"offers {answer.whole:,} bytes, expected are {expected:,}")
-        whole = expected or answer.whole
-        most = LARGEST if whole is None else whole
+        if expected is not None and answer.length not in (None, expected):
+            raise RefusedError(f"offers {answer.length:,} bytes, expected are {expected:,}")
+        length = expected or answer.length
+        most = LARGEST if length is None else length
         if most > LARGEST:
             raise RefusedError(f"offers {most:,} bytes, more than the {LARGEST:,} that are allowed")
         if answer.start != self.partial.size:
             self._restart()
-        self.bar.total = whole
+        self.bar.total = length
         for chunk in answer.chunks:
             if self.partial.size + len(chunk) > most:
                 self._restart()
                 raise RefusedError(f"sends more than the {most:,} bytes that are expected")
             self.partial.append(chunk)
             self.bar.update(len(chunk))
-        if whole is not None and self.partial.size < whole:
-            raise CutError(f"was cut after {self.partial.size:,} of {whole:,} bytes")
+        if length is not None and self.partial.size < length:
+            raise CutError(f"was cut after {self.partial.size:,} of {length:,} bytes")
 
     def _check(self) -> None:
         """Raise if the hash is wrong, and discard the bytes; retry this URL if some of them are not from it."""

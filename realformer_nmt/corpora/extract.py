@@ -24,10 +24,8 @@ from realformer_nmt.corpora.progress import progress
 
 LARGEST = 32 << 30  # bytes of one member: ten times the largest text of WMT'14
 STATE = ".extracted.json"
-DAMAGED = (
-    *(EOFError, tarfile.TarError, gzip.BadGzipFile, zlib.error, zipfile.BadZipFile, RuntimeError),
-    *(ValueError, LookupError, OverflowError, struct.error),  # where a header points anywhere
-)
+WRONG_HEADERS = (ValueError, LookupError, OverflowError, struct.error)  # from offsets and sizes that are not checked
+DAMAGED = (EOFError, tarfile.TarError, gzip.BadGzipFile, zlib.error, zipfile.BadZipFile, RuntimeError, *WRONG_HEADERS)
 
 
 class Entry(NamedTuple):
@@ -64,14 +62,14 @@ def extract(
                 )
             if entry.name in missing:
                 _demand_file(archive, entry)
-                with state.begun():
+                with state.recorded():
                     _write(entry, paths[entry.name], quiet)
                 state.add(entry.name, entry.size)
                 missing.remove(entry.name)
             if not missing:
                 break
     except OSError as error:
-        if error.errno != errno.EINVAL and not isinstance(error, DAMAGED):  # zipfile seeks before the file's begin
+        if error.errno != errno.EINVAL and not isinstance(error, DAMAGED):  # zipfile seeks before the start of the file
             raise
         raise _damaged(archive, error) from error
     except DAMAGED as error:
@@ -108,7 +106,7 @@ class State:
                 outputs.check_free(path, "fetch")
 
     @contextlib.contextmanager
-    def begun(self) -> Iterator[None]:
+    def recorded(self) -> Iterator[None]:
         """Write a record before the first member is written, so that a killed run has one; remove it on failure."""
         first = not self._file.is_file()
         if first:
@@ -151,7 +149,10 @@ def _zip_entries(archive: Path) -> Iterator[Entry]:
 
 
 def _unpacked(pack: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # LZMA takes the memory that it asks for
+    if info.compress_type not in (
+        zipfile.ZIP_STORED,
+        zipfile.ZIP_DEFLATED,
+    ):  # LZMA would allocate any memory that a file asks for
         raise zipfile.BadZipFile(f"{info.filename} is neither stored nor deflated")
     return pack.open(info)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 
 class SlowError(TimeoutError):
-    """The server sends less than the minimum rate."""
+    """Timeout of a server that sends less than the minimum rate."""
 
 
 @dataclass
@@ -22,26 +22,26 @@ class Pace:
     seconds: float
     least: int  # bytes of the file per span of `seconds`
     clock: Callable[[], float] = time.monotonic
-    came: int = 0  # bytes of the file in this span
-    begun: float = field(init=False)
+    received: int = 0  # bytes of the file in this span
+    span_start: float = field(init=False)
 
     def __post_init__(self) -> None:
-        self.begun = self.clock()
+        self.span_start = self.clock()
 
     def check(self) -> None:
         """Raise SlowError at the end of a span with too few bytes, else begin the next span."""
         now = self.clock()
-        if now - self.begun < self.seconds:
+        if now - self.span_start < self.seconds:
             return
-        if self.came < self.least:
+        if self.received < self.least:
             raise SlowError(
-                f"the server sent {self.came:,} bytes in {now - self.begun:.0f} s: less than {self.least:,}"
+                f"the server sent {self.received:,} bytes in {now - self.span_start:.0f} s: less than {self.least:,}"
             )
-        self.begun, self.came = now, 0
+        self.span_start, self.received = now, 0
 
 
 class PacedResponse(HTTPResponse):
-    """A response whose every read checks the pace; its reader adds the bytes of the file to `pace.came`."""
+    """A response whose every read checks the pace; its reader adds the bytes of the file to `pace.received`."""
 
     def __init__(self, sock: socket.socket, *args: Any, pace: Pace, **kwargs: Any) -> None:
         super().__init__(sock, *args, **kwargs)

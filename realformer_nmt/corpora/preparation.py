@@ -120,7 +120,8 @@ def requested(options: CorpusOptions) -> Preparation:
 def of_data_bin(options: CorpusOptions, data: Path, subwords: str) -> Preparation:
     """Return the preparation of a data-bin that `realformer-nmt prepare` did not make."""
     source, target = databin.languages(data)
-    tokenised, hyphens = subwords in METHODS and METHODS[subwords].tokenised, options.hyphens
+    tokenised = subwords in METHODS and METHODS[subwords].tokenised
+    hyphens = options.hyphens
     if tokenised and hyphens is None:
         raise UserError(f"--subwords {subwords} is tokenised text: say how, with --hyphens aggressive or plain")
     if not tokenised and hyphens is not None:

@@ -23,9 +23,9 @@ def shown(quiet: bool) -> bool:
 
 def watched(pairs: Iterable[Block], name: str, source: Path, target: Path, quiet: bool = False) -> Iterator[Block]:
     """Yield the blocks of two files, with a progress bar of the bytes read; of compressed files, compressed bytes."""
-    whole = source.stat().st_size + target.stat().st_size
-    with progress(name, whole, quiet=quiet) as bar:
+    total = source.stat().st_size + target.stat().st_size
+    with progress(name, total, quiet=quiet) as bar:
         for block in pairs:
             yield block
             bar.update(block.reach - bar.n)
-        bar.update(whole - bar.n)
+        bar.update(total - bar.n)

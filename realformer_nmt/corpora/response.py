@@ -48,7 +48,7 @@ class MisplacedError(TransferError):
 @dataclass(frozen=True)
 class Answer:
     start: int  # offset of the first byte in the file
-    whole: int | None  # the length of the file, if the server sends it
+    length: int | None  # the length of the file, if the server sends it
     chunks: Iterable[bytes]
 
 
@@ -110,8 +110,8 @@ class Redirects(urllib.request.HTTPRedirectHandler):
 def _refusal(error: urllib.error.HTTPError, start: int) -> Answer:
     """Raise for an error status, except 416: the file has no byte `start`, so the bytes on disk may be all of it."""
     if error.code == 416 and start:
-        whole = re.fullmatch(rf"bytes \*/({NUMBER})", error.headers.get("Content-Range", ""))
-        return Answer(start, int(whole[1]) if whole else None, ())
+        unsatisfied = re.fullmatch(rf"bytes \*/({NUMBER})", error.headers.get("Content-Range", ""))
+        return Answer(start, int(unsatisfied[1]) if unsatisfied else None, ())
     kind = CutError if error.code in WORTH_A_RETRY else RefusedError
     raise kind(f"HTTP status {error.code}, {error.reason}") from error
 
@@ -131,7 +131,7 @@ def _answer(response: PacedResponse, start: int) -> Answer:
 def _chunks(response: PacedResponse) -> Iterator[bytes]:
     try:
         while chunk := response.read1(CHUNK):  # what has arrived, so that a cut loses nothing
-            response.pace.came += len(chunk)
+            response.pace.received += len(chunk)
             yield chunk
     except FAULTS as error:
         raise _failure(error) from error

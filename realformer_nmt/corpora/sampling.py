@@ -61,7 +61,8 @@ def take(index: Path, to: Path, share: float) -> int:
     """Write the sampled sentences of one .idx and .bin to another, and return their number."""
     from fairseq.data import indexed_dataset  # here: the commands' --help does not wait for it
 
-    number, (kind, _) = demand_sound(index, None, index), header(index)
+    number = demand_sound(index, None, index)
+    kind, _ = header(index)
     indices = sample_indices(number, share)
     if not len(indices):
         raise UserError(f"--share {share} of {number} pairs is none: give more")

@@ -106,20 +106,20 @@ def bounded(text: BinaryIO | gzip.GzipFile, path: Path) -> Iterator[bytes]:
 
 def valid(lines: list[tuple[int, bytes]], path: Path, invalid: Invalid) -> tuple[bytes, int]:
     """Join segments, and return how many of them had invalid UTF-8 replaced."""
-    whole = b"".join(segment + b"\n" for _, segment in lines)
+    joined = b"".join(segment + b"\n" for _, segment in lines)
     try:
-        whole.decode()
+        joined.decode()
     except UnicodeDecodeError:
         wrong = [number for number, segment in lines if not is_utf8(segment)]
     else:
-        return whole, 0
+        return joined, 0
     if invalid == "refuse":
         raise UserError(
             f"{path}, line {wrong[0]}: invalid UTF-8; repair the file, or replace such bytes (--invalid-utf8 replace)"
         )
     for number in wrong:
         print(f"{path}, line {number}: invalid UTF-8 replaced", file=sys.stderr)
-    return whole.decode(errors="replace").encode(), len(wrong)
+    return joined.decode(errors="replace").encode(), len(wrong)
 
 
 def is_utf8(segment: bytes) -> bool:

@@ -69,16 +69,21 @@ def learn_sentencepiece(texts: Texts, folder: Path, size: int, _: int) -> None:
         raise UserError(f"sentencepiece cannot learn {size} pieces: {reason} (--vocabulary has 3 more)") from error
     (folder / MODEL).write_bytes(model.getvalue())
     learnt = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
-    pieces = (learnt.id_to_piece(number) for number in range(learnt.vocab_size()))
-    lines = (f"{piece} 1\n" for piece in pieces if piece not in FAIRSEQ_SYMBOLS)
+    subwords = (learnt.id_to_piece(number) for number in range(learnt.vocab_size()))
+    lines = (f"{subword} 1\n" for subword in subwords if subword not in FAIRSEQ_SYMBOLS)
     (folder / DICTIONARY).write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
 def sample(texts: Texts, most: int) -> Iterator[str]:
     """Yield both lines of every n-th pair, with the smallest n that gives at most `most` pairs."""
     step = -(-texts.pairs // most)
-    lines = (zip(split(block.source), split(block.target), strict=True) for block in texts.blocks())
-    yield from itertools.chain.from_iterable(itertools.islice(itertools.chain.from_iterable(lines), 0, None, step))
+    pairs_read = 0
+    for block in texts.blocks():
+        for source_line, target_line in zip(split(block.source), split(block.target), strict=True):
+            if pairs_read % step == 0:
+                yield source_line
+                yield target_line
+            pairs_read += 1
     if shown(texts.quiet):
         print("subwords: sentencepiece is learning; it does not tell how far it is", file=sys.stderr)
 
@@ -98,7 +103,7 @@ def sentencepiece_model(folder: Path) -> sentencepiece.SentencePieceProcessor:
 
 def load_sentencepiece(folder: Path) -> Encoder:
     model = sentencepiece_model(folder)
-    return lambda lines: [" ".join(pieces) for pieces in model.encode(lines, out_type=str, num_threads=1)]
+    return lambda lines: [" ".join(subwords) for subwords in model.encode(lines, out_type=str, num_threads=1)]
 
 
 def learn_moses_bpe(texts: Texts, folder: Path, size: int, workers: int) -> None:
@@ -142,8 +147,8 @@ class MosesBpe:
             if len(self.memory) > REMEMBERED:
                 self.memory = {"": ""}
                 self.bpe.cache.clear()
-            self.memory[word] = pieces = self.bpe.segment(word)
-            return pieces
+            self.memory[word] = subwords = self.bpe.segment(word)
+            return subwords
 
 
 class Method(NamedTuple):

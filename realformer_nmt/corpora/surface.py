@@ -17,7 +17,7 @@ class Surface(NamedTuple):
     raw: Lines
 
 
-def words(lines: Iterable[str]) -> Lines:
+def join_bpe(lines: Iterable[str]) -> Lines:
     """Return the lines without the marks @@ that BPE (subword-nmt) puts between the subwords of a word."""
     return [JOINT.sub("", line) for line in lines]
 
@@ -26,7 +26,7 @@ def from_moses_bpe(lines: Lines, _: Path | None, language: str) -> Surface:
     from sacremoses import MosesDetokenizer  # here: the commands' --help does not wait for it
 
     detokenise = MosesDetokenizer(language).detokenize
-    tokenised = words(lines)
+    tokenised = join_bpe(lines)
     return Surface(tokenised, [detokenise(line.split(), unescape=True) for line in tokenised])
 
 

@@ -29,7 +29,7 @@ class Tokeniser:
             return ""
         text = " ".join(words)
         if "' '" in text or not text.isprintable():  # Moses' rules overlap there, or remove characters
-            return self.whole(text)
+            return self.tokenise_line(text)
         if len(self.memory) > REMEMBERED:
             self.memory.clear()
         return " ".join(map(self.word, self.cases(words)))
@@ -40,16 +40,18 @@ class Tokeniser:
         for index, word in enumerate(words[:-1]):
             if word[-1] == ".":
                 cases[index] = (PLAIN, word, self.stand_in(words[index + 1][0]))
-        first, last = len(words) == 1, words[-1]
+        single, last = len(words) == 1, words[-1]
         if words[0][0] in ",'":
-            cases[0] = ("", words[0], self.stand_in(words[1][0]) if len(words) > 1 else "")
-        if last[-1] in ".,'" or first:
-            cases[-1] = ("" if first else PLAIN, last, "")
+            cases[0] = ("", words[0], "" if single else self.stand_in(words[1][0]))
+        if last[-1] in ".,'" or single:
+            cases[-1] = ("" if single else PLAIN, last, "")
         return cases
 
     def stand_in(self, letter: str) -> str:
         """Return the neighbour that represents all words that begin with such a letter."""
-        return "a" if letter in self.lower else "1" if letter in "0123456789" else PLAIN
+        if letter in self.lower:
+            return "a"
+        return "1" if letter in "0123456789" else PLAIN
 
     def word(self, case: str | Case) -> str:
         try:
@@ -66,10 +68,10 @@ class Tokeniser:
                 return word
             if stem and self.letters.issuperset(stem) and (mark == "," or (mark == "." and not after)):
                 return f"{stem} {mark}"
-        text = self.whole(" ".join(filter(None, (before, word, after))))
+        text = self.tokenise_line(" ".join(filter(None, (before, word, after))))
         return text[len(before) : len(text) - len(after)].strip()
 
-    def whole(self, line: str) -> str:
+    def tokenise_line(self, line: str) -> str:
         tokens = self.moses.tokenize(line, aggressive_dash_splits=self.aggressive)
         if tokens and len(tokens[-1]) > 1 and tokens[-1][-1] == "." != tokens[-1][-2]:
             tokens[-1:] = [tokens[-1][:-1], "."]

@@ -49,8 +49,8 @@ def sound(folder: Path, subset: str, pair: tuple[str, ...], language: str = "") 
     if index:
         for file in (index, index.with_suffix(".bin")):
             demand_prepared(file)
-        words = dictionaries(folder, (language,))[0]
-        demand_sound(index, len(dictionary(words)), words)
+        path = dictionaries(folder, (language,))[0]
+        demand_sound(index, len(dictionary(path)), path)
     return index
 
 
@@ -66,9 +66,9 @@ def binarise(lines: Iterable[str], dictionaries: Path, subset: str, source: str,
     for language in (source, target):
         demand_prepared(dictionaries / f"dict.{language}.txt")
         shutil.copyfile(dictionaries / f"dict.{language}.txt", folder / f"dict.{language}.txt")
-    words = dictionary(folder / f"dict.{source}.txt")
+    vocabulary = dictionary(folder / f"dict.{source}.txt")
     prefix = folder / f"{subset}.{source}-{target}.{source}"
-    builder = indexed_dataset.make_builder(f"{prefix}.bin", impl="mmap", vocab_size=len(words))
+    builder = indexed_dataset.make_builder(f"{prefix}.bin", impl="mmap", vocab_size=len(vocabulary))
     for line in lines:
-        builder.add_item(words.encode_line(line, add_if_not_exist=False))
+        builder.add_item(vocabulary.encode_line(line, add_if_not_exist=False))
     builder.finalize(f"{prefix}.idx")

@@ -53,7 +53,7 @@ def dictionary_file(file: Path) -> Iterator[None]:
         raise UserError(f"{file} is no dictionary of fairseq's: {one_line(error)}; {AGAIN}") from error
 
 
-def demand_whole(prefix: Path, impl: str, words: "Dictionary | None") -> bool:
+def demand_whole(prefix: Path, impl: str, vocabulary: "Dictionary | None") -> bool:
     """Return whether a dataset exists, and raise if it is unsound; a test set may have no target."""
     if not PREFIX.fullmatch(prefix.name):
         raise UserError(f"{prefix}: allowed in the name are letters, digits, _ and - between dots; rename the data")
@@ -68,7 +68,8 @@ def demand_whole(prefix: Path, impl: str, words: "Dictionary | None") -> bool:
     if not index.exists() and not data.exists():
         return False
     language = prefix.name.rpartition(".")[2]
-    demand_sound(index, None if words is None else len(words), prefix.with_name(f"dict.{language}.txt"))
+    size = None if vocabulary is None else len(vocabulary)
+    demand_sound(index, size, prefix.with_name(f"dict.{language}.txt"))
     demand_parallel(index)
     return True
 
@@ -76,8 +77,11 @@ def demand_whole(prefix: Path, impl: str, words: "Dictionary | None") -> bool:
 def demand_parallel(index: Path) -> None:
     """Raise if both sides exist and differ in their number of sentences."""
     pair = pair_of(index)
-    for language in pair or ():
-        other = index.with_name(f"{index.name.partition('.')[0]}.{'-'.join(pair or ())}.{language}.idx")
+    if pair is None:
+        return
+    subset = index.name.partition(".")[0]
+    for language in pair:
+        other = index.with_name(f"{subset}.{'-'.join(pair)}.{language}.idx")
         counts = [header(file)[1] for file in (index, other) if file.is_file()]
         if len(set(counts)) > 1:
             raise UserError(f"{index} has {counts[0]:,} sentences, and {other.name} {counts[1]:,}; {AGAIN}")

@@ -42,14 +42,14 @@ def header(index: Path) -> tuple[np.dtype, int]:
     return np.dtype(KINDS[code]), count
 
 
-def demand_sound(index: Path, words: int | None, of: object) -> int:
-    """Check that each sentence is within the .bin and has words of the dictionary `of`; return their number.
+def demand_sound(index: Path, vocabulary_size: int | None, dictionary: object) -> int:
+    """Check that each sentence is within the .bin and has words of the dictionary; return the number of sentences.
 
-    `words` is the size of the dictionary. Without one, as for alignments, a sentence may be empty."""
+    `vocabulary_size` is None without a dictionary, as for alignments; then a sentence may be empty."""
     kind, count = header(index)
     data = index.with_name(index.name.removesuffix("idx") + "bin")
     size = data.stat().st_size if data.is_file() else 0
-    expected = demand_places(index, kind, count, 0 if words is None else 1)
+    expected = demand_places(index, kind, count, 0 if vocabulary_size is None else 1)
     if size != expected or not size:
         raise UserError(f"{data} has {size:,} bytes, and {index.name} says {expected:,}: it is cut off; {AGAIN}")
     numbers = np.memmap(data, kind, "r")
@@ -57,9 +57,10 @@ def demand_sound(index: Path, words: int | None, of: object) -> int:
         lowest, highest = int(numbers[at : at + BLOCK].min()), int(numbers[at : at + BLOCK].max())
         if lowest < 0:
             raise UserError(f"{data} holds word {lowest:,}: it is damaged; {AGAIN}")
-        if words is not None and highest >= words:
+        if vocabulary_size is not None and highest >= vocabulary_size:
             raise UserError(
-                f"{data} holds word {highest:,}, but {of} has {words:,}: it is another corpus's dictionary; {AGAIN}"
+                f"{data} holds word {highest:,}, but {dictionary} has {vocabulary_size:,}: "
+                f"it is another corpus's dictionary; {AGAIN}"
             )
     return count
 

@@ -27,7 +27,7 @@ def sentences(prefix: Path) -> int:
 
 
 def demand_labels(data: Path, split: str) -> None:
-    """Raise if a split has neither classes nor numbers, as test sets often do."""
+    """Raise if a split has neither classes nor numbers; test sets often have none."""
     if not any((data / "label" / f"{split}.{ending}").is_file() for ending in ("idx", "label")):
         raise UserError(f"{data / 'label'} holds neither {split}.idx nor {split}.label: give a subset that has labels")
 
@@ -68,8 +68,8 @@ def demand_numbers(data: Path, split: str, values: int) -> None:
             line = stream.readline(LONGEST * values)
             if not line:
                 raise UserError(f"{file} has {number - 1:,} lines for {count:,} sentences")
-            whole = len(line) < LONGEST * values and len(line.split()) == values
-            if not whole or not all(map(_is_number, line.split())):
+            complete = len(line) < LONGEST * values and len(line.split()) == values
+            if not complete or not all(map(_is_number, line.split())):
                 raise UserError(f"{file}: line {number:,} is {line[:LONGEST].strip()!r}: allowed are {values} numbers")
         if stream.readline(1):
             raise UserError(f"{file} has more than {count:,} lines, one for each sentence")

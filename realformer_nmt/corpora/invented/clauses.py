@@ -9,7 +9,7 @@ from realformer_nmt.corpora.invented.phrases import Phrase, Prepositional, Prono
 
 @dataclass(frozen=True)
 class Clause:
-    """A subject, a verb and what goes with them, in both languages."""
+    """A subject, a verb and their complements, which yields its English and its German."""
 
     subject: Phrase
     verb: Verb
