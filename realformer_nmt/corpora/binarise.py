@@ -63,7 +63,7 @@ def binarise(
         message = "\n".join(output.read().decode(errors="replace").strip().splitlines()[-15:])
     if process.returncode:
         raise UserError(f"fairseq-preprocess ended with status {process.returncode}:\n{message}")
-    (folder / "preprocess.log").unlink(missing_ok=True)  # times and paths
+    (folder / "preprocess.log").unlink(missing_ok=True)  # it contains times and paths
     pair = "-".join(languages)
     counts: dict[str, int] = {}
     for name in splits(texts, languages[0]):

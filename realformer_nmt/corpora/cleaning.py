@@ -61,7 +61,7 @@ class Steps:
     normalise_punctuation: bool = False
     straight_apostrophes: bool = False  # the only change that the papers make to test sets
     remove_nonprinting: bool = False
-    tokenise: Hyphens | None = None  # by Moses
+    tokenise: Hyphens | None = None  # by Moses' rules
     lowercase: bool = False
 
 

@@ -91,7 +91,7 @@ class Part:
     source: Member
     target: Member
     format: Format = "text"
-    subset: str | None = None  # of the data-bin, for test data: test, or test1, test2 ...
+    subset: str | None = None  # of the data-bin, for test data alone: test, test1, test2 ...
 
     def __post_init__(self) -> None:
         valid = self.subset is None or re.fullmatch("test([1-9][0-9]?)?", self.subset)
@@ -130,8 +130,8 @@ class TextProtocol:
     """The papers' text processing: Moses' steps, the length filter, the number of BPE merges."""
 
     normalise_punctuation: bool  # of training and validation data
-    remove_nonprinting: bool  # of the same
-    normalise_test: bool  # both of these for the test data too
+    remove_nonprinting: bool  # from training and validation data
+    normalise_test: bool  # whether both steps apply to test data too
     aggressive_hyphens: bool
     lowercase: bool
     bpe: int
@@ -153,7 +153,7 @@ class Corpus:
     protocol: TextProtocol
     valid: tuple[Part, ...] = ()
     test: tuple[Part, ...] = ()
-    held_out: HeldOut | None = None  # instead of valid
+    held_out: HeldOut | None = None  # as an alternative to valid
     published: str | None = None  # the name of this dataset in the table of published scores
 
     def __post_init__(self) -> None:

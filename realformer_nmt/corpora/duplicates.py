@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-AT_ONCE = 1 << 22  # hashes in memory
+AT_ONCE = 1 << 22  # number of hashes in memory
 
 
 def digest(source: str, target: str) -> bytes:

@@ -24,7 +24,7 @@ from realformer_nmt.corpora.progress import progress
 
 LARGEST = 32 << 30  # bytes of one member: ten times the largest text of WMT'14
 STATE = ".extracted.json"
-WRONG_HEADERS = (ValueError, LookupError, OverflowError, struct.error)  # from offsets and sizes that are not checked
+WRONG_HEADERS = (ValueError, LookupError, OverflowError, struct.error)  # raised for wrong offsets and sizes in headers
 DAMAGED = (EOFError, tarfile.TarError, gzip.BadGzipFile, zlib.error, zipfile.BadZipFile, RuntimeError, *WRONG_HEADERS)
 
 
@@ -142,7 +142,7 @@ def _zip_entries(archive: Path) -> Iterator[Entry]:
         if len(pack.infolist()) > tar.MOST:
             raise zipfile.BadZipFile(f"it has more than {tar.MOST:,} members")
         for info in pack.infolist():
-            kind = stat.S_IFMT(info.external_attr >> 16)  # 0 where the zip was not made on Unix
+            kind = stat.S_IFMT(info.external_attr >> 16)  # 0 if the zip was not written on Unix
             plain = kind in (0, stat.S_IFREG) and not info.is_dir()
             name = info.filename.removeprefix("./")
             yield Entry(name, info.file_size, plain, functools.partial(_unpacked, pack, info))

@@ -60,7 +60,9 @@ def fetch(
     """Return a verified file for each archive: from `archives`, from `folder`, or downloaded into `folder`."""
     if archives is not None and not archives.is_dir():
         raise UserError(f"--archives {archives} is not a folder")
-    local = {archive.name: _local(archive, folder, archives) for archive in corpus.archives}  # errors before downloads
+    local = {
+        archive.name: _local(archive, folder, archives) for archive in corpus.archives
+    }  # first, so that errors come before downloads
     return {
         archive.name: local[archive.name] or _download(archive, folder, patience, quiet) for archive in corpus.archives
     }

@@ -64,10 +64,10 @@ class Preparation:
     data: Path  # the data-bin
     source: str
     target: str
-    subwords: str  # of SUBWORDS
+    subwords: str  # one of SUBWORDS
     folder: Path | None  # of the subword model
     steps: Steps  # of cleaning raw source text, before it is split into subwords
-    hyphens: str | None  # of HYPHENS, for tokenised text
+    hyphens: str | None  # for tokenised text: aggressive or plain
     corpus: str | None = None
     prepared: Path | None = None  # the folder of `realformer-nmt prepare`
     published: str | None = None  # the name of its test set in the table of published figures

@@ -15,7 +15,7 @@ from realformer_nmt.corpora.subwords import METHODS
 OWN_FILES = "your own files, instead of CORPUS (.gz files work too)"
 TEXT = "what is done to the text (default: as CORPUS says)"
 PAIR = ("SOURCE", "TARGET")
-MOST_PIECES = 1_000_000  # beyond which learning does not end
+MOST_PIECES = 1_000_000  # with more, learning does not end
 Pair = tuple[Path, Path]
 
 

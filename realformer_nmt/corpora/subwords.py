@@ -29,7 +29,7 @@ Encoder = Callable[[list[str]], list[str]]  # lines to lines of subwords, separa
 MODEL, DICTIONARY, CODES = "sentencepiece.model", "dictionary.txt", "bpe.codes"
 FAIRSEQ_SYMBOLS = ("<s>", "<pad>", "</s>", "<unk>")
 SAMPLE = 2_500_000  # pairs that sentencepiece learns from
-TYPES = 5_000_000  # different words that are counted at a time
+TYPES = 5_000_000  # different words whose counts are in memory
 REMEMBERED = 200_000  # words; about 50 MB
 
 
@@ -52,7 +52,7 @@ def learn_sentencepiece(texts: Texts, folder: Path, size: int, _: int) -> None:
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=sample(texts, SAMPLE),
             model_writer=model,
-            vocab_size=size - len(FAIRSEQ_SYMBOLS) + 1,  # of the four, sentencepiece knows <unk>
+            vocab_size=size - len(FAIRSEQ_SYMBOLS) + 1,  # of the four symbols, sentencepiece has <unk>
             model_type="bpe",
             character_coverage=0.9998,
             byte_fallback=True,
@@ -61,7 +61,7 @@ def learn_sentencepiece(texts: Texts, folder: Path, size: int, _: int) -> None:
             bos_id=-1,
             eos_id=-1,
             pad_id=-1,
-            num_threads=16,  # a part of the model file
+            num_threads=16,  # fixed, since the model file records it
             minloglevel=2,
         )
     except RuntimeError as error:

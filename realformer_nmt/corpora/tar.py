@@ -15,8 +15,8 @@ from tarfile import TarInfo
 from typing import IO, NamedTuple
 
 LONGEST_HEAD = 1 << 16  # bytes of a long name, or of a member's pax records: a path has 4096
-MOST = 1 << 18  # members and headers
-WHOLE = 128 << 30  # bytes of all members together
+MOST = 1 << 18  # limit for the number of members and headers
+WHOLE = 128 << 30  # limit for the bytes of all members together
 BLOCK = tarfile.BLOCKSIZE
 RECORDS = (tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE)
 HEADS = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XGLTYPE, *RECORDS)
@@ -29,7 +29,7 @@ Stream = IO[bytes] | gzip.GzipFile
 class TarMember(NamedTuple):
     name: str
     size: int
-    plain: bool  # a file
+    plain: bool  # a file: no link, device or folder
     content: "Content"  # readable until the next member is read
 
 
@@ -81,7 +81,7 @@ def _members(stream: Stream) -> Iterator[TarMember]:
 
 def _head(stream: Stream) -> TarInfo | None:
     block = stream.read(BLOCK)
-    if not block.strip(b"\0"):  # the end
+    if not block.strip(b"\0"):  # the end of the archive
         return None
     head = TarInfo.frombuf(block, "utf-8", "surrogateescape")
     if head.size < 0 or head.type == tarfile.GNUTYPE_SPARSE:

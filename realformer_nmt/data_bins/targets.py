@@ -10,7 +10,7 @@ import numpy as np
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.index import AGAIN, HEADER, header
 
-LONGEST = 64  # letters of a number
+LONGEST = 64  # characters of a number
 
 
 def parts(prefix: Path) -> Iterator[Path]:

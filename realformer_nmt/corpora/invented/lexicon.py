@@ -10,7 +10,7 @@ from realformer_nmt.corpora.manifest import tomllib
 
 CASES = ("nominative", "accusative", "dative")
 GENDERS = ("der", "die", "das")
-PLURAL = 3  # the column of the plural, after those of the genders
+PLURAL = 3  # column of the plural, after the genders
 PERSONS = ("ich", "wir", "er", "sie")
 VOWELS = tuple("aeiouäöü")
 
@@ -37,7 +37,7 @@ class Noun:
 
 @dataclass(frozen=True)
 class Adjective:
-    english: tuple[str, str]  # with its comparative
+    english: tuple[str, str]  # positive and comparative
     german: tuple[str, str]
 
     def inflect(self, ending: str) -> str:
@@ -46,9 +46,9 @@ class Adjective:
 
 @dataclass(frozen=True)
 class Verb:
-    english: tuple[str, str]  # base and past, a movable particle after "|"
+    english: tuple[str, str]  # base and past; a movable particle follows "|"
     infinitive: str
-    present: str  # with er
+    present: str  # the er-form
     participle: str
     particle: str
     auxiliary: str

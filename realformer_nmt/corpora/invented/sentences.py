@@ -136,7 +136,7 @@ def existence(composer: Composer) -> Pair:
 def price(composer: Composer) -> Pair:
     verb = composer.grammar.verbs["costing"][0]
     subject = composer.noun_phrase(composer.chance.pick(verb.who), DEFINITE)
-    tense = composer.chance.pick(("present", "past")) if subject.person == "er" else "present"  # both are "they cost"
+    tense = composer.chance.pick(("present", "past")) if subject.person == "er" else "present"  # "they cost" is both
     english, german = composer.number(4000)
     amount = Fixed((f"{english} euros", f"{german} Euro"), "amount", "sie")
     clause = Clause(subject, verb, tense, what=amount, time=composer.time(tense))
