@@ -1,4 +1,4 @@
-"""The last stage: fairseq's own binarisation, fairseq-preprocess, and a check that it lost no line."""
+"""The last stage of prepare: fairseq-preprocess, and a check that it lost no line."""
 
 import contextlib
 import os
@@ -19,21 +19,25 @@ from realformer_nmt.data_bins.index import HEADER
 def command(
     texts: Path, languages: tuple[str, str], folder: Path, workers: int, dictionaries: Sequence[Path], joined: bool
 ) -> list[str]:
-    """Of the splits that have a line; `dictionaries`, of the source and of the target or one of both, are taken over,
-    without them fairseq counts the training text."""
+    """Build the argv of fairseq-preprocess for the splits that are not empty.
+
+    `dictionaries` are one for both languages, or the source's and the target's. Without them fairseq builds its
+    dictionaries from the training text."""
     source, target = languages
     present = [name for name in splits(texts, source) if (texts / f"{name}.{source}").stat().st_size]
-    prefixes = {name: str(texts / name) for name in present if not is_test(name)}
     tests = ",".join(str(texts / name) for name in present if is_test(name))
-    return program(
-        "fairseq_cli.preprocess",
-        *("--source-lang", source, "--target-lang", target),
-        *(word for name, prefix in prefixes.items() for word in (f"--{name}pref", prefix)),
-        *(["--testpref", tests] if tests else []),
-        *("--destdir", str(folder), "--workers", str(workers)),
-        *(["--joined-dictionary"] if joined else []),
-        *(word for pair in zip(("--srcdict", "--tgtdict"), map(str, dictionaries), strict=False) for word in pair),
-    )
+    options = ["--source-lang", source, "--target-lang", target]
+    for name in present:
+        if not is_test(name):
+            options += [f"--{name}pref", str(texts / name)]
+    if tests:
+        options += ["--testpref", tests]
+    options += ["--destdir", str(folder), "--workers", str(workers)]
+    if joined:
+        options.append("--joined-dictionary")
+    for option, dictionary in zip(("--srcdict", "--tgtdict"), dictionaries, strict=False):
+        options += [option, str(dictionary)]
+    return program("fairseq_cli.preprocess", *options)
 
 
 def binarise(
@@ -46,20 +50,20 @@ def binarise(
     tokens: int | None = None,
     quiet: bool = False,
 ) -> dict[str, int]:
-    """The number of lines of each split in the data-bin; `tokens` are what the progress bar goes up to."""
-    words = command(texts, languages, folder, workers, dictionaries, joined)
+    """Run fairseq-preprocess and return the number of lines of each split; `tokens` is the end of the progress bar."""
+    argv = command(texts, languages, folder, workers, dictionaries, joined)
     environment = {"OMP_NUM_THREADS": "1", **os.environ}
     with tempfile.TemporaryFile() as output, progress("data-bin", tokens and 2 * tokens, quiet=quiet) as bar:
-        process = subprocess.Popen(words, env=environment, stdout=output, stderr=output, **dying_with_us())
+        process = subprocess.Popen(argv, env=environment, stdout=output, stderr=output, **dying_with_us())
         running = True
         while running:
             running = not ended(process)
             bar.update(min(written(folder), bar.total or sys.maxsize) - bar.n)
         output.seek(0)
-        told = "\n".join(output.read().decode(errors="replace").strip().splitlines()[-15:])
+        message = "\n".join(output.read().decode(errors="replace").strip().splitlines()[-15:])
     if process.returncode:
-        raise UserError(f"fairseq-preprocess ended with status {process.returncode}:\n{told}")
-    (folder / "preprocess.log").unlink(missing_ok=True)  # times and paths
+        raise UserError(f"fairseq-preprocess ended with status {process.returncode}:\n{message}")
+    (folder / "preprocess.log").unlink(missing_ok=True)  # it contains times and paths
     pair = "-".join(languages)
     counts: dict[str, int] = {}
     for name in splits(texts, languages[0]):
@@ -71,14 +75,14 @@ def binarise(
 
 
 def ended(process: "subprocess.Popen[bytes]") -> bool:
-    """It waits half a second at most."""
+    """Wait half a second at most and return whether the process has ended."""
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(0.5)
     return process.returncode is not None
 
 
 def written(folder: Path) -> int:
-    """The parts that fairseq-preprocess's processes write come and go."""
+    """Return how many bytes of .bin files there are; fairseq's processes create and remove parts meanwhile."""
     total = 0
     for file in folder.glob("*.bin"):
         with contextlib.suppress(FileNotFoundError):

@@ -1,8 +1,9 @@
-"""What the papers' protocol does to text before it is split into subwords.
+"""Cleaning of text before it is split into subwords, by the papers' protocol.
 
-Punctuation is normalised a block of lines at a time, on bytes: the rules are sacremoses' table of those in Moses'
-normalize-punctuation.perl, which works on bytes and sees the line's end, so a full stop before the quotation mark that
-ends a German or French line moves behind it. Whitespace of every kind becomes one space, for fairseq splits there.
+Punctuation is normalised on bytes, a block of lines at a time. The rules are those of Moses'
+normalize-punctuation.perl, from sacremoses' table. The script works on bytes and sees the end of the line, so a full
+stop before a quotation mark at the end of a German or French line moves behind it. Whitespace of every kind becomes
+one space, since fairseq splits at all of it.
 """
 
 import functools
@@ -22,7 +23,7 @@ UNPRINTED = regex.compile(r"\p{C}")
 LITERAL = re.compile(rb"(?:\\[^\w\s]|[^\\()\[\]+*?.])+")
 LONGEST_WORD = 1000  # characters, as in Moses' clean-corpus-n.perl
 Rule = Callable[[bytes], bytes]
-Hyphens = Literal["aggressive", "plain"]  # tokens of their own or parts of words
+Hyphens = Literal["aggressive", "plain"]  # hyphens are separate tokens, or parts of words
 
 
 @functools.cache
@@ -34,7 +35,7 @@ def punctuation_rules(language: str) -> tuple[Rule, ...]:
 
 
 def rule(pattern: bytes, replacement: bytes) -> Rule:
-    """The quickest way to apply a substitution to many lines, none of which it joins."""
+    """Return the fastest function that applies a substitution to a block of lines without joining lines."""
     if pattern == b" +":
         return single_spaces
     if LITERAL.fullmatch(pattern):
@@ -54,18 +55,18 @@ def normalise_punctuation(block: bytes, language: str) -> bytes:
 
 @dataclass(frozen=True)
 class Steps:
-    """What happens to one text, in this order."""
+    """Steps of cleaning one text, in this order."""
 
     language: str
     normalise_punctuation: bool = False
-    straight_apostrophes: bool = False  # the papers' only mending of test sets
+    straight_apostrophes: bool = False  # the only change that the papers make to test sets
     remove_nonprinting: bool = False
-    tokenise: Hyphens | None = None  # by Moses
+    tokenise: Hyphens | None = None  # by Moses' rules
     lowercase: bool = False
 
 
 def cleaned(block: bytes, steps: Steps) -> list[str]:
-    """As many lines as came in, whatever they hold."""
+    """Return the cleaned lines of a block, as many as it has."""
     if steps.normalise_punctuation:
         block = normalise_punctuation(block, steps.language)
     if steps.straight_apostrophes:
@@ -79,13 +80,15 @@ def cleaned(block: bytes, steps: Steps) -> list[str]:
 
 
 def fault(source: str, target: str, lengths: Lengths | None) -> str | None:
-    """Why a pair of lines with single spaces is dropped, if it is; Moses' clean-corpus-n.perl asks in this order."""
+    """Return why a pair of lines is dropped, or None; checks and their order are those of Moses' clean-corpus-n.perl.
+
+    The lines are cleaned: words are separated by single spaces."""
     if not source or not target:
         return "empty"
     if lengths is None:
         return None
-    ours, theirs = source.count(" ") + 1, target.count(" ") + 1
-    shorter, longer = (ours, theirs) if ours < theirs else (theirs, ours)
+    source_tokens, target_tokens = source.count(" ") + 1, target.count(" ") + 1
+    shorter, longer = min(source_tokens, target_tokens), max(source_tokens, target_tokens)
     if longer > lengths.max:
         return "too_long"
     if shorter < lengths.min:

@@ -1,4 +1,4 @@
-"""What a corpus is: archives, the texts in them, and the protocol by which they become training data."""
+"""The description of a corpus: archives, the texts in them, and the protocol that turns them into training data."""
 
 import math
 import re
@@ -9,20 +9,20 @@ from urllib.parse import unquote, urlsplit
 
 from realformer_nmt.common import safe_names
 
-# text: a segment a line; gzip: the same, compressed; sgm: <seg id="..."> lines, as in .sgm and in IWSLT's .xml files;
+# text: one segment per line; gzip: the same, compressed; sgm: lines of <seg id="...">, in .sgm and IWSLT's .xml files;
 # tags: IWSLT's train.tags files, segments between lines of <url>, <talkid>, <keywords> ...
 Format = Literal["text", "gzip", "sgm", "tags"]
 
 
 @dataclass(frozen=True)
 class Packing:
-    """One file that holds an archive's members: every URL, best first, serves these very bytes."""
+    """One file with an archive's members; every URL, best first, serves the same bytes."""
 
     urls: tuple[str, ...]
     bytes: int | None = None
     sha256: str | None = None
     md5: str | None = None
-    file: str | None = None  # its name on disk, where the URLs' last component is taken by another packing
+    file: str | None = None  # its name on disk, if another packing has the last component of the URLs
 
     def __post_init__(self) -> None:
         _demand(bool(self.urls) and len(set(self.urls)) == len(self.urls), "urls", "at least one URL, each once")
@@ -33,8 +33,8 @@ class Packing:
         _demand(self.bytes is None or self.bytes > 0, "bytes", "more than 0", self.bytes)
         for key, digits in ("sha256", 64), ("md5", 32):
             value = getattr(self, key)
-            wanted = f"{digits} hexadecimal digits in lower case"
-            _demand(value is None or re.fullmatch(f"[0-9a-f]{{{digits}}}", value) is not None, key, wanted, value)
+            allowed = f"{digits} hexadecimal digits in lower case"
+            _demand(value is None or re.fullmatch(f"[0-9a-f]{{{digits}}}", value) is not None, key, allowed, value)
         _demand(bool(self.sha256 or self.md5), "sha256", "this or md5, without which no file can be trusted")
 
     @property
@@ -43,20 +43,20 @@ class Packing:
 
     @property
     def served(self) -> tuple[str, ...]:
-        """Names that its servers give it, as far as they are names of files."""
+        """The names in its URLs that are valid file names."""
         return tuple(filter(safe_names.is_plain, map(_last, self.urls)))
 
     @property
     def check(self) -> tuple[str, str]:
-        """Hash function and digest; md5 only where no sha256 is known: different people recorded them."""
+        """Hash function and digest: sha256 if there is one, else md5."""
         return ("sha256", self.sha256) if self.sha256 else ("md5", str(self.md5))
 
 
 @dataclass(frozen=True)
 class Archive:
-    """The same members may be packed more than once, as tgz and as zip; the first packing is preferred."""
+    """A set of members, in one or more packings such as tgz and zip; the first packing is preferred."""
 
-    name: str  # of a folder, too
+    name: str  # also of the folder it is extracted to
     packings: tuple[Packing, ...]
 
     def __post_init__(self) -> None:
@@ -65,7 +65,7 @@ class Archive:
 
 @dataclass(frozen=True)
 class Member:
-    """In a manifest `archive:path`; the one member of an archive that is a single file is named as that file."""
+    """A text in an archive, `archive:path` in a manifest; if the archive is a single file, the path is its name."""
 
     archive: str
     path: str
@@ -91,17 +91,17 @@ class Part:
     source: Member
     target: Member
     format: Format = "text"
-    subset: str | None = None  # of the data-bin, for test data: test, or test1, test2 ...
+    subset: str | None = None  # of the data-bin, for test data alone: test, test1, test2 ...
 
     def __post_init__(self) -> None:
-        known = self.subset is None or re.fullmatch("test([1-9][0-9]?)?", self.subset)
-        _demand(bool(known), "subset", "test, test1, test2 ...", self.subset)
+        valid = self.subset is None or re.fullmatch("test([1-9][0-9]?)?", self.subset)
+        _demand(bool(valid), "subset", "test, test1, test2 ...", self.subset)
         _demand(self.source != self.target, "target", "another text than the source", self.target.path)
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Every n-th pair of the training texts is validation data, counted before or after cleaning."""
+    """Use of every n-th training pair as validation data, counted before or after cleaning."""
 
     every: int
     counted: Literal["before_cleaning", "after_cleaning"]
@@ -112,7 +112,7 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Lengths:
-    """A pair stays if both sides have `min` to `max` tokens and neither has more than `ratio` times the other's."""
+    """Length filter: both sides have `min` to `max` tokens, and neither has more than `ratio` times the other's."""
 
     min: int
     max: int
@@ -127,11 +127,11 @@ class Lengths:
 
 @dataclass(frozen=True)
 class TextProtocol:
-    """How the papers' figures were made: Moses' steps, the length filter, the number of BPE merges."""
+    """The papers' text processing: Moses' steps, the length filter, the number of BPE merges."""
 
     normalise_punctuation: bool  # of training and validation data
-    remove_nonprinting: bool  # of the same
-    normalise_test: bool  # both of these for the test data too
+    remove_nonprinting: bool  # from training and validation data
+    normalise_test: bool  # whether both steps apply to test data too
     aggressive_hyphens: bool
     lowercase: bool
     bpe: int
@@ -153,7 +153,7 @@ class Corpus:
     protocol: TextProtocol
     valid: tuple[Part, ...] = ()
     test: tuple[Part, ...] = ()
-    held_out: HeldOut | None = None  # instead of valid
+    held_out: HeldOut | None = None  # as an alternative to valid
     published: str | None = None  # the name of this dataset in the table of published scores
 
     def __post_init__(self) -> None:
@@ -167,11 +167,11 @@ class Corpus:
         _demand(not named, "subset", "a key of [[test]] alone", named and named[0])
         _, _, *tests = self.splits()
         counted = ["test", *(f"test{number}" for number in range(1, len(tests)))]
-        whole = tests == counted and (len(tests) == 1 or all(map(self.splits().get, tests)))
-        _demand(whole, "subset", f"{', '.join(counted)}, each of one part or more", ", ".join(tests))
+        complete = tests == counted and (len(tests) == 1 or all(map(self.splits().get, tests)))
+        _demand(complete, "subset", f"{', '.join(counted)}, each of one part or more", ", ".join(tests))
         members = [member for part in self.parts for member in (part.source, part.target)]
-        again = _twice([str(member) for member in members])
-        _demand(again is None, "train, valid, test", "each text once", again)
+        twice = _twice([str(member) for member in members])
+        _demand(twice is None, "train, valid, test", "each text once", twice)
         twice = _twice([packing.name for archive in self.archives for packing in archive.packings])
         _demand(twice is None, "archives", "each file name once (`file` gives a packing another)", twice)
         twice = _twice([archive.name for archive in self.archives])
@@ -182,19 +182,19 @@ class Corpus:
         return self.train + self.valid + self.test
 
     def splits(self) -> dict[str, tuple[Part, ...]]:
-        """train, valid, test, and further test sets in the order of their numbers."""
+        """Return the parts of train, valid, test, and further test sets in the order of their numbers."""
         names = ["test", *sorted({part.subset for part in self.test if part.subset} - {"test"}, key=_number)]
         tests = {name: tuple(part for part in self.test if (part.subset or "test") == name) for name in names}
         return {"train": self.train, "valid": self.valid, **tests}
 
     def members(self, archive: str) -> tuple[str, ...]:
-        """The paths wanted from an archive, in the order in which they are first named."""
+        """Return the paths of an archive that the parts name, in their order."""
         sides = [side for part in self.parts for side in (part.source, part.target)]
         return tuple(side.path for side in sides if side.archive == archive)
 
 
 def _twice(names: Sequence[str]) -> str | None:
-    """The first that a disk may take for one before it."""
+    """Return the first name that a file system may confuse with an earlier one."""
     same = [safe_names.folded(name) for name in names]
     return next((name for number, name in enumerate(names) if same[number] in same[:number]), None)
 
@@ -203,9 +203,9 @@ def _last(url: str) -> str:
     return unquote(urlsplit(url).path).rpartition("/")[2]
 
 
-def _name(key: str, kind: Callable[[str], str], given: str) -> None:
+def _name(key: str, kind: Callable[[str], str], value: str) -> None:
     try:
-        kind(given)
+        kind(value)
     except ValueError as error:
         raise ValueError(f"{key} = {error}") from error
 
@@ -214,6 +214,6 @@ def _number(subset: str) -> int:
     return int(subset.removeprefix("test") or 0)
 
 
-def _demand(condition: bool, key: str, allowed: str, given: object = None) -> None:
+def _demand(condition: bool, key: str, allowed: str, value: object = None) -> None:
     if not condition:
-        raise ValueError(f"{key}{'' if given is None else f' = {given!r}'}: allowed is {allowed}")
+        raise ValueError(f"{key}{'' if value is None else f' = {value!r}'}: allowed is {allowed}")

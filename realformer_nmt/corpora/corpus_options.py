@@ -1,4 +1,4 @@
-"""The options that say how text becomes what a model reads: a prepared folder, or the data-bin and its subwords."""
+"""The options for reading text as a model does: a prepared folder, or the data-bin and its subwords."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Literal
 from realformer_nmt.common.option import option
 from realformer_nmt.common.request import Request
 
-SUBWORDS = ("sentencepiece", "moses_bpe", "none")  # the rows of corpora/surface.py, which imports much
+SUBWORDS = ("sentencepiece", "moses_bpe", "none")  # the keys of SURFACES in surface.py, whose import is slow
 GROUP = "the corpus: a prepared folder, or the other options"
 
 

@@ -1,4 +1,4 @@
-"""One archive from the first of its URLs that delivers it: resumed, checked while it streams, renamed when right."""
+"""The download of one archive: resumed, from the first URL that delivers it, checked, and then renamed."""
 
 import time
 from collections.abc import Callable
@@ -14,11 +14,11 @@ from realformer_nmt.corpora.progress import progress
 from realformer_nmt.corpora.response import Answer, CutError, MisplacedError, RefusedError, TransferError, get
 
 LARGEST = 32 << 30  # bytes: ten times the largest archive of WMT'14
-PROGRESS = 1 << 20  # an attempt that got so many bytes further was no vain one
+PROGRESS = 1 << 20  # bytes: an attempt that got as many resets the delays
 
 
 class UnavailableError(Exception):
-    """No URL delivered the file; one reason each."""
+    """A file that no URL delivered, with one reason per URL."""
 
     def __init__(self, reasons: list[str]) -> None:
         super().__init__("\n".join(reasons))
@@ -28,7 +28,7 @@ class UnavailableError(Exception):
 @dataclass(frozen=True)
 class Patience:
     delays: tuple[float, ...] = (1, 2, 4, 8, 16)  # seconds before the second attempt, the third ...
-    stall: float = 60  # seconds in which less than `least` bytes end an attempt
+    stall: float = 60  # seconds; fewer than `least` bytes in them end an attempt
     least: int = 1 << 16
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
@@ -38,7 +38,7 @@ PATIENCE = Patience()
 
 
 def download(packing: Packing, folder: Path, patience: Patience = PATIENCE, quiet: bool = False) -> Path:
-    """FOLDER/NAME, whose bytes have the length and hash of the packing; FOLDER/NAME.part stays if no URL delivers."""
+    """Download FOLDER/NAME and check its length and hash; if no URL delivers, FOLDER/NAME.part stays."""
     reasons = []
     with (
         Partial(folder / packing.name, packing.check[0], packing.bytes) as partial,
@@ -56,7 +56,7 @@ def download(packing: Packing, folder: Path, patience: Patience = PATIENCE, quie
 
 @dataclass
 class _Transfer:
-    """All attempts with one URL; `foreign` while the part holds bytes that it did not send."""
+    """All attempts with one URL; `foreign` while the partial file has bytes from an earlier run or another URL."""
 
     url: str
     packing: Packing
@@ -86,7 +86,7 @@ class _Transfer:
 
     def _attempt(self, pace: Callable[[], Pace]) -> None:
         try:
-            if self.partial.size != self.packing.bytes:  # all is there where the last run ended before it renamed it
+            if self.partial.size != self.packing.bytes:  # complete if the last run ended just before renaming
                 with get(self.url, self.partial.size, pace) as answer:
                     self._take(answer)
         except MisplacedError:
@@ -96,33 +96,33 @@ class _Transfer:
 
     def _take(self, answer: Answer) -> None:
         expected = self.packing.bytes
-        if expected is not None and answer.whole not in (None, expected):
-            raise RefusedError(f"offers {answer.whole:,} bytes, expected are {expected:,}")
-        whole = expected or answer.whole
-        most = LARGEST if whole is None else whole
+        if expected is not None and answer.length not in (None, expected):
+            raise RefusedError(f"offers {answer.length:,} bytes, expected are {expected:,}")
+        length = expected or answer.length
+        most = LARGEST if length is None else length
         if most > LARGEST:
             raise RefusedError(f"offers {most:,} bytes, more than the {LARGEST:,} that are allowed")
         if answer.start != self.partial.size:
             self._restart()
-        self.bar.total = whole
+        self.bar.total = length
         for chunk in answer.chunks:
             if self.partial.size + len(chunk) > most:
                 self._restart()
                 raise RefusedError(f"sends more than the {most:,} bytes that are expected")
             self.partial.append(chunk)
             self.bar.update(len(chunk))
-        if whole is not None and self.partial.size < whole:
-            raise CutError(f"was cut after {self.partial.size:,} of {whole:,} bytes")
+        if length is not None and self.partial.size < length:
+            raise CutError(f"was cut after {self.partial.size:,} of {length:,} bytes")
 
     def _check(self) -> None:
-        """A wrong file is not kept; if a part of it came from elsewhere, this URL is asked for all of it."""
+        """Raise if the hash is wrong, and discard the bytes; retry this URL if some of them are not from it."""
         algorithm, expected = self.packing.check
-        found, size = self.partial.hexdigest, self.partial.size
-        if found == expected:
+        actual, size = self.partial.hexdigest, self.partial.size
+        if actual == expected:
             return
         kind = CutError if self.foreign else RefusedError
         self._restart()
-        raise kind(f"{self.packing.name}: {algorithm} of the {size:,} bytes is {found}, expected is {expected}")
+        raise kind(f"{self.packing.name}: {algorithm} of the {size:,} bytes is {actual}, expected is {expected}")
 
     def _restart(self) -> None:
         self.partial.restart()

@@ -1,4 +1,4 @@
-"""Exact repetitions of pairs, found on disk: eight bytes a pair in a file, a slice of them at a time in memory."""
+"""Search for repeated pairs on disk: a file holds eight bytes per pair, memory a slice of them at a time."""
 
 import hashlib
 from collections.abc import Iterator
@@ -6,16 +6,16 @@ from pathlib import Path
 
 import numpy as np
 
-AT_ONCE = 1 << 22  # hashes in memory
+AT_ONCE = 1 << 22  # number of hashes in memory
 
 
 def digest(source: str, target: str) -> bytes:
-    """Two of 40 million different pairs are taken for equal with a probability of 4 in 100,000."""
+    """Return a hash of eight bytes: among 40 million different pairs, two collide with probability 4 in 100,000."""
     return hashlib.blake2b(f"{source}\n{target}".encode(), digest_size=8).digest()
 
 
 def repetitions(digests: Path, at_once: int = AT_ONCE) -> np.ndarray:
-    """For every pair whether the same one came before it, as a bit (numpy.packbits) a pair."""
+    """Return one bit per pair (numpy.packbits), set where the same pair came before."""
     number = digests.stat().st_size // 8
     if not number:
         return np.zeros(0, dtype=np.uint8)
@@ -23,14 +23,16 @@ def repetitions(digests: Path, at_once: int = AT_ONCE) -> np.ndarray:
     slices = -(-number // at_once)
     repeated = np.zeros(number, dtype=bool)
     for part in range(slices):
-        places = np.concatenate(list(places_of(values, part, slices, at_once)))
-        chosen = values[places]
-        order = np.argsort(chosen, kind="stable")  # equal ones keep the order in which they came
-        ordered = chosen[order]
-        repeated[places[order[1:][ordered[1:] == ordered[:-1]]]] = True
+        indices = np.concatenate(list(indices_of(values, part, slices, at_once)))
+        hashes = values[indices]
+        order = np.argsort(hashes, kind="stable")  # equal hashes keep the order in which they came
+        ordered = hashes[order]
+        later = order[1:][ordered[1:] == ordered[:-1]]  # all but the first of equal ones
+        repeated[indices[later]] = True
     return np.packbits(repeated)
 
 
-def places_of(values: np.ndarray, part: int, slices: int, at_once: int) -> Iterator[np.ndarray]:
+def indices_of(values: np.ndarray, part: int, slices: int, at_once: int) -> Iterator[np.ndarray]:
+    """Yield the indices of the values whose remainder by `slices` is `part`."""
     for start in range(0, len(values), at_once):
         yield start + np.flatnonzero(values[start : start + at_once] % np.uint64(slices) == part)

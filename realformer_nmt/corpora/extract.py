@@ -1,4 +1,4 @@
-"""The wanted members of a tar, tgz or zip, each written once and renamed when it is whole; nothing else is taken."""
+"""Extraction of named members of a tar, tgz or zip: each is written once and renamed when it is complete."""
 
 import contextlib
 import difflib
@@ -24,14 +24,12 @@ from realformer_nmt.corpora.progress import progress
 
 LARGEST = 32 << 30  # bytes of one member: ten times the largest text of WMT'14
 STATE = ".extracted.json"
-DAMAGED = (
-    *(EOFError, tarfile.TarError, gzip.BadGzipFile, zlib.error, zipfile.BadZipFile, RuntimeError),
-    *(ValueError, LookupError, OverflowError, struct.error),  # where a header points anywhere
-)
+WRONG_HEADERS = (ValueError, LookupError, OverflowError, struct.error)  # raised for wrong offsets and sizes in headers
+DAMAGED = (EOFError, tarfile.TarError, gzip.BadGzipFile, zlib.error, zipfile.BadZipFile, RuntimeError, *WRONG_HEADERS)
 
 
 class Entry(NamedTuple):
-    """What an archive says of one of its members."""
+    """A member, as its archive describes it."""
 
     name: str
     size: int
@@ -42,7 +40,9 @@ class Entry(NamedTuple):
 def extract(
     archive: Path, members: Sequence[str], folder: Path, *, largest: int = LARGEST, quiet: bool = False
 ) -> dict[str, Path]:
-    """FOLDER/MEMBER for each; an archive that is a single file is its own one member, and stays where it is."""
+    """Return the path FOLDER/MEMBER of each member, extracted if need be.
+
+    A file that is no archive is its own single member, and stays where it is."""
     entries_of = next((entries for suffix, entries in ENTRIES.items() if archive.name.endswith(suffix)), None)
     if entries_of is None:
         _demand_none(archive, set(members) - {archive.name}, [archive.name])
@@ -56,20 +56,20 @@ def extract(
     try:
         for entry in entries_of(archive) if missing else ():
             names.append(entry.name)
-            if entry.size > largest:  # of a member that nobody wants too: a compressed one has to be read over
+            if entry.size > largest:  # even one that is not extracted: to pass it, a compressed one is read
                 raise UserError(
                     f"{archive}: {entry.name} has {entry.size:,} bytes, more than the {largest:,} that are allowed"
                 )
             if entry.name in missing:
                 _demand_file(archive, entry)
-                with state.begun():
+                with state.recorded():
                     _write(entry, paths[entry.name], quiet)
                 state.add(entry.name, entry.size)
                 missing.remove(entry.name)
             if not missing:
                 break
     except OSError as error:
-        if error.errno != errno.EINVAL and not isinstance(error, DAMAGED):  # zipfile seeks before the file's begin
+        if error.errno != errno.EINVAL and not isinstance(error, DAMAGED):  # zipfile seeks before the start of the file
             raise
         raise _damaged(archive, error) from error
     except DAMAGED as error:
@@ -83,7 +83,7 @@ def _damaged(archive: Path, error: Exception) -> UserError:
 
 
 class State:
-    """Which members of this very archive are whole, in a file beside them; those of another have to be redone."""
+    """Record of the complete members of one archive, in a file beside them; members of another are extracted again."""
 
     def __init__(self, archive: Path, folder: Path) -> None:
         status = archive.stat()
@@ -91,23 +91,23 @@ class State:
         self._archive = [archive.name, status.st_size, status.st_mtime_ns]
         self._sizes: dict[str, int] = {}
         if self._file.is_file():
-            kept = json_records.read(self._file, "remove it to extract all again", {"archive": list, "sizes": dict})
-            if kept["archive"] == self._archive:
-                self._sizes = kept["sizes"]
+            record = json_records.read(self._file, "remove it to extract all again", {"archive": list, "sizes": dict})
+            if record["archive"] == self._archive:
+                self._sizes = record["sizes"]
 
     def holds(self, member: str, path: Path) -> bool:
         return path.is_file() and path.stat().st_size == self._sizes.get(member)
 
     def check_free(self, paths: Collection[Path]) -> None:
-        """What is there before there is a state is not ours."""
+        """Raise if a path exists although there is no record yet: the file is the user's."""
         outputs.check_record(self._file, "fetch")
         if not self._file.is_file():
             for path in paths:
                 outputs.check_free(path, "fetch")
 
     @contextlib.contextmanager
-    def begun(self) -> Iterator[None]:
-        """Around the writing of a member: a state is there before the first one, for a run that is killed."""
+    def recorded(self) -> Iterator[None]:
+        """Write a record before the first member is written, so that a killed run has one; remove it on failure."""
         first = not self._file.is_file()
         if first:
             self._write()
@@ -128,8 +128,9 @@ class State:
 
 
 def _tar_entries(archive: Path) -> Iterator[Entry]:
-    for found in tar.members(archive):
-        yield Entry(found.name.removeprefix("./"), found.size, found.plain, functools.partial(_itself, found.content))
+    for member in tar.members(archive):
+        name = member.name.removeprefix("./")
+        yield Entry(name, member.size, member.plain, functools.partial(_itself, member.content))
 
 
 def _itself(content: tar.Content) -> AbstractContextManager[tar.Content]:
@@ -141,15 +142,17 @@ def _zip_entries(archive: Path) -> Iterator[Entry]:
         if len(pack.infolist()) > tar.MOST:
             raise zipfile.BadZipFile(f"it has more than {tar.MOST:,} members")
         for info in pack.infolist():
-            kind = stat.S_IFMT(info.external_attr >> 16)  # 0 where the zip was not made on Unix
+            kind = stat.S_IFMT(info.external_attr >> 16)  # 0 if the zip was not written on Unix
             plain = kind in (0, stat.S_IFREG) and not info.is_dir()
-            yield Entry(
-                info.filename.removeprefix("./"), info.file_size, plain, functools.partial(_unpacked, pack, info)
-            )
+            name = info.filename.removeprefix("./")
+            yield Entry(name, info.file_size, plain, functools.partial(_unpacked, pack, info))
 
 
 def _unpacked(pack: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # LZMA takes the memory that it asks for
+    if info.compress_type not in (
+        zipfile.ZIP_STORED,
+        zipfile.ZIP_DEFLATED,
+    ):  # LZMA would allocate any memory that a file asks for
         raise zipfile.BadZipFile(f"{info.filename} is neither stored nor deflated")
     return pack.open(info)
 

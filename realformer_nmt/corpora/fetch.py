@@ -1,4 +1,4 @@
-"""`realformer-nmt fetch CORPUS --folder DIR`: download a corpus and take the texts out of its archives."""
+"""`realformer-nmt fetch CORPUS --folder DIR`: download a corpus and extract the texts of its archives."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ REQUEST = FetchRequest
 def fetch_texts(
     corpus: Corpus, folder: Path, archives: Path | None = None, *, patience: Patience = PATIENCE, quiet: bool = False
 ) -> dict[Member, Path]:
-    """Every text of the corpus as a file under FOLDER/texts/ARCHIVE, still gzipped if its member is."""
+    """Fetch and extract a corpus, and return the path of each text: FOLDER/texts/ARCHIVE/PATH, gzipped if it was."""
     files = fetch(corpus, folder / "archives", archives, patience=patience, quiet=quiet)
     texts = {}
     for name, file in files.items():
@@ -57,26 +57,29 @@ def fetch_texts(
 def fetch(
     corpus: Corpus, folder: Path, archives: Path | None = None, *, patience: Patience = PATIENCE, quiet: bool = False
 ) -> dict[str, Path]:
-    """A verified file for each archive: from `archives`, where it stays, from `folder`, or downloaded into it."""
+    """Return a verified file for each archive: from `archives`, from `folder`, or downloaded into `folder`."""
     if archives is not None and not archives.is_dir():
         raise UserError(f"--archives {archives} is not a folder")
-    local = {archive.name: _local(archive, folder, archives) for archive in corpus.archives}  # errors before downloads
+    local = {
+        archive.name: _local(archive, folder, archives) for archive in corpus.archives
+    }  # first, so that errors come before downloads
     return {
         archive.name: local[archive.name] or _download(archive, folder, patience, quiet) for archive in corpus.archives
     }
 
 
 def _local(archive: Archive, folder: Path, archives: Path | None) -> Path | None:
-    wrong = []
+    """Return a verified file of the archive that is on disk, if there is one; raise if another file has its name."""
+    mismatches = []
     for path, packing in _candidates(archive, folder, archives):
-        complaint = mismatch(path, packing)
-        if complaint is None:
+        difference = mismatch(path, packing)
+        if difference is None:
             return path
-        if path.name == packing.name:  # a name that only the server gives, dev.tgz, may be that of something else
-            wrong.append(complaint)
-    if not wrong:
+        if path.name == packing.name:  # names from URLs alone, such as dev.tgz, may belong to unrelated files
+            mismatches.append(difference)
+    if not mismatches:
         return None
-    listed = "; ".join(wrong)
+    listed = "; ".join(mismatches)
     raise UserError(f"archive {archive.name}: another file has its name: {listed}; move it elsewhere")
 
 
@@ -102,11 +105,11 @@ def _candidates(archive: Archive, folder: Path, archives: Path | None) -> Iterat
 
 
 def mismatch(path: Path, packing: Packing) -> str | None:
-    """How a file differs from the packing it should be."""
+    """Return how a file differs from the packing that it should be, or None."""
     size = path.stat().st_size
     if packing.bytes not in (None, size):
         return f"{path}: has {size:,} bytes, expected are {packing.bytes:,}"
     algorithm, expected = packing.check
     with path.open("rb") as stream:
-        found = digest(stream, algorithm).hexdigest()
-    return None if found == expected else f"{path}: {algorithm} is {found}, expected is {expected}"
+        actual = digest(stream, algorithm).hexdigest()
+    return None if actual == expected else f"{path}: {algorithm} is {actual}, expected is {expected}"

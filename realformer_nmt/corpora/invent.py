@@ -1,4 +1,4 @@
-"""`realformer-nmt invent`: an English-German corpus that nobody has to download, made of a small grammar."""
+"""`realformer-nmt invent`: a synthetic English-German corpus from a small grammar, without a download."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +55,7 @@ def run(request: InventRequest) -> int:
     made_from = stage.begin()
     sentences = iter(pairs(sum(sizes.values()), request.seed, *(["hard"] if request.hard else [])))
     with stage.claimed(*files):
-        for split in reversed(sizes):  # so that the test set is the same whatever the size of the training set
+        for split in reversed(sizes):  # so that the test set does not depend on the size of the training set
             write(request.folder, split, [next(sentences) for _ in range(sizes[split])])
     stage.write(made_from, {"invented": sizes}, files)
     print(f"{request.folder}: " + ", ".join(f"{size:,} pairs in {split}" for split, size in sizes.items()))
@@ -63,13 +63,13 @@ def run(request: InventRequest) -> int:
 
 
 def pairs(number: int, seed: int, *more: str) -> list[Pair]:
-    """As many, each with an English sentence of its own; `more` goes on with the grammar."""
+    """Return that many pairs, no English sentence twice; `more` are grammar files beside grammar.toml."""
     composer = Composer(Chance(seed), *more)
-    found: dict[str, str] = {}
-    while len(found) < number:
+    translations: dict[str, str] = {}
+    while len(translations) < number:
         english, german = sentence(composer)
-        found.setdefault(english, german)
-    return list(found.items())
+        translations.setdefault(english, german)
+    return list(translations.items())
 
 
 def write(folder: Path, split: str, lines: list[Pair]) -> None:

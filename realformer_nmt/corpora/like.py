@@ -1,4 +1,4 @@
-"""Text that is prepared as other text was: in the same languages, by the same steps, subwords and dictionaries."""
+"""Option --like of prepare: the languages, steps, subwords and dictionaries of an earlier preparation."""
 
 import filecmp
 import shutil
@@ -12,10 +12,12 @@ from realformer_nmt.corpora.prepare_request import PrepareRequest
 from realformer_nmt.corpora.subwords import METHODS
 from realformer_nmt.data_bins.note import NAME, demand_prepared, verify
 
-SAID = ("corpus", "source", "target", "subwords", "vocabulary")  # what the folder says
+IN_FOLDER = ("corpus", "source", "target", "subwords", "vocabulary")  # options whose values the folder holds
 
 
 class Like(NamedTuple):
+    """A prepared folder that another preparation follows."""
+
     folder: Path
     report: Report
 
@@ -23,9 +25,9 @@ class Like(NamedTuple):
         return {name: self.folder / "subwords" / name for name in METHODS[self.report.subwords].files}
 
     def dictionaries(self) -> list[Path]:
-        """One for both languages, where it is joined."""
-        sides = (self.report.source, self.report.target)
-        source, target = (self.folder / "data-bin" / f"dict.{side}.txt" for side in sides)
+        """Return the dictionaries of source and target, or one if they are equal."""
+        source = self.folder / "data-bin" / f"dict.{self.report.source}.txt"
+        target = self.folder / "data-bin" / f"dict.{self.report.target}.txt"
         return [source] if filecmp.cmp(source, target, shallow=False) else [source, target]
 
     def inputs(self) -> dict[str, Path]:
@@ -38,7 +40,8 @@ class Like(NamedTuple):
 
 
 def read(request: PrepareRequest, folder: Path) -> Like:
-    for name in SAID:
+    """Read a prepared folder; raise if the request has an option that the folder decides, or if a file has changed."""
+    for name in IN_FOLDER:
         if getattr(request, name) is not None:
             option = "CORPUS" if name == "corpus" else f"--{name}"
             raise UserError(f"{option} {getattr(request, name)} and --like {folder}: the folder says it; leave it out")
@@ -51,7 +54,7 @@ def read(request: PrepareRequest, folder: Path) -> Like:
 
 
 def filled(request: PrepareRequest, like: Like) -> PrepareRequest:
-    """Return the request with what the folder says."""
+    """Return the request with the settings of the folder."""
     report = like.report
     return replace(
         request, source=report.source, target=report.target, subwords=report.subwords, vocabulary=report.vocabulary

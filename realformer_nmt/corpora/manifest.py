@@ -1,6 +1,6 @@
-"""A corpus is data: a TOML manifest, shipped with the package or the user's own.
+"""Manifests: descriptions of corpora in TOML, shipped with the package or written by the user.
 
-`base = "wmt14_en_de"` takes over another manifest: tables are merged key by key, everything else is replaced.
+`base = "wmt14_en_de"` inherits another manifest: tables are merged key by key, everything else is replaced.
 """
 
 import sys
@@ -26,7 +26,7 @@ Table = dict[str, Any]
 
 
 class ManifestError(Exception):
-    """What is wrong with which key; `load` adds the file."""
+    """A key with a wrong value; `load` adds the file's name."""
 
     def __init__(self, key: str, wrong: str) -> None:
         super().__init__(f"{key}: {wrong}" if key else wrong)
@@ -37,7 +37,7 @@ def shipped() -> tuple[str, ...]:
 
 
 def load(name_or_path: str | Path) -> Corpus:
-    """The corpus of a shipped manifest, by its name, or of a file, by a path that ends with .toml."""
+    """Return the corpus of a shipped manifest, by its name, or of a file, by a path that ends with .toml."""
     file = locate(str(name_or_path))
     try:
         table, inherited = read(file)
@@ -55,17 +55,17 @@ def locate(name_or_path: str) -> Path:
 
 
 def read(file: Path, above: tuple[Path, ...] = ()) -> tuple[Table, frozenset[str]]:
-    """The merged table, and the names of the archives that only the base describes."""
+    """Return the merged table, and the names of the archives that only the base describes."""
     if file.resolve() in above:
         raise ManifestError("base", f"{file} is its own base")
     table = read_toml(file, f"shipped are {', '.join(shipped())}")
     base = table.pop("base", None)
     if base is None:
         return table, frozenset()
-    beside = constructed("base", safe_names.plain, build(str, base, "base"))
-    below, _ = read(file.parent / locate(beside), (*above, file.resolve()))
-    own = build(dict, table.get("archives", {}), "archives")
-    return merge(below, table), frozenset(below.get("archives", {})) - frozenset(own)
+    base_name = constructed("base", safe_names.plain, build(str, base, "base"))
+    base_table, _ = read(file.parent / locate(base_name), (*above, file.resolve()))
+    archives = build(dict, table.get("archives", {}), "archives")
+    return merge(base_table, table), frozenset(base_table.get("archives", {})) - frozenset(archives)
 
 
 def read_toml(file: Path, hint: str) -> Table:
@@ -80,23 +80,28 @@ def read_toml(file: Path, hint: str) -> Table:
 
 
 def visible(value: Any) -> Any:
-    """All strings of a table are text: none steers a terminal, or the direction of what is read."""
+    """Return a table after a check that its strings are printable: none controls a terminal or the text direction."""
     if isinstance(value, str) and not value.replace("\n", "").replace("\t", "").isprintable():
         raise ValueError(f"{value!r} holds characters that cannot be seen: leave them out")
-    for item in (*value, *value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ():
+    items: list[Any] = []
+    if isinstance(value, dict):
+        items = [*value, *value.values()]
+    elif isinstance(value, list):
+        items = value
+    for item in items:
         visible(item)
     return value
 
 
-def merge(base: Table, own: Table) -> Table:
-    tables = {key for key in base if isinstance(base[key], dict) and isinstance(own.get(key), dict)}
-    return {**base, **own, **{key: merge(base[key], own[key]) for key in tables}}
+def merge(base: Table, table: Table) -> Table:
+    tables = {key for key in base if isinstance(base[key], dict) and isinstance(table.get(key), dict)}
+    return {**base, **table, **{key: merge(base[key], table[key]) for key in tables}}
 
 
 def build_corpus(name: str, table: Table, inherited: frozenset[str]) -> Corpus:
-    """A corpus holds the archives that its parts name; one of the manifest's own that no part names is a mistake."""
-    described = build(dict, table.get("archives", {}), "archives")
-    archives = {key: build_archive(key, described[key], f"archives.{key}") for key in described}
+    """Build a corpus with the archives that its parts name; raise if no part names an archive that is not inherited."""
+    packings = build(dict, table.get("archives", {}), "archives")
+    archives = {name: build_archive(name, packings[name], f"archives.{name}") for name in packings}
     corpus = build_table(Corpus, table, "", {"name": name, "archives": tuple(archives.values())})
     named = {side.archive for part in corpus.parts for side in (part.source, part.target)}
     for key in sorted(named - set(archives)):
@@ -112,7 +117,7 @@ def build_archive(name: str, packings: Any, key: str) -> Archive:
 
 
 def build(kind: Any, value: Any, key: str) -> Any:
-    """`value` as a field's type wants it; tables become dataclasses, strings become members."""
+    """Convert a value to a field's type: tables become dataclasses, strings become members."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):  # X | None: an absent key is None, a present one an X
         return build(inner[0], value, key)
@@ -133,22 +138,23 @@ def build(kind: Any, value: Any, key: str) -> Any:
     return value
 
 
-def build_table(kind: Any, table: Table, key: str, given: Mapping[str, object]) -> Any:
-    """A dataclass from the table's keys, but for the fields that are given."""
+def build_table(kind: Any, table: Table, key: str, values: Mapping[str, object]) -> Any:
+    """Build a dataclass from a table and from `values`, which are fields that the table may not have as keys."""
     hints = get_type_hints(kind)
-    wanted = {field.name: field for field in fields(kind) if field.name not in given}
+    allowed = {field.name: field for field in fields(kind) if field.name not in values}
     prefix = f"{key}." if key else ""
     for name in table:
-        if name not in wanted and name not in given:
-            raise ManifestError(key, unknown("key", name, wanted))
-    for name, field in wanted.items():
+        if name not in allowed and name not in values:
+            raise ManifestError(key, unknown("key", name, allowed))
+    for name, field in allowed.items():
         if name not in table and field.default is MISSING:
             raise ManifestError(f"{prefix}{name}", "is missing")
-    built = {name: build(hints[name], table[name], f"{prefix}{name}") for name in wanted if name in table}
-    return constructed(key, kind, **built, **given)
+    built = {name: build(hints[name], table[name], f"{prefix}{name}") for name in allowed if name in table}
+    return constructed(key, kind, **built, **values)
 
 
 def constructed(key: str, make: Any, *arguments: object, **named: object) -> Any:
+    """Return make(...), with its ValueError as a ManifestError of this key."""
     try:
         return make(*arguments, **named)
     except ValueError as error:

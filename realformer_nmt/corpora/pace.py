@@ -1,7 +1,7 @@
-"""How fast an answer has to come: so many bytes of the file in each span of time, from the first byte of its head on.
+"""Minimum rate of a download: bytes of the file per span of time, counted from the first byte of the response on.
 
-urllib and http.client know silence alone: a byte a second, endless heads and endless trailers would hold a download for
-ever. Here every read from the socket, whatever it is of, asks whether the file has come on.
+The timeouts of urllib and http.client notice silence alone: a byte a second, endless headers or endless trailers would
+keep a download waiting for ever. Here every read from the socket, headers included, checks the rate of the file.
 """
 
 import io
@@ -14,33 +14,34 @@ from typing import Any
 
 
 class SlowError(TimeoutError):
-    """The server does not fall silent, and does not come on either."""
+    """Timeout of a server that sends less than the minimum rate."""
 
 
 @dataclass
 class Pace:
     seconds: float
-    least: int  # bytes of the file in as many seconds
+    least: int  # bytes of the file per span of `seconds`
     clock: Callable[[], float] = time.monotonic
-    came: int = 0  # in this span
-    begun: float = field(init=False)
+    received: int = 0  # bytes of the file in this span
+    span_start: float = field(init=False)
 
     def __post_init__(self) -> None:
-        self.begun = self.clock()
+        self.span_start = self.clock()
 
     def check(self) -> None:
+        """Raise SlowError at the end of a span with too few bytes, else begin the next span."""
         now = self.clock()
-        if now - self.begun < self.seconds:
+        if now - self.span_start < self.seconds:
             return
-        if self.came < self.least:
+        if self.received < self.least:
             raise SlowError(
-                f"the server sent {self.came:,} bytes in {now - self.begun:.0f} s: less than {self.least:,}"
+                f"the server sent {self.received:,} bytes in {now - self.span_start:.0f} s: less than {self.least:,}"
             )
-        self.begun, self.came = now, 0
+        self.span_start, self.received = now, 0
 
 
 class PacedResponse(HTTPResponse):
-    """`pace.came` is counted by whoever takes bytes of the file from it."""
+    """A response whose every read checks the pace; its reader adds the bytes of the file to `pace.received`."""
 
     def __init__(self, sock: socket.socket, *args: Any, pace: Pace, **kwargs: Any) -> None:
         super().__init__(sock, *args, **kwargs)
@@ -56,9 +57,9 @@ class _Watched(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        came: int | None = self._raw.readinto(buffer)
+        size: int | None = self._raw.readinto(buffer)
         self._pace.check()
-        return came
+        return size
 
     def close(self) -> None:
         self._raw.close()

@@ -1,4 +1,4 @@
-"""Work on a stream in many processes: results in the order of the stream, no more of it in memory than is worked on."""
+"""Parallel work on a stream: results in its order, and only the items in progress in memory."""
 
 import multiprocessing
 import os
@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 def ordered(function: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[tuple[Item, Result]]:
-    """Each item with function(item); with one worker in this very process."""
+    """Yield each item with function(item), computed in worker processes, or in this process if `workers` is 1."""
     if workers == 1:
         for item in items:
             yield item, function(item)
@@ -28,9 +28,9 @@ def ordered(function: Callable[[Item], Result], items: Iterable[Item], workers: 
         for item in items:
             window.append((item, pool.submit(function, item)))
             if len(window) > 2 * workers:
-                yield taken(window)
+                yield next_result(window)
         while window:
-            yield taken(window)
+            yield next_result(window)
     except BrokenProcessPool as error:
         raise UserError(
             f"a worker process was killed, perhaps for its memory: use fewer --workers than {workers}"
@@ -40,19 +40,19 @@ def ordered(function: Callable[[Item], Result], items: Iterable[Item], workers: 
 
 
 def context() -> BaseContext:
-    """One server imports this package, and with it torch, for all workers, which share that memory."""
+    """Return a fork server that has imported this package, and with it torch, so that workers share that memory."""
     server = multiprocessing.get_context("forkserver")
     server.set_forkserver_preload([__name__])
     return server
 
 
-def taken(window: deque[tuple[Item, Future[Result]]]) -> tuple[Item, Result]:
+def next_result(window: deque[tuple[Item, Future[Result]]]) -> tuple[Item, Result]:
     item, future = window.popleft()
     return item, future.result()
 
 
 def end_with_parent() -> None:
-    """A killed command leaves no process behind."""
+    """End this worker as soon as its parent ends, even if the parent is killed."""
     threading.Thread(target=await_parent, daemon=True).start()
 
 

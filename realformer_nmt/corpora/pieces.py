@@ -1,4 +1,4 @@
-"""The stage after the subwords are learnt: every text as pieces, filtered by their number if the protocol says so."""
+"""The stage of prepare that splits every text into subwords, and filters pairs by length if the protocol says so."""
 
 import contextlib
 import functools
@@ -18,7 +18,7 @@ from realformer_nmt.corpora.texts import Plan, splits
 
 
 class Encoded(NamedTuple):
-    places: list[int]  # of the pairs that stay
+    indices: list[int]  # of the remaining pairs, within the block
     source: bytes
     target: bytes
     tokens: tuple[int, int]
@@ -28,7 +28,7 @@ class Encoded(NamedTuple):
 def write_pieces(
     texts: Path, model: Path, method: str, plan: Plan, workers: int, folder: Path, quiet: bool = False
 ) -> dict[str, Any]:
-    """folder/train.en ... and, of what is scored, the raw text of the pairs that stay."""
+    """Write train.en ... as subwords, and the raw texts of the remaining pairs of valid and test."""
     report = {}
     for name in splits(texts, plan.source):
         work = functools.partial(encode_block, method=method, model=model, lengths=plan.lengths(name, "after_bpe"))
@@ -41,7 +41,7 @@ def write_pieces(
 def write_split(
     name: str, encoded: Iterable[tuple[Block, Encoded]], texts: Path, languages: tuple[str, str], folder: Path
 ) -> dict[str, Any]:
-    kept, tokens, dropped = 0, (0, 0), Counter[str]()
+    pairs, tokens, dropped = 0, (0, 0), Counter[str]()
     with contextlib.ExitStack() as stack:
         out = [stack.enter_context((folder / f"{name}.{language}").open("wb")) for language in languages]
         raw = [] if name == "train" else [f"{name}.raw.{language}" for language in languages]
@@ -53,24 +53,26 @@ def write_split(
             for file, lines in zip(out, (result.source, result.target), strict=True):
                 file.write(lines)
             for origin, copy in copies:
-                lines_of = list(itertools.islice(origin, block.pairs))
-                copy.writelines(lines_of[place] for place in result.places)
-            kept += len(result.places)
+                raw_lines = list(itertools.islice(origin, block.pairs))
+                copy.writelines(raw_lines[index] for index in result.indices)
+            pairs += len(result.indices)
             tokens = tokens[0] + result.tokens[0], tokens[1] + result.tokens[1]
             dropped.update(result.dropped)
-    return {"pairs": kept, "tokens": tokens, "dropped": dropped}
+    return {"pairs": pairs, "tokens": tokens, "dropped": dropped}
 
 
 def encode_block(block: Block, method: str, model: Path, lengths: Lengths | None) -> Encoded:
     encode = encoder(method, model)
     source, target = encode(split(block.source)), encode(split(block.target))
     dropped: Counter[str] = Counter()
-    places = []
-    for place, (ours, theirs) in enumerate(zip(source, target, strict=True)):
-        reason = fault(ours, theirs, lengths) if lengths else None
+    indices = []
+    for index, (source_line, target_line) in enumerate(zip(source, target, strict=True)):
+        reason = fault(source_line, target_line, lengths) if lengths else None
         if reason is None:
-            places.append(place)
+            indices.append(index)
         else:
             dropped[reason] += 1
-    left, right = ("".join(f"{side[place]}\n" for place in places).encode() for side in (source, target))
-    return Encoded(places, left, right, (len(left.split()), len(right.split())), dropped)
+    source_text = "".join(f"{source[index]}\n" for index in indices).encode()
+    target_text = "".join(f"{target[index]}\n" for index in indices).encode()
+    tokens = len(source_text.split()), len(target_text.split())
+    return Encoded(indices, source_text, target_text, tokens, dropped)

@@ -1,4 +1,4 @@
-"""How a corpus was prepared, as far as translating and scoring depend on it."""
+"""The preparation of a corpus, as far as translating and scoring depend on it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -23,7 +23,7 @@ WRITER = "`realformer-nmt prepare` writes it when it is done"
 
 @dataclass(frozen=True)
 class Settings:
-    """Those in prepare.json that tell what raw text goes through."""
+    """The settings in prepare.json that decide how raw text is cleaned."""
 
     protocol: TextProtocol
     tokenised: bool
@@ -31,7 +31,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Report:
-    """What is read of prepare.json."""
+    """The fields of prepare.json that are read."""
 
     corpus: str
     source: str
@@ -40,7 +40,7 @@ class Report:
     settings: Settings
     vocabulary: int | None = None
     published: str | None = None
-    parts: list | None = None  # tables with `part`, what a text was called, and `split`
+    parts: list | None = None  # tables with `part`, the name of a text, and `split`
 
     def __post_init__(self) -> None:
         for part in self.parts or []:
@@ -52,11 +52,11 @@ class Report:
             demand_language(language)
 
     def texts(self) -> dict[str, list[str]]:
-        """Names of the source files of each split, without their folders and archives."""
-        found: dict[str, list[str]] = {}
+        """Return the names of each split's source files, without their folders and archives."""
+        names: dict[str, list[str]] = {}
         for part in self.parts or []:
-            found.setdefault(part["split"], []).append(PurePath(part["part"].rpartition(":")[2]).name)
-        return found
+            names.setdefault(part["split"], []).append(PurePath(part["part"].rpartition(":")[2]).name)
+        return names
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,12 @@ class Preparation:
     data: Path  # the data-bin
     source: str
     target: str
-    subwords: str  # of SUBWORDS
-    folder: Path | None  # of the subwords' model
-    steps: Steps  # that raw source text goes through before its subwords
-    hyphens: str | None  # of HYPHENS, for tokenised text
+    subwords: str  # one of SUBWORDS
+    folder: Path | None  # of the subword model
+    steps: Steps  # of cleaning raw source text, before it is split into subwords
+    hyphens: str | None  # for tokenised text: aggressive or plain
     corpus: str | None = None
-    prepared: Path | None = None  # the folder of all of it
+    prepared: Path | None = None  # the folder of `realformer-nmt prepare`
     published: str | None = None  # the name of its test set in the table of published figures
     texts: Mapping[str, list[str]] = field(default_factory=dict)  # names of the source files of each split
 
@@ -78,7 +78,7 @@ class Preparation:
         return self.source, self.target
 
     def pieces(self, raw: bytes) -> list[str]:
-        """Raw source text, whose lines end with line feeds, as a model of this corpus reads it."""
+        """Clean raw source text, whose lines end with line feeds, and return its lines as subwords."""
         lines = cleaned(raw, self.steps)
         if self.subwords == "none":
             return lines
@@ -90,7 +90,7 @@ class Preparation:
         return SURFACES[self.subwords](pieces, self.folder, self.target)
 
     def describe(self) -> dict[str, Any]:
-        """For the record of a translation."""
+        """Return the fields for the record of a translation."""
         folders = {"data": self.data, "prepared": self.prepared, "subwords_folder": self.folder}
         return {
             "corpus": self.corpus,
@@ -103,7 +103,7 @@ class Preparation:
 
 
 def requested(options: CorpusOptions) -> Preparation:
-    """Return what a prepared folder or the other options say; both are refused."""
+    """Return the preparation of a prepared folder or of the other options; raise if both are passed."""
     needed = {"--data": options.data, "--subwords": options.subwords}
     if options.prepared is None:
         missing = [flag for flag, value in needed.items() if value is None]
@@ -120,7 +120,8 @@ def requested(options: CorpusOptions) -> Preparation:
 def of_data_bin(options: CorpusOptions, data: Path, subwords: str) -> Preparation:
     """Return the preparation of a data-bin that `realformer-nmt prepare` did not make."""
     source, target = databin.languages(data)
-    tokenised, hyphens = subwords in METHODS and METHODS[subwords].tokenised, options.hyphens
+    tokenised = subwords in METHODS and METHODS[subwords].tokenised
+    hyphens = options.hyphens
     if tokenised and hyphens is None:
         raise UserError(f"--subwords {subwords} is tokenised text: say how, with --hyphens aggressive or plain")
     if not tokenised and hyphens is not None:
@@ -130,11 +131,18 @@ def of_data_bin(options: CorpusOptions, data: Path, subwords: str) -> Preparatio
 
 
 def read(folder: Path) -> Preparation:
-    """Raw text goes through what the training text went through, since the model has seen no other. The papers left
-    punctuation of their test sets as it was, so such a set is to be taken from the data-bin."""
+    """Read a prepared folder; raw text is cleaned as the training text was, since the model has seen no other.
+
+    The papers did not normalise the punctuation of their test sets, so such a set is to be read from the data-bin."""
     report = read_report(folder / "prepare.json")
     plan = Plan(
-        report.source, report.target, report.settings.protocol, None, "refuse", report.settings.tokenised, False
+        source=report.source,
+        target=report.target,
+        protocol=report.settings.protocol,
+        held_out=None,
+        invalid_utf8="refuse",
+        tokenised=report.settings.tokenised,
+        deduplicate=False,
     )
     steps, _ = plan.steps("train", "text")
     source, target = plan.languages
@@ -154,16 +162,16 @@ def read(folder: Path) -> Preparation:
 
 
 def read_report(note: Path) -> Report:
-    found = _of_fields(Report, read_record(note, WRITER))
-    if isinstance(found.get("settings"), dict):
-        found["settings"] = _of_fields(Settings, found["settings"])
+    table = _of_fields(Report, read_record(note, WRITER))
+    if isinstance(table.get("settings"), dict):
+        table["settings"] = _of_fields(Settings, table["settings"])
     try:
-        report: Report = build_table(Report, found, "", {})
+        report: Report = build_table(Report, table, "", {})
     except ManifestError as error:
         raise UserError(f"{note} is damaged, or of another version: {error}; {WRITER}") from error
     return report
 
 
 def _of_fields(kind: Any, table: dict[str, Any]) -> dict[str, Any]:
-    """Much more stands in prepare.json; null is what is absent."""
+    """Return the entries that a dataclass has fields for; null counts as absent."""
     return {field.name: table[field.name] for field in fields(kind) if table.get(field.name) is not None}

@@ -1,7 +1,7 @@
-"""`realformer-nmt prepare`: from the archives of a corpus, or one's own files, to fairseq's data-bin.
+"""`realformer-nmt prepare`: from the archives of a corpus, or the user's own files, to fairseq's data-bin.
 
-FOLDER/data-bin, FOLDER/subwords and, for scoring, the untouched FOLDER/test.raw.en ... stay; what lies between is
-removed as soon as it is not needed. FOLDER/prepare.json is written last.
+FOLDER/data-bin, FOLDER/subwords and, for scoring, the raw texts FOLDER/test.raw.en ... remain; intermediate files are
+removed as soon as they are not needed. FOLDER/prepare.json is written last.
 """
 
 import importlib.metadata
@@ -55,15 +55,15 @@ def run(request: PrepareRequest) -> int:
 
 
 def check_folder(job: Job, folder: Path) -> None:
-    """Refuse what was there before and would be written over: Stages knows a folder that it has begun."""
+    """Raise if files that `prepare` did not write would be overwritten; a folder that Stages has begun may go on."""
     outputs.check_folder(folder, "prepare")
     note = folder / NAME
     outputs.check_record(note, "prepare")
     if outputs.holds_record(note, "prepare") or (folder / "stages" / "settings.json").is_file():
         return
-    made = [folder / name for name in ("stages", "text", "subwords", "pieces", "data-bin")]
+    outputs_of_stages = [folder / name for name in ("stages", "text", "subwords", "pieces", "data-bin")]
     extracted = [path for path in folder.glob("texts/*") if not (path / STATE).is_file()] if job.corpus else []
-    for path in (*made, *extracted, *folder.glob("*.raw.*")):
+    for path in (*outputs_of_stages, *extracted, *folder.glob("*.raw.*")):
         outputs.check_free(path, "prepare")
 
 
@@ -75,9 +75,9 @@ def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> No
 
     def clean(out: Path) -> dict[str, Any]:
         members = fetch_texts(job.corpus, folder, job.archives, quiet=quiet) if job.corpus else {}
-        found = write_texts(job.parts(members), plan, workers, out, quiet)
-        job.demand_pairs(found["parts"])
-        return found
+        counts = write_texts(job.parts(members), plan, workers, out, quiet)
+        job.demand_pairs(counts["parts"])
+        return counts
 
     def learn(out: Path) -> dict[str, Any]:
         if job.like:
@@ -89,22 +89,22 @@ def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> No
         return {}
 
     def binary(out: Path) -> dict[str, Any]:
-        own = [subwords / DICTIONARY] if DICTIONARY in method.files else []
-        dictionaries = job.like.dictionaries() if job.like else own
+        of_subwords = [subwords / DICTIONARY] if DICTIONARY in method.files else []
+        dictionaries = job.like.dictionaries() if job.like else of_subwords
         joined = len(dictionaries) == 1 if dictionaries else plan.protocol.joined_dictionary
         tokens = sum(sum(split["tokens"]) + 2 * split["pairs"] for split in encoded["pieces"].values())
         return {"lines": binarise(pieces, plan.languages, out, workers, dictionaries, joined, tokens, quiet)}
 
     cleaned = stages.run("text", clean)
     if not keep and job.corpus:
-        stages.remove("texts")  # the extracted ones
+        stages.remove("texts")  # the extracted members
     stages.run("subwords", learn, lasting=True)
     encoded = stages.run("pieces", lambda out: write_pieces(texts, subwords, job.subwords, plan, workers, out, quiet))
     if not keep:
         stages.remove("text")
     stages.run("data-bin", binary, lasting=True)
     if note.exists():
-        verify(folder, by_hash=False)  # at once; a training looks at the hashes
+        verify(folder, by_hash=False)  # sizes alone, which is quick; a training checks the hashes
     else:
         publish(pieces, folder)
         write_sealed(note, report(job, folder, stages, workers))
@@ -113,7 +113,7 @@ def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> No
 
 
 def publish(pieces: Path, folder: Path) -> None:
-    """The raw texts, beside the data-bin."""
+    """Copy the raw texts to the folder of the data-bin, each atomically."""
     for raw in sorted(pieces.glob("*.raw.*")):
         partial = folder / f"{raw.name}.partial"
         shutil.copyfile(raw, partial)
@@ -127,9 +127,9 @@ def report(job: Job, folder: Path, stages: Stages, workers: int) -> dict[str, An
         for split in splits(folder, f"raw.{source}")[1:]
         for language in (source, target)
     ]
-    made = stages.reports
+    reports = stages.reports
     texts = describe(folder, raw)
-    files = {kind: {**made["data-bin"][kind], **made["subwords"][kind], **texts[kind]} for kind in texts}
+    files = {kind: {**reports["data-bin"][kind], **reports["subwords"][kind], **texts[kind]} for kind in texts}
     return {
         "corpus": job.name,
         "published": job.corpus.published if job.corpus else None,
@@ -137,13 +137,13 @@ def report(job: Job, folder: Path, stages: Stages, workers: int) -> dict[str, An
         "target": target,
         "subwords": job.subwords,
         "vocabulary": job.vocabulary,
-        "pairs": made["data-bin"]["lines"],
-        "parts": made["text"]["parts"],
-        "pieces": made["pieces"]["pieces"],
+        "pairs": reports["data-bin"]["lines"],
+        "parts": reports["text"]["parts"],
+        "pieces": reports["pieces"]["pieces"],
         "settings": job.settings(),
         "inputs": stages.inputs,
         **files,
-        "seconds": {name: stage["seconds"] for name, stage in made.items()},
+        "seconds": {name: stage["seconds"] for name, stage in reports.items()},
         "workers": workers,
         "versions": {"python": platform.python_version(), **versions()},
     }

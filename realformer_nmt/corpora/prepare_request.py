@@ -1,4 +1,4 @@
-"""What `realformer-nmt prepare` is asked for: a corpus or one's own files, and what is done to the text."""
+"""The options of `realformer-nmt prepare`: a corpus or the user's own files, and what is done to the text."""
 
 import os
 import sys
@@ -15,12 +15,12 @@ from realformer_nmt.corpora.subwords import METHODS
 OWN_FILES = "your own files, instead of CORPUS (.gz files work too)"
 TEXT = "what is done to the text (default: as CORPUS says)"
 PAIR = ("SOURCE", "TARGET")
-MOST_PIECES = 1_000_000  # beyond which learning does not end
+MOST_PIECES = 1_000_000  # with more, learning does not end
 Pair = tuple[Path, Path]
 
 
 def cores() -> int:
-    """Return those that this process may use: on a cluster fewer than the machine has."""
+    """Return the number of cores that this process may use: on a cluster fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 

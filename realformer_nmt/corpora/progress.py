@@ -1,4 +1,4 @@
-"""The one progress bar of downloads, extractions and the stages of prepare: bytes, speed, time left."""
+"""The progress bar of downloads, extractions and the stages of prepare: bytes, speed, time left."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ from realformer_nmt.corpora.segments import Block
 
 
 def progress(name: str, total: int | None, done: int = 0, quiet: bool = False) -> tqdm:
-    """Silent if asked to be, and unless standard error is a terminal."""
+    """Return a progress bar, which is silent if `quiet` or if standard error is no terminal."""
     return tqdm(
         desc=printable(name), total=total, initial=done, unit="B", unit_scale=True, disable=True if quiet else None
     )
@@ -22,10 +22,10 @@ def shown(quiet: bool) -> bool:
 
 
 def watched(pairs: Iterable[Block], name: str, source: Path, target: Path, quiet: bool = False) -> Iterator[Block]:
-    """The blocks of two files, with a bar of how far into the files they reach; what is compressed counts as such."""
-    whole = source.stat().st_size + target.stat().st_size
-    with progress(name, whole, quiet=quiet) as bar:
+    """Yield the blocks of two files, with a progress bar of the bytes read; of compressed files, compressed bytes."""
+    total = source.stat().st_size + target.stat().st_size
+    with progress(name, total, quiet=quiet) as bar:
         for block in pairs:
             yield block
             bar.update(block.reach - bar.n)
-        bar.update(whole - bar.n)
+        bar.update(total - bar.n)

@@ -1,7 +1,7 @@
-"""One GET: the byte at which the answer starts, the length of the whole file, and whether a failure is worth a retry.
+"""One GET request: the byte at which the answer starts, the length of the file, and whether to retry after a failure.
 
-With urllib, which hands over the bytes as they were sent: requests and httpx undo a Content-Encoding, which some
-servers put on .tgz files, so that length, Range and hash would no longer fit.
+It uses urllib, which returns the bytes as they were sent. requests and httpx undo a Content-Encoding, which some
+servers put on .tgz files, so that length, Range and hash would no longer match.
 """
 
 import contextlib
@@ -21,43 +21,43 @@ from realformer_nmt.common.terminal import printable
 from realformer_nmt.corpora.pace import Pace, PacedResponse, SlowError
 
 WORTH_A_RETRY = {408, 425, 429, 500, 502, 503, 504}
-FAULTS = (OSError, http.client.HTTPException, ValueError, OverflowError)  # the last two of addresses that are none
+FAULTS = (OSError, http.client.HTTPException, ValueError, OverflowError)  # the last two for invalid URLs
 HOPELESS = (ssl.SSLCertVerificationError, http.client.InvalidURL, ValueError, OverflowError)
 NUMBER = "[0-9]{1,18}"
 
 
 class TransferError(Exception):
-    """What went wrong with one request, for the message that lists every URL; a server may have worded it."""
+    """Failure of one request, for the message that lists every URL; its text may come from the server."""
 
     def __init__(self, wrong: str) -> None:
         super().__init__(printable(wrong))
 
 
 class RefusedError(TransferError):
-    """The same request would fail again."""
+    """Failure that another attempt would meet again."""
 
 
 class CutError(TransferError):
-    """Another attempt may do better."""
+    """Failure that another attempt may not meet."""
 
 
 class MisplacedError(TransferError):
-    """The server answered with another range than was asked for."""
+    """Answer with another range than the request's."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    start: int  # the first byte's place in the file
-    whole: int | None  # the length of the file, where the server tells
+    start: int  # offset of the first byte in the file
+    length: int | None  # the length of the file, if the server sends it
     chunks: Iterable[bytes]
 
 
 @contextlib.contextmanager
 def get(url: str, start: int, pace: Callable[[], Pace]) -> Iterator[Answer]:
-    """Ask for everything from byte `start` on; each answer on the way there gets a pace of its own."""
+    """Request everything from byte `start` on; each redirect's response gets a new pace."""
     opener = urllib.request.build_opener(Redirects(), Paced(pace))
-    wanted = [("Range", f"bytes={start}-")] if start else []
-    opener.addheaders = [("User-Agent", f"realformer-nmt/{__version__}"), *wanted]
+    headers = [("Range", f"bytes={start}-")] if start else []
+    opener.addheaders = [("User-Agent", f"realformer-nmt/{__version__}"), *headers]
     try:
         response = opener.open(url, timeout=pace().seconds)
     except urllib.error.HTTPError as error:
@@ -103,42 +103,42 @@ class Redirects(urllib.request.HTTPRedirectHandler):
         allowed = {"https"} if urlsplit(req.full_url).scheme == "https" else {"http", "https"}
         if urlsplit(newurl).scheme not in allowed:
             raise RefusedError(f"redirects to {newurl}, which is not {' or '.join(sorted(allowed))}")
-        fp.close()  # else all of the answer's body would be read
+        fp.close()  # otherwise its whole body would be read
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _refusal(error: urllib.error.HTTPError, start: int) -> Answer:
-    """Status 416 is no failure: the file has no byte `start`, so that what is there may be all of it."""
+    """Raise for an error status, except 416: the file has no byte `start`, so the bytes on disk may be all of it."""
     if error.code == 416 and start:
-        whole = re.fullmatch(rf"bytes \*/({NUMBER})", error.headers.get("Content-Range", ""))
-        return Answer(start, int(whole[1]) if whole else None, ())
+        unsatisfied = re.fullmatch(rf"bytes \*/({NUMBER})", error.headers.get("Content-Range", ""))
+        return Answer(start, int(unsatisfied[1]) if unsatisfied else None, ())
     kind = CutError if error.code in WORTH_A_RETRY else RefusedError
     raise kind(f"HTTP status {error.code}, {error.reason}") from error
 
 
 def _answer(response: PacedResponse, start: int) -> Answer:
     chunks = _chunks(response)
-    if response.status != 206:  # the server sends everything, whatever was asked
+    if response.status != 206:  # the server ignores Range and sends everything
         length = response.headers.get("Content-Length", "")
         return Answer(0, int(length) if re.fullmatch(NUMBER, length) else None, chunks)
     written = response.headers.get("Content-Range", "")
-    given = re.fullmatch(rf"bytes ({NUMBER})-({NUMBER})/({NUMBER}|\*)", written)
-    if given is None or int(given[1]) != start:
+    sent_range = re.fullmatch(rf"bytes ({NUMBER})-({NUMBER})/({NUMBER}|\*)", written)
+    if sent_range is None or int(sent_range[1]) != start:
         raise MisplacedError(f"was asked for bytes from {start} on and answered with Content-Range {written!r}")
-    return Answer(start, None if given[3] == "*" else int(given[3]), chunks)
+    return Answer(start, None if sent_range[3] == "*" else int(sent_range[3]), chunks)
 
 
 def _chunks(response: PacedResponse) -> Iterator[bytes]:
     try:
-        while chunk := response.read1(CHUNK):  # what has come, so that nothing is lost by a cut
-            response.pace.came += len(chunk)
+        while chunk := response.read1(CHUNK):  # what has arrived, so that a cut loses nothing
+            response.pace.received += len(chunk)
             yield chunk
     except FAULTS as error:
         raise _failure(error) from error
 
 
 def _failure(error: Exception) -> TransferError:
-    reason = getattr(error, "reason", error)  # URLError wraps what happened
+    reason = getattr(error, "reason", error)  # URLError wraps the cause
     if isinstance(reason, TimeoutError) and not isinstance(reason, SlowError):
         return CutError("the server fell silent")
     kind = RefusedError if isinstance(reason, HOPELESS) else CutError

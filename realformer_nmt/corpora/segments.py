@@ -1,8 +1,8 @@
-"""Segments of the texts that corpora are made of, as bytes.
+"""A reader of the texts of corpora, segment by segment, as bytes.
 
-The byte \\n alone ends a line: \\r, U+2028, U+0085, form feeds and their like stand inside segments of the WMT corpora
-and would misalign the sides (issue 4590 of tensorflow/datasets). XML entities stay as they are written: sacreBLEU's
-references keep them too, and its tokeniser 13a knows them.
+The byte \\n alone ends a line: \\r, U+2028, U+0085, form feeds and the like occur inside segments of the WMT corpora
+and would misalign the sides (issue 4590 of tensorflow/datasets). XML entities are not decoded: sacreBLEU's references
+keep them too, and its tokeniser 13a handles them.
 """
 
 import functools
@@ -27,39 +27,48 @@ Numbered = Iterator[tuple[int, bytes]]  # line of the file, segment without its 
 
 
 class Block(NamedTuple):
-    """Neighbouring pairs; each segment ends with \\n, and all of it is valid UTF-8."""
+    """Consecutive pairs; each segment ends with \\n, and all bytes are valid UTF-8."""
 
     source: bytes
     target: bytes
     pairs: int
     replaced: int  # segments whose invalid bytes became U+FFFD
-    reach: int  # how many bytes of the two files it and the blocks before it took
+    reach: int  # bytes of the two files that were read up to the end of this block
 
 
 def blocks(
     source: Path, target: Path, form: Format = "text", invalid: Invalid = "refuse", size: int = 2000
 ) -> Iterator[Block]:
-    """Every pair in order, `size` a block; sides of unequal length are an error."""
-    texts = Segments(source, form), Segments(target, form)
-    left, right = map(iter, texts)
+    """Yield all pairs in order, `size` per block; raise if the sides differ in length."""
+    source_file, target_file = Segments(source, form), Segments(target, form)
+    sources, targets = iter(source_file), iter(target_file)
     read = 0
     while True:
-        ours, theirs = list(itertools.islice(left, size)), list(itertools.islice(right, size))
-        if len(ours) != len(theirs):
-            counts = [read + len(taken) + sum(1 for _ in rest) for taken, rest in ((ours, left), (theirs, right))]
+        source_lines = list(itertools.islice(sources, size))
+        target_lines = list(itertools.islice(targets, size))
+        if len(source_lines) != len(target_lines):
+            source_count = read + len(source_lines) + sum(1 for _ in sources)
+            target_count = read + len(target_lines) + sum(1 for _ in targets)
             raise UserError(
-                f"{source} has {counts[0]} segments, but {target} has {counts[1]}: lines that are translations of "
-                "each other must stand at the same place; take the files from a complete download"
+                f"{source} has {source_count} segments, but {target} has {target_count}: lines that are "
+                "translations of each other must stand at the same place; take the files from a complete download"
             )
-        if not ours:
+        if not source_lines:
             return
-        read += len(ours)
-        (mine, bad), (other, worse) = valid(ours, source, invalid), valid(theirs, target, invalid)
-        yield Block(mine, other, len(ours), bad + worse, sum(text.reach for text in texts))
+        read += len(source_lines)
+        source_bytes, source_replaced = valid(source_lines, source, invalid)
+        target_bytes, target_replaced = valid(target_lines, target, invalid)
+        yield Block(
+            source=source_bytes,
+            target=target_bytes,
+            pairs=len(source_lines),
+            replaced=source_replaced + target_replaced,
+            reach=source_file.reach + target_file.reach,
+        )
 
 
 class Segments:
-    """Of one file, with the numbers of their lines."""
+    """The segments of one file, with their line numbers."""
 
     def __init__(self, path: Path, form: Format) -> None:
         self.path, self.form = path, form
@@ -88,7 +97,7 @@ class Segments:
 
 
 def bounded(text: BinaryIO | gzip.GzipFile, path: Path) -> Iterator[bytes]:
-    """Its lines: a small file may hold one, compressed, that no memory does."""
+    """Yield the lines of a text; raise at a very long one, which a small compressed file may hold."""
     for number, line in enumerate(iter(functools.partial(text.readline, LONGEST_LINE), b""), 1):
         if len(line) == LONGEST_LINE:
             raise UserError(f"{path}, line {number}: longer than {LONGEST_LINE:,} bytes: check that it is a text file")
@@ -96,21 +105,21 @@ def bounded(text: BinaryIO | gzip.GzipFile, path: Path) -> Iterator[bytes]:
 
 
 def valid(lines: list[tuple[int, bytes]], path: Path, invalid: Invalid) -> tuple[bytes, int]:
-    """The segments joined, and how many of them were not UTF-8."""
-    whole = b"".join(segment + b"\n" for _, segment in lines)
+    """Join segments, and return how many of them had invalid UTF-8 replaced."""
+    joined = b"".join(segment + b"\n" for _, segment in lines)
     try:
-        whole.decode()
+        joined.decode()
     except UnicodeDecodeError:
         wrong = [number for number, segment in lines if not is_utf8(segment)]
     else:
-        return whole, 0
+        return joined, 0
     if invalid == "refuse":
         raise UserError(
             f"{path}, line {wrong[0]}: invalid UTF-8; repair the file, or replace such bytes (--invalid-utf8 replace)"
         )
     for number in wrong:
         print(f"{path}, line {number}: invalid UTF-8 replaced", file=sys.stderr)
-    return whole.decode(errors="replace").encode(), len(wrong)
+    return joined.decode(errors="replace").encode(), len(wrong)
 
 
 def is_utf8(segment: bytes) -> bool:
@@ -126,24 +135,26 @@ def plain(file: Iterable[bytes], _: Path) -> Numbered:
 
 
 def sgm(file: Iterable[bytes], path: Path) -> Numbered:
-    """`<seg id="1">...</seg>`, one a line, whitespace collapsed, as sacreBLEU reads WMT's .sgm and IWSLT's .xml."""
+    """Yield segments of lines `<seg id="1">...</seg>`, as sacreBLEU reads WMT's .sgm and IWSLT's .xml."""
     for number, line in enumerate(file, 1):
-        found = SEGMENT.search(line)
-        if found:
-            yield number, collapse(found[1])
+        segment = SEGMENT.search(line)
+        if segment:
+            yield number, collapse(segment[1])
         elif b"<seg" in line:
             raise UserError(f"{path}, line {number}: <seg> without its </seg>; a segment must stand in one line")
 
 
 def tags(file: Iterable[bytes], _: Path) -> Numbered:
-    """IWSLT's train.tags: without the lines of metadata; titles and descriptions count as segments, as in fairseq's
-    preparation, without their tags."""
+    """Yield the segments of IWSLT's train.tags: lines without metadata.
+
+    Titles and descriptions count as segments, without their tags, as in fairseq's preparation."""
     for number, line in enumerate(file, 1):
         if not METADATA.match(line):
             yield number, collapse(HEADING.sub(b"", line))
 
 
 def collapse(segment: bytes) -> bytes:
+    """Replace runs of whitespace by one space."""
     text = segment.decode(errors="surrogateescape")
     return " ".join(text.split()).encode(errors="surrogateescape")
 

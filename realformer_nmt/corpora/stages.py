@@ -1,7 +1,7 @@
-"""Stages of a long preparation: each leaves a folder and a report, is skipped once they are there, else done afresh.
+"""Stages of a long preparation: each writes a folder and a report, and is skipped where both exist.
 
-A stage works in a folder of a name of its own, renamed when all of it is written: a process that was killed, or a
-child that outlived it, leaves nothing that a later run could take for finished.
+A stage works in a folder of a unique name, which is renamed when it is complete: a process that was killed, or a child
+that outlived it, leaves nothing that a later run could take for finished.
 """
 
 import json
@@ -24,30 +24,34 @@ Report = dict[str, Any]
 
 class Stages:
     def __init__(self, folder: Path, settings: Mapping[str, Any], inputs: Mapping[str, Path], end: Path) -> None:
-        """`inputs` by the names that a message calls them; `end` is written when all stages are done, and void as soon
-        as one is done afresh."""
+        """Check that settings and inputs are those of the earlier run, if there was one.
+
+        `inputs` are by the names that messages use. `end` is the file that is written when all stages are done; a
+        stage that runs removes it."""
         self.folder, self.end = folder, end
         self.hint = f"remove {folder / 'stages'} to make all again"
         self.reports: dict[str, Report] = {}
         self.inputs = self._demand_same(json.loads(json.dumps(settings)), inputs)
 
     def _demand_same(self, settings: Report, inputs: Mapping[str, Path]) -> Report:
-        """Contents decide: a file that was touched or copied elsewhere is the file that it was."""
+        """Return the fingerprints of the inputs; contents decide, so that a file may be touched or moved."""
         path = self.folder / "stages" / "settings.json"
         before = sealed.read(path, self.hint, {"settings": dict, "inputs": dict}) if path.exists() else {}
-        known = before.get("inputs", {})
+        previous = before.get("inputs", {})
         with json_records.expected(path, self.hint):
-            now = {"settings": settings, "inputs": {name: look_at(inputs[name], known.get(name)) for name in inputs}}
-            other = list(differences(before, now)) if before else []
-        if other:
-            told = f"{self.folder} was begun with other settings or files: {'; '.join(other)}"
-            raise UserError(f"{told}. Give another --folder or remove it")
+            now = {"settings": settings, "inputs": {name: look_at(inputs[name], previous.get(name)) for name in inputs}}
+            changes = list(differences(before, now)) if before else []
+        if changes:
+            message = f"{self.folder} was begun with other settings or files: {'; '.join(changes)}"
+            raise UserError(f"{message}. Give another --folder or remove it")
         if now != before:
             sealed.write(path, now)
         return now["inputs"]
 
     def run(self, name: str, work: Callable[[Path], Report], lasting: bool = False) -> Report:
-        """What `work` reported when it filled FOLDER/name, now or earlier; a lasting result must still be there."""
+        """Let `work` fill FOLDER/name unless it did so earlier, and return its report.
+
+        The folder of a lasting stage must still exist."""
         stamp, result = self.folder / "stages" / f"{name}.json", self.folder / name
         if lasting and stamp.exists() and not result.exists():
             raise UserError(f"{result} was made but is gone: {self.hint}")
@@ -69,35 +73,41 @@ class Stages:
         shutil.rmtree(self.folder / name, ignore_errors=True)
 
 
-def look_at(path: Path, known: Mapping[str, Any] | None) -> Report:
-    """Of an input, as it is now; it is read again where its place, size or time are others."""
+def look_at(path: Path, previous: Mapping[str, Any] | None) -> Report:
+    """Return the path and fingerprint of an input; it is read again if its path, size or time has changed."""
     where = {"path": str(path.absolute())}
+    same_path = previous if previous and previous["path"] == where["path"] else None
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise UserError(f"{path} is a pipe or a device, which can be read only once: give a file")
-        return {**where, **fingerprint(path, known if known and known["path"] == where["path"] else None)}
+        return {**where, **fingerprint(path, same_path)}
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from error
 
 
 def differences(before: Report, now: Report) -> Iterator[str]:
-    settings = [{"settings": made["settings"], "inputs": {}} for made in (before, now)]
-    yield from provenance.differences(*settings)
+    """Yield a phrase for each setting and each input that has changed."""
+    yield from provenance.differences(
+        {"settings": before["settings"], "inputs": {}}, {"settings": now["settings"], "inputs": {}}
+    )
     for name in {**before["inputs"], **now["inputs"]}:
-        was, is_now = (made["inputs"].get(name, {}) for made in (before, now))
-        if was.get("sha256") != is_now.get("sha256"):
-            places = [file.get("path", "nothing") for file in (was, is_now)]
-            moved = f"was {places[0]}, and {places[1]} is another file"
-            yield f"{name} {places[1]} has changed" if places[0] == places[1] else f"{name} {moved}"
+        old, new = before["inputs"].get(name, {}), now["inputs"].get(name, {})
+        if old.get("sha256") == new.get("sha256"):
+            continue
+        old_path, new_path = old.get("path", "nothing"), new.get("path", "nothing")
+        if old_path == new_path:
+            yield f"{name} {new_path} has changed"
+        else:
+            yield f"{name} was {old_path}, and {new_path} is another file"
 
 
 def hash_result(folder: Path, name: str) -> Report:
-    """Sizes and hashes of what a stage has just made, by the names that the files will have."""
+    """Return sizes and hashes of the files of a stage, by their paths after the folder is renamed to `name`."""
     described = note.describe(folder, sorted(folder.iterdir()))
     return {kind: {f"{name}/{file}": value for file, value in files.items()} for kind, files in described.items()}
 
 
 def write_json(path: Path, content: Report) -> None:
-    """The whole file or none."""
+    """Write JSON atomically: the whole file or none."""
     with completed(path) as file:
         file.write(f"{json.dumps(content, indent=2, ensure_ascii=False)}\n".encode())

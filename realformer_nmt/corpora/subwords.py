@@ -1,7 +1,7 @@
-"""Two ways to split text into subwords, learnt from both sides of the training text together.
+"""Two methods to split text into subwords, learnt from both sides of the training text together.
 
 sentencepiece: raw text in, raw text out. Text is not normalised, and characters that the model does not know become
-bytes, so decoding gives back what was encoded; only U+2581, which stands for a space in the pieces, is lost.
+bytes, so that decoding restores what was encoded, except U+2581, which stands for a space in the subwords.
 moses_bpe: the papers' protocol, on tokenised text, in subword-nmt's format (Sennrich et al., arXiv 1508.07909).
 """
 
@@ -25,12 +25,12 @@ from realformer_nmt.corpora.progress import shown, watched
 from realformer_nmt.corpora.segments import Block, blocks
 from realformer_nmt.data_bins.note import demand_prepared
 
-Encoder = Callable[[list[str]], list[str]]  # lines to lines of pieces, separated by spaces
+Encoder = Callable[[list[str]], list[str]]  # lines to lines of subwords, separated by spaces
 MODEL, DICTIONARY, CODES = "sentencepiece.model", "dictionary.txt", "bpe.codes"
 FAIRSEQ_SYMBOLS = ("<s>", "<pad>", "</s>", "<unk>")
 SAMPLE = 2_500_000  # pairs that sentencepiece learns from
-TYPES = 5_000_000  # different words that are counted at a time
-REMEMBERED = 200_000  # words; some 50 MB
+TYPES = 5_000_000  # different words whose counts are in memory
+REMEMBERED = 200_000  # words; about 50 MB
 
 
 class Texts(NamedTuple):
@@ -44,13 +44,15 @@ class Texts(NamedTuple):
 
 
 def learn_sentencepiece(texts: Texts, folder: Path, size: int, _: int) -> None:
-    """`size` is that of fairseq's dictionary, its four symbols included; the result depends on the text alone."""
+    """Train sentencepiece; `size` includes the four symbols of fairseq's dictionary.
+
+    The result depends on the text alone."""
     model = io.BytesIO()
     try:
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=sample(texts, SAMPLE),
             model_writer=model,
-            vocab_size=size - len(FAIRSEQ_SYMBOLS) + 1,  # of the four, sentencepiece knows <unk>
+            vocab_size=size - len(FAIRSEQ_SYMBOLS) + 1,  # of the four symbols, sentencepiece has <unk>
             model_type="bpe",
             character_coverage=0.9998,
             byte_fallback=True,
@@ -59,7 +61,7 @@ def learn_sentencepiece(texts: Texts, folder: Path, size: int, _: int) -> None:
             bos_id=-1,
             eos_id=-1,
             pad_id=-1,
-            num_threads=16,  # a part of the model file
+            num_threads=16,  # fixed, since the model file records it
             minloglevel=2,
         )
     except RuntimeError as error:
@@ -67,16 +69,21 @@ def learn_sentencepiece(texts: Texts, folder: Path, size: int, _: int) -> None:
         raise UserError(f"sentencepiece cannot learn {size} pieces: {reason} (--vocabulary has 3 more)") from error
     (folder / MODEL).write_bytes(model.getvalue())
     learnt = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
-    pieces = (learnt.id_to_piece(number) for number in range(learnt.vocab_size()))
-    lines = (f"{piece} 1\n" for piece in pieces if piece not in FAIRSEQ_SYMBOLS)
+    subwords = (learnt.id_to_piece(number) for number in range(learnt.vocab_size()))
+    lines = (f"{subword} 1\n" for subword in subwords if subword not in FAIRSEQ_SYMBOLS)
     (folder / DICTIONARY).write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
 def sample(texts: Texts, most: int) -> Iterator[str]:
-    """Every n-th pair, n as small as gives no more than `most`."""
+    """Yield both lines of every n-th pair, with the smallest n that gives at most `most` pairs."""
     step = -(-texts.pairs // most)
-    lines = (zip(split(block.source), split(block.target), strict=True) for block in texts.blocks())
-    yield from itertools.chain.from_iterable(itertools.islice(itertools.chain.from_iterable(lines), 0, None, step))
+    pairs_read = 0
+    for block in texts.blocks():
+        for source_line, target_line in zip(split(block.source), split(block.target), strict=True):
+            if pairs_read % step == 0:
+                yield source_line
+                yield target_line
+            pairs_read += 1
     if shown(texts.quiet):
         print("subwords: sentencepiece is learning; it does not tell how far it is", file=sys.stderr)
 
@@ -96,15 +103,15 @@ def sentencepiece_model(folder: Path) -> sentencepiece.SentencePieceProcessor:
 
 def load_sentencepiece(folder: Path) -> Encoder:
     model = sentencepiece_model(folder)
-    return lambda lines: [" ".join(pieces) for pieces in model.encode(lines, out_type=str, num_threads=1)]
+    return lambda lines: [" ".join(subwords) for subwords in model.encode(lines, out_type=str, num_threads=1)]
 
 
 def learn_moses_bpe(texts: Texts, folder: Path, size: int, workers: int) -> None:
-    """`size` merges, learnt from the words of both sides."""
+    """Learn `size` merges from the words of both sides."""
     counts: Counter[str] = Counter()
     floor = 0
-    for _, found in ordered(count, texts.blocks(), workers):
-        counts.update(found)
+    for _, counts_of_block in ordered(count, texts.blocks(), workers):
+        counts.update(counts_of_block)
         while len(counts) > TYPES:
             floor += 1
             counts = Counter({word: number for word, number in counts.items() if number > floor})
@@ -112,8 +119,8 @@ def learn_moses_bpe(texts: Texts, folder: Path, size: int, workers: int) -> None
         raise UserError(
             f"{texts.source} and {texts.target} hold no word of two letters, from which BPE could be learnt"
         )
-    bar = contextlib.nullcontext() if shown(texts.quiet) else contextlib.redirect_stderr(io.StringIO())
-    with (folder / CODES).open("w", encoding="utf-8", newline="\n") as codes, bar:  # subword-nmt has one
+    stderr = contextlib.nullcontext() if shown(texts.quiet) else contextlib.redirect_stderr(io.StringIO())
+    with (folder / CODES).open("w", encoding="utf-8", newline="\n") as codes, stderr:  # subword-nmt's progress bar
         learn_bpe((f"{word} {number}" for word, number in counts.items()), codes, size, is_dict=True)
 
 
@@ -122,7 +129,7 @@ def count(block: Block) -> Counter[str]:
 
 
 class MosesBpe:
-    """subword-nmt splits each word once."""
+    """An encoder with BPE that remembers the subwords of each word."""
 
     def __init__(self, folder: Path) -> None:
         demand_prepared(folder / CODES)
@@ -140,12 +147,12 @@ class MosesBpe:
             if len(self.memory) > REMEMBERED:
                 self.memory = {"": ""}
                 self.bpe.cache.clear()
-            self.memory[word] = pieces = self.bpe.segment(word)
-            return pieces
+            self.memory[word] = subwords = self.bpe.segment(word)
+            return subwords
 
 
 class Method(NamedTuple):
-    tokenised: bool  # by Moses' tokeniser beforehand
+    tokenised: bool  # whether the text is first tokenised by Moses' rules
     learn: Callable[[Texts, Path, int, int], None]
     load: Callable[[Path], Encoder]
     files: tuple[str, ...]
@@ -159,7 +166,7 @@ METHODS = {
 
 @functools.cache
 def encoder(method: str, folder: Path) -> Encoder:
-    """One a process, for what it remembers."""
+    """Return the encoder of a subword model, one per process because of its memory."""
     for name in METHODS[method].files:
         if (folder / name).is_fifo():
             raise UserError(f"{folder / name} is a pipe, which can be read only once: write it to a file first")

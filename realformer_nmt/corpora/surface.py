@@ -1,4 +1,4 @@
-"""From subwords back to text: to words, as the papers score them, and to raw text, as readers see it."""
+"""Conversion of subwords to text: to tokens, as the papers score them, and to raw text."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -13,12 +13,12 @@ Lines = list[str]
 
 
 class Surface(NamedTuple):
-    tokenised: Lines | None  # words between spaces; None where the subwords were cut from raw text
+    tokenised: Lines | None  # tokens between spaces; None if the subwords were learnt from raw text
     raw: Lines
 
 
-def words(lines: Iterable[str]) -> Lines:
-    """Without the joints that BPE (subword-nmt) leaves in words."""
+def join_bpe(lines: Iterable[str]) -> Lines:
+    """Return the lines without the marks @@ that BPE (subword-nmt) puts between the subwords of a word."""
     return [JOINT.sub("", line) for line in lines]
 
 
@@ -26,7 +26,7 @@ def from_moses_bpe(lines: Lines, _: Path | None, language: str) -> Surface:
     from sacremoses import MosesDetokenizer  # here: the commands' --help does not wait for it
 
     detokenise = MosesDetokenizer(language).detokenize
-    tokenised = words(lines)
+    tokenised = join_bpe(lines)
     return Surface(tokenised, [detokenise(line.split(), unescape=True) for line in tokenised])
 
 

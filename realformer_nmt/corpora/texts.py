@@ -1,4 +1,4 @@
-"""The first stage: the texts of a corpus, cleaned, as train, valid and test, and valid and test as they were."""
+"""The first stage of prepare: cleaned train, valid and test texts, and the raw texts of valid and test."""
 
 import contextlib
 import functools
@@ -23,12 +23,12 @@ DIGESTS = "train.digests"
 
 
 def is_test(split: str) -> bool:
-    """Further test sets are test1, test2 ..., as fairseq counts them."""
+    """Return whether a split is test, test1, test2 ..., as fairseq numbers test sets."""
     return split.startswith("test")
 
 
 def splits(folder: Path, ending: str) -> list[str]:
-    """Those that `folder` holds a file NAME.ending of: train, valid, test, and further test sets."""
+    """Return train, valid, test, and those of test1, test2 ... whose file NAME.ending is in the folder."""
     further = (f"test{number}" for number in itertools.count(1))
     return [*SPLITS, *itertools.takewhile(lambda name: (folder / f"{name}.{ending}").exists(), further)]
 
@@ -79,11 +79,11 @@ class Plan:
 
 class Task(NamedTuple):
     block: Block
-    held: range  # places of the block whose pairs are validation data, counted before cleaning
+    valid: range  # indices, within the block, of the pairs for validation, counted before cleaning
 
 
 class Cleaned(NamedTuple):
-    places: list[int]  # of the pairs that stay
+    indices: list[int]  # of the remaining pairs, within the block
     source: list[str]
     target: list[str]
     dropped: Counter[str]
@@ -91,7 +91,7 @@ class Cleaned(NamedTuple):
 
 @dataclass
 class Tally:
-    """What became of one part's pairs."""
+    """Counts of one part's pairs: read, written, held out, dropped by reason."""
 
     part: str
     split: str
@@ -105,7 +105,7 @@ class Tally:
 def write_texts(
     parts: Mapping[str, Sequence[Files]], plan: Plan, workers: int, folder: Path, quiet: bool = False
 ) -> dict[str, Any]:
-    """folder/train.en, valid.en, valid.raw.en ... of all parts in order, and what became of each part's pairs."""
+    """Write train.en, valid.en, valid.raw.en ... of all parts in order, and return the counts of each part."""
     names = [*parts, *(f"{split}.raw" for split in parts if split != "train")]
     with contextlib.ExitStack() as stack:
         output = {
@@ -126,7 +126,7 @@ class Writer:
         self, plan: Plan, workers: int, output: Mapping[str, Sequence[BinaryIO]], digests: BinaryIO, quiet: bool
     ) -> None:
         self.plan, self.workers, self.output, self.digests, self.quiet = plan, workers, output, digests, quiet
-        self.read = self.kept = 0  # pairs of the training parts so far
+        self.pairs_read = self.pairs_cleaned = 0  # of the training parts so far
 
     def write(self, split: str, files: Files) -> Tally:
         tally = Tally(files.name, split)
@@ -137,17 +137,20 @@ class Writer:
             valid_lengths=self.plan.lengths("valid", "before_bpe"),
             keep_all=is_test(split),
         )
-        for (block, held), result in ordered(work, self.tasks(split, files), self.workers):
-            chosen = self.select(split, held, result.places)
-            self.put("valid" if split == "train" else split, block, result, chosen)
-            rest = sorted(set(range(len(result.places))).difference(chosen))
+        for (block, valid), result in ordered(work, self.tasks(split, files), self.workers):
+            selected = self.select(split, valid, result.indices)
             if split == "train":
+                rest = sorted(set(range(len(result.indices))).difference(selected))
+                self.put("valid", block, result, selected)
                 self.put("train", block, result, rest)
-                self.kept += len(result.places)
+                self.pairs_cleaned += len(result.indices)
+                tally.held_out += len(selected)
+                tally.kept += len(rest)
+            else:
+                self.put(split, block, result, selected)
+                tally.kept += len(selected)
             tally.pairs += block.pairs
             tally.invalid_utf8 += block.replaced
-            tally.held_out += len(chosen) if split == "train" else 0
-            tally.kept += len(rest) if split == "train" else len(chosen)
             tally.dropped.update(result.dropped)
         return tally
 
@@ -156,19 +159,19 @@ class Writer:
         pairs = blocks(files.source, files.target, files.form, self.plan.invalid_utf8)
         for block in watched(pairs, f"text: {files.source.name}", files.source, files.target, self.quiet):
             if split == "train" and rule and rule.counted == "before_cleaning":
-                yield Task(block, range((-self.read - 1) % rule.every, block.pairs, rule.every))
+                yield Task(block, range((-self.pairs_read - 1) % rule.every, block.pairs, rule.every))
             else:
                 yield Task(block, range(0))
-            self.read += block.pairs
+            self.pairs_read += block.pairs
 
-    def select(self, split: str, held: range, places: list[int]) -> Sequence[int]:
-        """Which of the pairs that stay are for validation or test."""
+    def select(self, split: str, valid: range, indices: list[int]) -> Sequence[int]:
+        """Return the positions in `indices` of the pairs for validation or test."""
         rule = self.plan.held_out
         if split != "train":
-            return range(len(places))
+            return range(len(indices))
         if rule and rule.counted == "after_cleaning":
-            return range((-self.kept - 1) % rule.every, len(places), rule.every)
-        return [number for number, place in enumerate(places) if place in held] if held else ()
+            return range((-self.pairs_cleaned - 1) % rule.every, len(indices), rule.every)
+        return [number for number, index in enumerate(indices) if index in valid] if valid else ()
 
     def put(self, split: str, block: Block, result: Cleaned, numbers: Sequence[int]) -> None:
         if not numbers:
@@ -181,7 +184,7 @@ class Writer:
         if split != "train":
             for file, side in zip(self.output[f"{split}.raw"], (block.source, block.target), strict=True):
                 raw = side.split(b"\n")
-                file.write(b"".join(raw[result.places[number]] + b"\n" for number in numbers))
+                file.write(b"".join(raw[result.indices[number]] + b"\n" for number in numbers))
 
 
 def clean_block(
@@ -189,18 +192,19 @@ def clean_block(
 ) -> Cleaned:
     source, target = (cleaned(side, step) for side, step in zip(task.block[:2], steps, strict=True))
     dropped: Counter[str] = Counter()
-    places = []
-    for place, (ours, theirs) in enumerate(zip(source, target, strict=True)):
-        reason = None if keep_all else fault(ours, theirs, valid_lengths if place in task.held else lengths)
+    indices = []
+    for index, (source_line, target_line) in enumerate(zip(source, target, strict=True)):
+        limits = valid_lengths if index in task.valid else lengths
+        reason = None if keep_all else fault(source_line, target_line, limits)
         if reason is None:
-            places.append(place)
+            indices.append(index)
         else:
             dropped[reason] += 1
-    return Cleaned(places, [source[place] for place in places], [target[place] for place in places], dropped)
+    return Cleaned(indices, [source[index] for index in indices], [target[index] for index in indices], dropped)
 
 
 def drop_repetitions(folder: Path, languages: Sequence[str], tallies: Sequence[Tally]) -> None:
-    """Only the first of equal training pairs stays."""
+    """Rewrite the training texts with only the first of equal pairs, and correct the tallies."""
     repeated = repetitions(folder / DIGESTS)
     paths = [folder / f"train.{language}" for language in languages]
     for path in paths:
@@ -210,10 +214,10 @@ def drop_repetitions(folder: Path, languages: Sequence[str], tallies: Sequence[T
         slim.replace(path)
     start = 0
     for tally in tallies:
-        number = sum(is_set(repeated, place) for place in range(start, start + tally.kept))
+        repetitions_of_part = sum(is_set(repeated, number) for number in range(start, start + tally.kept))
         start += tally.kept
-        tally.kept -= number
-        tally.dropped["repeated"] += number
+        tally.kept -= repetitions_of_part
+        tally.dropped["repeated"] += repetitions_of_part
 
 
 def is_set(bits: np.ndarray, number: int) -> bool:

@@ -1,17 +1,17 @@
-"""Moses' tokenisation, word by word with a memory.
+"""Moses' tokenisation, word by word, with a memory of the words seen before.
 
-What the tokeniser does to a word depends on its neighbours only where the word begins or ends the line, or ends with a
-full stop, which stays if the next word is in lower case. So sacremoses tokenises each such case once, between
-neighbours that stand for all others, and text costs a look-up a word. Moses splits the full stop that ends a line
-after an abbreviation too (since its commit 9fc964d), sacremoses does not: that is mended here.
+How the tokeniser splits a word depends on its neighbours only if the word begins or ends the line, or ends with a full
+stop, which stays if the next word is in lower case. So sacremoses tokenises each such case once, between neighbours
+that represent all others, and a text costs one look-up per word. Moses also splits off the full stop at the end of a
+line after an abbreviation (since its commit 9fc964d), sacremoses does not: this is corrected here.
 """
 
 import functools
 from collections.abc import Iterable
 
 PLAIN = "A"  # a neighbour that neither changes nor is changed
-REMEMBERED = 200_000  # words; some 50 MB
-Case = tuple[str, str, str]  # what comes before ("" at the start of the line), the word, what comes after
+REMEMBERED = 200_000  # words; about 50 MB
+Case = tuple[str, str, str]  # neighbour before ("" at the start of the line), word, neighbour after
 
 
 class Tokeniser:
@@ -29,32 +29,36 @@ class Tokeniser:
             return ""
         text = " ".join(words)
         if "' '" in text or not text.isprintable():  # Moses' rules overlap there, or remove characters
-            return self.whole(text)
+            return self.tokenise_line(text)
         if len(self.memory) > REMEMBERED:
             self.memory.clear()
         return " ".join(map(self.word, self.cases(words)))
 
     def cases(self, words: list[str]) -> Iterable[str | Case]:
-        """A word alone where its neighbours do not matter."""
+        """Return for each word the word alone, or with its neighbours if they matter."""
         cases: list[str | Case] = list(words)
-        for place, word in enumerate(words[:-1]):
+        for index, word in enumerate(words[:-1]):
             if word[-1] == ".":
-                cases[place] = (PLAIN, word, self.stand_in(words[place + 1][0]))
-        first, last = len(words) == 1, words[-1]
+                cases[index] = (PLAIN, word, self.stand_in(words[index + 1][0]))
+        single, last = len(words) == 1, words[-1]
         if words[0][0] in ",'":
-            cases[0] = ("", words[0], self.stand_in(words[1][0]) if len(words) > 1 else "")
-        if last[-1] in ".,'" or first:
-            cases[-1] = ("" if first else PLAIN, last, "")
+            cases[0] = ("", words[0], "" if single else self.stand_in(words[1][0]))
+        if last[-1] in ".,'" or single:
+            cases[-1] = ("" if single else PLAIN, last, "")
         return cases
 
     def stand_in(self, letter: str) -> str:
-        return "a" if letter in self.lower else "1" if letter in "0123456789" else PLAIN
+        """Return the neighbour that represents all words that begin with such a letter."""
+        if letter in self.lower:
+            return "a"
+        return "1" if letter in "0123456789" else PLAIN
 
     def word(self, case: str | Case) -> str:
         try:
             return self.memory[case]
         except KeyError:
-            self.memory[case] = tokens = self.tokens(*(case if isinstance(case, tuple) else (PLAIN, case, PLAIN)))
+            before, word, after = case if isinstance(case, tuple) else (PLAIN, case, PLAIN)
+            self.memory[case] = tokens = self.tokens(before, word, after)
             return tokens
 
     def tokens(self, before: str, word: str, after: str) -> str:
@@ -64,10 +68,10 @@ class Tokeniser:
                 return word
             if stem and self.letters.issuperset(stem) and (mark == "," or (mark == "." and not after)):
                 return f"{stem} {mark}"
-        text = self.whole(" ".join(filter(None, (before, word, after))))
+        text = self.tokenise_line(" ".join(filter(None, (before, word, after))))
         return text[len(before) : len(text) - len(after)].strip()
 
-    def whole(self, line: str) -> str:
+    def tokenise_line(self, line: str) -> str:
         tokens = self.moses.tokenize(line, aggressive_dash_splits=self.aggressive)
         if tokens and len(tokens[-1]) > 1 and tokens[-1][-1] == "." != tokens[-1][-2]:
             tokens[-1:] = [tokens[-1][:-1], "."]
@@ -76,5 +80,5 @@ class Tokeniser:
 
 @functools.cache
 def tokeniser(language: str, aggressive_hyphens: bool) -> Tokeniser:
-    """One a process, for what it remembers."""
+    """Return the tokeniser of a language, one per process because of its memory."""
     return Tokeniser(language, aggressive_hyphens)

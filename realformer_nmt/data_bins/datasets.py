@@ -1,7 +1,7 @@
-"""What the files of a data-bin may be: asked before fairseq reads one, whatever the task or the command.
+"""Checks of a data-bin's files, before fairseq reads them in any task or command.
 
-One format is read, mmap, which fairseq-preprocess writes unless told otherwise: of the others .fasta runs a shell
-command with the file's name in it, and none says enough to be checked.
+Only the format mmap is read, fairseq-preprocess's default. Of the other formats, .fasta runs a shell command with the
+file's name in it, and none contains enough to be checked.
 """
 
 import contextlib
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from fairseq.data import Dictionary
 
 FORMAT = "mmap"
-OTHERS = ("", ".fasta")  # what fairseq looks for beside .idx and .bin
+OTHER_FORMATS = ("", ".fasta")  # endings of files that fairseq reads in other formats
 PREFIX = re.compile(r"[\w-]+(\.[\w-]+)*", re.ASCII)  # train.en-de.en, train.align.en-de, train
 
 
-def demand_plain(held: Mapping[str, Any]) -> None:
-    """OmegaConf would put another value in the place of ${...}."""
+def demand_plain(options: Mapping[str, Any]) -> None:
+    """Raise if an option of fairseq's contains ${, which OmegaConf would replace by another value."""
     for name in ("data", "source_lang", "target_lang"):
-        if "${" in str(held.get(name)):
-            raise UserError(f"{held[name]}: ${{ stands for another value in fairseq's options; rename the folder")
+        if "${" in str(options.get(name)):
+            raise UserError(f"{options[name]}: ${{ stands for another value in fairseq's options; rename the folder")
 
 
 def dictionary(file: Path) -> "Dictionary":
@@ -39,7 +39,7 @@ def dictionary(file: Path) -> "Dictionary":
 
 @contextlib.contextmanager
 def dictionary_file(file: Path) -> Iterator[None]:
-    """Around its reading."""
+    """Raise UserError if the dictionary cannot be read within this context."""
     if file.exists() and not file.is_file():
         raise UserError(f"{file} is no file; a data-bin has one for each of its languages")
     demand_prepared(file)
@@ -49,17 +49,17 @@ def dictionary_file(file: Path) -> Iterator[None]:
         raise
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}; a data-bin has one for each of its languages") from error
-    except Exception as error:  # fairseq has no class for any of its complaints
+    except Exception as error:  # fairseq raises plain exceptions
         raise UserError(f"{file} is no dictionary of fairseq's: {one_line(error)}; {AGAIN}") from error
 
 
-def demand_whole(prefix: Path, impl: str, words: "Dictionary | None") -> bool:
-    """Whether the dataset is there; a test set may have no target."""
+def demand_whole(prefix: Path, impl: str, vocabulary: "Dictionary | None") -> bool:
+    """Return whether a dataset exists, and raise if it is unsound; a test set may have no target."""
     if not PREFIX.fullmatch(prefix.name):
         raise UserError(f"{prefix}: allowed in the name are letters, digits, _ and - between dots; rename the data")
     if impl != FORMAT:
         raise UserError(f"{prefix} as --dataset-impl {impl}: allowed is {FORMAT}; {AGAIN}")
-    for other in (f"{prefix}{suffix}" for suffix in OTHERS):
+    for other in (f"{prefix}{suffix}" for suffix in OTHER_FORMATS):
         if Path(other).exists():
             raise UserError(f"{other} is not in the format {FORMAT}, the only one that is read; {AGAIN}")
     index, data = (Path(f"{prefix}.{suffix}") for suffix in ("idx", "bin"))
@@ -68,16 +68,20 @@ def demand_whole(prefix: Path, impl: str, words: "Dictionary | None") -> bool:
     if not index.exists() and not data.exists():
         return False
     language = prefix.name.rpartition(".")[2]
-    demand_sound(index, None if words is None else len(words), prefix.with_name(f"dict.{language}.txt"))
+    size = None if vocabulary is None else len(vocabulary)
+    demand_sound(index, size, prefix.with_name(f"dict.{language}.txt"))
     demand_parallel(index)
     return True
 
 
 def demand_parallel(index: Path) -> None:
-    """As many sentences on either side, where both are there."""
+    """Raise if both sides exist and differ in their number of sentences."""
     pair = pair_of(index)
-    for language in pair or ():
-        other = index.with_name(f"{index.name.partition('.')[0]}.{'-'.join(pair or ())}.{language}.idx")
+    if pair is None:
+        return
+    subset = index.name.partition(".")[0]
+    for language in pair:
+        other = index.with_name(f"{subset}.{'-'.join(pair)}.{language}.idx")
         counts = [header(file)[1] for file in (index, other) if file.is_file()]
         if len(set(counts)) > 1:
             raise UserError(f"{index} has {counts[0]:,} sentences, and {other.name} {counts[1]:,}; {AGAIN}")

@@ -1,6 +1,6 @@
-"""fairseq's mmap index, the .idx file beside every .bin of a data-bin: what it says, and whether that can be.
+"""A reader and checks of fairseq's mmap index, the .idx file beside every .bin of a data-bin.
 
-A header; then the length of every sentence, and then where in the .bin it begins, which follows from the lengths.
+It has a header, then the length of every sentence, then its offset in the .bin, which follows from the lengths.
 """
 
 import struct
@@ -10,15 +10,15 @@ import numpy as np
 
 from realformer_nmt.common.errors import UserError
 
-HEADER = struct.Struct("<9sQBQ")  # magic, version, type of the numbers, how many sentences
+HEADER = struct.Struct("<9sQBQ")  # magic, version, type of the numbers, number of sentences
 MAGIC, VERSION = b"MMIDIDX\x00\x00", 1
-KINDS = {1: "u1", 2: "i1", 3: "<i2", 4: "<i4", 5: "<i8", 8: "<u2", 9: "<u4", 10: "<u8"}  # and no fractions
+KINDS = {1: "u1", 2: "i1", 3: "<i2", 4: "<i4", 5: "<i8", 8: "<u2", 9: "<u4", 10: "<u8"}  # of the integer types
 AGAIN = "binarise the text again with `realformer-nmt prepare`, or fairseq-preprocess"
-BLOCK = 1 << 22  # numbers looked at a time
+BLOCK = 1 << 22  # numbers checked at a time
 
 
 def header(index: Path) -> tuple[np.dtype, int]:
-    """The type of the numbers, and how many sentences."""
+    """Return the type of the numbers, and the number of sentences."""
     if not index.is_file():
         raise UserError(f"{index}: no such file; {AGAIN}")
     try:
@@ -30,55 +30,55 @@ def header(index: Path) -> tuple[np.dtype, int]:
     if magic != MAGIC:
         raise UserError(f"{index} is no index of fairseq's format mmap, or not all of one; {AGAIN}")
     if version != VERSION or code not in KINDS:
-        known = ", ".join(map(str, KINDS))
-        told = f"version {version} with numbers of type {code}: allowed are {VERSION} and {known}"
-        raise UserError(f"{index} is of {told}; {AGAIN}")
+        allowed = f"{VERSION} and {', '.join(map(str, KINDS))}"
+        raise UserError(f"{index} is of version {version} with numbers of type {code}: allowed are {allowed}; {AGAIN}")
     if not count:
         raise UserError(f"{index} holds no sentence; {AGAIN}")
-    size, wanted = index.stat().st_size, HEADER.size + 12 * count
-    if size < wanted:
+    size, expected = index.stat().st_size, HEADER.size + 12 * count
+    if size < expected:
         raise UserError(f"{index} is cut off before the last of its {count:,} sentences; {AGAIN}")
-    if size > wanted:
-        raise UserError(f"{index} has {size:,} bytes, and not {wanted:,} for its {count:,} sentences; {AGAIN}")
+    if size > expected:
+        raise UserError(f"{index} has {size:,} bytes, and not {expected:,} for its {count:,} sentences; {AGAIN}")
     return np.dtype(KINDS[code]), count
 
 
-def demand_sound(index: Path, words: int | None, of: object) -> int:
-    """How many sentences there are, each within the .bin, of `words` that are in the dictionary `of`.
+def demand_sound(index: Path, vocabulary_size: int | None, dictionary: object) -> int:
+    """Check that each sentence is within the .bin and has words of the dictionary; return the number of sentences.
 
-    Without a dictionary, as alignments are, a sentence may be empty."""
+    `vocabulary_size` is None without a dictionary, as for alignments; then a sentence may be empty."""
     kind, count = header(index)
     data = index.with_name(index.name.removesuffix("idx") + "bin")
     size = data.stat().st_size if data.is_file() else 0
-    wanted = demand_places(index, kind, count, 0 if words is None else 1)
-    if size != wanted or not size:
-        raise UserError(f"{data} has {size:,} bytes, and {index.name} says {wanted:,}: it is cut off; {AGAIN}")
+    expected = demand_places(index, kind, count, 0 if vocabulary_size is None else 1)
+    if size != expected or not size:
+        raise UserError(f"{data} has {size:,} bytes, and {index.name} says {expected:,}: it is cut off; {AGAIN}")
     numbers = np.memmap(data, kind, "r")
     for at in range(0, len(numbers), BLOCK):
         lowest, highest = int(numbers[at : at + BLOCK].min()), int(numbers[at : at + BLOCK].max())
         if lowest < 0:
             raise UserError(f"{data} holds word {lowest:,}: it is damaged; {AGAIN}")
-        if words is not None and highest >= words:
+        if vocabulary_size is not None and highest >= vocabulary_size:
             raise UserError(
-                f"{data} holds word {highest:,}, but {of} has {words:,}: it is another corpus's dictionary; {AGAIN}"
+                f"{data} holds word {highest:,}, but {dictionary} has {vocabulary_size:,}: "
+                f"it is another corpus's dictionary; {AGAIN}"
             )
     return count
 
 
 def demand_places(index: Path, kind: np.dtype, count: int, shortest: int) -> int:
-    """Where the last sentence ends: sentences follow each other without a gap, as fairseq writes them."""
+    """Check that sentences follow each other without a gap, as fairseq writes them; return where the last one ends."""
     end = 0
     for first in range(0, count, BLOCK):
         number = min(BLOCK, count - first)
         lengths = np.fromfile(index, "<i4", number, offset=HEADER.size + 4 * first).astype(np.int64)
-        places = np.fromfile(index, "<i8", number, offset=HEADER.size + 4 * count + 8 * first)
+        offsets = np.fromfile(index, "<i8", number, offset=HEADER.size + 4 * count + 8 * first)
         if lengths.min() < shortest:
             at = first + int(lengths.argmin())
             raise UserError(f"{index}: sentence {at + 1:,} has {lengths.min():,} tokens: it is damaged; {AGAIN}")
         ends = end + lengths.cumsum() * kind.itemsize
-        wrong = np.flatnonzero(places != ends - lengths * kind.itemsize)
+        wrong = np.flatnonzero(offsets != ends - lengths * kind.itemsize)
         if wrong.size:
-            told = f"sentence {first + int(wrong[0]) + 1:,} begins at byte {places[wrong[0]]:,}"
-            raise UserError(f"{index}: {told}, not where the one before ends: it is damaged; {AGAIN}")
+            where = f"sentence {first + int(wrong[0]) + 1:,} begins at byte {offsets[wrong[0]]:,}"
+            raise UserError(f"{index}: {where}, not where the one before ends: it is damaged; {AGAIN}")
         end = int(ends[-1])
     return end

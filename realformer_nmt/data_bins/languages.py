@@ -1,7 +1,7 @@
-"""What a language may be called: its name stands between dots and hyphens in names of files, and in commands.
+"""Names of languages, which occur in file names, between dots and hyphens, and in commands.
 
-Every name goes through `demand_language` before fairseq sees it. Hyphens are allowed within a name, such as zh-Hans:
-the file train.en-zh-Hans.en.idx is of the language en, so that its pair can be parted in one way only.
+Every name passes `demand_language` before fairseq sees it. Hyphens are allowed within a name, such as zh-Hans: the file
+train.en-zh-Hans.en.idx is in the language en, so that its pair can be split in one way only.
 """
 
 import re
@@ -18,54 +18,54 @@ def demand_language(name: object) -> None:
 
 
 def pair_of(index: Path) -> tuple[str, str] | None:
-    """Source and target, of train.en-de.en.idx; None of a file of another name, such as train.align.en-de.idx."""
-    pair, _, own = index.name.removesuffix(".idx").partition(".")[2].rpartition(".")
-    if pair.startswith(f"{own}-"):
-        found = own, pair.removeprefix(f"{own}-")
-    elif pair.endswith(f"-{own}"):
-        found = pair.removesuffix(f"-{own}"), own
+    """Return en and de for train.en-de.en.idx, and None for other names, such as train.align.en-de.idx."""
+    pair, _, language = index.name.removesuffix(".idx").partition(".")[2].rpartition(".")
+    if pair.startswith(f"{language}-"):
+        source, target = language, pair.removeprefix(f"{language}-")
+    elif pair.endswith(f"-{language}"):
+        source, target = pair.removesuffix(f"-{language}"), language
     else:
         return None
-    for language in found:
-        try:
-            demand_language(language)
-        except ValueError as error:
-            raise UserError(f"{index}: {error}") from error
-    return found
+    try:
+        demand_language(source)
+        demand_language(target)
+    except ValueError as error:
+        raise UserError(f"{index}: {error}") from error
+    return source, target
 
 
 def pair_in(folder: Path) -> tuple[str, str]:
-    """The one pair of a data-bin."""
+    """Return the only pair of languages of a data-bin."""
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder: give the data-bin of fairseq-preprocess")
     pairs = sorted({pair for index in sorted(folder.glob("*.idx")) if (pair := pair_of(index))})
     if not pairs:
         raise UserError(f"{folder} holds no binarised pair of languages, such as test.en-de.en.idx")
     if len(pairs) > 1:
-        told = ", ".join("-".join(pair) for pair in pairs)
-        raise UserError(f"{folder} holds {told}: pass --source-lang and --target-lang, or keep a pair in a folder")
+        names = ", ".join("-".join(pair) for pair in pairs)
+        raise UserError(f"{folder} holds {names}: pass --source-lang and --target-lang, or keep a pair in a folder")
     return pairs[0]
 
 
 def no_pair_in(folder: Path) -> tuple[str, ...]:
-    """Of a data-bin with one text."""
+    """Check a data-bin with one text, and return no languages."""
     return demand(folder, "a data-bin of fairseq-preprocess --only-source", ["dict.txt"], ["train.idx"])
 
 
 def sentences_in(folder: Path) -> tuple[str, ...]:
-    """Of a folder for --task sentence_prediction."""
-    told = "a folder of input0 and label, each of fairseq-preprocess --only-source"
-    return demand(folder, told, ["input0/dict.txt"], ["input0/train.idx"], ["label/train.idx", "label/train.label"])
+    """Check a folder for --task sentence_prediction, and return no languages."""
+    expected = "a folder of input0 and label, each of fairseq-preprocess --only-source"
+    return demand(folder, expected, ["input0/dict.txt"], ["input0/train.idx"], ["label/train.idx", "label/train.label"])
 
 
 def questions_in(folder: Path) -> tuple[str, ...]:
-    """Of a folder for --task question_answering."""
+    """Check a folder for --task question_answering, and return no languages."""
     return demand(folder, "a folder of dict.txt and questions in SQuAD's format", ["dict.txt"], ["train.json"])
 
 
-def demand(folder: Path, told: str, *files: list[str]) -> tuple[str, ...]:
-    """One of each; of no language."""
+def demand(folder: Path, expected: str, *files: list[str]) -> tuple[str, ...]:
+    """Raise unless the folder has one file of each list; return no languages."""
     for names in files:
         if not any((folder / name).is_file() for name in names):
-            raise UserError(f"{folder} holds no {' or '.join(names)}: give {told}")
+            raise UserError(f"{folder} holds no {' or '.join(names)}: give {expected}")
     return ()

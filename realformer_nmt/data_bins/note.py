@@ -1,4 +1,4 @@
-"""prepare.json, which lies beside a data-bin: what each file was, by size and hash, when it was prepared."""
+"""prepare.json, the record beside a data-bin: size and hash of each file when it was prepared."""
 
 import functools
 import re
@@ -12,7 +12,7 @@ from realformer_nmt.common.errors import UserError
 NAME = "prepare.json"
 WRITER = "`realformer-nmt prepare` writes it when it is done"
 AGAIN = "put it back as it was, or remove the folder `stages` beside prepare.json and prepare all again"
-FILE = re.compile(r"(?!\.)[\w.-]+(/(?!\.)[\w.-]+)?", re.ASCII)  # within the folder of the note
+FILE = re.compile(r"(?!\.)[\w.-]+(/(?!\.)[\w.-]+)?", re.ASCII)  # relative to the folder of the record
 HASH = re.compile("[0-9a-f]{64}")
 
 
@@ -22,7 +22,7 @@ class Noted(NamedTuple):
 
 
 def demand_prepared(file: Path) -> None:
-    """A folder that no note beside it speaks of, such as fairseq-preprocess's, is taken as it is."""
+    """Raise if a file is not as it was prepared; files of a folder that no record lists are accepted."""
     folder = file.parent.resolve()
     note = folder.parent / NAME
     files = read(note) if note.is_file() else {}
@@ -31,17 +31,18 @@ def demand_prepared(file: Path) -> None:
     noted = files.get(f"{folder.name}/{file.name}")
     if noted is None and file.exists():
         raise UserError(f"{file} was not prepared with the rest, says {note}: binarise it into a folder of its own")
-    if noted and (told := difference(file, noted)):
-        raise UserError(f"{told}, says {note}; {AGAIN}")
+    if noted and (message := difference(file, noted)):
+        raise UserError(f"{message}, says {note}; {AGAIN}")
 
 
 def verify(folder: Path, by_hash: bool = True) -> int:
-    """How many files are as they were prepared; those that are not, or were not, are an error."""
+    """Raise unless the prepared files, and no others, are there as they were prepared; return their number."""
     note = folder / NAME
     files = read(note)
-    different = [told for name, noted in files.items() if (told := difference(folder / name, noted, by_hash))]
-    if different:
-        raise UserError(f"{'; '.join(different)}, says {note}; {AGAIN}")
+    differences = [difference(folder / name, noted, by_hash) for name, noted in files.items()]
+    messages = [message for message in differences if message]
+    if messages:
+        raise UserError(f"{'; '.join(messages)}, says {note}; {AGAIN}")
     for inner in sorted({(folder / name).parent for name in files} - {folder}):
         for file in sorted(inner.iterdir()):
             if f"{inner.name}/{file.name}" not in files:
@@ -50,14 +51,14 @@ def verify(folder: Path, by_hash: bool = True) -> int:
 
 
 def difference(file: Path, noted: Noted, by_hash: bool = True) -> str | None:
-    """Between a file and what it was, in words; another size tells without reading it."""
+    """Return how a file differs from its record, or None; its size is compared before its hash."""
     try:
-        found = file.stat()
+        status = file.stat()
         if not file.is_file():
             return f"{file} is gone"
-        if found.st_size != noted.bytes:
-            return f"{file} has {found.st_size:,} bytes, and had {noted.bytes:,}"
-        same = not by_hash or sha256(file, found.st_size, found.st_mtime_ns) == noted.sha256
+        if status.st_size != noted.bytes:
+            return f"{file} has {status.st_size:,} bytes, and had {noted.bytes:,}"
+        same = not by_hash or sha256(file, status.st_size, status.st_mtime_ns) == noted.sha256
         return None if same else f"{file} has changed"
     except FileNotFoundError:
         return f"{file} is gone"
@@ -67,24 +68,24 @@ def difference(file: Path, noted: Noted, by_hash: bool = True) -> str | None:
 
 @functools.lru_cache(maxsize=256)
 def sha256(file: Path, _size: int, _modified: int) -> str:
-    """Once in a process, though every epoch of sharded data opens its files again."""
+    """Return the hash of a file, computed once per process although each epoch of sharded data reopens its files."""
     with file.open("rb") as stream:
         return digest(stream, "sha256").hexdigest()
 
 
 def describe(folder: Path, files: list[Path]) -> dict[str, dict[str, Any]]:
-    """What a note says of files."""
-    noted = {str(file.relative_to(folder)): file for file in files}
-    sizes = {name: file.stat() for name, file in noted.items()}
-    return {
-        "bytes": {name: found.st_size for name, found in sizes.items()},
-        "sha256": {name: sha256(noted[name], found.st_size, found.st_mtime_ns) for name, found in sizes.items()},
-    }
+    """Return sizes and hashes of files, by their paths within the folder, as the record holds them."""
+    sizes, hashes = {}, {}
+    for file in files:
+        name, status = str(file.relative_to(folder)), file.stat()
+        sizes[name] = status.st_size
+        hashes[name] = sha256(file, status.st_size, status.st_mtime_ns)
+    return {"bytes": sizes, "sha256": hashes}
 
 
 def read(note: Path) -> dict[str, Noted]:
-    held = json_records.read(note, WRITER, {"sha256": dict, "bytes": dict})
-    hashes, sizes = held["sha256"], held["bytes"]
+    record = json_records.read(note, WRITER, {"sha256": dict, "bytes": dict})
+    hashes, sizes = record["sha256"], record["bytes"]
     for name in {**hashes, **sizes}:
         size, sha = sizes.get(name), hashes.get(name)
         if not FILE.fullmatch(name) or type(size) is not int or not HASH.fullmatch(str(sha)):

@@ -1,8 +1,8 @@
-"""What `--task sentence_prediction` learns of each sentence: classes, or numbers that stand in a text."""
+"""Checks of the targets of `--task sentence_prediction`: a class, or numbers, per sentence."""
 
+import itertools
 import math
 from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +10,12 @@ import numpy as np
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.index import AGAIN, HEADER, header
 
-LONGEST = 64  # letters of a number
+LONGEST = 64  # characters of a number
 
 
 def parts(prefix: Path) -> Iterator[Path]:
-    """The indexes of train, train1, train2 ..., which fairseq joins."""
-    for number in count():
+    """Yield the indexes of train, train1, train2 ..., which fairseq joins."""
+    for number in itertools.count():
         index = prefix.with_name(f"{prefix.name}{number or ''}.idx")
         if not index.exists():
             return
@@ -27,51 +27,52 @@ def sentences(prefix: Path) -> int:
 
 
 def demand_labels(data: Path, split: str) -> None:
-    """Classes or numbers; a test set is often without."""
+    """Raise if a split has neither classes nor numbers; test sets often have none."""
     if not any((data / "label" / f"{split}.{ending}").is_file() for ending in ("idx", "label")):
         raise UserError(f"{data / 'label'} holds neither {split}.idx nor {split}.label: give a subset that has labels")
 
 
 def demand_as_many(data: Path, split: str, inner: str) -> None:
-    """Of second sentences or of labels, where there are some, as of first sentences."""
-    wanted, found = sentences(data / "input0" / split), sentences(data / inner / split)
-    if found and found != wanted:
-        raise UserError(f"{data / inner / split}.idx has {found:,} lines for {wanted:,} sentences; {AGAIN}")
+    """Raise if the second sentences or labels, where there are any, are not as many as the first sentences."""
+    expected, count = sentences(data / "input0" / split), sentences(data / inner / split)
+    if count and count != expected:
+        raise UserError(f"{data / inner / split}.idx has {count:,} lines for {expected:,} sentences; {AGAIN}")
 
 
 def demand_classes(data: Path, split: str, first: int, classes: int) -> None:
-    """One label a sentence; that of the first class has the number `first` in their dictionary."""
+    """Raise unless each sentence has one label, of a class; the first class has index `first` in the dictionary."""
     for index in parts(data / "label" / split):
         kind, number = header(index)
         lengths = np.fromfile(index, "<i4", number, offset=HEADER.size)
         if (lengths != 2).any():  # the label, and the end of the line
             line = int((lengths != 2).argmax())
             raise UserError(f"{index}: line {line + 1:,} has {lengths[line] - 1:,} labels: allowed is one; {AGAIN}")
-        found = np.memmap(index.with_suffix(".bin"), kind, "r")[::2].astype(np.int64) - first
-        if (found < 0).any():
-            line = int((found < 0).argmax())
+        labels = np.memmap(index.with_suffix(".bin"), kind, "r")[::2].astype(np.int64) - first
+        if (labels < 0).any():
+            line = int((labels < 0).argmax())
             raise UserError(f"{index}: line {line + 1:,} has a label that its dictionary has not; {AGAIN}")
-        if found.max() >= classes:
-            raise UserError(f"{index} holds {found.max() + 1:,} labels or more: pass --num-classes {found.max() + 1}")
+        if labels.max() >= classes:
+            number = labels.max() + 1
+            raise UserError(f"{index} holds {number:,} labels or more: pass --num-classes {number}")
 
 
 def demand_numbers(data: Path, split: str, values: int) -> None:
-    """A line of numbers for each sentence. A text whose numbers are to be predicted has no such file."""
-    file, wanted = data / "label" / f"{split}.label", sentences(data / "input0" / split)
+    """Raise unless the file of numbers has a line of `values` for each sentence; it need not exist for prediction."""
+    file, count = data / "label" / f"{split}.label", sentences(data / "input0" / split)
     if not file.exists():
         return
     if not file.is_file():
         raise UserError(f"{file} is no file: give a text with {values} numbers a line")
     with file.open(encoding="ascii", errors="backslashreplace") as stream:
-        for number in range(1, wanted + 1):
+        for number in range(1, count + 1):
             line = stream.readline(LONGEST * values)
             if not line:
-                raise UserError(f"{file} has {number - 1:,} lines for {wanted:,} sentences")
-            whole = len(line) < LONGEST * values and len(line.split()) == values
-            if not whole or not all(map(_is_number, line.split())):
+                raise UserError(f"{file} has {number - 1:,} lines for {count:,} sentences")
+            complete = len(line) < LONGEST * values and len(line.split()) == values
+            if not complete or not all(map(_is_number, line.split())):
                 raise UserError(f"{file}: line {number:,} is {line[:LONGEST].strip()!r}: allowed are {values} numbers")
         if stream.readline(1):
-            raise UserError(f"{file} has more than {wanted:,} lines, one for each sentence")
+            raise UserError(f"{file} has more than {count:,} lines, one for each sentence")
 
 
 def _is_number(word: str) -> bool:

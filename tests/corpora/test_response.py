@@ -102,9 +102,9 @@ def test_a_span_with_enough_bytes_is_followed_by_another() -> None:
     times = iter([0, 59, 60, 119, 120])
     span = pace.Pace(60, 100, clock=lambda: next(times))
     span.check()
-    span.came = 100
+    span.received = 100
     span.check()
-    span.came = 99
+    span.received = 99
     span.check()
     with pytest.raises(TimeoutError, match="99 bytes in 60 s: less than 100"):
         span.check()

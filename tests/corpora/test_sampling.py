@@ -64,7 +64,7 @@ def test_pairs_stay_pairs_and_a_smaller_share_is_part_of_a_larger(prepared: Path
 def test_places_are_spread_over_the_whole_text() -> None:
     """Three gaps at most lie between them (the three-gap theorem, Sos 1958), the largest the sum of the others."""
     for share in (0.01, 0.1, 0.37, 0.9):
-        places = sampling.chosen(100_000, share)
+        places = sampling.sample_indices(100_000, share)
         assert len(places) == round(share * 100_000)
         gaps = sorted(set(np.diff(places).tolist()))
         assert len(gaps) <= 3

@@ -1,4 +1,4 @@
-"""Choices that are the same on every platform and Python: made of SHA-256, which no version changes."""
+"""Random choices from SHA-256, which are the same on every platform and in every version of Python."""
 
 import functools
 import hashlib
@@ -12,6 +12,8 @@ BITS = 53  # of a float
 
 
 class Chance:
+    """A generator of random choices from a seed."""
+
     def __init__(self, seed: int) -> None:
         self._numbers = _numbers(seed)
 
@@ -28,7 +30,7 @@ class Chance:
         return things[self.below(len(things))]
 
     def frequent(self, things: Sequence[Thing]) -> Thing:
-        """The n-th of them in proportion to 1 / n, as Zipf counted words."""
+        """Return one of them, the n-th with probability proportional to 1 / n (Zipf's law)."""
         sums = _zipf(len(things))
         return things[bisect_right(sums, self._fraction() * sums[-1])]
 

@@ -1,7 +1,7 @@
-"""A clause, and the order of its words: English has one, German puts its verb second, first or last."""
+"""Clauses and their word order: English has one order, German puts its verb second, first or last."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from realformer_nmt.corpora.invented.lexicon import Verb, grammar, third
 from realformer_nmt.corpora.invented.phrases import Phrase, Prepositional, Pronoun, Relative
@@ -9,53 +9,59 @@ from realformer_nmt.corpora.invented.phrases import Phrase, Prepositional, Prono
 
 @dataclass(frozen=True)
 class Clause:
+    """A subject, a verb and their complements, which yields its English and its German."""
+
     subject: Phrase
     verb: Verb
     tense: str = "present"  # past, or a modal verb
     whom: Phrase | None = None
     what: Phrase | None = None
-    bound: Phrase | None = None  # what the German verb has a preposition for
+    bound: Phrase | None = None  # the object that the German verb joins with a preposition
     place: Prepositional | None = None
     time: tuple[str, str] | None = None
     negated: bool = False
-    to: bool = False  # gives the book to the child
+    to: bool = False  # "gives the book to the child", not "gives the child the book"
 
     def english_verb(self) -> tuple[str, str]:
-        """What inverts in a question, and the rest."""
+        """Return the auxiliary, which inverts in a question, and the main verb."""
         base, past = self.verb.english
         if self.tense == "past":
             return ("did", base) if self.negated else ("", past)
-        if self.tense == "present":
-            singular = self.subject.person == "er"
-            return ("does" if singular else "do", base) if self.negated else ("", third(base) if singular else base)
-        return self.tense, base
+        if self.tense != "present":
+            return self.tense, base
+        singular = self.subject.person == "er"
+        if self.negated:
+            return "does" if singular else "do", base
+        return "", third(base) if singular else base
 
     def english_rest(self, verb: str) -> list[str]:
         head, _, particle = verb.partition("|")
         what = self.what or self.bound
         gap = isinstance(what, Relative)
-        said = [] if what is None or gap else [what.english("object")]
-        if isinstance(what, Pronoun) or gap:
-            said, particle = [*said, particle], ""
-        said = [particle, *said]
+        words = [] if what is None or gap else [what.english("object")]
+        particle_last = isinstance(what, Pronoun) or gap
+        words = [*words, particle] if particle_last else [particle, *words]
         if self.whom:
             whom = self.whom.english("object")
-            said = [*said, "to", whom] if self.to and what else [whom, *said]
-        return [head, *said, *([self.place.english()] if self.place else [])]
+            words = [*words, "to", whom] if self.to and what else [whom, *words]
+        if self.place:
+            words.append(self.place.english())
+        return [head, *words]
 
     def english(self, front: bool = False) -> str:
         first, verb = self.english_verb()
-        negation = {"can": ["cannot"]}.get(first, [first, "not"]) if self.negated else [first]
+        auxiliary = [first]
+        if self.negated:
+            auxiliary = ["cannot"] if first == "can" else [first, "not"]
         time = [self.time[0]] if self.time else []
-        gap = [what.english("object") for what in (self.what,) if isinstance(what, Relative)]
-        words = [*gap, self.subject.english("subject"), *negation, *self.english_rest(verb)]
+        pronoun = [self.what.english("object")] if isinstance(self.what, Relative) else []
+        words = [*pronoun, self.subject.english("subject"), *auxiliary, *self.english_rest(verb)]
         return join([*time, *words] if front else [*words, *time])
 
     def english_question(self) -> str:
         first, verb = self.english_verb()
         if not first:
-            first = "did" if self.tense == "past" else "does" if self.subject.person == "er" else "do"
-            verb = self.verb.english[0]
+            first, verb = replace(self, negated=True).english_verb()
         time = [self.time[0]] if self.time else []
         return join([first, self.subject.english("subject"), *self.english_rest(verb), *time])
 
@@ -63,7 +69,7 @@ class Clause:
         return join(["to", *self.english_rest(self.verb.english[0])])
 
     def german_verb(self) -> tuple[str, str]:
-        """The finite verb and what closes the clause."""
+        """Return the finite verb, and the word that ends the clause."""
         verb, person, forms = self.verb, self.subject.person, grammar().finite
         if self.tense == "present":
             return forms(verb.infinitive, person, verb.present), verb.particle
@@ -72,10 +78,10 @@ class Clause:
         return forms(grammar().table["modals"][self.tense], person), verb.particle + verb.infinitive
 
     def german_middle(self, time: bool = True) -> list[str]:
-        """Pronouns, time, dative, accusative, nicht, what has a preposition; time stands behind what is negated."""
+        """Return pronouns, time, dative, accusative, nicht, prepositional phrases; time follows what is negated."""
         objects = [(self.what, "accusative"), (self.whom, "dative")]
-        light = [said.german(case) for said, case in objects if isinstance(said, Pronoun)]
-        full = [said.german(case) for said, case in reversed(objects) if said and not _moved(said)]
+        light = [phrase.german(case) for phrase, case in objects if isinstance(phrase, Pronoun)]
+        full = [phrase.german(case) for phrase, case in reversed(objects) if phrase and not _moved(phrase)]
         when = [self.time[1]] if self.time and time else []
         no = ["nicht"] if self.negated else []
         bound = []
@@ -86,7 +92,7 @@ class Clause:
         return [*light, *(full + when if self.negated else when + full), *no, *bound, *place]
 
     def german(self, front: bool = False) -> str:
-        """The finite verb second, behind the subject or the time."""
+        """Return the clause with the finite verb second, behind the subject or the time."""
         finite, end = self.german_verb()
         subject = self.subject.german("nominative")
         if front and self.time:
@@ -94,7 +100,7 @@ class Clause:
         return join([subject, finite, *self.german_middle(), end])
 
     def german_first(self) -> str:
-        """The finite verb first: in questions, and after a subordinate clause."""
+        """Return the clause with the finite verb first: in questions, and after a subordinate clause."""
         finite, end = self.german_verb()
         return join([finite, self.subject.german("nominative"), *self.german_middle(), end])
 
@@ -102,8 +108,8 @@ class Clause:
         finite, end = self.german_verb()
         if self.tense == "present":
             finite, end = end + finite, ""
-        gap = [what.german("accusative") for what in (self.what,) if isinstance(what, Relative)]
-        return join([*gap, self.subject.german("nominative"), *self.german_middle(), end, finite])
+        pronoun = [self.what.german("accusative")] if isinstance(self.what, Relative) else []
+        return join([*pronoun, self.subject.german("nominative"), *self.german_middle(), end, finite])
 
     def german_infinitive(self) -> str:
         verb = self.verb
@@ -112,7 +118,7 @@ class Clause:
 
 
 def _moved(phrase: Phrase) -> bool:
-    """Pronouns stand before the rest."""
+    """Return whether a phrase is a pronoun, which stands before the rest."""
     return isinstance(phrase, (Pronoun, Relative))
 
 

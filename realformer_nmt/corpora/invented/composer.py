@@ -1,4 +1,4 @@
-"""Words, phrases and clauses, chosen by a Chance."""
+"""Random words, phrases and clauses, drawn from the grammar by a Chance."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,10 +24,10 @@ ANY = (*DEFINITE, *["a"] * 8)
 
 
 class Composer:
-    """Makes one random choice after the other; the same Chance gives the same sentences."""
+    """A source of random phrases and clauses; the same seed gives the same sentences."""
 
     def __init__(self, chance: Chance, *more: str) -> None:
-        """`more` as for `grammar`."""
+        """Load the grammar; `more` as for `grammar`."""
         self.chance, self.grammar = chance, grammar(*more)
         self.table = self.grammar.table
 
@@ -69,8 +69,8 @@ class Composer:
         return self.chance.frequent(self.adjectives(kind))
 
     def adjectives(self, kind: str) -> Sequence[Adjective]:
-        known = self.grammar.adjectives
-        return known[kind if kind in known else "thing"]
+        adjectives = self.grammar.adjectives
+        return adjectives[kind if kind in adjectives else "thing"]
 
     def noun_phrase(self, kind: str, determiners: Sequence[str] = ANY) -> NounPhrase:
         noun, adjective, determiner = self.noun(kind), self.adjective(kind), self.chance.pick(determiners)
@@ -91,9 +91,10 @@ class Composer:
     def prepositional(self, name: str) -> Prepositional:
         english, german, case, kind = words(self.table["prepositions"][name])
         if kind == "place" and name in ("in", "into") and self.happens("foreign"):
-            stem, into = self.stem(), name == "into"
+            stem = self.stem()
             country = Fixed((f"{stem}ia", f"{stem}ien"), "place", "er")
-            return Prepositional("to" if into else "in", "nach" if into else "in", case, country)
+            english, german = ("to", "nach") if name == "into" else ("in", "in")
+            return Prepositional(english, german, case, country)
         return Prepositional(english, german, case, self.noun_phrase(kind, DEFINITE))
 
     # clauses
@@ -106,35 +107,34 @@ class Composer:
             return None
         if self.happens("number"):
             hour = 2 + self.chance.below(10)
-            (english, _), (now, later) = spelt(hour), (spelt(hour)[1], spelt(hour + 1)[1])
-            half = self.chance.happens(50)
-            return (
-                (f"at half past {english}", f"um halb {later}") if half else (f"at {english} o'clock", f"um {now} Uhr")
-            )
+            english, german = spelt(hour)
+            if self.chance.happens(50):
+                return f"at half past {english}", f"um halb {spelt(hour + 1)[1]}"
+            return f"at {english} o'clock", f"um {german} Uhr"
         english, german = words(self.chance.frequent(self.table["times"][_time(tense)]))
         return english, german
 
     def clause(self, tense: str, subject: Phrase | None = None, what: Phrase | None = None) -> Clause:
-        """With this subject and this object, where they are given."""
+        """Return a random clause, with this subject and this object unless they are None."""
         subject = subject or self.subject()
         verb = self.chance.frequent([verb for verb in self.grammar.verbs["words"] if _fits(verb, subject, what)])
         negated = self.happens("negation")
         determiners = DEFINITE if negated else ANY
-        chosen = Clause(subject, verb, tense, time=self.time(tense), to=self.chance.happens(50))
+        clause = Clause(subject, verb, tense, time=self.time(tense), to=self.chance.happens(50))
         if verb.whom:
-            chosen = replace(chosen, whom=self.other(verb.whom, subject, determiners))
+            clause = replace(clause, whom=self.other(verb.whom, subject, determiners))
         if verb.what:
-            chosen = replace(chosen, what=what or self.other(verb.what, subject, determiners))
+            clause = replace(clause, what=what or self.other(verb.what, subject, determiners))
         if verb.bound:
-            chosen = replace(chosen, bound=self.other(verb.bound[2:], subject, DEFINITE))
+            clause = replace(clause, bound=self.other(verb.bound[2:], subject, DEFINITE))
         if verb.where:
-            chosen = replace(chosen, place=self.prepositional(verb.where))
+            clause = replace(clause, place=self.prepositional(verb.where))
         elif not negated and self.happens("adjunct"):
-            chosen = replace(chosen, place=self.prepositional(self.chance.pick(self.table["adjuncts"]["any"])))
-        return self.negate(replace(chosen, to=chosen.to or isinstance(chosen.what, Pronoun)), negated)
+            clause = replace(clause, place=self.prepositional(self.chance.pick(self.table["adjuncts"]["any"])))
+        return self.negate(replace(clause, to=clause.to or isinstance(clause.what, Pronoun)), negated)
 
     def negate(self, clause: Clause, negated: bool) -> Clause:
-        """By no and kein, or not and nicht; no subject is negative, and must and may mean something else then."""
+        """Negate a clause by no and kein, or not and nicht; must and may would change their meaning, and stay."""
         if not negated or clause.tense in ("must", "may"):
             return clause
         if isinstance(clause.what, NounPhrase) and self.chance.happens(50):
@@ -148,27 +148,26 @@ class Composer:
         return self.person(pronouns=SUBJECTS)
 
     def other(self, kinds: Sequence[str], subject: Phrase, determiners: Sequence[str]) -> Phrase:
-        """Than the subject."""
+        """Return a random phrase whose noun is not the subject's."""
         while True:
             phrase = self.phrase(kinds, determiners)
-            nouns = [said.noun for said in (subject, phrase) if isinstance(said, NounPhrase)]
-            if len(nouns) < 2 or nouns[0] != nouns[1]:
+            if not isinstance(phrase, NounPhrase) or not isinstance(subject, NounPhrase) or phrase.noun != subject.noun:
                 return phrase
 
     def relative(self, phrase: Phrase) -> Phrase:
-        """With a relative clause, sometimes."""
+        """Return the phrase, sometimes with a relative clause."""
         if not isinstance(phrase, NounPhrase) or phrase.determiner == "no" or not self.happens("relative"):
             return phrase
-        asked = self.chance.pick(("present", "past"))
+        tense = self.chance.pick(("present", "past"))
         if phrase.kind in ("person", "animal"):
-            clause = self.clause(asked, subject=Relative(phrase))
+            clause = self.clause(tense, subject=Relative(phrase))
         else:
-            clause = self.clause(asked, self.person(pronouns=SUBJECTS), Relative(phrase))
+            clause = self.clause(tense, self.person(pronouns=SUBJECTS), Relative(phrase))
         clause = replace(clause, time=None, negated=False)
         return replace(phrase, relative=(clause.english(), f", {clause.german_last()} ,"))
 
     def related(self, tense: str, clause: Clause) -> Clause:
-        """A clause whose subject and object may be those of another, as pronouns."""
+        """Return a clause whose subject and object may be pronouns for those of another clause."""
         subject: Phrase | None = clause.subject.pronoun() if self.happens("refer") else None
         thing = clause.what.pronoun() if clause.what and self.happens("refer") else None
         if thing and (thing.kind == "person" or _negative(clause.what)):

@@ -1,4 +1,4 @@
-"""The words and tables of grammar.toml."""
+"""The lexicon and grammar tables of grammar.toml."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from realformer_nmt.corpora.manifest import tomllib
 
 CASES = ("nominative", "accusative", "dative")
 GENDERS = ("der", "die", "das")
-PLURAL = 3  # the column of the plural, after those of the genders
+PLURAL = 3  # column of the plural, after the genders
 PERSONS = ("ich", "wir", "er", "sie")
 VOWELS = tuple("aeiouäöü")
 
@@ -30,14 +30,14 @@ class Noun:
         return many if self.weak and case != "nominative" else singular
 
     def compound(self, english: str, german: str) -> "Noun":
-        one, many = (german + word.lower() for word in self.german)
-        single, several = (f"{english} {word}" for word in self.english)
-        return Noun((single, several), (one, many), self.gender, self.kind, self.weak)
+        english_one, english_many = (f"{english} {word}" for word in self.english)
+        german_one, german_many = (german + word.lower() for word in self.german)
+        return Noun((english_one, english_many), (german_one, german_many), self.gender, self.kind, self.weak)
 
 
 @dataclass(frozen=True)
 class Adjective:
-    english: tuple[str, str]  # with its comparative
+    english: tuple[str, str]  # positive and comparative
     german: tuple[str, str]
 
     def inflect(self, ending: str) -> str:
@@ -46,9 +46,9 @@ class Adjective:
 
 @dataclass(frozen=True)
 class Verb:
-    english: tuple[str, str]  # base and past, a movable particle after "|"
+    english: tuple[str, str]  # base and past; a movable particle follows "|"
     infinitive: str
-    present: str  # with er
+    present: str  # the er-form
     participle: str
     particle: str
     auxiliary: str
@@ -79,7 +79,7 @@ class Grammar:
         return words(self.table["endings"][endings][case])[column]
 
     def finite(self, infinitive: str, person: str, present: str = "") -> str:
-        """Of a verb whose er-form is `present`, unless a table has all of its forms."""
+        """Return a finite form of a verb; `present` is its er-form, unless a table has all of its forms."""
         if infinitive in self.table["finite"]:
             return words(self.table["finite"][infinitive])[PERSONS.index(person)]
         return {"er": present, "ich": infinitive.removesuffix("n")}.get(person, infinitive)
@@ -87,32 +87,34 @@ class Grammar:
 
 @functools.cache
 def grammar(*more: str) -> Grammar:
-    """Of grammar.toml, and of files beside it that go on with it."""
+    """Load grammar.toml, extended by the files named `more` beside it."""
     table: dict[str, Any] = {}
     for name in ("grammar", *more):
         table = extended(table, tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8")))
     return Grammar(
-        table,
-        {kind: [noun(line, kind) for line in lines] for kind, lines in table["nouns"].items()},
-        {kind: [adjective(line) for line in lines] for kind, lines in table["adjectives"].items()},
-        {kind: [verb(row) for row in rows] for kind, rows in table["verbs"].items()},
-        {name: Determiner(words(row.pop("english")), **row) for name, row in table["determiners"].items()},
+        table=table,
+        nouns={kind: [noun(line, kind) for line in lines] for kind, lines in table["nouns"].items()},
+        adjectives={kind: [adjective(line) for line in lines] for kind, lines in table["adjectives"].items()},
+        verbs={kind: [verb(row) for row in rows] for kind, rows in table["verbs"].items()},
+        determiners={name: Determiner(words(row.pop("english")), **row) for name, row in table["determiners"].items()},
     )
 
 
 def extended(table: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
-    """Lists go on, tables are joined, all else is replaced."""
-    found = dict(table)
+    """Return the table extended by another: lists are concatenated, tables merged, other values replaced."""
+    result = dict(table)
     for name, value in more.items():
         if isinstance(value, dict):
-            found[name] = extended(table.get(name, {}), value)
+            result[name] = extended(table.get(name, {}), value)
+        elif isinstance(value, list):
+            result[name] = [*table.get(name, []), *value]
         else:
-            found[name] = [*table.get(name, []), *value] if isinstance(value, list) else value
-    return found
+            result[name] = value
+    return result
 
 
 def words(text: str) -> tuple[str, ...]:
-    """A dot stands for nothing, _ for a space within a word."""
+    """Split a row of words: a dot is an empty word, _ a space within a word."""
     return tuple("" if word == "." else word.replace("_", " ") for word in text.split())
 
 
@@ -129,7 +131,7 @@ def plural(english: str) -> str:
 
 
 def third(english: str) -> str:
-    """buy -> buys, go -> goes, turn|on -> turns|on, wait for -> waits for."""
+    """Return the third person: buy -> buys, go -> goes, turn|on -> turns|on, wait for -> waits for."""
     head = english.replace("|", " ").split()[0]
     return ("goes" if head == "go" else plural(head)) + english[len(head) :]
 
@@ -145,6 +147,16 @@ def verb(row: Mapping[str, str]) -> Verb:
     base, past = words(row["english"])
     infinitive, present, participle = words(row["german"])
     particle, _, infinitive = infinitive.rpartition("|")
-    who, whom, what, bound = (words(row.get(name, "")) for name in ("who", "whom", "what", "with"))
-    forms = (base, past), infinitive, present, participle, particle, row.get("auxiliary", "haben")
-    return Verb(*forms, who, whom, what, bound, row.get("where", ""))
+    return Verb(
+        english=(base, past),
+        infinitive=infinitive,
+        present=present,
+        participle=participle,
+        particle=particle,
+        auxiliary=row.get("auxiliary", "haben"),
+        who=words(row.get("who", "")),
+        whom=words(row.get("whom", "")),
+        what=words(row.get("what", "")),
+        bound=words(row.get("with", "")),
+        where=row.get("where", ""),
+    )

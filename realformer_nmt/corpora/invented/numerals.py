@@ -9,21 +9,21 @@ def digits(number: int) -> tuple[str, str]:
 
 
 def spelt(number: int) -> tuple[str, str]:
-    """English and German, from two to 999."""
+    """Return a number from 2 to 999 in English and German words."""
     table = grammar().table["numerals"]
     english, german = ({name: words(row) for name, row in table[side].items()} for side in ("english", "german"))
     hundreds, rest = divmod(number, 100)
-    ours, theirs = [], ""
+    english_words, german_word = [], ""
     if hundreds:
-        ours.append(f"{english['below_twenty'][hundreds]} hundred")
-        theirs = f"{german['below_twenty'][hundreds]}hundert"
+        english_words.append(f"{english['below_twenty'][hundreds]} hundred")
+        german_word = f"{german['below_twenty'][hundreds]}hundert"
     if rest == 1:
-        return " ".join([*ours, "one"]), f"{theirs}eins"
+        return " ".join([*english_words, "one"]), f"{german_word}eins"
     tens, ones = divmod(rest, 10)
     if 0 < rest < 20:
-        ours.append(english["below_twenty"][rest])
-        theirs += german["below_twenty"][rest]
+        english_words.append(english["below_twenty"][rest])
+        german_word += german["below_twenty"][rest]
     elif rest:
-        ours.append("-".join([english["tens"][tens], *([english["below_twenty"][ones]] if ones else [])]))
-        theirs += (f"{german['below_twenty'][ones]}und" if ones else "") + german["tens"][tens]
-    return " ".join(ours), theirs
+        english_words.append("-".join([english["tens"][tens], *([english["below_twenty"][ones]] if ones else [])]))
+        german_word += (f"{german['below_twenty'][ones]}und" if ones else "") + german["tens"][tens]
+    return " ".join(english_words), german_word

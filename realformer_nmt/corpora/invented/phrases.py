@@ -1,4 +1,4 @@
-"""Noun phrases, names and pronouns, which say themselves in both languages: English by role, German by case."""
+"""Noun phrases, names and pronouns in both languages: English forms by role, German forms by case."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -25,7 +25,7 @@ class Phrase(Protocol):
     def english(self, role: str, /) -> str: ...
     def german(self, case: str, /) -> str: ...
     def pronoun(self) -> "Pronoun | None":
-        """What stands for it later in the sentence, where that is no matter of opinion."""
+        """Return the pronoun for this phrase, or None if more than one would be right."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Fixed:
-    """What has one form in each language: Boralia, Boralien; 21 euros, 21 Euro."""
+    """A phrase with one form per language: Boralia, Boralien; 21 euros, 21 Euro."""
 
     names: tuple[str, str]
     kind: str
@@ -107,14 +107,13 @@ class NounPhrase:
         return PLURAL if self.plural else self.noun.gender
 
     def english(self, _: str) -> str:
-        rest = " ".join(
-            [
-                *([self.number[0]] if self.number else []),
-                *([self.adjective.english[0]] if self.adjective else []),
-                self.noun.english[self.plural],
-                *([self.relative[0]] if self.relative else []),
-            ]
-        )
+        parts = [
+            self.number and self.number[0],
+            self.adjective and self.adjective.english[0],
+            self.noun.english[self.plural],
+            self.relative and self.relative[0],
+        ]
+        rest = " ".join(part for part in parts if part)
         article = grammar().determiners[self.determiner].english[self.plural]
         if article == "a" and rest[0].lower() in "aeio":  # no word here begins with a silent h or a sounded u
             article = "an"
@@ -123,15 +122,14 @@ class NounPhrase:
     def german(self, case: str) -> str:
         row = grammar().determiners[self.determiner]
         ending = grammar().ending(row.adjectives, case, self.column)
-        return " ".join(
-            [
-                *([row.stem + grammar().ending(row.endings, case, self.column)] if row.stem else []),
-                *([self.number[1]] if self.number else []),
-                *([self.adjective.inflect(ending)] if self.adjective else []),
-                self.noun.decline(case, self.plural),
-                *([self.relative[1]] if self.relative else []),
-            ]
-        )
+        parts = [
+            row.stem and row.stem + grammar().ending(row.endings, case, self.column),
+            self.number and self.number[1],
+            self.adjective and self.adjective.inflect(ending),
+            self.noun.decline(case, self.plural),
+            self.relative and self.relative[1],
+        ]
+        return " ".join(part for part in parts if part)
 
     def pronoun(self) -> Pronoun | None:
         if self.plural:
@@ -143,7 +141,7 @@ class NounPhrase:
 
 @dataclass(frozen=True)
 class Relative:
-    """who, that; der, die, das: what it stands for is no genitive and no dative."""
+    """A relative pronoun, in the nominative or accusative: who, that; der, die, das."""
 
     phrase: NounPhrase
 

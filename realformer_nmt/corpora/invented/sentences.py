@@ -1,10 +1,10 @@
-"""Kinds of sentences: English and German, a function each, chosen by their weights in grammar.toml."""
+"""Types of sentences, English and German: one function per type, drawn by the weights in grammar.toml."""
 
 import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from realformer_nmt.corpora.invented.clauses import Clause
+from realformer_nmt.corpora.invented.clauses import Clause, join
 from realformer_nmt.corpora.invented.composer import DEFINITE, SUBJECTS, Composer, Pair
 from realformer_nmt.corpora.invented.lexicon import words
 from realformer_nmt.corpora.invented.phrases import Fixed, NounPhrase
@@ -18,7 +18,7 @@ def sentence(composer: Composer) -> Pair:
 
 
 def tidy(text: str) -> str:
-    """Commas as they are written: one at a time, none before the end."""
+    """Capitalise the sentence and correct its commas: no two in a row, none before the end."""
     text = re.sub(r"( ,)+(?= [.?]| ,|$)", "", text)
     return re.sub(r" (?=[,.?])", "", text[0].upper() + text[1:])
 
@@ -62,12 +62,14 @@ def saying(composer: Composer, tense: str = "") -> Pair:
     verb = composer.chance.frequent(composer.grammar.verbs["saying"])
     subject = composer.person(pronouns=SUBJECTS)
     main = Clause(subject, verb, "past" if past else "present", negated=composer.happens("negation"))
-    said = composer.clause(tense)
-    return f"{main.english()} that {said.english()} .", f"{main.german()} , dass {said.german_last()} ."
+    side = composer.clause(tense)
+    return f"{main.english()} that {side.english()} .", f"{main.german()} , dass {side.german_last()} ."
 
 
 def reason(composer: Composer) -> Pair:
-    """The doctor believes that the child slept because she closed the window: three clauses, two verbs at the end."""
+    """Return a pair such as "The doctor believes that the child slept because she closed the window".
+
+    It has three clauses, two of which end with the verb in German."""
     tense = composer.chance.pick(("present", "past"))
     english, german = saying(composer, tense)
     conjunction, link = words(composer.chance.pick(composer.table["conjunctions"]["modal"]))
@@ -93,7 +95,7 @@ def trying(composer: Composer) -> Pair:
 
 
 def comparison(composer: Composer) -> Pair:
-    """The tables are not bigger than my chair."""
+    """Return a pair such as "The tables are not bigger than my chair"."""
     kind = composer.chance.pick(("person", "animal", "thing", "food"))
     subject = replace(composer.noun_phrase(kind, DEFINITE), adjective=None)
     other = composer.other((kind,), subject, DEFINITE)
@@ -103,20 +105,19 @@ def comparison(composer: Composer) -> Pair:
     past, negated = composer.chance.happens(50), composer.happens("negation")
     english = {"er": "was" if past else "is", "sie": "were" if past else "are"}[subject.person]
     german = composer.grammar.finite("war" if past else "sein", subject.person)
-    ours, theirs = [english, "not" if negated else ""], [german, "nicht" if negated else ""]
+    english_words = [subject.english("subject"), english, "not" if negated else ""]
+    german_words = [subject.german("nominative"), german, "nicht" if negated else ""]
     if composer.chance.happens(25):
-        ours += [adjective.english[1], "than", other.english("subject")]
-        theirs += [adjective.german[1], "als", other.german("nominative")]
+        english_words += [adjective.english[1], "than", other.english("subject")]
+        german_words += [adjective.german[1], "als", other.german("nominative")]
     else:
-        ours, theirs = [*ours, adjective.english[0]], [*theirs, adjective.german[0]]
-    return (
-        " ".join(filter(None, [subject.english("subject"), *ours, "."])),
-        " ".join(filter(None, [subject.german("nominative"), *theirs, "."])),
-    )
+        english_words.append(adjective.english[0])
+        german_words.append(adjective.german[0])
+    return join([*english_words, "."]), join([*german_words, "."])
 
 
 def existence(composer: Composer) -> Pair:
-    """There is a lamp in the kitchen, and the kitchen first."""
+    """Return a pair such as "There is a lamp in the kitchen", sometimes with the place first."""
     kind = composer.chance.pick(("person", "animal", "thing", "food"))
     phrase = composer.noun_phrase(kind, ("a", "a", "no"))
     place = composer.prepositional(composer.chance.pick(("in", "behind")))
@@ -135,7 +136,7 @@ def existence(composer: Composer) -> Pair:
 def price(composer: Composer) -> Pair:
     verb = composer.grammar.verbs["costing"][0]
     subject = composer.noun_phrase(composer.chance.pick(verb.who), DEFINITE)
-    tense = composer.chance.pick(("present", "past")) if subject.person == "er" else "present"  # both are "they cost"
+    tense = composer.chance.pick(("present", "past")) if subject.person == "er" else "present"  # "they cost" is both
     english, german = composer.number(4000)
     amount = Fixed((f"{english} euros", f"{german} Euro"), "amount", "sie")
     clause = Clause(subject, verb, tense, what=amount, time=composer.time(tense))
