@@ -1,4 +1,4 @@
-"""What the papers report, each figure with its source and the metric it was measured in."""
+"""Scores that papers report, each with its source and its metric."""
 
 import csv
 from pathlib import Path
@@ -22,11 +22,11 @@ class Figure(NamedTuple):
 
 
 def figures(dataset: str) -> list[Figure]:
-    found = [figure for figure in _read() if figure.dataset == dataset]
-    if not found:
+    of_dataset = [figure for figure in _read() if figure.dataset == dataset]
+    if not of_dataset:
         names = dict.fromkeys(figure.dataset for figure in _read())
         raise UserError(unknown("--published", dataset, names))
-    return found
+    return of_dataset
 
 
 def _read() -> list[Figure]:
@@ -35,6 +35,13 @@ def _read() -> list[Figure]:
 
 
 def figure(row: dict[str, str]) -> Figure:
-    encoder, decoder = int(row["encoder_layers"]), int(row["decoder_layers"])
-    bleu = float(row["bleu"]) if row["bleu"] else None
-    return Figure(row["paper"], row["dataset"], row["model"], encoder, decoder, bleu, row["metric"], row["note"])
+    return Figure(
+        paper=row["paper"],
+        dataset=row["dataset"],
+        model=row["model"],
+        encoder_layers=int(row["encoder_layers"]),
+        decoder_layers=int(row["decoder_layers"]),
+        bleu=float(row["bleu"]) if row["bleu"] else None,
+        metric=row["metric"],
+        note=row["note"],
+    )

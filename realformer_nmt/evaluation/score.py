@@ -1,4 +1,4 @@
-"""`realformer-nmt score`: a translation against the raw reference, and run.json, which holds all there is to know."""
+"""`realformer-nmt score`: scores of a translation against the raw reference, and run.json, the whole run's record."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -11,7 +11,16 @@ from fairseq.data import Dictionary
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.questions.squad import Answer, Question
-from realformer_nmt.questions.windows import Pieces, beginnings, cut_of, place, sentencepieces, text_of, windows, words
+from realformer_nmt.questions.windows import (
+    Pieces,
+    answer_span,
+    beginnings,
+    cut_of,
+    sentencepieces,
+    text_of,
+    windows,
+    words,
+)
 
 CONTEXT = "Sie sagte: „Größe 42“,  dann 日本 (zwei Wörter)."
 
@@ -46,7 +55,7 @@ def test_pieces_are_sentencepieces_and_stand_where_it_says(model: sentencepiece.
 def test_an_answer_is_found_again_in_its_pieces(model: sentencepiece.SentencePieceProcessor, answer: str) -> None:
     """Whole words exactly; of single letters whatever pieces hold them."""
     pieces = sentencepieces(model)(CONTEXT)
-    found = place(pieces, question(CONTEXT, answer))
+    found = answer_span(pieces, question(CONTEXT, answer))
     assert found
     told = text_of(pieces, CONTEXT, *found)
     assert answer in told
