@@ -59,7 +59,7 @@ def fairseq_generate(argv: Sequence[str], validating: Sequence[str], job: int, f
     plugin.register()
     error_line.shorten("fairseq-generate")
     if validating and not job:
-        heldout.main(folder / SCORES, validating)
+        heldout.write_scores(folder / SCORES, validating)
     sys.argv = ["fairseq-generate", *argv, "--distributed-rank", str(job), "--results-path", str(folder)]
     with contextlib.suppress(ZeroDivisionError):  # fairseq's speed of a job without a batch; parse counts
         generate_command.cli_main()

@@ -50,7 +50,7 @@ def batch_argv(batch: BatchSize, path: Path) -> list[str]:
     return argv
 
 
-def main(file: Path, argv: Sequence[str]) -> None:
+def write_scores(file: Path, argv: Sequence[str]) -> None:
     """Write the scores of fairseq-validate to a file; it only prints them, rounded."""
     from fairseq_cli import validate  # which has all log messages printed
 

@@ -22,7 +22,7 @@ from realformer_nmt.evaluation import heldout, metric_table, model_record
 from realformer_nmt.evaluation.answered import QuestionRows
 from realformer_nmt.evaluation.evaluate import EvaluateRequest
 from realformer_nmt.evaluation.resampling import interval
-from realformer_nmt.evaluation.rows import Rows, watched
+from realformer_nmt.evaluation.rows import Rows, collect_rows
 from realformer_nmt.evaluation.sentence_rows import Sentences
 from realformer_nmt.evaluation.sequences import Sequences
 from realformer_nmt.fairseq_patches.option_ranges import check_number
@@ -43,7 +43,7 @@ ROWS_OF_TASK: dict[str, type[Rows]] = {
 
 def run(request: EvaluateRequest) -> int:
     stage = stage_of(request)
-    table = beside(request.output)
+    table = table_path(request.output)
     if stage.finished(request.anew, table):
         return 0
     provenance = stage.begin()
@@ -59,14 +59,14 @@ def run(request: EvaluateRequest) -> int:
     if rows and rows.rows:
         with stage.claimed(table):
             write_lines(table, rows.lines)
-        content |= scored(rows, task, table)
+        content |= row_scores(rows, task, table)
     stage.write(provenance, content, [table] if rows and rows.rows else [])
     printed = values | {name: score["score"] for name, score in content.get("scores", {}).items()}
     print(tabulate(printed.items(), floatfmt=".4f", tablefmt="plain"))
     return 0
 
 
-def beside(record: Path) -> Path:
+def table_path(record: Path) -> Path:
     """Return the path of the table beside a record; only .json is cut off, so that lm-0.1 and lm-0.2 have one each."""
     return record.with_name(record.name.removesuffix(".json") + ROWS)
 
@@ -79,7 +79,7 @@ def validation(request: EvaluateRequest, task: str) -> dict[str, Any]:
 
 
 @np.errstate(all="ignore")  # 1,024 bits or more have no perplexity, one class no correlation
-def scored(rows: Rows, task: str, file: Path) -> dict[str, Any]:
+def row_scores(rows: Rows, task: str, file: Path) -> dict[str, Any]:
     """Return the scores of rows in run.json's form; those that are not finite are left out."""
     scores = {}
     signature = f"task:{task}|targets:{rows.targets}|sha256:{rows.digest[:12]}"
@@ -139,7 +139,7 @@ def measure(request: EvaluateRequest, subset: str, task: str) -> tuple[dict[str,
     overrides = SimpleNamespace(data=str(request.data))
     if request.mask_seed is not None:
         overrides.seed = request.mask_seed
-    with quiet(), metrics.aggregate() as meters, watched(rows):
+    with quiet(), metrics.aggregate() as meters, collect_rows(rows):
         args = options.parse_args_and_arch(options.get_validation_parser("translation"), input_args=argv)
         validate.main(convert_namespace_to_omegaconf(args), overrides)
     if rows and rows.rows and not rows.targets:

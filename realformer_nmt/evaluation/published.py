@@ -10,7 +10,7 @@ from realformer_nmt.common.errors import UserError
 TABLE = Path(__file__).with_name("published.csv")
 
 
-class Figure(NamedTuple):
+class PublishedFigure(NamedTuple):
     paper: str
     dataset: str
     model: str
@@ -21,7 +21,7 @@ class Figure(NamedTuple):
     note: str
 
 
-def figures(dataset: str) -> list[Figure]:
+def figures(dataset: str) -> list[PublishedFigure]:
     of_dataset = [figure for figure in _read() if figure.dataset == dataset]
     if not of_dataset:
         names = dict.fromkeys(figure.dataset for figure in _read())
@@ -29,13 +29,13 @@ def figures(dataset: str) -> list[Figure]:
     return of_dataset
 
 
-def _read() -> list[Figure]:
+def _read() -> list[PublishedFigure]:
     with TABLE.open(encoding="utf-8", newline="") as file:
         return [figure(row) for row in csv.DictReader(file)]
 
 
-def figure(row: dict[str, str]) -> Figure:
-    return Figure(
+def figure(row: dict[str, str]) -> PublishedFigure:
+    return PublishedFigure(
         paper=row["paper"],
         dataset=row["dataset"],
         model=row["model"],

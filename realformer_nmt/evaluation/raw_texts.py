@@ -8,7 +8,7 @@ from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.evaluation import test_sets
 from realformer_nmt.evaluation.score import ScoreRequest
-from realformer_nmt.evaluation.test_sets import Files
+from realformer_nmt.evaluation.test_sets import TestSetFiles
 
 
 def reference(request: ScoreRequest, translation: dict[str, Any]) -> Path:
@@ -21,7 +21,7 @@ def source(request: ScoreRequest, translation: dict[str, Any]) -> Path:
     return test_set.source if test_set and not request.source else raw(request.source, translation, 0)
 
 
-def of_test_set(request: ScoreRequest, translation: dict[str, Any]) -> Files | None:
+def of_test_set(request: ScoreRequest, translation: dict[str, Any]) -> TestSetFiles | None:
     """Return the files of sacreBLEU's test set, if one was translated."""
     name = translation.get("test_set") if request.test_set is None else request.test_set
     if name is None:

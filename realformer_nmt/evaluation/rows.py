@@ -66,7 +66,7 @@ class Rows:
 
 
 @contextmanager
-def watched(rows: Rows | None) -> Iterator[None]:
+def collect_rows(rows: Rows | None) -> Iterator[None]:
     """Add each batch of a validation by fairseq to the rows."""
     validate = FairseqTask.valid_step
 

@@ -7,10 +7,10 @@ from tabulate import tabulate
 
 from realformer_nmt.evaluation import heldout, metric_table
 from realformer_nmt.evaluation.metrics import Score
-from realformer_nmt.evaluation.published import Figure
+from realformer_nmt.evaluation.published import PublishedFigure
 
 
-def table(record: dict[str, Any], scores: dict[str, Score], figures: list[Figure]) -> str:
+def table(record: dict[str, Any], scores: dict[str, Score], figures: list[PublishedFigure]) -> str:
     names = (record["corpus"], record["subset"], test_set(record["translation"]))
     title = " ".join(filter(None, names)) or "translation"
     lines = [line(score, metric_table.METRICS[name].digits) for name, score in scores.items()]
@@ -43,9 +43,9 @@ def test_set(translation: dict[str, Any]) -> str:
     return f"({', '.join(map(str, names))})" if names and isinstance(names, list) else ""
 
 
-def _bleu(figure: Figure) -> str:
+def _bleu(figure: PublishedFigure) -> str:
     return "failed" if figure.bleu is None else f"{figure.bleu:.2f}"
 
 
-def _origin(figure: Figure) -> str:
+def _origin(figure: PublishedFigure) -> str:
     return "; ".join(filter(None, (figure.paper, figure.note)))

@@ -14,7 +14,7 @@ from realformer_nmt.common.versions import commit, versions
 from realformer_nmt.corpora.tokenise import tokeniser
 from realformer_nmt.evaluation import metric_table, metrics, model_record, published, raw_texts, score_table
 from realformer_nmt.evaluation.metrics import Score, Texts
-from realformer_nmt.evaluation.published import Figure
+from realformer_nmt.evaluation.published import PublishedFigure
 from realformer_nmt.evaluation.score import ScoreRequest
 from realformer_nmt.evaluation.translation_files import HYPOTHESES, RECORD, REFERENCE, TOKENISED
 
@@ -176,11 +176,11 @@ def dataset(translation: dict[str, Any]) -> str | None:
     return translation.get("published") if translation.get("subset") == "test" else None
 
 
-def published_figures(name: str | None) -> list[Figure]:
+def published_figures(name: str | None) -> list[PublishedFigure]:
     return published.figures(name) if name else []
 
 
-def comparable(figure: Figure, translation: dict[str, Any]) -> str | None:
+def comparable(figure: PublishedFigure, translation: dict[str, Any]) -> str | None:
     """Return the name of our score with the same metric on the same lines, if there is one."""
     same = translation["hyphens"] == "aggressive" and translation["lines"] == PAPERS_LINES
     return "tokenised_bleu" if same and figure.metric == PAPERS_METRIC else None

@@ -9,12 +9,12 @@ from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError, one_line
 
 
-class Files(NamedTuple):
+class TestSetFiles(NamedTuple):
     source: Path
     reference: Path  # the first of those that sacreBLEU takes by default
 
 
-def find(name: str, languages: tuple[str, str]) -> Files:
+def find(name: str, languages: tuple[str, str]) -> TestSetFiles:
     pair = "-".join(languages)
     if name not in DATASETS:
         raise UserError(unknown("--test-set", name, sorted(DATASETS)))
@@ -28,4 +28,4 @@ def find(name: str, languages: tuple[str, str]) -> Files:
             f"--test-set {name}: sacreBLEU could not bring it ({one_line(error)}): bring the computer online, or copy "
             f"~/.sacrebleu/{name} from one that has it"
         ) from error
-    return Files(Path(source), Path(references[0]))
+    return TestSetFiles(Path(source), Path(references[0]))

@@ -111,7 +111,7 @@ def demand_translates(path: Path, state: dict[str, Any]) -> None:
 
 
 def demand_same_languages(path: Path, state: dict[str, Any], corpus: Preparation) -> None:
-    """Raise an error for a model of another pair, which would run without one where the dictionary is joined."""
+    """Raise an error for a model of another pair, which would translate nonsense if the dictionary is joined."""
     demand_translates(path, state)
     trained = (state.get("task_state") or {}).get("languages")
     if trained and trained != [corpus.source, corpus.target]:

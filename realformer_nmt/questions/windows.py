@@ -28,9 +28,9 @@ MOST_QUESTION = 4  # a question has at most this part of a window: 1/4
 NO_ANSWER = (0, 0)  # its span: <s>
 
 
-class Pieces(NamedTuple):
+class Subwords(NamedTuple):
     names: list[str]
-    begins: list[int]  # in characters of the text
+    starts: list[int]  # in characters of the text
     ends: list[int]
 
 
@@ -42,7 +42,7 @@ class Window(NamedTuple):
     span: tuple[int, int]  # the answer's first and last token
 
 
-Cut = Callable[[str], Pieces]
+Cut = Callable[[str], Subwords]
 
 
 def cut_of(folder: Path) -> Cut:
@@ -50,7 +50,7 @@ def cut_of(folder: Path) -> Cut:
     path = folder / MODEL
     demand_prepared(path)
     if not path.exists():
-        return words
+        return split_at_spaces
     from sentencepiece import SentencePieceProcessor  # here: no other task needs it
 
     try:
@@ -66,11 +66,11 @@ def fingerprint(folder: Path) -> str:
     return sha256(path) if path.exists() else "white space"
 
 
-def words(text: str) -> Pieces:
+def split_at_spaces(text: str) -> Subwords:
     matches = list(re.finditer(r"\S+", text))
-    return Pieces(
+    return Subwords(
         names=[word[0] for word in matches],
-        begins=[word.start() for word in matches],
+        starts=[word.start() for word in matches],
         ends=[word.end() for word in matches],
     )
 
@@ -82,23 +82,23 @@ def sentencepieces(model: "SentencePieceProcessor") -> Cut:
     """
     encode = functools.lru_cache(CACHED)(functools.partial(model.encode, out_type=str))
 
-    def cut(text: str) -> Pieces:
-        pieces = Pieces([], [], [])
+    def cut(text: str) -> Subwords:
+        subwords = Subwords([], [], [])
         for word in re.finditer(r"\S+", text):
             names = encode(word[0])
-            ends = [min(word.start() + end, word.end()) for end in accumulate(map(letters, names))]
-            pieces.names.extend(names)
-            pieces.begins.extend([word.start(), *ends][: len(ends)])
-            pieces.ends.extend(ends)
-        return pieces
+            ends = [min(word.start() + end, word.end()) for end in accumulate(map(characters, names))]
+            subwords.names.extend(names)
+            subwords.starts.extend([word.start(), *ends][: len(ends)])
+            subwords.ends.extend(ends)
+        return subwords
 
     return cut
 
 
-def letters(piece: str) -> int:
+def characters(subword: str) -> int:
     """Return how many characters a subword adds; a byte adds one if it is the first of its character."""
-    byte = BYTE.fullmatch(piece)
-    return int(int(byte[1], 16) & 0xC0 != 0x80) if byte else len(piece.replace(SPACE, ""))
+    byte = BYTE.fullmatch(subword)
+    return int(int(byte[1], 16) & 0xC0 != 0x80) if byte else len(subword.replace(SPACE, ""))
 
 
 def windows(questions: list[Question], cut: Cut, dictionary: Dictionary, length: int, stride: int) -> Iterator[Window]:
@@ -106,11 +106,11 @@ def windows(questions: list[Question], cut: Cut, dictionary: Dictionary, length:
     for number, question in enumerate(questions):
         question_tokens = [dictionary.index(name) for name in cut(question.text).names][: length // MOST_QUESTION]
         head = [dictionary.bos(), *question_tokens, dictionary.eos(), dictionary.eos()]
-        pieces = cut_context(question.context)
-        context = [dictionary.index(name) for name in pieces.names]
-        answer = answer_span(pieces, question)
+        subwords = cut_context(question.context)
+        context = [dictionary.index(name) for name in subwords.names]
+        answer = answer_span(subwords, question)
         room = length - len(head) - 1
-        for first in beginnings(len(context), room, stride):
+        for first in window_starts(len(context), room, stride):
             part = context[first : first + room]
             span = NO_ANSWER
             if answer and first <= answer[0] and answer[1] < first + len(part):
@@ -119,22 +119,22 @@ def windows(questions: list[Question], cut: Cut, dictionary: Dictionary, length:
             yield Window(number, tokens, context=len(head), first=first, span=span)
 
 
-def beginnings(number: int, room: int, stride: int) -> Iterator[int]:
-    """Yield where windows of `room` tokens begin that together cover all tokens."""
+def window_starts(number: int, room: int, stride: int) -> Iterator[int]:
+    """Yield the starts of windows of `room` tokens that together cover all `number` tokens."""
     yield 0
     step = min(stride, room)
     yield from range(step, number - room + step, step)
 
 
-def answer_span(pieces: Pieces, question: Question) -> tuple[int, int] | None:
+def answer_span(subwords: Subwords, question: Question) -> tuple[int, int] | None:
     """Return the first and last subword that have a character of the first answer."""
-    if not question.answers or not pieces.names:
+    if not question.answers or not subwords.names:
         return None
     answer = question.answers[0]
-    first = bisect_right(list(accumulate(pieces.ends, max)), answer.start)
-    last = bisect_left(pieces.begins, answer.start + len(answer.text)) - 1
+    first = bisect_right(list(accumulate(subwords.ends, max)), answer.start)
+    last = bisect_left(subwords.starts, answer.start + len(answer.text)) - 1
     return first, max(first, last)
 
 
-def text_of(pieces: Pieces, context: str, first: int, last: int) -> str:
-    return context[pieces.begins[first] : pieces.ends[last]].strip()
+def text_of(subwords: Subwords, context: str, first: int, last: int) -> str:
+    return context[subwords.starts[first] : subwords.ends[last]].strip()

@@ -159,7 +159,7 @@ class FusedLabelSmoothedCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion
         return logits.reshape(-1, logits.size(-1)), target.reshape(-1)
 
     def compute_loss(self, model: Any, net_output: Any, sample: Any, reduce: bool = True) -> tuple[Tensor, Tensor]:
-        _refuse_unless_softmax(model)
+        _check_softmax(model)
         logits, target = self.get_lprobs_and_target(model, net_output, sample)
         if sample["net_input"].get("features_only"):
             return ProjectedNLL.apply(
@@ -174,8 +174,11 @@ class FusedLabelSmoothedCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion
         return loss, nll
 
 
-def _refuse_unless_softmax(model: Any) -> None:
-    """Raise an error if the model's output is not logits, by its probabilities of a test row, which is on the CPU."""
+def _check_softmax(model: Any) -> None:
+    """Raise an error unless the model's probabilities of a test row are its softmax, as those of logits are.
+
+    The row is on the CPU, so that nothing waits for the accelerator.
+    """
     name = "label_smoothed_cross_entropy_fused"
     if getattr(getattr(model, "decoder", None), "adaptive_softmax", None) is not None:
         raise OptionError(f"--criterion {name} has no --adaptive-softmax-cutoff: take --criterion adaptive_loss")

@@ -31,7 +31,7 @@ def rectification(step: int, beta2: float) -> float | None:
     return math.sqrt((rho - 4) * (rho - 2) * longest / ((longest - 4) * (longest - 2) * rho))
 
 
-class Batch(NamedTuple):
+class ParameterBatch(NamedTuple):
     """Parameters that one kernel updates together, in fp32 or fp64."""
 
     values: list[Tensor]
@@ -119,7 +119,7 @@ class RAdam(torch.optim.Optimizer):
         values = [parameter.to(_wide(parameter.dtype)) for parameter in parameters]  # no copy of wide ones
         gradients = [_like(v, p.grad) for v, p in zip(values, parameters, strict=True) if p.grad is not None]
         means, squares = ([state[name] for state in states] for name in AVERAGES)
-        batch = Batch(values, gradients, means, squares)
+        batch = ParameterBatch(values, gradients, means, squares)
         rectified = rectification(states[0]["step"], group["betas"][1])
         if rectified is None:
             _untractable_step(batch, states[0]["step"], group)
@@ -129,7 +129,7 @@ class RAdam(torch.optim.Optimizer):
             torch._foreach_copy_(parameters, values)
 
 
-def _rectified_step(batch: Batch, step: int, rectified: float, group: dict[str, Any]) -> None:
+def _rectified_step(batch: ParameterBatch, step: int, rectified: float, group: dict[str, Any]) -> None:
     """Update by AdamW's kernel, which divides by sqrt(v / (1 - b2^t)) + eps and decays by lr times weight decay."""
     beta1, beta2 = group["betas"]
     count = torch.full((), float(step), device=batch.values[0].device)
@@ -150,7 +150,7 @@ def _rectified_step(batch: Batch, step: int, rectified: float, group: dict[str, 
     )
 
 
-def _untractable_step(batch: Batch, step: int, group: dict[str, Any]) -> None:
+def _untractable_step(batch: ParameterBatch, step: int, group: dict[str, Any]) -> None:
     beta1, beta2 = group["betas"]
     torch._foreach_lerp_(batch.means, batch.gradients, 1 - beta1)
     torch._foreach_mul_(batch.squares, beta2)

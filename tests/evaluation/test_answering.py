@@ -8,7 +8,7 @@ import torch
 
 from realformer_nmt.evaluation.answering import Span, WindowResult, answer_text, best
 from realformer_nmt.questions.squad import Question
-from realformer_nmt.questions.windows import Window, words
+from realformer_nmt.questions.windows import Window, split_at_spaces
 
 QUESTION = Question("q", "?", " one two,  three four", (), may_have_none=True)
 
@@ -29,7 +29,7 @@ def test_the_best_span_is_that_of_all(longest: int) -> None:
 
 
 def test_the_answer_is_the_best_of_all_windows_as_it_stands_in_the_context() -> None:
-    task = SimpleNamespace(cut=words)
+    task = SimpleNamespace(cut=split_at_spaces)
     windows = [
         WindowResult(9.0, Span(1.0, 0, 0)),
         WindowResult(3.0, Span(2.0, 1, 2)),
