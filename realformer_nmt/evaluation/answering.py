@@ -123,7 +123,7 @@ def best(logits: Tensor, window: Window, longest: int) -> WindowResult:
 def answer_text(
     task: QuestionAnsweringTask, question: Question, windows: Sequence[WindowResult], margin: float | None
 ) -> str:
-    """Return the best span's text, or none where no answer scores more than `margin` above it.
+    """Return the best span's text, or an empty one if no answer scores more than `margin` above it.
 
     No answer has the score of the window where it is least likely, as in BERT's code.
     """

@@ -10,7 +10,6 @@ from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.stage_request import StageRequest
 
 FEWEST = 40  # samples, of which one is in each of the tails of 2.5 %
-FEWEST = 40  # samples, of which one is in each of the tails of 2.5 %
 COMET = "Unbabel/wmt22-comet-da"
 
 
