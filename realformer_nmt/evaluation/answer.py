@@ -1,4 +1,4 @@
-"""`realformer-nmt answer`: of each question the span of its context that a model takes for the answer."""
+"""`realformer-nmt answer`: the span of its context with which a model answers each question."""
 
 from dataclasses import dataclass
 from pathlib import Path

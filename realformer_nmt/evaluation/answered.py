@@ -1,4 +1,4 @@
-"""How well a model of --task question_answering answers each question of a subset, as `answer` and `score-squad` do."""
+"""Rows of a model of --task question_answering: how well it answers each question, by `answer` and `score-squad`."""
 
 import json
 from collections.abc import Mapping
@@ -12,40 +12,42 @@ from realformer_nmt.evaluation.evaluate import EvaluateRequest
 from realformer_nmt.evaluation.rows import Rows
 from realformer_nmt.questions import squad
 
-AT_ONCE = 16  # windows, as `answer` has them
-IF_LIKELIER = 0.0  # is answered nothing, where there may be no answer
+BATCH_SIZE = 16  # windows, the default of `answer`
+NO_ANSWER = 0.0  # margin of the score of no answer, in version 2.0
 
 
-class Row(NamedTuple):
-    """Of one question."""
+class QuestionRow(NamedTuple):
+    """Scores of one question."""
 
     exact: float
     f1: float
-    answers: int  # that are right
+    answers: int  # right ones, in the file
 
 
-class Answered(Rows):
+class QuestionRows(Rows):
     unit = "questions"
 
     def add(self, sample: Mapping[str, Any], logits: Tensor) -> None:
-        """Windows are none: a question has several."""
+        """Ignore a batch of windows: a question has several."""
 
     def finish(self, request: EvaluateRequest) -> None:
         file = request.data / f"{request.subset}.json"
         questions = squad.read(file)
-        second = any(asked.may_have_none for asked in questions)
+        version_2 = any(question.may_have_none for question in questions)
         answer = AnswerRequest(
             checkpoint=request.checkpoint,
             questions=file,
             output=request.output,
             data=request.data,
-            no_answer=IF_LIKELIER if second else None,
-            batch_size=request.batch_size or AT_ONCE,
+            no_answer=NO_ANSWER if version_2 else None,
+            batch_size=request.batch_size or BATCH_SIZE,
             cpu=request.cpu,
         )
         answers = answering.answer(questions, answer)
-        for place, asked in enumerate(questions):
-            told = answers[asked.name]
-            exact, f1 = (span_scores.best(of, asked, told, second) for of in (span_scores.exact, span_scores.f1))
-            self.rows[place] = Row(exact, f1, len(asked.answers))
-            self._targets[place] = json.dumps([asked.name, asked.text, asked.context, asked.answers]).encode()
+        for index, question in enumerate(questions):
+            text = answers[question.name]
+            exact = span_scores.best(span_scores.exact, question, text, version_2)
+            f1 = span_scores.best(span_scores.f1, question, text, version_2)
+            self.rows[index] = QuestionRow(exact, f1, len(question.answers))
+            target = [question.name, question.text, question.context, question.answers]
+            self._targets[index] = json.dumps(target).encode()

@@ -29,12 +29,12 @@ ANSWERS, RECORD = "answers.json", "record.json"
 
 class Span(NamedTuple):
     score: float
-    first: int  # piece of the context
+    first: int  # subword of the context
     last: int
 
 
-class Found(NamedTuple):
-    """In one window."""
+class WindowResult(NamedTuple):
+    """Scores of one window."""
 
     none: float  # the score of no answer
     best: Span
@@ -44,13 +44,13 @@ def run(request: AnswerRequest) -> int:
     stage = stage_of(request)
     if stage.finished(request.anew, request.output / ANSWERS):
         return 0
-    made = stage.begin()
+    provenance = stage.begin()
     questions = squad.read(request.questions)
     answers = answer(questions, request)
     path = request.output / ANSWERS
     with stage.claimed(path), completed(path) as file:
         file.write(f"{json.dumps(answers, ensure_ascii=False, indent=0)}\n".encode())
-    stage.write(made, {"questions": len(questions), "versions": versions()}, [path])
+    stage.write(provenance, {"questions": len(questions), "versions": versions()}, [path])
     print(f"{path}: {len(answers):,} answers")
     return 0
 
@@ -64,7 +64,7 @@ def stage_of(request: AnswerRequest) -> Stage:
 
 
 def folder(request: AnswerRequest) -> Path:
-    """Of dictionary and subwords."""
+    """Return the folder of dictionary and subwords."""
     return run_files.trained_on(request.checkpoint) if request.data is None else request.data
 
 
@@ -73,13 +73,14 @@ def answer(questions: list[Question], request: AnswerRequest) -> dict[str, str]:
     device = torch.device("cuda" if torch.cuda.is_available() and not request.cpu else "cpu")
     model.to(device).eval()
     windows = task.windows(questions)
-    found: list[list[Found]] = [[] for _ in questions]
-    at_once = (windows[at : at + request.batch_size] for at in range(0, len(windows), request.batch_size))
-    for batch in at_once:
-        for window, logits in zip(batch, judged(model, task, batch, device), strict=True):
-            found[window.question].append(best(logits, window, request.longest))
+    results: list[list[WindowResult]] = [[] for _ in questions]
+    for start in range(0, len(windows), request.batch_size):
+        batch = windows[start : start + request.batch_size]
+        for window, logits in zip(batch, window_logits(model, task, batch, device), strict=True):
+            results[window.question].append(best(logits, window, request.longest))
     return {
-        asked.name: told(task, asked, of_it, request.no_answer) for asked, of_it in zip(questions, found, strict=True)
+        question.name: answer_text(task, question, of_question, request.no_answer)
+        for question, of_question in zip(questions, results, strict=True)
     }
 
 
@@ -95,31 +96,39 @@ def load(checkpoint: Path, data: Path) -> tuple[Any, QuestionAnsweringTask]:
     return model, task
 
 
-def judged(model: Any, task: QuestionAnsweringTask, batch: list[Window], device: torch.device) -> Iterator[Tensor]:
+def window_logits(
+    model: Any, task: QuestionAnsweringTask, batch: list[Window], device: torch.device
+) -> Iterator[Tensor]:
+    """Yield the T x 2 logits of each window: start and end of every token."""
     text = dataset(batch, task.dictionary.pad())
-    sample = text.collater([text[place] for place in range(len(batch))])
+    sample = text.collater([text[index] for index in range(len(batch))])
     with torch.no_grad():
         logits = model(**{name: tensor.to(device) for name, tensor in sample["net_input"].items()})
     yield from logits.cpu()
 
 
-def best(logits: Tensor, window: Window, longest: int) -> Found:
-    """Of T x 2: start and end of every token."""
+def best(logits: Tensor, window: Window, longest: int) -> WindowResult:
+    """Return the best span of a window's T x 2 logits, at most `longest` tokens, and the score of no answer."""
     none = float(logits[0].sum())
     starts, ends = logits[window.context : len(window.tokens) - 1].unbind(1)
     if not len(starts):
-        return Found(none, Span(-math.inf, 0, 0))
+        return WindowResult(none, Span(-math.inf, 0, 0))
     spans = starts[:, None] + ends
     allowed = torch.ones_like(spans, dtype=torch.bool).triu().tril(min(longest, len(starts)) - 1)
-    score, place = spans.masked_fill(~allowed, -torch.inf).flatten().max(0)
-    first, last = divmod(int(place), len(starts))
-    return Found(none, Span(float(score), window.first + first, window.first + last))
+    score, index = spans.masked_fill(~allowed, -torch.inf).flatten().max(0)
+    first, last = divmod(int(index), len(starts))
+    return WindowResult(none, Span(float(score), window.first + first, window.first + last))
 
 
-def told(task: QuestionAnsweringTask, asked: Question, found: Sequence[Found], margin: float | None) -> str:
-    """That there is none counts as it does in the window where it is least likely, as in BERT's code."""
-    span = max(window.best for window in found)
-    none = min(window.none for window in found)
+def answer_text(
+    task: QuestionAnsweringTask, question: Question, windows: Sequence[WindowResult], margin: float | None
+) -> str:
+    """Return the best span's text, or an empty one if no answer scores more than `margin` above it.
+
+    No answer has the score of the window where it is least likely, as in BERT's code.
+    """
+    span = max(window.best for window in windows)
+    none = min(window.none for window in windows)
     if span.score == -math.inf or (margin is not None and none - span.score > margin):
         return ""
-    return text_of(task.cut(asked.context), asked.context, span.first, span.last)
+    return text_of(task.cut(question.context), question.context, span.first, span.last)

@@ -1,4 +1,4 @@
-"""`realformer-nmt evaluate`: what a model of any task loses on a subset, and the record of it."""
+"""`realformer-nmt evaluate`: the loss and the scores of a model of any task on a subset, and their record."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""fairseq-generate in processes of its own, and what it answers: every sentence, in the order of the source."""
+"""fairseq-generate in separate processes, and its hypotheses in the order of the source."""
 
 import contextlib
 import json
@@ -25,7 +25,7 @@ LINE = re.compile(r"([STH])-(\d+)\t(.*)")
 
 class Generated(NamedTuple):
     sources: list[str]
-    targets: list[str] | None  # with <<unk>> for what the dictionary lacks, so that it matches nothing
+    targets: list[str] | None  # with <<unk>> for words that the dictionary lacks, so that they match nothing
     hypotheses: list[str]
     validation: dict[str, float] | None = None
 
@@ -39,41 +39,44 @@ def generate(
     validating: Sequence[str] = (),
     jobs: int = 1,
 ) -> Generated:
-    """All `number` sentences; anything else is an error. With arguments of fairseq-validate, its scores too: in the
-    first job's process, since starting one takes seconds. Each of N jobs takes every N-th batch, so that batches are
-    those of one job, and what became of them is in its folder within `folder`."""
-    words = [str(data), "--gen-subset", subset, "--user-dir", str(PACKAGE), *arguments]
-    words += ["--required-batch-size-multiple", "1", "--num-workers", "0", "--distributed-world-size", str(jobs)]
+    """Translate all `number` sentences of a subset; any other number of hypotheses is an error.
+
+    Each of N jobs takes every N-th batch, so that batches are those of a single job, and fills its folder in `folder`.
+    `validating` are arguments of fairseq-validate, which then runs in the first job's process, since starting another
+    takes seconds.
+    """
+    argv = [str(data), "--gen-subset", subset, "--user-dir", str(PACKAGE), *arguments]
+    argv += ["--required-batch-size-multiple", "1", "--num-workers", "0", "--distributed-world-size", str(jobs)]
     on_gpu = "--cpu" not in arguments and torch.cuda.is_available()
     file = f"generate-{subset}.txt"
-    folders = fill(partial(fairseq_generate, words, validating), jobs, folder, number, file, on_gpu)
+    folders = fill(partial(fairseq_generate, argv, validating), jobs, folder, number, file, on_gpu)
     generated = parse([share / file for share in folders], number)
     return generated._replace(validation=json.loads((folders[0] / SCORES).read_text()) if validating else None)
 
 
-def fairseq_generate(words: Sequence[str], validating: Sequence[str], job: int, filled: Path) -> None:
-    """In a process of its own."""
+def fairseq_generate(argv: Sequence[str], validating: Sequence[str], job: int, folder: Path) -> None:
+    """Run fairseq-generate in this process, which is a job's."""
     plugin.register()
     error_line.shorten("fairseq-generate")
     if validating and not job:
-        heldout.main(filled / SCORES, validating)
-    sys.argv = ["fairseq-generate", *words, "--distributed-rank", str(job), "--results-path", str(filled)]
-    with contextlib.suppress(ZeroDivisionError):  # fairseq's speed of a job that no batch was left for; parse counts
+        heldout.write_scores(folder / SCORES, validating)
+    sys.argv = ["fairseq-generate", *argv, "--distributed-rank", str(job), "--results-path", str(folder)]
+    with contextlib.suppress(ZeroDivisionError):  # fairseq's speed of a job without a batch; parse counts
         generate_command.cli_main()
 
 
 def parse(paths: Iterable[Path], number: int) -> Generated:
-    found: dict[str, dict[int, str]] = {"S": {}, "T": {}, "H": {}}
+    texts: dict[str, dict[int, str]] = {"S": {}, "T": {}, "H": {}}
     for path in paths:
         with path.open(encoding="utf-8", newline="\n") as lines:
             for match in filter(None, (LINE.fullmatch(line.removesuffix("\n")) for line in lines)):
-                kind, place, text = match.groups()
-                found[kind][int(place)] = text.partition("\t")[2] if kind == "H" else text
-    missing = sorted(set(range(number)) - set(found["H"]))
-    if missing or len(found["H"]) != number:
+                kind, index, text = match.groups()
+                texts[kind][int(index)] = text.partition("\t")[2] if kind == "H" else text
+    missing = sorted(set(range(number)) - set(texts["H"]))
+    if missing or len(texts["H"]) != number:
         raise UserError(
-            f"fairseq-generate gave {len(found['H'])} hypotheses for {number} sources"
+            f"fairseq-generate gave {len(texts['H'])} hypotheses for {number} sources"
             + (f"; the first without one is number {missing[0] + 1}" if missing else "")
         )
-    sources, targets, hypotheses = ([texts[place] for place in sorted(texts)] for texts in found.values())
+    sources, targets, hypotheses = ([lines[index] for index in sorted(lines)] for lines in texts.values())
     return Generated(sources, targets or None, hypotheses)

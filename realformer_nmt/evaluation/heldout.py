@@ -1,7 +1,7 @@
-"""Loss and BLEU of a model on validation data, as fairseq-train computes them after an epoch: by fairseq-validate.
+"""Loss and BLEU of a model on validation data, computed by fairseq-validate as fairseq-train does after an epoch.
 
 BLEU is that of greedy translations against the detokenised reference of the data-bin, where the model was trained with
---eval-bleu; so both stand in one line with the scores that its checkpoints know.
+--eval-bleu; so both can be compared with the scores that its checkpoints record.
 """
 
 import argparse
@@ -21,7 +21,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 
 class BatchSize(NamedTuple):
-    """The most of a batch, in target tokens and in sentences."""
+    """Limits of a batch, in target tokens and in sentences."""
 
     max_tokens: int | None = None
     batch_size: int | None = None
@@ -36,32 +36,35 @@ def validate_argv(path: Path, data: Path, subset: str, batch: BatchSize, cpu: bo
 
 
 def batch_argv(batch: BatchSize, path: Path) -> list[str]:
-    """Return the size of a batch: as given, or else as the training validated."""
+    """Return the options of the batch size: as given, or else those of the training's validation."""
     state = layout.without_weights(path)
-    trained = BatchSize(*(layout.setting(state, "dataset", f"{name}_valid") for name in BatchSize._fields))
+    trained = BatchSize(
+        max_tokens=layout.setting(state, "dataset", "max_tokens_valid"),
+        batch_size=layout.setting(state, "dataset", "batch_size_valid"),
+    )
     size = next((size for size in (batch, trained) if any(size)), BatchSize(max_tokens=4096))
     argv = []
-    for name, most in size._asdict().items():
-        if most:
-            argv += [f"--{name.replace('_', '-')}", str(most)]
+    for name, limit in size._asdict().items():
+        if limit:
+            argv += [f"--{name.replace('_', '-')}", str(limit)]
     return argv
 
 
-def main(file: Path, words: Sequence[str]) -> None:
-    """Writes the scores; fairseq-validate only prints them, rounded."""
+def write_scores(file: Path, argv: Sequence[str]) -> None:
+    """Write the scores of fairseq-validate to a file; it only prints them, rounded."""
     from fairseq_cli import validate  # which has all log messages printed
 
-    args = options.parse_args_and_arch(options.get_validation_parser("translation"), input_args=list(words))
-    with metrics.aggregate() as found:
+    args = options.parse_args_and_arch(options.get_validation_parser("translation"), input_args=list(argv))
+    with metrics.aggregate() as meters:
         validate.main(convert_namespace_to_omegaconf(args), argparse.Namespace(data=args.data))
-    file.write_text(json.dumps(scores(found.state_dict())), encoding="utf-8")
+    file.write_text(json.dumps(scores(meters.state_dict())), encoding="utf-8")
 
 
 def scores(rows: list[Any]) -> dict[str, float]:
     return validation.between(validation.sums(rows), {})
 
 
-def describe(found: dict[str, Any]) -> str:
-    """In words, for people."""
-    bleu = f", greedy BLEU {found['bleu']:.2f}" if "bleu" in found else ""
-    return f"loss {found['loss']:.3f}{bleu} on {found['subset']}"
+def describe(validated: dict[str, Any]) -> str:
+    """Return a line of text with the scores of a record."""
+    bleu = f", greedy BLEU {validated['bleu']:.2f}" if "bleu" in validated else ""
+    return f"loss {validated['loss']:.3f}{bleu} on {validated['subset']}"

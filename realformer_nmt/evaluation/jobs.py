@@ -1,4 +1,4 @@
-"""Processes that translate side by side, each with its share of the batches and of the cores."""
+"""Parallel processes of one translation, each with its share of the batches and of the cores."""
 
 import contextlib
 import os
@@ -21,76 +21,82 @@ from realformer_nmt.common.text_lines import sha256
 SHARES = "shares"  # in the folder of the output, until all of them are there
 NOTE, LOCK = "shares.json", ".lock"
 JOBS = "jobs"
-SHARE, FILES = "share.json", "files"  # of a job that has ended
+SHARE, FILES = "share.json", "files"  # of a finished job
 THREADS = "OMP_NUM_THREADS"
-ASKED_EVERY = 0.2  # seconds
-Work = Callable[[int, Path], object]  # of a job, by its number and the folder that it fills
+POLL_INTERVAL = 0.2  # seconds
+Work = Callable[[int, Path], object]  # a job, called with its number and the folder that it fills
 
 
 @contextlib.contextmanager
-def shares(output: Path, made: Record, jobs: int, anew: bool) -> Iterator[Path]:
-    """A folder for the jobs' folders. Those of several jobs are kept, if a run is killed, for the next that makes the
-    same from the same in as many jobs."""
+def shares(output: Path, provenance: Record, jobs: int, fresh: bool) -> Iterator[Path]:
+    """Provide a folder for the jobs' folders.
+
+    Those of several jobs outlast a killed run, for the next run of the same provenance and number of jobs.
+    """
     folder = output / SHARES
     if jobs == 1:
         with tempfile.TemporaryDirectory() as name:
             yield Path(name)
     else:
         with alone(folder / LOCK, "translates into"):
-            fresh = anew or not _fit(folder / NOTE, made, jobs)
-            for left in [entry for entry in folder.iterdir() if entry.is_dir()]:
-                if fresh or not left.name.isdecimal():
-                    shutil.rmtree(left)
-            sealed.write(folder / NOTE, {MADE_FROM: made, JOBS: jobs})
+            reusable = not fresh and _is_reusable(folder / NOTE, provenance, jobs)
+            for share in [entry for entry in folder.iterdir() if entry.is_dir()]:
+                if not reusable or not share.name.isdecimal():
+                    shutil.rmtree(share)
+            sealed.write(folder / NOTE, {MADE_FROM: provenance, JOBS: jobs})
             yield folder
     shutil.rmtree(folder, ignore_errors=True)
 
 
 def check_shares(output: Path) -> None:
-    """Refuse a folder of their name that is not of jobs."""
+    """Raise an error if the output's folder `shares` is not one of jobs."""
     folder = output / SHARES
     if not any((folder / name).is_file() for name in (NOTE, LOCK)):
         outputs.check_free(folder, "translate")
 
 
-def _fit(note: Path, made: Record, jobs: int) -> bool:
+def _is_reusable(note: Path, provenance: Record, jobs: int) -> bool:
     try:
-        before = sealed.read(note, "", {MADE_FROM: dict, JOBS: int})
-    except UserError:  # there is none, or it was damaged
+        content = sealed.read(note, "", {MADE_FROM: dict, JOBS: int})
+    except UserError:  # missing or corrupt
         return False
-    known = before[MADE_FROM]
-    return before[JOBS] == jobs and known["versions"] == made["versions"] and not differences(known, made)
+    previous = content[MADE_FROM]
+    same_versions: bool = previous["versions"] == provenance["versions"]
+    return content[JOBS] == jobs and same_versions and not differences(previous, provenance)
 
 
 def fill(work: Work, jobs: int, folder: Path, sentences: int, file: str, on_gpu: bool = False) -> list[Path]:
-    """Each job's folder, when all are whole. If a job fails, the others go on to their end, and what they do is kept.
-    In `file` of a job's folder a line that begins with H stands for each sentence that is translated."""
-    missing = [job for job in range(jobs) if not _is_whole(folder / str(job))]
+    """Run the jobs whose folders are not complete, and return all folders.
+
+    If a job fails, the others run to their end, and their folders stay. In `file` of a job's folder each translated
+    sentence has a line that begins with H.
+    """
+    missing = [job for job in range(jobs) if not _is_complete(folder / str(job))]
     failed = {}
     with tempfile.TemporaryDirectory(dir=folder, prefix="unfinished-") as name, contextlib.ExitStack() as stack:
-        places = {job: Path(name, str(job)) for job in missing}
+        folders = {job: Path(name, str(job)) for job in missing}
         logs = {job: Path(name, f"{job}.log") for job in missing}
         processes = {}
-        for job, place in places.items():
-            place.mkdir()
-            processes[job] = process = begin(partial(work, job, place), logs[job], _threads(jobs), on_gpu)
+        for job, unfinished in folders.items():
+            unfinished.mkdir()
+            processes[job] = process = begin(partial(work, job, unfinished), logs[job], _threads(jobs), on_gpu)
             stack.callback(process.join)
-            stack.callback(process.kill)  # before it is waited for
-        watched = _translated([place / file for place in places.values()], stack)
-        for job, status in _ended(processes, watched, sentences):
+            stack.callback(process.kill)  # runs before the join
+        translated = _translated([unfinished / file for unfinished in folders.values()], stack)
+        for job, status in _exit_codes(processes, translated, sentences):
             if status:
                 failed[job] = status
             else:
-                sealed.write(places[job] / SHARE, {FILES: _hashes(places[job])})
+                sealed.write(folders[job] / SHARE, {FILES: _hashes(folders[job])})
                 shutil.rmtree(folder / str(job), ignore_errors=True)
-                places[job].rename(folder / str(job))
+                folders[job].rename(folder / str(job))
         for job, status in failed.items():
             raise UserError(_failure(status, logs[job], len(failed) < jobs))
     return [folder / str(job) for job in range(jobs)]
 
 
-def _is_whole(share: Path) -> bool:
-    """As it was when its job ended: whatever a power cut or a hand has made of it is translated again."""
+def _is_complete(share: Path) -> bool:
+    """Return whether a job's folder is as its job left it; one that was changed since is translated again."""
     try:
         return sealed.read(share / SHARE, "", {FILES: dict})[FILES] == _hashes(share)
     except UserError:
@@ -102,21 +108,21 @@ def _hashes(share: Path) -> dict[str, str]:
 
 
 def _threads(jobs: int) -> int:
-    """Of each of several jobs, unless the user has said how many; one alone takes what torch takes."""
+    """Return the threads of a job: its part of the cores, or torch's own number for a single job or if it is set."""
     if jobs == 1 or THREADS in os.environ:
         return torch.get_num_threads()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, cores // jobs)
 
 
-def _ended(
+def _exit_codes(
     processes: Mapping[int, SideProcess], translated: Iterator[int], sentences: int
 ) -> Iterator[tuple[int, int]]:
-    """Each with its status as soon as it ends. A bar shows the sentences, where someone watches."""
+    """Yield each job's number and exit status as soon as it ends; a progress bar shows the sentences on a terminal."""
     running = dict(processes)
     with tqdm(total=sentences, unit=" sentences", disable=None) as bar:
         while running:
-            next(iter(running.values())).join(ASKED_EVERY)
+            next(iter(running.values())).join(POLL_INTERVAL)
             if not bar.disable:
                 bar.update(next(translated))
             for job, process in list(running.items()):
@@ -126,15 +132,15 @@ def _ended(
 
 
 def _translated(files: Iterable[Path], stack: contextlib.ExitStack) -> Iterator[int]:
-    """Sentences since it was asked before."""
+    """Yield the number of sentences translated since the last time."""
     streams: dict[Path, Iterable[bytes]] = {}
     while True:
-        there = [file for file in files if file not in streams and file.is_file()]
-        streams |= {file: stack.enter_context(file.open("rb")) for file in there}
+        created = [file for file in files if file not in streams and file.is_file()]
+        streams |= {file: stack.enter_context(file.open("rb")) for file in created}
         yield sum(line.startswith(b"H-") for stream in streams.values() for line in stream)
 
 
-def _failure(status: int, log: Path, kept: bool) -> str:
+def _failure(status: int, log: Path, resumable: bool) -> str:
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines() or ["it said nothing"]
-    others = "; what the other jobs translated is kept, and the same command goes on" if kept else ""
-    return f"fairseq-generate ended with status {status}: {lines[-1]}{others}"
+    hint = "; what the other jobs translated is kept, and the same command goes on" if resumable else ""
+    return f"fairseq-generate ended with status {status}: {lines[-1]}{hint}"

@@ -1,7 +1,7 @@
-"""All metrics: what each is called, how it is computed and of which text, and which way is better.
+"""Table of all metrics: name, computation, the text that is scored, and whether higher is better.
 
 A metric of sacreBLEU's is one row: it is then scored, may be chosen by a grid, is tested, ranked and reported. So is
-one of the rows of a text's sequences, sentences or questions (rows.py), for the tasks that it names.
+a metric of the rows of a text's sequences, sentences or questions (rows.py), for the tasks that it names.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from realformer_nmt.evaluation import figures_of_rows as of_rows
 from realformer_nmt.evaluation.figures_of_rows import Figure
 from realformer_nmt.evaluation.rouge import Rouge, longest_shared, ngrams_shared
 
-# Texts that `score` knows of
+# Forms of the text that `score` scores
 RAW, WORDS, SPLIT, RETOKENISED, SUMMARY = "raw", "words", "compounds split", "retokenised", "summary"
 LOSS = "valid_loss"
 SENTENCES, QUESTIONS = "sentence_prediction", "question_answering"
@@ -24,36 +24,39 @@ SENTENCES, QUESTIONS = "sentence_prediction", "question_answering"
 @dataclass(frozen=True)
 class Metric:
     label: str
-    scorer: Callable[[], Scorer] | None  # None: it is not of texts alone
+    scorer: Callable[[], Scorer] | None  # None: it needs more than the texts
     text: str = RAW
-    tested: bool = True  # sacreBLEU's test of significance can be made: of raw text
+    tested: bool = True  # by sacreBLEU's test of significance, of raw text
     higher_is_better: bool = True
     digits: int = 2
     figure: Figure | None = None  # of rows
-    part: Figure | None = None  # what a row adds to it, whose difference is tested; else rows are exchanged whole
+    part: Figure | None = None  # a row's term of the sum, whose difference is tested; else whole rows are exchanged
     tasks: tuple[str, ...] = ("translation",)
-    of_numbers: bool = False  # of sentences whose targets are numbers and no classes
+    of_numbers: bool = False  # its targets are numbers, not classes
 
     def is_better(self, difference: float) -> bool:
-        """What has this difference to another."""
+        """Return whether a score with this difference to another is better."""
         return difference > 0 if self.higher_is_better else difference < 0
 
 
 class ChrF(CHRF):
-    """sacreBLEU's. Of samples without a match its score is Python's 0.0, of others numpy's float32, and no mean of the
-    two can be taken."""
+    """sacreBLEU's chrF with scores of one type.
+
+    sacreBLEU's score of a sample without a match is Python's 0.0, of others numpy's float32; it cannot take the mean of
+    both.
+    """
 
     def _compute_f_score(self, statistics: list[int]) -> float:
         return float(super()._compute_f_score(statistics))
 
 
 def bleu() -> BLEU:
-    """sacreBLEU as its command line computes it: mteval's tokeniser 13a on raw text."""
+    """Return BLEU as sacreBLEU's command line computes it: mteval's tokeniser 13a on raw text."""
     return BLEU()
 
 
 def tokenised_bleu() -> BLEU:
-    """BLEU of the words as they stand, as fairseq-generate prints it: without smoothing."""
+    """Return BLEU of the tokens as given, as fairseq-generate prints it: without smoothing."""
     return BLEU(tokenize="none", smooth_method="none", force=True)
 
 
@@ -88,29 +91,31 @@ METRICS: dict[str, Metric] = {
 }
 
 
-def scored() -> dict[str, Metric]:
-    """Those of texts alone."""
+def text_metrics() -> dict[str, Metric]:
+    """Return the metrics that need only texts."""
     return {name: metric for name, metric in METRICS.items() if metric.scorer}
 
 
-def tested() -> dict[str, Metric]:
-    """Of texts, too."""
-    return {name: metric for name, metric in scored().items() if metric.tested}
+def tested_metrics() -> dict[str, Metric]:
+    """Return the metrics of texts that sacreBLEU can test."""
+    return {name: metric for name, metric in text_metrics().items() if metric.tested}
 
 
-def figured(task: str | None, numbers: bool = False) -> dict[str, Figure]:
-    """Those of rows."""
-    kept = {name: metric for name, metric in METRICS.items() if task in metric.tasks and metric.of_numbers == numbers}
-    return {name: metric.figure for name, metric in kept.items() if metric.figure}
+def row_figures(task: str | None, numbers: bool = False) -> dict[str, Figure]:
+    """Return the functions of a task's metrics of rows."""
+    return {
+        name: metric.figure
+        for name, metric in METRICS.items()
+        if metric.figure and task in metric.tasks and metric.of_numbers == numbers
+    }
 
 
 def drawn(task: str, numbers: bool = False) -> list[str]:
-    """What a grid may name; the first, if it names none."""
-    return [name for name, metric in scored().items() if task in metric.tasks] + list(figured(task, numbers))
+    """Return the metrics that a grid may name; the first is the default."""
+    return [name for name, metric in text_metrics().items() if task in metric.tasks] + list(row_figures(task, numbers))
 
 
 def described(name: str) -> dict[str, Any]:
-    """For a record, before anything is scored."""
+    """Return a metric's entry in a record that has no score yet."""
     metric = METRICS[name]
-    direction = {"higher_is_better": metric.higher_is_better}
-    return {"name": name, "label": metric.label, "signature": None, **direction}
+    return {"name": name, "label": metric.label, "signature": None, "higher_is_better": metric.higher_is_better}

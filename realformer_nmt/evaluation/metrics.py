@@ -1,4 +1,4 @@
-"""Scores of texts, each with its metric's name, its text and its signature."""
+"""Scores of texts, each with the metric's name, the text and the signature."""
 
 import importlib
 import importlib.metadata
@@ -6,11 +6,11 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.evaluation.metric_table import METRICS, Scorer, scored
+from realformer_nmt.evaluation.metric_table import METRICS, Scorer, text_metrics
 
 HYPHEN = re.compile(r"(\S)-(\S)")
 Lines = Sequence[str]
@@ -21,7 +21,7 @@ class Score:
     metric: str
     score: float
     signature: str
-    text: str  # what was compared
+    text: str  # the form of the text that was compared
     mean: float | None = None  # of the bootstrap's samples
     interval: float | None = None  # 95 % of them lie within mean +- interval
 
@@ -30,7 +30,7 @@ class Score:
 
 
 class Texts(NamedTuple):
-    """What is compared."""
+    """Hypotheses and references in one form, with its name."""
 
     name: str
     hypotheses: Lines
@@ -39,34 +39,34 @@ class Texts(NamedTuple):
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """sacreBLEU takes its seed from the environment, and takes 0 for none."""
+    """Set sacreBLEU's seed, which it reads from the environment, where 0 means none."""
     if seed < 1:
         raise UserError(f"--seed {seed}: sacreBLEU needs 1 or more to repeat the same samples")
-    before = os.environ.get("SACREBLEU_SEED")
+    previous = os.environ.get("SACREBLEU_SEED")
     os.environ["SACREBLEU_SEED"] = str(seed)
     try:
         yield
     finally:
-        if before is None:
+        if previous is None:
             del os.environ["SACREBLEU_SEED"]
         else:
-            os.environ["SACREBLEU_SEED"] = before
+            os.environ["SACREBLEU_SEED"] = previous
 
 
 def scores(texts: Mapping[str, Texts], samples: int) -> dict[str, Score]:
-    """In every metric that these texts allow."""
+    """Return the score of every metric whose text is there."""
     return {
         name: measure(metric.scorer(), metric.label, texts[metric.text], samples)
-        for name, metric in scored().items()
+        for name, metric in text_metrics().items()
         if metric.scorer and metric.text in texts
     }
 
 
 def measure(scorer: Scorer, label: str, texts: Texts, samples: int = 0) -> Score:
     demand_same_length(texts.hypotheses, texts.reference)
-    found = scorer.corpus_score(texts.hypotheses, [texts.reference], n_bootstrap=samples)
-    sampled = (float(found._mean), float(found._ci)) if samples > 1 else (None, None)
-    return Score(label, float(found.score), str(scorer.get_signature()), texts.name, *sampled)
+    result = scorer.corpus_score(texts.hypotheses, [texts.reference], n_bootstrap=samples)
+    score = Score(label, float(result.score), str(scorer.get_signature()), texts.name)
+    return replace(score, mean=float(result._mean), interval=float(result._ci)) if samples > 1 else score
 
 
 def demand_same_length(hypotheses: Lines, reference: Lines) -> None:
@@ -80,31 +80,29 @@ def demand_same_length(hypotheses: Lines, reference: Lines) -> None:
 
 
 def split_compounds(lines: Lines) -> list[str]:
-    """`a-b` becomes `a ##AT##-##AT## b`, as in Vaswani et al.'s and Ott et al.'s evaluation."""
+    """Turn `a-b` into `a ##AT##-##AT## b`, as in Vaswani et al.'s and Ott et al.'s evaluation."""
     return [HYPHEN.sub(r"\1 ##AT##-##AT## \2", line) for line in lines]
 
 
 def demand_whole_compounds(hyphens: str | None, hypotheses: Lines, reference: Lines) -> None:
-    apart = any("@-@" in line for line in (*hypotheses, *reference))
-    if hyphens != "plain" or apart:
-        told = (
-            "already splits compounds (A @-@ B)" if hyphens == "aggressive" or apart else "is not Moses' tokenisation"
-        )
+    is_split = hyphens == "aggressive" or any("@-@" in line for line in (*hypotheses, *reference))
+    if is_split or hyphens != "plain":
+        reason = "already splits compounds (A @-@ B)" if is_split else "is not Moses' tokenisation"
         raise UserError(
-            f"compound-split BLEU is refused: this text {told}, so splitting would inflate the score; "
+            f"compound-split BLEU is refused: this text {reason}, so splitting would inflate the score; "
             "it is defined for text tokenised with --hyphens plain"
         )
 
 
 def comet(model: str, source: Lines, hypotheses: Lines, reference: Lines) -> Score:
-    """Rei et al. 2022; needs the package unbabel-comet, which downloads the model."""
-    import torch  # here: no other metric waits for it
+    """Return the COMET score (Rei et al. 2022) of a model that the package unbabel-comet downloads."""
+    import torch  # here: no other metric needs it
 
     package = comet_package()
     demand_same_length(source, reference)
     triples = [
-        {"src": ours, "mt": hypothesis, "ref": theirs}
-        for ours, hypothesis, theirs in zip(source, hypotheses, reference, strict=True)
+        {"src": source_line, "mt": hypothesis, "ref": reference_line}
+        for source_line, hypothesis, reference_line in zip(source, hypotheses, reference, strict=True)
     ]
     scorer = package.load_from_checkpoint(package.download_model(model))
     gpus = min(1, torch.cuda.device_count())

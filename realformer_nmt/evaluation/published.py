@@ -1,4 +1,4 @@
-"""What the papers report, each figure with its source and the metric it was measured in."""
+"""Scores that papers report, each with its source and its metric."""
 
 import csv
 from pathlib import Path
@@ -10,7 +10,7 @@ from realformer_nmt.common.errors import UserError
 TABLE = Path(__file__).with_name("published.csv")
 
 
-class Figure(NamedTuple):
+class PublishedFigure(NamedTuple):
     paper: str
     dataset: str
     model: str
@@ -21,20 +21,27 @@ class Figure(NamedTuple):
     note: str
 
 
-def figures(dataset: str) -> list[Figure]:
-    found = [figure for figure in _read() if figure.dataset == dataset]
-    if not found:
+def figures(dataset: str) -> list[PublishedFigure]:
+    of_dataset = [figure for figure in _read() if figure.dataset == dataset]
+    if not of_dataset:
         names = dict.fromkeys(figure.dataset for figure in _read())
         raise UserError(unknown("--published", dataset, names))
-    return found
+    return of_dataset
 
 
-def _read() -> list[Figure]:
+def _read() -> list[PublishedFigure]:
     with TABLE.open(encoding="utf-8", newline="") as file:
         return [figure(row) for row in csv.DictReader(file)]
 
 
-def figure(row: dict[str, str]) -> Figure:
-    encoder, decoder = int(row["encoder_layers"]), int(row["decoder_layers"])
-    bleu = float(row["bleu"]) if row["bleu"] else None
-    return Figure(row["paper"], row["dataset"], row["model"], encoder, decoder, bleu, row["metric"], row["note"])
+def figure(row: dict[str, str]) -> PublishedFigure:
+    return PublishedFigure(
+        paper=row["paper"],
+        dataset=row["dataset"],
+        model=row["model"],
+        encoder_layers=int(row["encoder_layers"]),
+        decoder_layers=int(row["decoder_layers"]),
+        bleu=float(row["bleu"]) if row["bleu"] else None,
+        metric=row["metric"],
+        note=row["note"],
+    )

@@ -1,4 +1,4 @@
-"""The raw source and reference that belong to a translation."""
+"""Raw source and reference of a translation."""
 
 from pathlib import Path
 from typing import Any
@@ -8,37 +8,37 @@ from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.evaluation import test_sets
 from realformer_nmt.evaluation.score import ScoreRequest
-from realformer_nmt.evaluation.test_sets import Files
+from realformer_nmt.evaluation.test_sets import TestSetFiles
 
 
 def reference(request: ScoreRequest, translation: dict[str, Any]) -> Path:
-    found = of_test_set(request, translation)
-    return found.reference if found and not request.reference else raw(request.reference, translation, 1)
+    test_set = of_test_set(request, translation)
+    return test_set.reference if test_set and not request.reference else raw(request.reference, translation, 1)
 
 
 def source(request: ScoreRequest, translation: dict[str, Any]) -> Path:
-    found = of_test_set(request, translation)
-    return found.source if found and not request.source else raw(request.source, translation, 0)
+    test_set = of_test_set(request, translation)
+    return test_set.source if test_set and not request.source else raw(request.source, translation, 0)
 
 
-def of_test_set(request: ScoreRequest, translation: dict[str, Any]) -> Files | None:
-    """sacreBLEU's, if that is what was translated."""
+def of_test_set(request: ScoreRequest, translation: dict[str, Any]) -> TestSetFiles | None:
+    """Return the files of sacreBLEU's test set, if one was translated."""
     name = translation.get("test_set") if request.test_set is None else request.test_set
     if name is None:
         return None
-    found = test_sets.find(str(name), tuple(translation["languages"]))
+    test_set = test_sets.find(str(name), tuple(translation["languages"]))
     translated = translation[MADE_FROM]["inputs"].get("input", {}).get("sha256")
-    if translated != sha256(found.source):
+    if translated != sha256(test_set.source):
         raise UserError(
-            f"{request.translation} is no translation of {found.source}: `translate --test-set {name}` first"
+            f"{request.translation} is no translation of {test_set.source}: `translate --test-set {name}` first"
         )
-    return found
+    return test_set
 
 
-def raw(given: Path | None, translation: dict[str, Any], side: int) -> Path:
-    """The raw text of the source (0) or the target (1)."""
-    if given:
-        return given
+def raw(file: Path | None, translation: dict[str, Any], side: int) -> Path:
+    """Return the file that was named, or the corpus's raw text of the source (0) or the target (1)."""
+    if file:
+        return file
     option = ("--source", "--reference")[side]
     if not translation["prepared"] or "subset" not in translation:
         raise UserError(f"pass {option} FILE: the translation does not say which raw text belongs to it")

@@ -1,6 +1,6 @@
-"""ROUGE (Lin 2004), for summaries: what hypothesis and reference share, in words of small letters without stemming.
+"""ROUGE (Lin 2004), for summaries: overlap of hypothesis and reference, in lower-case words without stemming.
 
-As the package rouge-score 0.1.2 counts English; letters of every other language are letters here, too.
+English is counted as by the package rouge-score 0.1.2, which takes no letters of other languages for letters.
 """
 
 import re
@@ -15,22 +15,27 @@ Words = Sequence[str]
 
 
 def ngrams_shared(n: int) -> Callable[[Words, Words], tuple[int, int, int]]:
-    """Of ROUGE-N, section 2: how many n-grams both have, the one, the other."""
+    """Return the counts of ROUGE-N (section 2): n-grams of both, of the hypothesis, of the reference."""
 
     def shared(hypothesis: Words, reference: Words) -> tuple[int, int, int]:
-        ours, theirs = (Counter(zip(*(text[k:] for k in range(n)), strict=False)) for text in (hypothesis, reference))
-        return (ours & theirs).total(), ours.total(), theirs.total()
+        hypothesis_ngrams, reference_ngrams = ngrams(hypothesis, n), ngrams(reference, n)
+        both = hypothesis_ngrams & reference_ngrams
+        return both.total(), hypothesis_ngrams.total(), reference_ngrams.total()
 
     return shared
 
 
+def ngrams(words: Words, n: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(words[start : start + n]) for start in range(len(words) - n + 1))
+
+
 def longest_shared(hypothesis: Words, reference: Words) -> tuple[int, int, int]:
-    """Of ROUGE-L, section 3.1: how many words stand in both in the same order; all words of the one, of the other."""
+    """Return the counts of ROUGE-L (section 3.1): longest common subsequence, words of hypothesis and reference."""
     above = [0] * (len(reference) + 1)
     for word in hypothesis:
         row = [0]
-        for place, other in enumerate(reference):
-            row.append(above[place] + 1 if word == other else max(row[-1], above[place + 1]))
+        for index, reference_word in enumerate(reference):
+            row.append(above[index] + 1 if word == reference_word else max(row[-1], above[index + 1]))
         above = row
     return above[-1], len(hypothesis), len(reference)
 
@@ -42,8 +47,10 @@ class RougeSignature(Signature):
 
 
 class Rouge(Metric):
-    """The mean over lines of F1 = 2 shared / (words of the one + words of the other), times 100. Of several references
-    the best counts."""
+    """The mean over lines of 100 F1, F1 = 2 shared / (words of the hypothesis + words of the reference).
+
+    Of several references the best counts.
+    """
 
     _SIGNATURE_TYPE = RougeSignature
 
@@ -68,5 +75,5 @@ class Rouge(Metric):
         return Score(self.label, 100 * float(stats[0]) / float(stats[1]))
 
 
-def f1(shared: int, ours: int, theirs: int) -> float:
-    return 2 * shared / (ours + theirs) if shared else 0.0
+def f1(shared: int, hypothesis: int, reference: int) -> float:
+    return 2 * shared / (hypothesis + reference) if shared else 0.0

@@ -1,5 +1,4 @@
-"""What a model makes of each sequence, sentence or question, beside what fairseq-validate measures over all of them: a
-row each, of three numbers."""
+"""A row of three numbers per sequence, sentence or question, collected while fairseq-validate measures them all."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -21,33 +20,35 @@ Row = tuple[float, float, float]
 
 
 class Rows:
-    unit: str  # of which each has a row
-    loss = "nll_loss"  # as fairseq calls that of a target
+    """Rows of a text's units, such as sentences, and the targets that they were measured on."""
+
+    unit: str
+    loss = "nll_loss"  # fairseq's name of the loss per target
 
     def __init__(self) -> None:
-        self.rows: dict[int, Row] = {}  # by their places in the text
+        self.rows: dict[int, Row] = {}  # by index in the text
         self._targets: dict[int, bytes] = {}
 
     def add(self, sample: Mapping[str, Any], logits: Tensor) -> None:
-        """A batch."""
+        """Add the rows of a batch."""
         raise NotImplementedError
 
     def finish(self, request: EvaluateRequest) -> None:
-        """What `evaluate` is asked for, when fairseq has measured it."""
+        """Add rows that need the whole request, after fairseq-validate."""
 
     @property
     def table(self) -> np.ndarray:
-        found = [self.rows[name] for name in sorted(self.rows)]
-        return np.array(found, dtype=np.float64).reshape(len(found), COLUMNS)
+        rows = [self.rows[index] for index in sorted(self.rows)]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), COLUMNS)
 
     @property
     def lines(self) -> list[str]:
-        return ["\t".join(map(str, self.rows[name])) for name in sorted(self.rows)]
+        return ["\t".join(map(str, self.rows[index])) for index in sorted(self.rows)]
 
     @property
     def digest(self) -> str:
-        """Of the targets: two models that are compared had the same."""
-        return hashlib.sha256(b"\0".join(self._targets[name] for name in sorted(self._targets))).hexdigest()
+        """Hash of the targets, which is the same for models that can be compared."""
+        return hashlib.sha256(b"\0".join(self._targets[index] for index in sorted(self._targets))).hexdigest()
 
     @property
     def targets(self) -> int:
@@ -55,24 +56,24 @@ class Rows:
 
     @property
     def of_numbers(self) -> bool:
-        """And of no classes."""
+        """True if the targets are numbers, False if they are classes."""
         return False
 
     @property
     def accuracy(self) -> dict[str, float]:
-        """Where fairseq does not tell it."""
+        """Accuracy by name, where fairseq does not compute it."""
         return {}
 
 
 @contextmanager
-def watched(found: Rows | None) -> Iterator[None]:
-    """While one model is validated, by fairseq's own method and criterion."""
+def collect_rows(rows: Rows | None) -> Iterator[None]:
+    """Add each batch of a validation by fairseq to the rows."""
     validate = FairseqTask.valid_step
 
     def step(task: Any, sample: Any, model: Any, criterion: Any) -> Any:
-        def add(_model: Any, _given: Any, output: Any) -> None:
-            if found is not None:
-                found.add({**sample, "padding": task.target_dictionary.pad()}, output[0])
+        def add(_model: Any, _inputs: Any, output: Any) -> None:
+            if rows is not None:
+                rows.add({**sample, "padding": task.target_dictionary.pad()}, output[0])
 
         handle = model.register_forward_hook(add)
         try:

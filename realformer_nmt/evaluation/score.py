@@ -1,4 +1,4 @@
-"""`realformer-nmt score`: a translation against the raw reference, and run.json, which holds all there is to know."""
+"""`realformer-nmt score`: scores of a translation against the raw reference, and run.json, the whole run's record."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,6 @@ from realformer_nmt.common.numbers import SAMPLES, SEEDS, whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.stage_request import StageRequest
 
-FEWEST = 40  # samples, of which one is in each of the tails of 2.5 %
 FEWEST = 40  # samples, of which one is in each of the tails of 2.5 %
 COMET = "Unbabel/wmt22-comet-da"
 

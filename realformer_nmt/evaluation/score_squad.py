@@ -47,35 +47,37 @@ def run(request: ScoreSquadRequest) -> int:
     stage = request.stage()
     if stage.finished(request.anew):
         return 0
-    made = stage.begin()
+    provenance = stage.begin()
     questions, answers = squad.read(request.questions), json_records.read(request.answers, ANSWERS)
-    lacking = [one.name for one in questions if not isinstance(answers.get(one.name), str)]
+    lacking = [question.name for question in questions if not isinstance(answers.get(question.name), str)]
     if lacking:
         raise UserError(
             f"{request.answers} has no text for {len(lacking):,} of {len(questions):,} questions, such as "
             f"{lacking[0]!r}: answer every question, with an empty text where there is no answer"
         )
     check_answered(request, questions, answers)
-    found = span_scores.scores(questions, answers)
-    stage.write(made, {"questions": len(questions), "scores": found})
-    for name, value in found.items():
+    scores = span_scores.scores(questions, answers)
+    stage.write(provenance, {"questions": len(questions), "scores": scores})
+    for name, value in scores.items():
         print(f"{name:24} {value:.2f}")
     return 0
 
 
 def check_answered(request: ScoreSquadRequest, questions: Sequence[Question], answers: Mapping[str, str]) -> None:
-    """Refuse what `answer` has made of other questions: its texts are cut from their contexts."""
+    """Raise an error if `answer` wrote the answers for other questions: its texts are parts of the contexts."""
     record = request.answers.with_name(RECORD)
     try:
-        made = sealed.read(record, ANSWERS, {OUTPUTS: dict})[OUTPUTS].get(request.answers.name)
-    except UserError:  # answers of another program, which may write what it likes
+        recorded = sealed.read(record, ANSWERS, {OUTPUTS: dict})[OUTPUTS].get(request.answers.name)
+    except UserError:  # answers of another program, which need not be parts of the contexts
         return
     with json_records.expected(record, ANSWERS):
-        if made and sha256(request.answers) != made["sha256"]:
+        if recorded and sha256(request.answers) != recorded["sha256"]:
             raise UserError(
                 f"{request.answers} is another file than {record} says was made: put it back, or answer again"
             )
-    foreign = [one.name for one in questions if made and answers[one.name] not in one.context]
+    if not recorded:
+        return
+    foreign = [question.name for question in questions if answers[question.name] not in question.context]
     if foreign:
         raise UserError(
             f"{request.answers} answers other questions than {request.questions} asks: {len(foreign):,} of its texts "

@@ -1,4 +1,4 @@
-"""What `realformer-nmt score` prints: the scores, the validation, the signatures, the published figures."""
+"""Output of `realformer-nmt score`: the scores, the validation, the signatures, the published figures."""
 
 from pathlib import Path
 from typing import Any
@@ -7,25 +7,24 @@ from tabulate import tabulate
 
 from realformer_nmt.evaluation import heldout, metric_table
 from realformer_nmt.evaluation.metrics import Score
-from realformer_nmt.evaluation.published import Figure
+from realformer_nmt.evaluation.published import PublishedFigure
 
 
-def table(record: dict[str, Any], scores: dict[str, Score], figures: list[Figure]) -> str:
-    name = (
-        " ".join(filter(None, (record["corpus"], record["subset"], test_set(record["translation"])))) or "translation"
-    )
-    ours = [line(found, metric_table.METRICS[name].digits) for name, found in scores.items()]
+def table(record: dict[str, Any], scores: dict[str, Score], figures: list[PublishedFigure]) -> str:
+    names = (record["corpus"], record["subset"], test_set(record["translation"]))
+    title = " ".join(filter(None, names)) or "translation"
+    lines = [line(score, metric_table.METRICS[name].digits) for name, score in scores.items()]
     parts = [
-        f"{name}, {record['lines']} lines",
-        tabulate(ours, ["metric", "score", "95 %", "of"], disable_numparse=True),
+        f"{title}, {record['lines']} lines",
+        tabulate(lines, ["metric", "score", "95 %", "of"], disable_numparse=True),
     ]
     if record["translation"].get("validation"):
         parts.append(f"validation: {heldout.describe(record['translation']['validation'])}")
-    parts.append("\n".join(f"{found.metric}: {found.signature}" for found in scores.values()))
+    parts.append("\n".join(f"{score.metric}: {score.signature}" for score in scores.values()))
     if figures:
         rows = [
-            (found.model, f"{found.encoder_layers}-{found.decoder_layers}", _bleu(found), found.metric, _origin(found))
-            for found in figures
+            (each.model, f"{each.encoder_layers}-{each.decoder_layers}", _bleu(each), each.metric, _origin(each))
+            for each in figures
         ]
         headers = ["published", "layers", "score", "metric", "source"]
         parts.append(tabulate(rows, headers, disable_numparse=True))
@@ -39,14 +38,14 @@ def line(score: Score, digits: int) -> tuple[str, str, str, str]:
 
 
 def test_set(translation: dict[str, Any]) -> str:
-    """The names of the files that were translated."""
+    """Return the names of the translated files, in brackets."""
     names = [Path(str(translation["input"])).name] if "input" in translation else translation.get("texts")
     return f"({', '.join(map(str, names))})" if names and isinstance(names, list) else ""
 
 
-def _bleu(figure: Figure) -> str:
+def _bleu(figure: PublishedFigure) -> str:
     return "failed" if figure.bleu is None else f"{figure.bleu:.2f}"
 
 
-def _origin(figure: Figure) -> str:
+def _origin(figure: PublishedFigure) -> str:
     return "; ".join(filter(None, (figure.paper, figure.note)))

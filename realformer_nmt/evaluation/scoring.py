@@ -1,4 +1,4 @@
-"""The scores of a translation, beside what is published, and all there is to know of how it came about."""
+"""Scores of a translation beside published ones, and run.json: the record of the run from training to scores."""
 
 import os
 from pathlib import Path
@@ -14,21 +14,21 @@ from realformer_nmt.common.versions import commit, versions
 from realformer_nmt.corpora.tokenise import tokeniser
 from realformer_nmt.evaluation import metric_table, metrics, model_record, published, raw_texts, score_table
 from realformer_nmt.evaluation.metrics import Score, Texts
-from realformer_nmt.evaluation.published import Figure
+from realformer_nmt.evaluation.published import PublishedFigure
 from realformer_nmt.evaluation.score import ScoreRequest
 from realformer_nmt.evaluation.translation_files import HYPOTHESES, RECORD, REFERENCE, TOKENISED
 
 PAPERS_METRIC, PAPERS_LINES = "tokenised BLEU newstest2014", 3003
 WRITER = "`realformer-nmt translate` writes it when it is done"
 TRAINER = "`realformer-nmt train` writes it"
-WANTED = {"files": dict, "lines": int, "languages": list, "subwords": str, "decoding": dict, "checkpoints": list}
-NAMES = ("corpus", "subset", "published", "hyphens")  # or null
+REQUIRED = {"files": dict, "lines": int, "languages": list, "subwords": str, "decoding": dict, "checkpoints": list}
+NAMES = ("corpus", "subset", "published", "hyphens")  # strings or null
 
 
 def run(request: ScoreRequest) -> int:
     if request.comet:
-        metrics.comet_package()  # before anything else takes its time
-    translation = sealed.read(request.translation / RECORD, WRITER, WANTED)
+        metrics.comet_package()  # fail early if it is missing
+    translation = sealed.read(request.translation / RECORD, WRITER, REQUIRED)
     stage = stage_of(request)
     if not (request.training or request.anew):
         demand_no_training(stage)
@@ -38,15 +38,15 @@ def run(request: ScoreRequest) -> int:
     files = {"hypotheses": request.translation / HYPOTHESES, "reference": raw_texts.reference(request, translation)}
     demand_unchanged(request.translation, translation)
     checked = check_training(request.training, training, translation)
-    made = stage.begin()
+    provenance = stage.begin()
     with metrics.seeded(request.seed):
         scores = score(request, translation, *(read_lines(path) for path in files.values()))
-    figures = beside(request.published or dataset(translation))
+    figures = published_figures(request.published or dataset(translation))
     record = {
         "corpus": translation["corpus"],
         "subset": translation.get("subset"),
         "lines": translation["lines"],
-        "scores": {name: found.record() for name, found in scores.items()},
+        "scores": {name: each.record() for name, each in scores.items()},
         "published": [{**figure._asdict(), "comparable_with": comparable(figure, translation)} for figure in figures],
         "models": models(translation),
         "training": training,
@@ -58,22 +58,23 @@ def run(request: ScoreRequest) -> int:
         "commit": commit(),
     }
     with json_records.expected(request.translation / RECORD, WRITER):
-        told, summed = score_table.table(record, scores, figures), summary(record)
-    stage.write(made, {**record, **summed})
-    print(told)
+        table = score_table.table(record, scores, figures)
+        record |= summary(record)
+    stage.write(provenance, record)
+    print(table)
     return 0
 
 
 def demand_no_training(stage: Stage) -> None:
-    """Its hours and protocol are another's where none is given now."""
-    before = stage.standing().record
-    if before and before.get("training"):
+    """Raise an error if the previous record has a training, whose hours and protocol the new one would lack."""
+    previous = stage.standing().record
+    if previous and previous.get("training"):
         raise UserError(f"{stage.record} was made with --training: give it again, name another place, or pass --anew")
 
 
 def stage_of(request: ScoreRequest) -> Stage:
     record = request.translation / RECORD
-    translation = sealed.read(record, WRITER, WANTED)
+    translation = sealed.read(record, WRITER, REQUIRED)
     with json_records.expected(record, WRITER):
         for name in NAMES:
             if not isinstance(translation.get(name), str | None):
@@ -99,7 +100,7 @@ def models(translation: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def checkpoints(translation: dict[str, Any]) -> list[tuple[Path, str]]:
-    """Those that translated, each with its hash."""
+    """Return the checkpoints that translated, each with its hash."""
     if "checkpoint_sha256" not in translation:
         raise UserError(f"{RECORD} is of an older version, which noted no hash of the checkpoint: translate again")
     paths = map(Path, translation["checkpoints"])
@@ -107,11 +108,14 @@ def checkpoints(translation: dict[str, Any]) -> list[tuple[Path, str]]:
 
 
 def check_training(file: Path | None, training: dict[str, Any], translation: dict[str, Any]) -> bool | None:
-    """Whether hashes show that every checkpoint is of the training, if one is named; refuses those of another."""
+    """Return whether hashes prove that all checkpoints are of the training, if one is named.
+
+    A checkpoint of another training raises an error.
+    """
     if file is None:
         return None
-    shown = [lineage.check_training(path, digest, file, training) for path, digest in checkpoints(translation)]
-    return all(shown)
+    proven = [lineage.check_training(path, digest, file, training) for path, digest in checkpoints(translation)]
+    return all(proven)
 
 
 def demand_unchanged(folder: Path, translation: dict[str, Any]) -> None:
@@ -134,68 +138,72 @@ def score(
 def texts(
     request: ScoreRequest, translation: dict[str, Any], hypotheses: list[str], reference: list[str]
 ) -> dict[str, Texts]:
-    """Hypotheses and reference in every form that there is of them."""
+    """Return hypotheses and reference in every form that can be scored."""
     raw = Texts("raw text", hypotheses, reference)
-    found = {metric_table.RAW: raw} | ({metric_table.SUMMARY: raw} if request.rouge else {})
+    forms = {metric_table.RAW: raw} | ({metric_table.SUMMARY: raw} if request.rouge else {})
     if TOKENISED in translation["files"] and REFERENCE in translation["files"]:
-        words = [read_lines(request.translation / name) for name in (TOKENISED, REFERENCE)]
-        found |= tokenised_texts(request, translation["hyphens"], *words)
+        tokenised = read_lines(request.translation / TOKENISED)
+        tokenised_reference = read_lines(request.translation / REFERENCE)
+        forms |= tokenised_texts(request, translation["hyphens"], tokenised, tokenised_reference)
     elif request.compound_split:
         raise UserError(
             "compound-split BLEU is refused: the papers' protocol needs tokenised text, and this text was not tokenised"
         )
     if translation["subwords"] == "sentencepiece":
         tokenise = tokeniser(translation["languages"][1], aggressive_hyphens=True)
-        ours, theirs = ([tokenise(line) for line in lines] for lines in (hypotheses, reference))
-        found[metric_table.RETOKENISED] = Texts("raw text tokenised for scoring, Moses -a", ours, theirs)
-    return found
+        forms[metric_table.RETOKENISED] = Texts(
+            "raw text tokenised for scoring, Moses -a", list(map(tokenise, hypotheses)), list(map(tokenise, reference))
+        )
+    return forms
 
 
 def tokenised_texts(
     request: ScoreRequest, hyphens: str | None, hypotheses: list[str], reference: list[str]
 ) -> dict[str, Texts]:
     names = {"aggressive": "Moses -a, as the model wrote it", "plain": "Moses, as the model wrote it"}
-    own = Texts(names.get(hyphens or "", "words of the data-bin"), hypotheses, reference)
+    words = Texts(names.get(hyphens or "", "words of the data-bin"), hypotheses, reference)
     if hyphens != "plain" and not request.compound_split:
-        return {metric_table.WORDS: own}
+        return {metric_table.WORDS: words}
     metrics.demand_whole_compounds(hyphens, hypotheses, reference)
-    ours, theirs = (metrics.split_compounds(lines) for lines in (hypotheses, reference))
-    return {metric_table.WORDS: own, metric_table.SPLIT: Texts(f"{own.name}, compounds split", ours, theirs)}
+    split = Texts(
+        f"{words.name}, compounds split", metrics.split_compounds(hypotheses), metrics.split_compounds(reference)
+    )
+    return {metric_table.WORDS: words, metric_table.SPLIT: split}
 
 
 def dataset(translation: dict[str, Any]) -> str | None:
-    """The name of the corpus's test set in the table of published figures, if its manifest says one."""
+    """Return the name of the translated test set in the table of published figures, if its manifest has one."""
     return translation.get("published") if translation.get("subset") == "test" else None
 
 
-def beside(name: str | None) -> list[Figure]:
+def published_figures(name: str | None) -> list[PublishedFigure]:
     return published.figures(name) if name else []
 
 
-def comparable(figure: Figure, translation: dict[str, Any]) -> str | None:
-    """The score of ours that is the same metric on the same lines, if there is one."""
+def comparable(figure: PublishedFigure, translation: dict[str, Any]) -> str | None:
+    """Return the name of our score with the same metric on the same lines, if there is one."""
     same = translation["hyphens"] == "aggressive" and translation["lines"] == PAPERS_LINES
     return "tokenised_bleu" if same and figure.metric == PAPERS_METRIC else None
 
 
 def locate(path: Path, folder: Path) -> dict[str, str]:
-    """Relative to run.json, so that they can move together."""
+    """Return a file's hash and its path relative to run.json's folder, so that both can be moved together."""
     if not path.is_file():
         raise UserError(f"{path}: no such file")
     return {"path": os.path.relpath(path.resolve(), folder.resolve()), "sha256": sha256(path)}
 
 
 def summary(record: dict[str, Any]) -> dict[str, Any]:
-    """What a report sorts runs by: the first model's, unless the training was noted."""
+    """Return the fields by which a report sorts runs; hours are the training's, or else the first model's."""
     model, training = record["models"][0], record["training"]
-    names = ("arch", "parameters")
-    hours = {name: training.get(name, model[name]) for name in ("wall_clock_hours", "gpu_hours")}
     return {
-        **{name: model[name] for name in names},
+        "arch": model["arch"],
+        "parameters": model["parameters"],
         "validation": record["translation"].get("validation"),
         "protocol": training.get("protocol"),
         "averaged": [member["file"] for member in model["averaged"]],
         "decoding": record["translation"]["decoding"],
         "training_seed": model["seed"],
-        **hours,
+        "wall_clock_hours": training.get("wall_clock_hours", model["wall_clock_hours"]),
+        "gpu_hours": training.get("gpu_hours", model["gpu_hours"]),
     }

@@ -1,45 +1,46 @@
-"""What a model of --task sentence_prediction says of each sentence, or pair: a class, or a number."""
+"""Rows of a model of --task sentence_prediction: its class or number for each sentence, or pair of sentences."""
 
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from realformer_nmt.evaluation.rows import Rows
 
 
-class Row(NamedTuple):
-    """Of one sentence."""
+class SentenceRow(NamedTuple):
+    """Loss, prediction and target of one sentence."""
 
-    loss: float  # bits; of a number the squared error
-    told: float
-    wanted: float
+    loss: float  # bits for a class, squared error for a number
+    prediction: float
+    target: float
 
 
 class Sentences(Rows):
-    """Of several numbers a sentence there are no rows."""
+    """Rows of sentences; there are none where a sentence has several numbers."""
 
-    unit, loss = "sentences", "loss"  # the other is divided by the words that are read
+    unit, loss = "sentences", "loss"  # nll_loss is divided by the number of tokens read
     _of_numbers = False
 
     def add(self, sample: Mapping[str, Any], logits: Tensor) -> None:
-        """Logits: B x classes, or B x 1 of a number."""
+        """Add the rows of a batch; logits are B x classes, or B x 1 for numbers."""
         self._of_numbers = sample["target"].is_floating_point()
         if sample["target"].numel() != len(logits):
             return
-        scored, wanted = logits.float(), sample["target"].view(-1)
+        logits, target = logits.float(), sample["target"].view(-1)
         if self._of_numbers:
-            told = scored.view(-1)
-            loss = (told - wanted) ** 2
+            prediction = logits.view(-1)
+            loss = (prediction - target) ** 2
         else:
-            told = scored.argmax(-1)
-            loss = cross_entropy(scored, wanted, reduction="none") / math.log(2)
-        columns = (column.tolist() for column in (sample["id"], loss.double(), told.double(), wanted.double()))
-        for name, *row in zip(*columns, strict=True):
-            self.rows[name] = Row(*row)
-            self._targets[name] = repr(row[-1]).encode()
+            prediction = logits.argmax(-1)
+            loss = cross_entropy(logits, target, reduction="none") / math.log(2)
+        columns = torch.stack([loss.double(), prediction.double(), target.double()], dim=1)
+        for index, row in zip(sample["id"].tolist(), columns.tolist(), strict=True):
+            self.rows[index] = SentenceRow._make(row)
+            self._targets[index] = repr(row[-1]).encode()
 
     @property
     def of_numbers(self) -> bool:

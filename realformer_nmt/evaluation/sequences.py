@@ -1,7 +1,7 @@
-"""What a model loses on each sequence of a text.
+"""Rows of a model of texts: its loss on each sequence.
 
-A sequence is what the task makes of the text: a line, or a block of tokens. It has targets: a language model's next
-words, a masked model's masked ones, the spans that an encoder-decoder fills in.
+A sequence is the task's unit of text: a line, or a block of tokens. Its targets are the next words of a language model,
+the masked words of a masked model, or the spans that an encoder-decoder fills in.
 """
 
 import math
@@ -15,10 +15,10 @@ from torch.nn.functional import cross_entropy
 from realformer_nmt.evaluation.rows import Rows
 
 
-class Row(NamedTuple):
-    """Of one sequence."""
+class SequenceRow(NamedTuple):
+    """Scores of one sequence."""
 
-    loss: float  # bits, of all its targets
+    loss: float  # bits, summed over its targets
     right: int
     targets: int
 
@@ -27,18 +27,20 @@ class Sequences(Rows):
     unit = "sequences"
 
     def add(self, sample: Mapping[str, Any], logits: Tensor) -> None:
-        """Logits: B x T x V, or N x V of the N targets alone; of no target, fairseq's criterion takes all on a GPU."""
-        wanted = sample["target"]
-        real = wanted.ne(sample["padding"])
-        targets, of = wanted[real], real.nonzero()[:, 0]
-        scored = (logits[real] if logits.dim() == 3 else logits[: len(targets)]).float()
-        loss = cross_entropy(scored, targets, reduction="none").double() / math.log(2)
-        right = scored.argmax(-1).eq(targets)
-        for place, name in enumerate(sample["id"].tolist()):
-            own = of == place
-            self.rows[name] = Row(float(loss[own].sum()), int(right[own].sum()), int(own.sum()))
-            where = torch.stack([real[place].nonzero()[:, 0], targets[own]])
-            self._targets[name] = where.cpu().numpy().astype("<i8").tobytes()
+        """Add the rows of a batch; logits are B x T x V, or N x V of the N targets alone.
+
+        Where there is no target, fairseq's criterion computes all logits on a GPU.
+        """
+        is_target = sample["target"].ne(sample["padding"])  # B x T
+        targets, sequences = sample["target"][is_target], is_target.nonzero()[:, 0]
+        logits = (logits[is_target] if logits.dim() == 3 else logits[: len(targets)]).float()
+        loss = cross_entropy(logits, targets, reduction="none").double() / math.log(2)
+        right = logits.argmax(-1).eq(targets)
+        for slot, index in enumerate(sample["id"].tolist()):
+            mask = sequences == slot
+            self.rows[index] = SequenceRow(float(loss[mask].sum()), int(right[mask].sum()), int(mask.sum()))
+            positions = torch.stack([is_target[slot].nonzero()[:, 0], targets[mask]])
+            self._targets[index] = positions.cpu().numpy().astype("<i8").tobytes()
 
     @property
     def targets(self) -> int:
@@ -46,6 +48,6 @@ class Sequences(Rows):
 
     @property
     def accuracy(self) -> dict[str, float]:
-        """In per cent, of all targets."""
+        """Accuracy over all targets, in per cent."""
         _, right, targets = self.table.sum(axis=0)
         return {"accuracy": 100 * right / targets}

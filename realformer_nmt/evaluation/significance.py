@@ -1,4 +1,4 @@
-"""`realformer-nmt significance A.json B.json ...`: is the difference to A real, or chance of the test set?"""
+"""`realformer-nmt significance A.json B.json ...`: whether the differences to A are significant."""
 
 import logging
 import math
@@ -34,8 +34,8 @@ class System:
     hypotheses: list[str]
     reference: list[str]
     reference_sha256: str
-    source: str | None = None  # its language
-    source_sha256: str | None = None  # of a text of the user's own
+    source: str | None = None  # language
+    source_sha256: str | None = None  # of a text that is no subset of the data-bin
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Comparison:
     p: float
     p_holm: float
     significant: bool
-    better: bool  # than the baseline, by this score
+    better: bool  # than the baseline
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,10 @@ class SignificanceRequest(Request):
     runs: tuple[Path, ...] = argument("two or more files of `realformer-nmt score`", metavar="RUN.JSON")
     test: str = option("ar (default): approximate randomisation; bs: bootstrap", "ar", choices=TESTS)
     metrics: tuple[str, ...] = option(
-        f"one or more of {', '.join(metric_table.tested())}", ("bleu",), choices=metric_table.tested(), metavar="METRIC"
+        f"one or more of {', '.join(metric_table.tested_metrics())}",
+        ("bleu",),
+        choices=metric_table.tested_metrics(),
+        metavar="METRIC",
     )
     samples: int = option(default=10_000, metavar="N", range=whole(1, SAMPLES))
     seed: int = option(default=12345, metavar="N", range=whole(1, SEEDS))
@@ -83,11 +86,11 @@ def run(request: SignificanceRequest) -> int:
         outputs.check_record(request.output, "significance")
     systems = [read(path) for path in request.runs]
     demand_same_test(request.runs, systems)
-    found = compare(systems, request.metrics, request.test, request.samples, request.seed, request.jobs)
-    print(table(systems[0], found, request))
+    comparisons = compare(systems, request.metrics, request.test, request.samples, request.seed, request.jobs)
+    print(table(systems[0], comparisons, request))
     if request.output:
         test = {"test": TESTS[request.test], "samples": request.samples, "seed": request.seed, "correction": "Holm"}
-        write_json(request.output, {**test, "baseline": systems[0].name, "comparisons": list(map(asdict, found))})
+        write_json(request.output, {**test, "baseline": systems[0].name, "comparisons": list(map(asdict, comparisons))})
     return 0
 
 
@@ -95,16 +98,23 @@ def read(path: Path) -> System:
     record = sealed.read(path, WRITER)
     with json_records.expected(path, WRITER):
         files = {name: record["files"][name] for name in ("hypotheses", "reference")}
-        places = {name: path.parent / file["path"] for name, file in files.items()}
-        test_set = f"{record['corpus']} {record['subset']}"
+        paths = {name: path.parent / file["path"] for name, file in files.items()}
         hashes = {name: file["sha256"] for name, file in files.items()}
-        sources = source(record.get("translation") or {})
-    lines = {name: read_recorded(place, hashes[name], path) for name, place in places.items()}
-    return System(str(path), test_set, lines["hypotheses"], lines["reference"], hashes["reference"], *sources)
+        test_set = f"{record['corpus']} {record['subset']}"
+        language, source_sha256 = source(record.get("translation") or {})
+    return System(
+        name=str(path),
+        test_set=test_set,
+        hypotheses=read_recorded(paths["hypotheses"], hashes["hypotheses"], path),
+        reference=read_recorded(paths["reference"], hashes["reference"], path),
+        reference_sha256=hashes["reference"],
+        source=language,
+        source_sha256=source_sha256,
+    )
 
 
 def source(translation: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """The language that was translated from, and the hash of the text if it was none of the data-bin's."""
+    """Return the source language, and the hash of the source if it was no subset of the data-bin."""
     languages = translation.get("languages") or [None]
     return languages[0], translation.get(MADE_FROM, {}).get("inputs", {}).get("input", {}).get("sha256")
 
@@ -130,72 +140,86 @@ def demand_same_test(paths: Sequence[Path], systems: Sequence[System]) -> None:
 def compare(
     systems: Sequence[System], names: Sequence[str], test: str, samples: int, seed: int, jobs: int
 ) -> list[Comparison]:
-    """Each system but the first against the first; every test of the call is of one family."""
-    named: list[tuple[str, Sequence[str]]] = [(system.name, system.hypotheses) for system in systems]
+    """Test each system against the first; Holm's correction is over all tests of the call."""
+    hypotheses: list[tuple[str, Sequence[str]]] = [(system.name, system.hypotheses) for system in systems]
     rows = {name: metric_table.METRICS[name] for name in names}
     scorers = {name: row.scorer() for name, row in rows.items() if row.scorer}
-    logging.getLogger("sacrebleu").setLevel(logging.WARNING)  # it tells each of its steps
+    logging.getLogger("sacrebleu").setLevel(logging.WARNING)  # it logs each of its steps
     with metrics.seeded(seed):
         test_of_pairs = PairedTest(
-            named, scorers, [systems[0].reference], test_type=test, n_samples=samples, n_jobs=jobs
+            hypotheses, scorers, [systems[0].reference], test_type=test, n_samples=samples, n_jobs=jobs
         )
         results: dict[str, Any] = test_of_pairs()[1]
-    columns = [name for name in results if name != "System"]  # as sacreBLEU calls them, in the order of ours
+    columns = [name for name in results if name != "System"]  # sacreBLEU's names, in the order of ours
     cells = [
-        (name, row, place) for place in range(1, len(systems)) for name, row in zip(columns, rows.values(), strict=True)
+        (name, row, index) for index in range(1, len(systems)) for name, row in zip(columns, rows.values(), strict=True)
     ]
-    p_values = [p_with_ties(results[name][place].p_value, systems[place], systems[0]) for name, _, place in cells]
+    p_values = [p_with_ties(results[name][index].p_value, systems[index], systems[0]) for name, _, index in cells]
     comparisons = []
-    for (name, row, place), p, p_holm in zip(cells, p_values, holm(p_values), strict=True):
-        own, baseline = results[name][place], results[name][0]
-        difference = own.score - baseline.score
-        verdict = (p_holm < ALPHA, row.is_better(difference))
-        comparisons.append(Comparison(systems[place].name, name, own.score, difference, p, p_holm, *verdict))
+    for (name, row, index), p, p_holm in zip(cells, p_values, holm(p_values), strict=True):
+        score = results[name][index].score
+        difference = score - results[name][0].score
+        comparison = Comparison(
+            system=systems[index].name,
+            metric=name,
+            score=score,
+            difference=difference,
+            p=p,
+            p_holm=p_holm,
+            significant=p_holm < ALPHA,
+            better=row.is_better(difference),
+        )
+        comparisons.append(comparison)
     return comparisons
 
 
 def p_with_ties(p: float, system: System, baseline: System) -> float:
-    """sacreBLEU counts only the samples that exceed the difference, so that two equal systems get its smallest p. Of
-    the 2^d ways to exchange the d sentences that are not equal, two at least reach the difference: p >= 2^(1-d)."""
-    unequal = sum(own != other for own, other in zip(system.hypotheses, baseline.hypotheses, strict=True))
+    """Return p, raised to what so few different sentences allow.
+
+    sacreBLEU counts only the samples that exceed the difference, so that two equal systems get its smallest p. Of the
+    2^d ways to exchange the d sentences that are not equal, two at least reach the difference: p >= 2^(1-d).
+    """
+    unequal = sum(line != other for line, other in zip(system.hypotheses, baseline.hypotheses, strict=True))
     return max(p, min(1.0, 2.0 ** (1 - unequal)))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm 1979: of m values in rising order the k-th becomes the largest (m - j + 1) p_j up to j = k, at most 1."""
+    """Return adjusted p (Holm 1979): of m in rising order the k-th is max over j <= k of (m - j + 1) p_j, at most 1."""
     adjusted = [0.0] * len(p_values)
     largest = 0.0
-    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
-        adjusted[place] = largest
+    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = largest
     return adjusted
 
 
 def shown(p: float, bound: bool) -> str:
-    """The smallest p that so many samples can give is but a bound of the true one, rounded up as bounds are."""
+    """Return p for a table; the smallest p of the number of samples is only an upper bound, and is rounded up."""
     return f"< {math.ceil(p * 10_000) / 10_000:.4f}" if bound else f"{p:.4f}"
 
 
 def signed(difference: float) -> str:
-    """What rounds to nothing has no sign."""
-    told = f"{difference:+.2f}"
-    return told if float(told) else told[1:]
+    """Return a difference with its sign, or without one if it rounds to 0."""
+    text = f"{difference:+.2f}"
+    return text if float(text) else text[1:]
 
 
-def table(baseline: System, found: Sequence[Comparison], request: SignificanceRequest) -> str:
+def table(baseline: System, comparisons: Sequence[Comparison], request: SignificanceRequest) -> str:
     smallest = 1 / (request.samples + 1) + 1e-12
-    rows = [
-        (
+    rows = []
+    for comparison in comparisons:
+        is_bound = comparison.p <= smallest
+        verdict = "yes, better" if comparison.better else "yes, worse"
+        row = (
             comparison.system,
             comparison.metric,
             f"{comparison.score:.2f}",
             signed(comparison.difference),
-            shown(comparison.p, comparison.p <= smallest),
-            shown(comparison.p_holm, comparison.p <= smallest),
-            ("yes, better" if comparison.better else "yes, worse") if comparison.significant else "no",
+            shown(comparison.p, is_bound),
+            shown(comparison.p_holm, is_bound),
+            verdict if comparison.significant else "no",
         )
-        for comparison in found
-    ]
+        rows.append(row)
     headers = ["run", "metric", "score", "difference", "p", "p (Holm)", f"below {ALPHA}"]
     head = (
         f"baseline {baseline.name}, {len(baseline.reference)} lines; {TESTS[request.test]}, {request.samples} samples"

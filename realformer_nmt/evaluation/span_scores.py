@@ -13,38 +13,43 @@ ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
 def words(answer: str) -> Words:
-    """In small letters, without punctuation and articles."""
+    """Return an answer's words in lower case, without punctuation and articles."""
     return ARTICLES.sub(" ", answer.lower().translate(PUNCTUATION)).split()
 
 
-def exact(ours: Words, theirs: Words) -> float:
-    return float(ours == theirs)
+def exact(answer: Words, right: Words) -> float:
+    return float(answer == right)
 
 
-def f1(ours: Words, theirs: Words) -> float:
-    shared = (Counter(ours) & Counter(theirs)).total()
-    return 2 * shared / (len(ours) + len(theirs)) if shared else 0.0
+def f1(answer: Words, right: Words) -> float:
+    shared = (Counter(answer) & Counter(right)).total()
+    return 2 * shared / (len(answer) + len(right)) if shared else 0.0
 
 
-def best(measure: Callable[[Words, Words], float], asked: Question, answer: str, second: bool) -> float:
-    """Over the answers that count. In version 2.0 no words, or none that count, are an answer, too."""
-    counting = [words(known.text) for known in asked.answers]
-    ours = words(answer)
-    if second:
-        counting = [known for known in counting if known] or [[]]
-    return max(float(ours == known) if second and not (ours and known) else measure(ours, known) for known in counting)
+def best(measure: Callable[[Words, Words], float], question: Question, text: str, version_2: bool) -> float:
+    """Return the best score of a text over the question's right answers.
+
+    In version 2.0 right answers without words do not count, and a question without others has no words as its answer.
+    """
+    answer, right_answers = words(text), [words(right.text) for right in question.answers]
+    if version_2:
+        right_answers = [right for right in right_answers if right] or [[]]
+        if not answer or not right_answers[0]:
+            measure = exact  # F1 of no words
+    return max(measure(answer, right) for right in right_answers)
 
 
 def scores(questions: Sequence[Question], answers: Mapping[str, str]) -> dict[str, float]:
-    """Means over questions, in percent; in version 2.0 also over those that have an answer, and over the others."""
-    second = any(asked.may_have_none for asked in questions)
+    """Return means over questions, in percent; in version 2.0 also over those with and without an answer."""
+    version_2 = any(question.may_have_none for question in questions)
     parts = {"": questions}
-    if second:
-        parts["has_answer_"] = [asked for asked in questions if asked.answers]
-        parts["no_answer_"] = [asked for asked in questions if not asked.answers]
-    return {
-        f"{part}{name}": 100 * sum(best(measure, asked, answers[asked.name], second) for asked in held) / len(held)
-        for part, held in parts.items()
-        for name, measure in (("exact_match", exact), ("f1", f1))
-        if held
-    }
+    if version_2:
+        parts["has_answer_"] = [question for question in questions if question.answers]
+        parts["no_answer_"] = [question for question in questions if not question.answers]
+    means = {}
+    for prefix, part in parts.items():
+        for name, measure in (("exact_match", exact), ("f1", f1)):
+            if part:
+                values = [best(measure, question, answers[question.name], version_2) for question in part]
+                means[f"{prefix}{name}"] = 100 * sum(values) / len(part)
+    return means

@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from realformer_nmt.evaluation.translate import TranslateRequest
 
 STREAM = Path("-")
-INPUT = "input.txt"  # what came from standard input, in the folder of the output
+INPUT = "input.txt"  # copy of standard input, in the output's folder
 
 
 def streamed(run: "Callable[[TranslateRequest], int]", request: "TranslateRequest", name: str) -> int:
-    """Run a request whose input and output may be streams; `name` is the file of the output folder that is printed, and
-    nothing else is."""
+    """Run a request whose input and output may be streams.
+
+    `name` is the file of the output folder that goes to standard output, and nothing else does.
+    """
     if request.output != STREAM:
         return run(_with_files(request, request.output))
     if standard_streams.output_is_closed():
@@ -50,7 +52,7 @@ def _with_files(request: "TranslateRequest", folder: Path) -> "TranslateRequest"
 
 
 def _claimed(file: Path) -> contextlib.AbstractContextManager[None]:
-    """Claim input.txt for this command; what an earlier one was is known as an input of its translation."""
+    """Claim input.txt for this command, unless it is the recorded input of an earlier translation."""
     record = file.with_name(RECORD)
     if file.is_file() and not file.is_symlink():
         with contextlib.suppress(UserError, *UNLIKE):

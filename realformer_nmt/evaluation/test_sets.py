@@ -1,4 +1,4 @@
-"""The test sets that sacreBLEU knows: downloaded by it once, then from its cache, ~/.sacrebleu or $SACREBLEU."""
+"""sacreBLEU's test sets, which it downloads once to its cache, ~/.sacrebleu or $SACREBLEU."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -9,23 +9,23 @@ from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError, one_line
 
 
-class Files(NamedTuple):
+class TestSetFiles(NamedTuple):
     source: Path
     reference: Path  # the first of those that sacreBLEU takes by default
 
 
-def find(name: str, languages: tuple[str, str]) -> Files:
+def find(name: str, languages: tuple[str, str]) -> TestSetFiles:
     pair = "-".join(languages)
     if name not in DATASETS:
         raise UserError(unknown("--test-set", name, sorted(DATASETS)))
-    known = DATASETS[name]
-    if pair not in known.langpairs:
-        raise UserError(f"--test-set {name} has no {pair}; it has {', '.join(sorted(known.langpairs))}")
+    dataset = DATASETS[name]
+    if pair not in dataset.langpairs:
+        raise UserError(f"--test-set {name} has no {pair}; it has {', '.join(sorted(dataset.langpairs))}")
     try:
-        source, references = known.get_source_file(pair), known.get_reference_files(pair)
-    except (Exception, SystemExit) as error:  # it ends the process where a file is not what it should be
+        source, references = dataset.get_source_file(pair), dataset.get_reference_files(pair)
+    except (Exception, SystemExit) as error:  # sacreBLEU exits on a corrupt file
         raise UserError(
             f"--test-set {name}: sacreBLEU could not bring it ({one_line(error)}): bring the computer online, or copy "
             f"~/.sacrebleu/{name} from one that has it"
         ) from error
-    return Files(Path(source), Path(references[0]))
+    return TestSetFiles(Path(source), Path(references[0]))

@@ -14,7 +14,7 @@ from realformer_nmt.evaluation.streams import streamed
 from realformer_nmt.evaluation.translation_files import HYPOTHESES
 
 PRECISIONS = ("fp32", "bf16", "int8")  # of kernels/precision.py, which imports torch
-EXACT = "fp32"  # which records do not name
+EXACT = "fp32"  # not named in records
 DECODING = "decoding, with fairseq-generate's defaults"
 
 

@@ -1,4 +1,4 @@
-"""The hypotheses that the words of `realformer-nmt translate` ask for, and the record of how they were made."""
+"""Hypotheses of `realformer-nmt translate`, and the record of how they were decoded."""
 
 import os
 import tempfile
@@ -26,7 +26,7 @@ from realformer_nmt.kernels.precision import EXACT
 
 # docs/text_models.md
 OF_TEXT = ("language_modeling", "masked_lm", "span_masked_lm", "sentence_prediction", "question_answering")
-PLACES = ("data", "prepared", "subwords_folder")  # are no settings
+LOCATIONS = ("data", "prepared", "subwords_folder")  # paths, which are not settings
 
 
 def run(request: TranslateRequest) -> int:
@@ -38,20 +38,19 @@ def run(request: TranslateRequest) -> int:
         return 0
     check_shares(request.output)
     start = time.monotonic()
-    made = stage.begin()
+    provenance = stage.begin()
     demand_models(request, corpus)
-    with shares(request.output, made, request.jobs, request.anew) as folder:
+    with shares(request.output, provenance, request.jobs, request.anew) as folder:
         generated = translate(request, corpus, folder)
         with stage.claimed(*outputs):
             files = write(generated, corpus, request.output)
         lines, seconds = len(generated.hypotheses), time.monotonic() - start
-        content = {**describe(request, corpus, made), "lines": lines, "seconds": seconds}
+        content = {**describe(request, corpus, provenance), "lines": lines, "seconds": seconds}
         if generated.validation:
             content["validation"] = {"subset": heldout.SUBSET, **generated.validation}
             print(f"validation: {heldout.describe(content['validation'])}")
-        stage.write(
-            made, {**content, "files": files, "versions": versions()}, [request.output / name for name in files]
-        )
+        content |= {"files": files, "versions": versions()}
+        stage.write(provenance, content, [request.output / name for name in files])
     print(f"{request.output / HYPOTHESES}: {lines} lines in {seconds:.1f} s")
     return 0
 
@@ -66,29 +65,29 @@ def check_possible(request: TranslateRequest) -> None:
 
 def stage_of(request: TranslateRequest) -> Stage:
     corpus = preparation.requested(request)
-    given = raw_text(request, corpus)
-    text = {"subset": None if given else request.subset} | (
-        {} if request.test_set is None else {"test_set": request.test_set}
-    )
-    of_text = {"input": given} if given else databin.files(corpus.data, request.subset)
+    raw = raw_text(request, corpus)
+    text = {"subset": None if raw else request.subset}
+    if request.test_set is not None:
+        text["test_set"] = request.test_set
+    text_files = {"input": raw} if raw else databin.files(corpus.data, request.subset)
     if request.validate:
-        of_text |= databin.files(corpus.data, heldout.SUBSET)
+        text_files |= databin.files(corpus.data, heldout.SUBSET)
     model = sorted(path for path in corpus.folder.glob("*") if path.is_file()) if corpus.folder else []
     dictionaries = {path.name: path for path in (corpus.data / f"dict.{side}.txt" for side in corpus.languages)}
     subwords = {f"subwords/{path.name}": path for path in model}
-    models, others = named(request.checkpoints), {**dictionaries, **of_text, **subwords}
-    for name in models.keys() & others.keys():
+    models, data_files = named(request.checkpoints), {**dictionaries, **text_files, **subwords}
+    for name in models.keys() & data_files.keys():
         raise UserError(
             f"{models[name]} is called as another file that is read, {name}: give the checkpoint another name"
         )
-    said = {name: value for name, value in corpus.describe().items() if name not in PLACES}
-    settings = {**text, **decoding(request), "validate": request.validate, **said, "steps": str(corpus.steps)}
+    described = {name: value for name, value in corpus.describe().items() if name not in LOCATIONS}
+    settings = {**text, **decoding(request), "validate": request.validate, **described, "steps": str(corpus.steps)}
     settings |= several(request.checkpoints)
-    return Stage("translate", request.output / RECORD, settings, {**models, **others})
+    return Stage("translate", request.output / RECORD, settings, {**models, **data_files})
 
 
 def raw_text(request: TranslateRequest, corpus: Preparation) -> Path | None:
-    """What is translated in place of a subset."""
+    """Return the file that is translated in place of a subset, if there is one."""
     return request.input if request.test_set is None else test_sets.find(request.test_set, corpus.languages).source
 
 
@@ -105,14 +104,14 @@ def demand_models(request: TranslateRequest, corpus: Preparation) -> None:
 
 
 def demand_translates(path: Path, state: dict[str, Any]) -> None:
-    """A model of one text would go on with what it likes."""
+    """Raise an error for a model of one text, which would not translate but continue the source."""
     task = layout.setting(state, "task", "_name")
     if task in OF_TEXT:
         raise UserError(f"{path} is of --task {task}, whose models do not translate: give one of --task translation")
 
 
 def demand_same_languages(path: Path, state: dict[str, Any], corpus: Preparation) -> None:
-    """A model of another pair would translate without a word where the dictionary is joined."""
+    """Raise an error for a model of another pair, which would translate nonsense if the dictionary is joined."""
     demand_translates(path, state)
     trained = (state.get("task_state") or {}).get("languages")
     if trained and trained != [corpus.source, corpus.target]:
@@ -139,37 +138,39 @@ def validate_argv(request: TranslateRequest, data: Path) -> list[str]:
 
 
 def translate_text(request: TranslateRequest, corpus: Preparation, folder: Path, text: Path) -> Generated:
-    """Through a data-bin that lives as long as this call; fairseq-interactive would split lines at more than \\n."""
+    """Translate a text through a temporary data-bin; fairseq-interactive would split lines at more than \\n."""
     if request.validate:
         raise UserError("--validate goes with a subset of the data-bin, not with --input or --test-set")
-    pieces = corpus.pieces("".join(f"{line}\n" for line in read_lines(text)).encode())
-    if not any(pieces):
-        return Generated(pieces, None, pieces)
+    subwords = corpus.pieces("".join(f"{line}\n" for line in read_lines(text)).encode())
+    if not any(subwords):
+        return Generated(subwords, None, subwords)
     with tempfile.TemporaryDirectory() as data:
-        databin.binarise(pieces, corpus.data, "input", corpus.source, corpus.target, Path(data))
-        return generate(Path(data), "input", len(pieces), arguments(request, corpus), folder, jobs=request.jobs)
+        databin.binarise(subwords, corpus.data, "input", corpus.source, corpus.target, Path(data))
+        return generate(Path(data), "input", len(subwords), arguments(request, corpus), folder, jobs=request.jobs)
 
 
 def arguments(request: TranslateRequest, corpus: Preparation) -> list[str]:
     paths = ":".join(str(path) for path in request.checkpoints)
-    words = ["--path", paths, "--source-lang", corpus.source, "--target-lang", corpus.target]
+    argv = ["--path", paths, "--source-lang", corpus.source, "--target-lang", corpus.target]
     for name, value in decoding(request).items():
         flag = f"--{name.replace('_', '-')}"
         if name == "precision":
-            words += ["--model-overrides", repr({"decoding_precision": value})]
-        else:
-            words += [flag] if value is True else [] if value in (None, False) else [flag, str(value)]
-    return words + (["--cpu"] if request.cpu else [])
+            argv += ["--model-overrides", repr({"decoding_precision": value})]
+        elif value is True:
+            argv.append(flag)
+        elif value not in (None, False):
+            argv += [flag, str(value)]
+    return argv + (["--cpu"] if request.cpu else [])
 
 
 def decoding(request: TranslateRequest) -> dict[str, Any]:
     names = ("beam", "lenpen", "max_len_a", "max_len_b", "max_tokens", "batch_size", "fp16", "bf16")
-    found = {name: getattr(request, name) for name in names}
-    return found if request.precision == EXACT else {**found, "precision": request.precision}
+    options = {name: getattr(request, name) for name in names}
+    return options if request.precision == EXACT else {**options, "precision": request.precision}
 
 
 def write(generated: Generated, corpus: Preparation, folder: Path) -> dict[str, str]:
-    """Name of each file that is there and its sha256."""
+    """Write the texts that there are, remove the other files, and return the sha256 of each by name."""
     words = [text if source else "" for source, text in zip(generated.sources, generated.hypotheses, strict=True)]
     hypotheses = corpus.surface(words)
     references = None if generated.targets is None else corpus.surface(generated.targets).tokenised
@@ -182,14 +183,14 @@ def write(generated: Generated, corpus: Preparation, folder: Path) -> dict[str, 
     return {name: sha256(folder / name) for name, lines in texts.items() if lines is not None}
 
 
-def describe(request: TranslateRequest, corpus: Preparation, made: Record) -> dict[str, Any]:
+def describe(request: TranslateRequest, corpus: Preparation, provenance: Record) -> dict[str, Any]:
     texts = corpus.texts.get(request.subset, [])
     text = raw_text(request, corpus)
     source = {"input": str(text.resolve())} if text else {"subset": request.subset, "texts": texts}
     if request.test_set is not None:
         source["test_set"] = request.test_set
-    described = {
+    models = {
         "checkpoints": [str(path.resolve()) for path in request.checkpoints],
-        "checkpoint_sha256": [made["inputs"][name]["sha256"] for name in named(request.checkpoints)],
+        "checkpoint_sha256": [provenance["inputs"][name]["sha256"] for name in named(request.checkpoints)],
     }
-    return {**described, **source, **corpus.describe(), "decoding": decoding(request)}
+    return {**models, **source, **corpus.describe(), "decoding": decoding(request)}

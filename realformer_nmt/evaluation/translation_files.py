@@ -1,3 +1,3 @@
-"""What a translation leaves in its folder, by name."""
+"""Names of the files in a translation's folder."""
 
 HYPOTHESES, TOKENISED, REFERENCE, RECORD = "hypotheses.txt", "hypotheses.tok", "reference.tok", "translation.json"

@@ -1,4 +1,4 @@
-"""fairseq's `--criterion question_answering`: how well start and end of the answer are told."""
+"""fairseq's `--criterion question_answering`: the loss of an answer's start and end."""
 
 import math
 from typing import Any
@@ -16,8 +16,10 @@ Sums = dict[str, Any]
 
 @register_criterion(NAME, dataclass=FairseqDataclass)
 class SpanLoss(FairseqCriterion):
-    """The mean of the cross-entropies of start and end (Devlin et al. 2019, section 4.2). Accuracy counts the windows
-    whose start and end are both right."""
+    """The mean of the cross-entropies of start and end (Devlin et al. 2019, section 4.2).
+
+    Accuracy counts the windows whose start and end are both right.
+    """
 
     def forward(self, model: nn.Module, sample: dict[str, Any], reduce: bool = True) -> tuple[Tensor, int, Sums]:
         del reduce  # fairseq asks for the sum everywhere
@@ -30,8 +32,9 @@ class SpanLoss(FairseqCriterion):
 
     @classmethod
     def reduce_metrics(cls, logging_outputs: list[Sums]) -> None:
-        number = sum(found["nsentences"] for found in logging_outputs)
-        loss, right = (sum(float(found[name]) for found in logging_outputs) for name in ("loss", "ncorrect"))
+        number = sum(output["nsentences"] for output in logging_outputs)
+        loss = sum(float(output["loss"]) for output in logging_outputs)
+        right = sum(float(output["ncorrect"]) for output in logging_outputs)
         metrics.log_scalar("loss", loss / number / math.log(2), number, round=3)
         metrics.log_scalar("accuracy", 100 * right / number, number, round=1)
 

@@ -12,7 +12,7 @@ HINT = "give a file in SQuAD's format, 1.1 or 2.0"
 
 class Answer(NamedTuple):
     text: str
-    start: int  # its first character's place in the context
+    start: int  # index of its first character in the context
 
 
 class Question(NamedTuple):
@@ -20,46 +20,53 @@ class Question(NamedTuple):
     text: str
     context: str
     answers: tuple[Answer, ...]
-    may_have_none: bool  # as in version 2.0
+    may_have_none: bool  # in version 2.0
 
 
 def read(path: Path) -> list[Question]:
     articles = json_records.read(path, HINT, {"data": list})["data"]
     with json_records.expected(path, HINT):
-        found = [question for article in articles for question in of_article(article)]
-    names = {question.name for question in found}
-    if not found or len(names) < len(found):
-        told = "two questions of one id" if found else "no question"
-        raise UserError(f"{path} holds {told}; {HINT}")
-    return found
+        questions = [question for article in articles for question in of_article(article)]
+    if not questions:
+        raise UserError(f"{path} holds no question; {HINT}")
+    if len({question.name for question in questions}) < len(questions):
+        raise UserError(f"{path} holds two questions of one id; {HINT}")
+    return questions
 
 
 def of_article(article: dict[str, Any]) -> Iterator[Question]:
     for paragraph in article["paragraphs"]:
-        for asked in paragraph["qas"]:
-            answers = tuple(Answer(text(answer, "text"), place(answer)) for answer in asked["answers"])
-            lacking = "is_impossible" in asked or not answers
-            yield Question(text(asked, "id"), text(asked, "question"), text(paragraph, "context"), answers, lacking)
+        for entry in paragraph["qas"]:
+            answers = tuple(Answer(text(answer, "text"), start(answer)) for answer in entry["answers"])
+            yield Question(
+                name=text(entry, "id"),
+                text=text(entry, "question"),
+                context=text(paragraph, "context"),
+                answers=answers,
+                may_have_none="is_impossible" in entry or not answers,
+            )
 
 
-def text(held: dict[str, Any], name: str) -> str:
-    if not isinstance(held[name], str):
-        raise ValueError(f"{name} is {str(held[name])[:80]!r}, which is no text")
-    held[name].encode()  # half a character is an error
-    return str(held[name])
+def text(entry: dict[str, Any], name: str) -> str:
+    if not isinstance(entry[name], str):
+        raise ValueError(f"{name} is {str(entry[name])[:80]!r}, which is no text")
+    entry[name].encode()  # raises an error for half of a surrogate pair
+    return str(entry[name])
 
 
-def place(answer: dict[str, Any]) -> int:
+def start(answer: dict[str, Any]) -> int:
     if type(answer["answer_start"]) is not int:
         raise ValueError(f"answer_start is {str(answer['answer_start'])[:80]!r}, which is no whole number")
     return int(answer["answer_start"])
 
 
 def demand_in_place(path: Path, questions: list[Question]) -> None:
-    """That each answer stands in its context where the file says."""
-    for asked in questions:
-        for answer in asked.answers:
-            there = asked.context[answer.start : answer.start + len(answer.text)] if answer.start >= 0 else ""
-            if there != answer.text or not there.strip():
-                told = f"the answer {answer.text[:60]!r} does not begin at character {answer.start} of its context"
-                raise UserError(f"{path}, question {asked.name[:60]}: {told}; correct answer_start, in characters")
+    """Raise an error if an answer is not in its context at the start that the file gives."""
+    for question in questions:
+        for answer in question.answers:
+            part = question.context[answer.start : answer.start + len(answer.text)] if answer.start >= 0 else ""
+            if part != answer.text or not part.strip():
+                problem = f"the answer {answer.text[:60]!r} does not begin at character {answer.start} of its context"
+                raise UserError(
+                    f"{path}, question {question.name[:60]}: {problem}; correct answer_start, in characters"
+                )

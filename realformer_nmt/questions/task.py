@@ -50,7 +50,7 @@ class QuestionAnsweringConfig(FairseqDataclass):
 
 @register_task(NAME, dataclass=QuestionAnsweringConfig)
 class QuestionAnsweringTask(FairseqTask):
-    """The dictionary is that of the masked model."""
+    """Task of answering questions by spans, with the dictionary of the masked model."""
 
     def __init__(self, cfg: QuestionAnsweringConfig, dictionary: Dictionary) -> None:
         super().__init__(cfg)
@@ -78,24 +78,24 @@ class QuestionAnsweringTask(FairseqTask):
         demand_prepared(path)
         questions = squad.read(path)
         squad.demand_in_place(path, questions)
-        found = self.windows(questions)
-        unknown, number = (sum(numbers) for numbers in zip(*map(self.counted, found), strict=True))
-        told = f"{len(questions):,} questions, {len(found):,} windows, {unknown / number:.1%} of tokens unknown"
-        logger.info(f"{path}: {told}")
+        windows = self.windows(questions)
+        unknown = self.unknown_share(windows)
+        logger.info(f"{path}: {len(questions):,} questions, {len(windows):,} windows, {unknown:.1%} of tokens unknown")
         with data_utils.numpy_seed(self.cfg.seed):
-            shuffled = np.random.permutation(len(found))
-        self.datasets[split] = SortDataset(dataset(found, self.dictionary.pad()), [shuffled])
+            order = np.random.permutation(len(windows))
+        self.datasets[split] = SortDataset(dataset(windows, self.dictionary.pad()), [order])
         return self.datasets[split]
 
     def windows(self, questions: list[Question]) -> list[Window]:
-        found = list(windows(questions, self.cut, self.dictionary, self.cfg.tokens_per_sample, self.cfg.stride))
-        if all(window.context + 1 == len(window.tokens) for window in found):
+        cut = list(windows(questions, self.cut, self.dictionary, self.cfg.tokens_per_sample, self.cfg.stride))
+        if all(window.context + 1 == len(window.tokens) for window in cut):
             raise UserError(f"{self.cfg.data}: no question has a context with a word; {squad.HINT}")
-        return found
+        return cut
 
-    def counted(self, window: Window) -> tuple[int, int]:
-        """How many of its tokens are unknown, and how many there are."""
-        return window.tokens.count(self.dictionary.unk()), len(window.tokens)
+    def unknown_share(self, windows: list[Window]) -> float:
+        """Return the share of tokens that the dictionary does not have."""
+        unknown = sum(window.tokens.count(self.dictionary.unk()) for window in windows)
+        return unknown / sum(len(window.tokens) for window in windows)
 
     def max_positions(self) -> int:
         return int(self.cfg.tokens_per_sample)
@@ -109,17 +109,17 @@ class QuestionAnsweringTask(FairseqTask):
         return self.dictionary
 
 
-def dataset(found: list[Window], pad: int) -> NestedDictionaryDataset:
-    sizes = np.array([len(window.tokens) for window in found])
-    tokens = ListDataset([torch.tensor(window.tokens) for window in found], sizes)
+def dataset(windows: list[Window], pad: int) -> NestedDictionaryDataset:
+    sizes = np.array([len(window.tokens) for window in windows])
+    tokens = ListDataset([torch.tensor(window.tokens) for window in windows], sizes)
     columns = {
         "id": IdDataset(),
         "net_input": {
             "src_tokens": RightPadDataset(tokens, pad_idx=pad),
             "src_lengths": NumelDataset(tokens),
-            "context": RawLabelDataset([window.context for window in found]),
+            "context": RawLabelDataset([window.context for window in windows]),
         },
-        "target": RawLabelDataset([window.span for window in found]),
+        "target": RawLabelDataset([window.span for window in windows]),
         "nsentences": NumSamplesDataset(),
         "ntokens": NumelDataset(tokens, reduce=True),
     }

@@ -1,6 +1,6 @@
 """A question and a part of its context as one sequence: <s> question </s> </s> context </s>.
 
-A context that is too long for one window has several, which overlap (Devlin et al. 2019, as their code has it).
+A context that is too long for one window has several, which overlap, as in the code of Devlin et al. 2019.
 """
 
 import functools
@@ -22,36 +22,36 @@ if TYPE_CHECKING:
     from sentencepiece import SentencePieceProcessor
 
 MODEL = "sentencepiece.model"
-SPACE, BYTE = "\u2581", re.compile("<0x([0-9A-F]{2})>")  # in pieces
-REMEMBERED = 200_000  # words
-KEPT = 4  # a question is cut after one window in so many
-NONE = (0, 0)  # the span of no answer: at <s>
+SPACE, BYTE = "\u2581", re.compile("<0x([0-9A-F]{2})>")  # in subwords
+CACHED = 200_000  # words
+MOST_QUESTION = 4  # a question has at most this part of a window: 1/4
+NO_ANSWER = (0, 0)  # its span: <s>
 
 
-class Pieces(NamedTuple):
+class Subwords(NamedTuple):
     names: list[str]
-    begins: list[int]  # in characters of the text
+    starts: list[int]  # in characters of the text
     ends: list[int]
 
 
 class Window(NamedTuple):
-    question: int  # its place among the questions
+    question: int  # index among the questions
     tokens: list[int]
-    context: int  # where the context begins in the tokens
-    first: int  # which piece of the context stands there
+    context: int  # index of the token where the context begins
+    first: int  # index of that token among the context's subwords
     span: tuple[int, int]  # the answer's first and last token
 
 
-Cut = Callable[[str], Pieces]
+Cut = Callable[[str], Subwords]
 
 
 def cut_of(folder: Path) -> Cut:
-    """By the sentencepiece model of a folder, or else at white space."""
+    """Return how a folder's texts are cut into subwords: by its sentencepiece model, or else at white space."""
     path = folder / MODEL
     demand_prepared(path)
     if not path.exists():
-        return words
-    from sentencepiece import SentencePieceProcessor  # here: who trains another task does not wait for it
+        return split_at_spaces
+    from sentencepiece import SentencePieceProcessor  # here: no other task needs it
 
     try:
         model = SentencePieceProcessor(model_proto=path.read_bytes())
@@ -61,72 +61,80 @@ def cut_of(folder: Path) -> Cut:
 
 
 def fingerprint(folder: Path) -> str:
-    """Of what its texts are cut by."""
+    """Return the hash of the model that cuts a folder's texts."""
     path = folder / MODEL
     return sha256(path) if path.exists() else "white space"
 
 
-def words(text: str) -> Pieces:
-    found = list(re.finditer(r"\S+", text))
-    return Pieces([word[0] for word in found], [word.start() for word in found], [word.end() for word in found])
+def split_at_spaces(text: str) -> Subwords:
+    matches = list(re.finditer(r"\S+", text))
+    return Subwords(
+        names=[word[0] for word in matches],
+        starts=[word.start() for word in matches],
+        ends=[word.end() for word in matches],
+    )
 
 
 def sentencepieces(model: "SentencePieceProcessor") -> Cut:
-    """Word by word, which pieces do not cross. Where the model normalises text, places within a word are near ones."""
-    encode = functools.lru_cache(REMEMBERED)(functools.partial(model.encode, out_type=str))
+    """Return a function that cuts texts word by word, as no subword crosses a space.
 
-    def cut(text: str) -> Pieces:
-        found = Pieces([], [], [])
+    Where the model normalises text, positions within a word are approximate.
+    """
+    encode = functools.lru_cache(CACHED)(functools.partial(model.encode, out_type=str))
+
+    def cut(text: str) -> Subwords:
+        subwords = Subwords([], [], [])
         for word in re.finditer(r"\S+", text):
             names = encode(word[0])
-            ends = [min(word.start() + end, word.end()) for end in accumulate(map(letters, names))]
-            found.names.extend(names)
-            found.begins.extend([word.start(), *ends][: len(ends)])
-            found.ends.extend(ends)
-        return found
+            ends = [min(word.start() + end, word.end()) for end in accumulate(map(characters, names))]
+            subwords.names.extend(names)
+            subwords.starts.extend([word.start(), *ends][: len(ends)])
+            subwords.ends.extend(ends)
+        return subwords
 
     return cut
 
 
-def letters(piece: str) -> int:
-    """That a piece adds: a byte adds one if it is the first of a character."""
-    byte = BYTE.fullmatch(piece)
-    return int(int(byte[1], 16) & 0xC0 != 0x80) if byte else len(piece.replace(SPACE, ""))
+def characters(subword: str) -> int:
+    """Return how many characters a subword adds; a byte adds one if it is the first of its character."""
+    byte = BYTE.fullmatch(subword)
+    return int(int(byte[1], 16) & 0xC0 != 0x80) if byte else len(subword.replace(SPACE, ""))
 
 
 def windows(questions: list[Question], cut: Cut, dictionary: Dictionary, length: int, stride: int) -> Iterator[Window]:
-    cut_context = functools.lru_cache(maxsize=8)(cut)  # several questions are about one
-    for number, asked in enumerate(questions):
-        inner = [dictionary.index(name) for name in cut(asked.text).names][: length // KEPT]
-        head = [dictionary.bos(), *inner, dictionary.eos(), dictionary.eos()]
-        pieces = cut_context(asked.context)
-        context = [dictionary.index(name) for name in pieces.names]
-        answer = place(pieces, asked)
+    cut_context = functools.lru_cache(maxsize=8)(cut)  # several questions share a context
+    for number, question in enumerate(questions):
+        question_tokens = [dictionary.index(name) for name in cut(question.text).names][: length // MOST_QUESTION]
+        head = [dictionary.bos(), *question_tokens, dictionary.eos(), dictionary.eos()]
+        subwords = cut_context(question.context)
+        context = [dictionary.index(name) for name in subwords.names]
+        answer = answer_span(subwords, question)
         room = length - len(head) - 1
-        for first in beginnings(len(context), room, stride):
-            held = context[first : first + room]
-            span = NONE
-            if answer and first <= answer[0] and answer[1] < first + len(held):
+        for first in window_starts(len(context), room, stride):
+            part = context[first : first + room]
+            span = NO_ANSWER
+            if answer and first <= answer[0] and answer[1] < first + len(part):
                 span = (answer[0] - first + len(head), answer[1] - first + len(head))
-            yield Window(number, [*head, *held, dictionary.eos()], len(head), first, span)
+            tokens = [*head, *part, dictionary.eos()]
+            yield Window(number, tokens, context=len(head), first=first, span=span)
 
 
-def beginnings(number: int, room: int, stride: int) -> Iterator[int]:
-    """Of windows that together hold everything, the last one to the end."""
+def window_starts(number: int, room: int, stride: int) -> Iterator[int]:
+    """Yield the starts of windows of `room` tokens that together cover all `number` tokens."""
     yield 0
     step = min(stride, room)
     yield from range(step, number - room + step, step)
 
 
-def place(pieces: Pieces, asked: Question) -> tuple[int, int] | None:
-    """The first and last piece that hold a character of the first answer."""
-    if not asked.answers or not pieces.names:
+def answer_span(subwords: Subwords, question: Question) -> tuple[int, int] | None:
+    """Return the first and last subword that have a character of the first answer."""
+    if not question.answers or not subwords.names:
         return None
-    answer = asked.answers[0]
-    first = bisect_right(list(accumulate(pieces.ends, max)), answer.start)
-    last = bisect_left(pieces.begins, answer.start + len(answer.text)) - 1
+    answer = question.answers[0]
+    first = bisect_right(list(accumulate(subwords.ends, max)), answer.start)
+    last = bisect_left(subwords.starts, answer.start + len(answer.text)) - 1
     return first, max(first, last)
 
 
-def text_of(pieces: Pieces, context: str, first: int, last: int) -> str:
-    return context[pieces.begins[first] : pieces.ends[last]].strip()
+def text_of(subwords: Subwords, context: str, first: int, last: int) -> str:
+    return context[subwords.starts[first] : subwords.ends[last]].strip()

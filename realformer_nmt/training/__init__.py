@@ -1,4 +1,4 @@
-"""What training needs beside the models: --optimizer radam, --lr-scheduler linear, a fused loss and R-Drop."""
+"""Parts of training beside the models: --optimizer radam, --lr-scheduler linear, a fused loss and R-Drop."""
 
 from realformer_nmt.training import fused_loss, linear_schedule, r_drop, radam
 

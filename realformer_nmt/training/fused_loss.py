@@ -17,14 +17,14 @@ from realformer_nmt.kernels.matmul import product
 from realformer_nmt.kernels.native.library import takes
 from realformer_nmt.kernels.native.smoothing import replace_by_gradient
 
-CACHE_CHUNK = 2**18  # logits that are fp32 at a time: on the CPU 1 MB, which stays in the cache,
-LAUNCH_CHUNK = 2**24  # logits that are there at a time, there 64 MB
-GPU_CHUNK = 2**26  # and elsewhere 256 MB, where 30 launches take longer than the products of 512 tokens (docs/gpus.md)
+CACHE_CHUNK = 2**18  # fp32 logits at a time on a CPU: 1 MB, which stays in the cache
+LAUNCH_CHUNK = 2**24  # logits at a time on a CPU: 64 MB
+GPU_CHUNK = 2**26  # logits at a time on a GPU: 256 MB; 30 launches outlast the products of 512 tokens (docs/gpus.md)
 
 
 class SmoothedNLL(torch.autograd.Function):
-    """Per token, with V logits z, q = softmax(z), target y and smoothing e (Szegedy et al. 2016, arXiv 1512.00567, as
-    fairseq shares e out: e' = e / (V - 1) to every other class):
+    """Loss and nll per token, of V logits z, q = softmax(z), target y and smoothing e (Szegedy et al. 2016, arXiv
+    1512.00567; e' = e / (V - 1) for every other class, as in fairseq):
 
     nll = -log q_y                        loss = (1 - e - e') nll - e' sum_i log q_i
     d nll / d z_i = q_i - [i = y]         d loss / d z_i = q_i - e' - (1 - e - e') [i = y]
@@ -56,8 +56,11 @@ class SmoothedNLL(torch.autograd.Function):
 
 
 class ProjectedNLL(torch.autograd.Function):
-    """The sums of SmoothedNLL over the tokens, of the logits features @ weight^T, which are never all there: a chunk of
-    them at a time is made, turned into its gradient and multiplied out. The sum of the nll is not differentiated."""
+    """The sums of SmoothedNLL over the tokens, for the logits features @ weight^T.
+
+    The logits never exist as a whole: one chunk at a time is computed, replaced by its gradient and multiplied out. The
+    sum of the nll is not differentiated.
+    """
 
     @staticmethod
     def forward(
@@ -72,7 +75,7 @@ class ProjectedNLL(torch.autograd.Function):
             torch.mm(logits, weight, out=d_features[rows])
             d_weight.addmm_(logits.t(), features[rows], beta=int(rows.start > 0))
         ctx.gradients = d_features, d_weight
-        loss, nll = (summed.clone() for summed in losses)  # no views, which fairseq could not set to 0 in place
+        loss, nll = (summed.clone() for summed in losses)  # not views, which fairseq could not set to 0 in place
         ctx.mark_non_differentiable(nll)
         return loss, nll
 
@@ -80,12 +83,12 @@ class ProjectedNLL(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, d_loss: Tensor, _d_nll: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
         d_features, d_weight = ctx.gradients
-        del ctx.gradients  # so that autograd takes them over instead of copying V x C numbers
+        del ctx.gradients  # so that autograd reuses them instead of copying V x C numbers
         return d_features.mul_(d_loss), d_weight.mul_(d_loss), None, None, None
 
 
 class Shares(NamedTuple):
-    peak: float  # 1 - e - e', what the target gets beyond what every class gets
+    peak: float  # 1 - e - e', the target's share beyond that of every class
     uniform: float  # e'
 
 
@@ -95,7 +98,7 @@ def _shares(smoothing: float, classes: int) -> Shares:
 
 
 def _replace_by_gradient(logits: Tensor, target: Tensor, shares: Shares, padding: int) -> Tensor:
-    """The sums of loss and nll; logits become the gradient of the loss' sum."""
+    """Return the sums of loss and nll, and replace the logits by the gradient of the loss' sum."""
     sums = logits.new_zeros(2, dtype=wide(logits))
     if takes(logits):
         return sums.add_(replace_by_gradient(logits, target, *shares, padding).sum(1))
@@ -109,13 +112,13 @@ def _replace_by_gradient(logits: Tensor, target: Tensor, shares: Shares, padding
 
 
 def _losses(log_q: Tensor, target: Tensor, shares: Shares) -> Tensor:
-    """loss and nll of every token, 2 x n."""
+    """Return loss and nll of every token, 2 x n."""
     nll = -log_q.gather(1, target[:, None]).squeeze(1)
     return torch.stack([shares.peak * nll - shares.uniform * log_q.sum(-1), nll])
 
 
 def _differentiate(q: Tensor, target: Tensor, shares: Shares, d_losses: Tensor) -> Tensor:
-    """The gradient of the logits, in the place of q."""
+    """Replace q by the gradient of the logits, and return it."""
     d_loss, d_nll = d_losses  # n x 1 each
     q.mul_(d_loss + d_nll).sub_(shares.uniform * d_loss)
     return q.scatter_add_(1, target[:, None], -shares.peak * d_loss - d_nll)
@@ -148,7 +151,7 @@ class FusedLabelSmoothedCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion
         return super().forward(model, sample, reduce)
 
     def get_lprobs_and_target(self, model: Any, net_output: Any, sample: Any) -> tuple[Tensor, Tensor]:
-        """The logits in place of log-probabilities (whose argmax they share), an ignored prefix turned into padding."""
+        """Return logits in place of log-probabilities (the argmax is the same); an ignored prefix becomes padding."""
         logits, target = net_output[0], model.get_targets(sample, net_output)  # B x T x V, B x T
         if self.ignore_prefix_size > 0:
             target = target.clone()
@@ -156,7 +159,7 @@ class FusedLabelSmoothedCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion
         return logits.reshape(-1, logits.size(-1)), target.reshape(-1)
 
     def compute_loss(self, model: Any, net_output: Any, sample: Any, reduce: bool = True) -> tuple[Tensor, Tensor]:
-        _refuse_unless_softmax(model)
+        _check_softmax(model)
         logits, target = self.get_lprobs_and_target(model, net_output, sample)
         if sample["net_input"].get("features_only"):
             return ProjectedNLL.apply(
@@ -171,8 +174,11 @@ class FusedLabelSmoothedCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion
         return loss, nll
 
 
-def _refuse_unless_softmax(model: Any) -> None:
-    """Not every output layer returns logits; a made-up row of them tells, without waiting for the accelerator."""
+def _check_softmax(model: Any) -> None:
+    """Raise an error unless the model's probabilities of a test row are its softmax, as those of logits are.
+
+    The row is on the CPU, so that nothing waits for the accelerator.
+    """
     name = "label_smoothed_cross_entropy_fused"
     if getattr(getattr(model, "decoder", None), "adaptive_softmax", None) is not None:
         raise OptionError(f"--criterion {name} has no --adaptive-softmax-cutoff: take --criterion adaptive_loss")
@@ -185,9 +191,12 @@ def _refuse_unless_softmax(model: Any) -> None:
 
 
 def _projects_plainly(model: Any) -> bool:
-    """Whether the logits are the decoder's features, which the model can be asked for, times a matrix that is all here.
-    In fp16 the gradient of the logits, made before the loss is scaled, would underflow; under autocast the model's own
-    product knows what to cast; and DDP takes a matrix that the features do not depend on for unused if it looks."""
+    """Return whether the logits are the decoder's features, which the model can return, times a whole matrix.
+
+    In fp16 the gradient of the logits, computed before the loss is scaled, would underflow; under autocast the model's
+    own product casts; and DDP with find_unused_parameters would take the matrix for unused, as the features do
+    not depend on it.
+    """
     while isinstance(getattr(model, "module", None), torch.nn.Module):
         if getattr(model, "find_unused_parameters", False):
             return False
@@ -195,6 +204,8 @@ def _projects_plainly(model: Any) -> bool:
     layer = getattr(getattr(model, "decoder", None), "output_projection", None)
     if not isinstance(layer, torch.nn.Linear) or layer.bias is not None:
         return False
-    weight, here = layer.weight, layer.weight.shape == (layer.out_features, layer.in_features)
-    can_tell = "features_only" in inspect.signature(model.forward).parameters
-    return here and can_tell and weight.dtype != torch.float16 and not torch.is_autocast_enabled(weight.device.type)
+    weight = layer.weight
+    if weight.shape != (layer.out_features, layer.in_features) or weight.dtype == torch.float16:
+        return False
+    has_features = "features_only" in inspect.signature(model.forward).parameters
+    return has_features and not torch.is_autocast_enabled(weight.device.type)

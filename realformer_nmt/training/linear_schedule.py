@@ -1,4 +1,4 @@
-"""--lr-scheduler linear: up to the peak, then straight down to the end."""
+"""--lr-scheduler linear: a linear rise to the peak, then a linear fall to the end."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""--criterion label_smoothed_cross_entropy_r_drop: two passes with their own dropout that are to agree."""
+"""--criterion label_smoothed_cross_entropy_r_drop: two passes with different dropout, whose outputs are to agree."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,10 +44,9 @@ class Disagreement(torch.autograd.Function):
         for rows in chunks(len(first), first.size(1), working_set(first)):
             log_p, log_q = _log_softmax(first[rows]), _log_softmax(second[rows])
             weight = (counted[rows].to(log_p.dtype) * d_total / 2).unsqueeze(1)  # n x 1
-            p, q, apart = log_p.exp(), log_q.exp(), log_p - log_q
-            for gradient, own, sign in zip(gradients, (p, q), (1, -1), strict=True):
-                mean = _divergence(own, apart).unsqueeze(1)
-                gradient[rows] = weight * sign * (own * (apart - mean) + p - q)
+            p, q, d = log_p.exp(), log_q.exp(), log_p - log_q
+            gradients[0][rows] = weight * (p * (d - _divergence(p, d).unsqueeze(1)) + p - q)
+            gradients[1][rows] = weight * -(q * (d - _divergence(q, d).unsqueeze(1)) + p - q)
         return *gradients, None
 
 
@@ -55,9 +54,9 @@ def _log_softmax(logits: Tensor) -> Tensor:
     return torch.log_softmax(logits, -1, dtype=wide(logits))
 
 
-def _divergence(weights: Tensor, apart: Tensor) -> Tensor:
-    """sum_i w_i d_i of each row; a word that neither knows is 0 x (inf - inf)."""
-    return (weights * apart.nan_to_num(0.0)).sum(-1)
+def _divergence(weights: Tensor, difference: Tensor) -> Tensor:
+    """Return sum_i w_i d_i of each row; a word of probability 0 in both passes has d = inf - inf, and counts 0."""
+    return (weights * difference.nan_to_num(0.0)).sum(-1)
 
 
 @dataclass
@@ -70,8 +69,11 @@ class RDropConfig(LabelSmoothedCrossEntropyCriterionConfig):
 @register_criterion("label_smoothed_cross_entropy_r_drop", dataclass=RDropConfig)
 class RDropCriterion(FusedLabelSmoothedCrossEntropyCriterion):
     """nll(p) + nll(q) + alpha (KL(p || q) + KL(q || p)) / 2, smoothed as without it (Liang et al. 2021, arXiv
-    2106.14448, equations 2 to 4). Both passes are rows of one batch, as in its authors' code, so that each has a
-    dropout of its own. Held-out data get one pass, and the same loss as without R-Drop."""
+    2106.14448, equations 2 to 4).
+
+    Both passes are rows of one batch, as in the authors' code, so that their dropout differs. Held-out data get one
+    pass, and the same loss as without R-Drop.
+    """
 
     def __init__(
         self,
@@ -98,7 +100,7 @@ class RDropCriterion(FusedLabelSmoothedCrossEntropyCriterion):
         size = sample["target"].size(0) if self.sentence_avg else sample["ntokens"]
         log = {
             "loss": loss.data,
-            "nll_loss": nll.data / 2,  # of a pass, so that perplexities can be compared
+            "nll_loss": nll.data / 2,  # per pass, so that perplexities can be compared
             "disagreement": disagreement.data,
             "ntokens": sample["ntokens"],
             "nsentences": sample["target"].size(0),
@@ -112,4 +114,4 @@ class RDropCriterion(FusedLabelSmoothedCrossEntropyCriterion):
         twice = [log for log in logging_outputs if "disagreement" in log]  # held-out data had one pass
         if twice:
             total, tokens = (utils.item(sum(log[name] for log in twice)) for name in ("disagreement", "ntokens"))
-            metrics.log_scalar("disagreement", total / tokens, tokens, round=3)  # nats a token
+            metrics.log_scalar("disagreement", total / tokens, tokens, round=3)  # nats per token

@@ -1,4 +1,4 @@
-"""--optimizer radam: rectified Adam, one pass over memory a step."""
+"""--optimizer radam: rectified Adam, one pass over memory per step."""
 
 import ast
 import math
@@ -31,7 +31,7 @@ def rectification(step: int, beta2: float) -> float | None:
     return math.sqrt((rho - 4) * (rho - 2) * longest / ((longest - 4) * (longest - 2) * rho))
 
 
-class Batch(NamedTuple):
+class ParameterBatch(NamedTuple):
     """Parameters that one kernel updates together, in fp32 or fp64."""
 
     values: list[Tensor]
@@ -57,7 +57,7 @@ class RAdam(torch.optim.Optimizer):
 
     supports_memory_efficient_fp16 = True
     supports_flat_params = True
-    disable_mem_eff_fp16_loading_hack = True  # load_state_dict below keeps fp32 state, and puts it on the right device
+    disable_mem_eff_fp16_loading_hack = True  # load_state_dict below keeps the state in fp32, on the right device
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class RAdam(torch.optim.Optimizer):
         return loss
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """torch casts the state to its parameter's type, which would round it to 16 bits: put the saved one back."""
+        """Load the state as it was saved; torch would cast it to its parameter's type, rounding it to 16 bits."""
         super().load_state_dict(state_dict)
         saved = chain.from_iterable(group["params"] for group in state_dict["param_groups"])
         parameters = chain.from_iterable(group["params"] for group in self.param_groups)
@@ -98,8 +98,8 @@ class RAdam(torch.optim.Optimizer):
                 self.state[parameter][name] = average.to(parameter.device, _wide(parameter.dtype))
 
     def _batches(self, parameters: list[Tensor]) -> list[list[Tensor]]:
-        """Those with a gradient, in lists that one kernel can take; of 16 bits one by one: each needs fp32 copies."""
-        alike: dict[Any, list[Tensor]] = defaultdict(list)
+        """Return the parameters with a gradient in lists for one kernel; those of 16 bits are alone, to be copied."""
+        batches: dict[Any, list[Tensor]] = defaultdict(list)
         for index, parameter in enumerate(parameters):
             if parameter.grad is None:
                 continue
@@ -109,17 +109,17 @@ class RAdam(torch.optim.Optimizer):
             if not state:
                 state.update(step=0, **{name: torch.zeros_like(parameter, dtype=wide) for name in AVERAGES})
             alone = None if wide == parameter.dtype else index
-            alike[parameter.device, parameter.dtype, state["step"], alone].append(parameter)
-        return list(alike.values())
+            batches[parameter.device, parameter.dtype, state["step"], alone].append(parameter)
+        return list(batches.values())
 
     def _update(self, parameters: list[Tensor], group: dict[str, Any]) -> None:
         states = [self.state[parameter] for parameter in parameters]
         for state in states:
             state["step"] += 1
-        values = [parameter.to(_wide(parameter.dtype)) for parameter in parameters]  # itself, where it is wide
+        values = [parameter.to(_wide(parameter.dtype)) for parameter in parameters]  # no copy of wide ones
         gradients = [_like(v, p.grad) for v, p in zip(values, parameters, strict=True) if p.grad is not None]
         means, squares = ([state[name] for state in states] for name in AVERAGES)
-        batch = Batch(values, gradients, means, squares)
+        batch = ParameterBatch(values, gradients, means, squares)
         rectified = rectification(states[0]["step"], group["betas"][1])
         if rectified is None:
             _untractable_step(batch, states[0]["step"], group)
@@ -129,12 +129,15 @@ class RAdam(torch.optim.Optimizer):
             torch._foreach_copy_(parameters, values)
 
 
-def _rectified_step(batch: Batch, step: int, rectified: float, group: dict[str, Any]) -> None:
-    """The kernel divides by sqrt(v / (1 - b2^t)) + its eps, and decays by its lr times its weight decay."""
+def _rectified_step(batch: ParameterBatch, step: int, rectified: float, group: dict[str, Any]) -> None:
+    """Update by AdamW's kernel, which divides by sqrt(v / (1 - b2^t)) + eps and decays by lr times weight decay."""
     beta1, beta2 = group["betas"]
     count = torch.full((), float(step), device=batch.values[0].device)
     torch._fused_adamw_(
-        *(batch.values, batch.gradients, batch.means, batch.squares),
+        batch.values,
+        batch.gradients,
+        batch.means,
+        batch.squares,
         [],
         [count] * len(batch.values),
         lr=group["lr"] * rectified,
@@ -147,7 +150,7 @@ def _rectified_step(batch: Batch, step: int, rectified: float, group: dict[str, 
     )
 
 
-def _untractable_step(batch: Batch, step: int, group: dict[str, Any]) -> None:
+def _untractable_step(batch: ParameterBatch, step: int, group: dict[str, Any]) -> None:
     beta1, beta2 = group["betas"]
     torch._foreach_lerp_(batch.means, batch.gradients, 1 - beta1)
     torch._foreach_mul_(batch.squares, beta2)
@@ -162,7 +165,7 @@ def _wide(dtype: torch.dtype) -> torch.dtype:
 
 
 def _like(value: Tensor, gradient: Tensor) -> Tensor:
-    """The fused CPU kernel walks raw memory: a gradient with other strides would be taken in the wrong order."""
+    """Return a gradient with the strides of its parameter, since the fused CPU kernel ignores strides."""
     if gradient.dtype == value.dtype and gradient.stride() == value.stride():
         return gradient
     return torch.empty_like(value).copy_(gradient)
@@ -185,8 +188,11 @@ class RAdamConfig(FairseqDataclass):
 
 @register_optimizer("radam", dataclass=RAdamConfig)
 class FairseqRAdam(FairseqOptimizer):
-    """RAdam for fairseq, with the flags of fairseq's Adam. The FP16 wrappers scale the gradients themselves: fairseq's
-    step(scale=) is not used, as its FP16Optimizer never resets that scale under --bf16."""
+    """RAdam for fairseq, with the flags of fairseq's Adam.
+
+    The FP16 wrappers scale the gradients themselves: fairseq's step(scale=) is not used, as its FP16Optimizer never
+    resets that scale under --bf16.
+    """
 
     def __init__(self, cfg: RAdamConfig, params: Iterable[Tensor]) -> None:
         super().__init__(cfg)
@@ -203,16 +209,16 @@ class FairseqRAdam(FairseqOptimizer):
         }
 
     def average_params(self) -> None:
-        """The mean of every rank's state, which fairseq's BMUF asks for."""
+        """Average the state over all ranks, for fairseq's BMUF."""
         ranks = torch.distributed.get_world_size()
         for state in self.optimizer.state.values():
             for name in AVERAGES:
                 torch.distributed.all_reduce(state[name].div_(ranks))
 
 
-def _two_betas(given: Any) -> tuple[float, float]:
+def _two_betas(betas: Any) -> tuple[float, float]:
     try:
-        beta1, beta2 = map(float, ast.literal_eval(given) if isinstance(given, str) else given)
+        beta1, beta2 = map(float, ast.literal_eval(betas) if isinstance(betas, str) else betas)
     except (ValueError, TypeError, SyntaxError):
-        raise OptionError(f"--adam-betas was given {given!r}: it takes two numbers, e.g. '(0.9, 0.98)'") from None
+        raise OptionError(f"--adam-betas was given {betas!r}: it takes two numbers, e.g. '(0.9, 0.98)'") from None
     return beta1, beta2

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from realformer_nmt.evaluation.answering import Found, Span, best, told
+from realformer_nmt.evaluation.answering import Span, WindowResult, answer_text, best
 from realformer_nmt.questions.squad import Question
-from realformer_nmt.questions.windows import Window, words
+from realformer_nmt.questions.windows import Window, split_at_spaces
 
 QUESTION = Question("q", "?", " one two,  three four", (), may_have_none=True)
 
@@ -29,9 +29,13 @@ def test_the_best_span_is_that_of_all(longest: int) -> None:
 
 
 def test_the_answer_is_the_best_of_all_windows_as_it_stands_in_the_context() -> None:
-    task = SimpleNamespace(cut=words)
-    windows = [Found(9.0, Span(1.0, 0, 0)), Found(3.0, Span(2.0, 1, 2)), Found(5.0, Span(0.0, 3, 3))]
-    assert told(task, QUESTION, windows, None) == "two,  three"
-    assert told(task, QUESTION, windows, 1.0) == "two,  three"  # 3 is no more than 1 above 2
-    assert told(task, QUESTION, windows, 0.9) == ""
-    assert told(task, QUESTION, [best(torch.zeros(5, 2), Window(0, [0] * 5, 4, 0, (0, 0)), 9)], None) == ""
+    task = SimpleNamespace(cut=split_at_spaces)
+    windows = [
+        WindowResult(9.0, Span(1.0, 0, 0)),
+        WindowResult(3.0, Span(2.0, 1, 2)),
+        WindowResult(5.0, Span(0.0, 3, 3)),
+    ]
+    assert answer_text(task, QUESTION, windows, None) == "two,  three"
+    assert answer_text(task, QUESTION, windows, 1.0) == "two,  three"  # 3 is no more than 1 above 2
+    assert answer_text(task, QUESTION, windows, 0.9) == ""
+    assert answer_text(task, QUESTION, [best(torch.zeros(5, 2), Window(0, [0] * 5, 4, 0, (0, 0)), 9)], None) == ""

@@ -80,7 +80,7 @@ def test_a_killed_run_leaves_no_process_and_keeps_what_is_whole(number: int, way
     child = (kept / "pid").read_text()
     wait_for(lambda: not living(child))
     first = (kept / "0" / FILE).stat()
-    with jobs.shares(tmp_path, MADE, 2, anew=False) as folder:
+    with jobs.shares(tmp_path, MADE, 2, fresh=False) as folder:
         assert answers(jobs.fill(answer, 2, folder, 2, FILE)) == ["H-0\n", "H-1\n"]
         assert os.path.samestat((folder / "0" / FILE).stat(), first)
         assert sorted(entry.name for entry in folder.iterdir() if entry.is_dir()) == ["0", "1"]
@@ -103,7 +103,7 @@ def living(process: str) -> bool:
 
 
 def test_a_job_that_fails_does_not_take_the_others_along(tmp_path: Path) -> None:
-    with jobs.shares(tmp_path, MADE, 3, anew=False) as folder, pytest.raises(UserError) as raised:
+    with jobs.shares(tmp_path, MADE, 3, fresh=False) as folder, pytest.raises(UserError) as raised:
         jobs.fill(failing(1, "no memory"), 3, folder, 3, FILE)
     assert str(raised.value).startswith("fairseq-generate ended with status 1: no memory; what the other jobs")
     assert "\n" not in str(raised.value)
@@ -123,7 +123,7 @@ def test_a_job_that_fails_does_not_take_the_others_along(tmp_path: Path) -> None
 def test_shares_of_another_work_are_not_taken_over(
     made: dict[str, Any], number: int, anew: bool, kept: list[str], tmp_path: Path
 ) -> None:
-    with contextlib.suppress(InterruptedError), jobs.shares(tmp_path, MADE, 2, anew=False) as folder:
+    with contextlib.suppress(InterruptedError), jobs.shares(tmp_path, MADE, 2, fresh=False) as folder:
         for name in ("0", "unfinished-x"):
             (folder / name).mkdir()
         raise InterruptedError
@@ -133,21 +133,21 @@ def test_shares_of_another_work_are_not_taken_over(
 
 @pytest.mark.parametrize("damage", [b"", b"H-1\n"], ids=["cut off", "another's"])
 def test_a_share_that_was_changed_is_translated_again(damage: bytes, tmp_path: Path) -> None:
-    with contextlib.suppress(UserError), jobs.shares(tmp_path, MADE, 3, anew=False) as folder:
+    with contextlib.suppress(UserError), jobs.shares(tmp_path, MADE, 3, fresh=False) as folder:
         jobs.fill(failing(2, "no disk"), 3, folder, 3, FILE)
     changed, kept = (tmp_path / jobs.SHARES / name / FILE for name in "01")
     changed.write_bytes(damage)
     before = kept.stat()
-    with jobs.shares(tmp_path, MADE, 3, anew=False) as folder:
+    with jobs.shares(tmp_path, MADE, 3, fresh=False) as folder:
         assert answers(jobs.fill(answer, 3, folder, 3, FILE)) == ["H-0\n", "H-1\n", "H-2\n"]
         assert os.path.samestat(kept.stat(), before)
 
 
 def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
     with (
-        jobs.shares(tmp_path, MADE, 2, anew=False),
+        jobs.shares(tmp_path, MADE, 2, fresh=False),
         pytest.raises(UserError, match="another process translates into it"),
-        jobs.shares(tmp_path, MADE, 2, anew=False),
+        jobs.shares(tmp_path, MADE, 2, fresh=False),
     ):
         pass
 

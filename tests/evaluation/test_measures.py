@@ -10,7 +10,7 @@ from fairseq.logging import metrics
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation import measures
 from realformer_nmt.evaluation.evaluate import EvaluateRequest
-from realformer_nmt.evaluation.sequences import Row, Sequences
+from realformer_nmt.evaluation.sequences import SequenceRow, Sequences
 
 
 def request(data: Path, *words: object) -> EvaluateRequest:
@@ -76,14 +76,17 @@ def test_mistakes_are_named(words: list[object], told: str, tmp_path: Path) -> N
 @pytest.mark.parametrize(("bits", "has"), [(900.0, True), (1500.0, False)])
 def test_a_loss_beyond_all_numbers_has_no_perplexity(bits: float, has: bool, tmp_path: Path) -> None:
     seen = Sequences()
-    seen.rows = {0: Row(bits, 0, 1), 1: Row(bits + 200, 1, 1)}  # 1,000 bits a target, 1,100 in some samples
+    seen.rows = {
+        0: SequenceRow(bits, 0, 1),
+        1: SequenceRow(bits + 200, 1, 1),
+    }  # 1,000 bits a target, 1,100 in some samples
     (tmp_path / "rows").touch()
-    found = measures.scored(seen, "masked_lm", tmp_path / "rows")["scores"]
+    found = measures.row_scores(seen, "masked_lm", tmp_path / "rows")["scores"]
     assert found["masked_accuracy"]["score"] == 50
     assert ("perplexity" in found) == has
     json.dumps(found, allow_nan=False)
 
 
 def test_two_records_have_two_tables() -> None:
-    names = [measures.beside(Path("lm") / name) for name in ("run-test.json", "lm-0.1", "lm-0.2")]
+    names = [measures.table_path(Path("lm") / name) for name in ("run-test.json", "lm-0.1", "lm-0.2")]
     assert [str(name) for name in names] == [f"lm/{name}.sequences.tsv" for name in ("run-test", "lm-0.1", "lm-0.2")]

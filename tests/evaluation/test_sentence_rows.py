@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from realformer_nmt.evaluation.sentence_rows import Row, Sentences
+from realformer_nmt.evaluation.sentence_rows import SentenceRow, Sentences
 
 
 def seen(target: torch.Tensor, logits: torch.Tensor) -> Sentences:
@@ -16,14 +16,14 @@ def seen(target: torch.Tensor, logits: torch.Tensor) -> Sentences:
 
 def test_classes_lose_bits() -> None:
     found = seen(torch.tensor([[2], [0]]), torch.tensor([[0.0, 0.0, math.log(2)], [0.0, math.log(6), 0.0]]))
-    assert found.rows == {7: pytest.approx(Row(1, 2, 2)), 3: pytest.approx(Row(3, 1, 0))}
+    assert found.rows == {7: pytest.approx(SentenceRow(1, 2, 2)), 3: pytest.approx(SentenceRow(3, 1, 0))}
     assert not found.of_numbers
     assert found.lines[1].split("\t")[1:] == ["2.0", "2.0"]
 
 
 def test_of_numbers_the_error_is_squared_and_several_a_sentence_have_no_row() -> None:
     found = seen(torch.tensor([[1.5], [0.0]]), torch.tensor([[2.0], [-3.0]]))
-    assert found.rows == {7: pytest.approx(Row(0.25, 2, 1.5)), 3: pytest.approx(Row(9, -3, 0))}
+    assert found.rows == {7: pytest.approx(SentenceRow(0.25, 2, 1.5)), 3: pytest.approx(SentenceRow(9, -3, 0))}
     assert found.of_numbers
     assert seen(torch.rand(2, 3), torch.rand(2, 3)).rows == {}
 

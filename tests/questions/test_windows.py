@@ -11,7 +11,16 @@ from fairseq.data import Dictionary
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.questions.squad import Answer, Question
-from realformer_nmt.questions.windows import Pieces, beginnings, cut_of, place, sentencepieces, text_of, windows, words
+from realformer_nmt.questions.windows import (
+    Subwords,
+    answer_span,
+    cut_of,
+    sentencepieces,
+    split_at_spaces,
+    text_of,
+    window_starts,
+    windows,
+)
 
 CONTEXT = "Sie sagte: „Größe 42“,  dann 日本 (zwei Wörter)."
 
@@ -46,11 +55,11 @@ def test_pieces_are_sentencepieces_and_stand_where_it_says(model: sentencepiece.
 def test_an_answer_is_found_again_in_its_pieces(model: sentencepiece.SentencePieceProcessor, answer: str) -> None:
     """Whole words exactly; of single letters whatever pieces hold them."""
     pieces = sentencepieces(model)(CONTEXT)
-    found = place(pieces, question(CONTEXT, answer))
+    found = answer_span(pieces, question(CONTEXT, answer))
     assert found
     told = text_of(pieces, CONTEXT, *found)
     assert answer in told
-    inner = Pieces(*(column[found[0] + 1 : found[1]] for column in pieces))
+    inner = Subwords(*(column[found[0] + 1 : found[1]] for column in pieces))
     assert not inner.names or answer.startswith(text_of(pieces, CONTEXT, found[0], found[0]))
 
 
@@ -60,12 +69,12 @@ def question(context: str, answer: str | None) -> Question:
 
 
 def test_words_stand_between_white_space() -> None:
-    assert words(" a\u00a0bc\n d.") == Pieces(["a", "bc", "d."], [1, 3, 7], [2, 5, 9])
+    assert split_at_spaces(" a\u00a0bc\n d.") == Subwords(["a", "bc", "d."], [1, 3, 7], [2, 5, 9])
 
 
 @pytest.mark.parametrize(("number", "room", "stride"), [*itertools.product((0, 1, 5, 6, 7, 30), (1, 5, 6), (1, 3, 99))])
 def test_windows_hold_every_piece_and_none_is_idle(number: int, room: int, stride: int) -> None:
-    found = [range(first, min(first + room, number)) for first in beginnings(number, room, stride)]
+    found = [range(first, min(first + room, number)) for first in window_starts(number, room, stride)]
     assert set(itertools.chain.from_iterable(found)) == set(range(number))
     assert all(window.stop < number for window in found[:-1])
     assert all(after.start - before.start == min(stride, room) for before, after in itertools.pairwise(found))
@@ -80,7 +89,7 @@ def dictionary() -> Dictionary:
 
 
 def of(dictionary: Dictionary, asked: Question, length: int) -> list[tuple[str, tuple[int, int]]]:
-    cut: Callable[[str], Pieces] = words
+    cut: Callable[[str], Subwords] = split_at_spaces
     return [
         (" ".join(dictionary[token] for token in window.tokens), window.span)
         for window in windows([asked], cut, dictionary, length, 2)
