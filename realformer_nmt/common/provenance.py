@@ -1,4 +1,4 @@
-"""What a result was made from: the settings, the hashes of the input files and the versions of the packages.
+"""The origin of a result: the settings, the hashes of the input files and the versions of the packages.
 
 A record holds these under `made_from`. Later they are compared with what the same command would use now. If settings
 or inputs differ, the result is out of date. Versions are not compared here: a table marks results of other versions.
