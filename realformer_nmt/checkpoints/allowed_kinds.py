@@ -1,4 +1,4 @@
-"""Which models, tasks, criteria, tokenisers and BPEs a checkpoint may name, and which settings each of them has.
+"""The models, tasks, criteria, tokenisers and BPEs that a checkpoint may name, and the settings that each has.
 
 A checkpoint stores names and settings, and fairseq builds what is registered under these names. Allowed are the names
 in KNOWN, and all that a plug-in of the command line (--user-dir) has registered.

@@ -69,7 +69,8 @@ def fits(name: str, value: str) -> bool:
 def allowed_settings(group: str, values: Fields, fields: frozenset[str]) -> Fields:
     """Return those of the fields whose values are allowed; refuse texts that do not match their pattern.
 
-    Values of other types are refused in a model's settings, and omitted elsewhere.
+    Other texts, lists and tables are taken only from a model, and only if they are plain numbers and names. A model's
+    paths are omitted, as are such values in other groups.
     """
     settings: Fields = {}
     for name in sorted(fields & values.keys()):

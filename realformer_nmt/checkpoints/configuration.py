@@ -73,13 +73,13 @@ def fields_of(settings: Any, name: str) -> Fields:
 
 def grouped(cfg: Fields) -> Fields:
     """Return the settings by groups, as newer versions of fairseq store them."""
-    general = {name: take_numbers(defaults, cfg.get(name)) for name, defaults in default_groups().items()}
+    common = {name: take_numbers(defaults, cfg.get(name)) for name, defaults in general().items()}
     components = {group: component_settings(group, cfg.get(group)) for group in NAME_FIELDS}
-    return {**general, **components, **UNUSED}
+    return {**common, **components, **UNUSED}
 
 
 @functools.cache
-def default_groups() -> Mapping[str, Fields]:
+def general() -> Mapping[str, Fields]:
     """Return the groups that every run of fairseq has, with their defaults."""
     defaults: Any = OmegaConf.to_container(OmegaConf.structured(FairseqConfig()), resolve=True, enum_to_str=True)
     return {name: group for name, group in defaults.items() if isinstance(group, dict)}
@@ -117,7 +117,7 @@ def flat(values: Fields, own_group: str | None = None) -> argparse.Namespace:
 
     Newer versions store components without a dataclass so; `own_group` is the group of such a component.
     """
-    defaults = {name: default for group in default_groups().values() for name, default in group.items()}
+    defaults = {name: default for group in general().values() for name, default in group.items()}
     settings = {**take_numbers(defaults, values), "dataset_impl": None}
     for group, (_, option) in NAME_FIELDS.items():
         name = name_in(group, values) if group == own_group else values.get(option)

@@ -1,4 +1,4 @@
-"""Checks of a run's average against its records: is the file unchanged, and are its inputs of this training."""
+"""Checks that a run's average is unchanged, and that it was made from checkpoints of the run's training."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -104,14 +104,16 @@ def examine_package(name: str) -> Finding:
 def examine_fairseq() -> Iterator[Finding]:
     fairseq = attempt("fairseq")
     if isinstance(fairseq, BaseException):
-        yield Finding("fairseq", "unusable", *explain(fairseq))
+        wrong, mend = explain(fairseq)
+        yield Finding("fairseq", "unusable", wrong, mend)
         return
     if fairseq.__file__ is None:
         folder = next(iter(fairseq.__path__))
         wrong = f"{folder} is taken for fairseq, but holds no package"
         yield Finding("fairseq", "unusable", wrong, f"leave {Path(folder).parent} out of PYTHONPATH")
         return
-    yield Finding("fairseq", f"{engine(fairseq)}, {Path(fairseq.__file__).parent}", *two_engines())
+    problem, fix = two_engines() or (None, None)
+    yield Finding("fairseq", f"{engine(fairseq)}, {Path(fairseq.__file__).parent}", problem, fix)
     extension = attempt("fairseq.data.data_utils_fast")
     if isinstance(extension, BaseException):
         wrong = f"fairseq has no working C++ extension data_utils_fast: {summary(extension)}"
@@ -142,13 +144,13 @@ def engine(fairseq: ModuleType) -> str:
     return f"fairseq {getattr(fairseq, '__version__', 'of unknown version')}, not installed by pip"
 
 
-def two_engines() -> tuple[str, str] | tuple[()]:
+def two_engines() -> tuple[str, str] | None:
     """Return the problem and the fix if both distributions of fairseq are installed, which mixes their files."""
     names = {distribution.metadata["Name"] for distribution in importlib.metadata.distributions()}
     if {"fairseq", "fairseq-fixed"} <= names:
         uninstall = f"{sys.executable} -m pip uninstall --yes fairseq fairseq-fixed"
         return "fairseq and fairseq-fixed are installed over each other", f"{uninstall} && {INSTALL_ENGINE}"
-    return ()
+    return None
 
 
 def examine_plugin() -> Finding:

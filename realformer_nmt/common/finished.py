@@ -47,7 +47,7 @@ def compare_outputs(record: Path, content: Record) -> tuple[list[str], tuple[str
 
 
 def damage(record: Path) -> list[str]:
-    """Return a message for each output that is changed or missing, or one that the record itself cannot be read."""
+    """Return a message for each output that is changed or missing, or the error if the record cannot be read."""
     try:
         content = sealed.read(record, AGAIN, REQUIRED)
         with json_records.expected(record, AGAIN):

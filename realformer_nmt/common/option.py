@@ -13,7 +13,7 @@ SPEC = "spec"
 
 @dataclass(frozen=True, kw_only=True)
 class Spec:
-    """How a field is passed on the command line, and which values it allows."""
+    """The form of a field on the command line, and the values that it allows."""
 
     help: str | None = None
     positional: bool = False

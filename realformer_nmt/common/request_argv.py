@@ -11,7 +11,7 @@ from realformer_nmt.common.option import Spec, flag_of, spec_of
 
 
 class Shape(typing.NamedTuple):
-    """How many values a field takes, and of which type each is."""
+    """The number and the type of a field's values."""
 
     type: Any
     many: bool = False
