@@ -1,4 +1,4 @@
-"""RealFormer, ADMIN, ResiDual, DeepNorm and Synthesizer for fairseq: what `--user-dir realformer_nmt` imports."""
+"""RealFormer, ADMIN, ResiDual, DeepNorm and Synthesizer for fairseq; `--user-dir realformer_nmt` imports this file."""
 
 import importlib
 import logging
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 else:
 
     def load(*models: object, **options: object) -> object:
-        """A trained model that translates raw text: serving/translator.py says how."""
+        """Return a trained model that translates raw text; see serving/translator.py."""
         translator = importlib.import_module("realformer_nmt.serving.translator")  # brings torch and fairseq
         return translator.load(*models, **options)
 
@@ -32,7 +32,7 @@ __all__ = ["analyse", "average", "compare", "evaluate", "export", "load", "prepa
 
 
 def _demand_a_folder() -> None:
-    """torch's libraries abort the process where the current folder was removed."""
+    """Exit if the current folder was removed: torch's libraries would abort the process."""
     try:
         Path.cwd()
     except FileNotFoundError:
@@ -40,13 +40,15 @@ def _demand_a_folder() -> None:
 
 
 def _in_fairseq() -> bool:
-    """Whether fairseq is there to register with: not for our own commands, which are quick, and ask plugin.register()
-    when they need a model. A rank that is spawned meets us before it meets fairseq."""
+    """Tell whether fairseq imports this package, and not one of our commands, which are quick without fairseq.
+
+    They call plugin.register() when they need a model. A spawned rank imports this package before fairseq.
+    """
     return "fairseq" in sys.modules or multiprocessing.parent_process() is not None
 
 
 def _fairseq_imports() -> bool:
-    """Without a working fairseq there is nothing to register with; `realformer-nmt doctor` says what is wrong."""
+    """Tell whether fairseq works; `realformer-nmt doctor` shows what is wrong if it does not."""
     try:
         importlib.import_module("fairseq.models")  # `fairseq` alone could be any folder of that name
     except (Exception, SystemExit):
@@ -55,9 +57,9 @@ def _fairseq_imports() -> bool:
 
 
 _demand_a_folder()
-# fairseq's speech tasks ask for tensorboardX when they are imported; translation does not need it
+# fairseq's speech tasks log that tensorboardX is missing; translation does not need it
 logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)
-# and from torch 2.14 on every import of fairseq says this
+# with torch 2.14 or later, every import of fairseq shows this warning
 warnings.filterwarnings("ignore", message=r"`torch\.jit\.script` is deprecated")
 import_late()
 if _in_fairseq() and _fairseq_imports():

@@ -1,7 +1,7 @@
 """The command `realformer-nmt`: a table of subcommands.
 
-Each is a module that names its REQUEST, imported only when it is called: --help is quick, `doctor` works without
-fairseq, and this file, which stands above every room by its table, imports none of them.
+Each is a module with a REQUEST, which is imported only when the subcommand is called. So --help is quick, and `doctor`
+works without fairseq.
 """
 
 import argparse
@@ -20,10 +20,12 @@ from realformer_nmt.common.request import Request
 
 
 class Subcommand(NamedTuple):
+    """A row of the table of subcommands."""
+
     name: str
     help: str
     module: str
-    in_fairseq: bool = False  # whether it builds models or asks fairseq, which then has to know ours
+    in_fairseq: bool = False  # whether this package's models must be registered with fairseq first
 
 
 SUBCOMMANDS = (
@@ -61,27 +63,28 @@ SUBCOMMANDS = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Exit status: 0 done, 1 an error, said in one line, 2 wrong usage."""
-    if argv is None:  # as a program: whatever Python it starts leaves modules of the current folder alone
+    """Run the command and return its exit status: 0 done, 1 an error, shown in one line, 2 wrong usage."""
+    if argv is None:  # run as a program: keep the Pythons that it starts from importing from the current folder
         os.environ["PYTHONSAFEPATH"] = "1"
-    words = list(sys.argv[1:] if argv is None else argv)
+    tokens = list(sys.argv[1:] if argv is None else argv)
     standard_streams.make_usable()
     terminal.guard_output()
     try:
-        status = _run(words)
+        status = _run(tokens)
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:
-        if "--debug" in words:
+        if "--debug" in tokens:
             raise
-        if isinstance(error, BrokenPipeError):  # the reader of our output, such as `head`, has left
+        if isinstance(error, BrokenPipeError):  # the reader of the output, such as `head`, has ended
             standard_streams.drop_what_nobody_takes()
         else:
-            standard_streams.say(terminal.printable_lines(f"realformer-nmt: {_words(error)}"))
+            standard_streams.say(terminal.printable_lines(f"realformer-nmt: {_message(error)}"))
         return 1
     return status
 
 
-def _words(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
+    """Return the line to show for an error."""
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
     kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
@@ -89,26 +92,27 @@ def _words(error: BaseException) -> str:
     return foreign_errors.known(error) or one_line(unforeseen)
 
 
-def _run(words: Sequence[str]) -> int:
-    called = [row for row in SUBCOMMANDS if row.name == next((word for word in words if not word.startswith("-")), "")]
-    args = parser([row.name for row in called]).parse_args(words)  # leaves with status 2 unless one was called
+def _run(tokens: Sequence[str]) -> int:
+    name = next((token for token in tokens if not token.startswith("-")), "")
+    called = [row for row in SUBCOMMANDS if row.name == name]
+    args = parser([row.name for row in called]).parse_args(tokens)  # exits with status 2 if none was called
     _refuse_pipes(args)
     return _start(called[0], args) if called else 2
 
 
 def parser(names: Collection[str]) -> argparse.ArgumentParser:
-    """With the arguments of the subcommands that are named; of the others with what `--help` says."""
-    made = argparse.ArgumentParser(prog="realformer-nmt", description="Deep residual Transformers for fairseq.")
-    _add_debug(made, default=False)
-    made.add_argument("--version", action="version", version=f"realformer-nmt {realformer_nmt.__version__}")
-    parsers = made.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True)
+    """Return the parser of all subcommands; only those in `names` get their arguments, the rest a line of help."""
+    top = argparse.ArgumentParser(prog="realformer-nmt", description="Deep residual Transformers for fairseq.")
+    _add_debug(top, default=False)
+    top.add_argument("--version", action="version", version=f"realformer-nmt {realformer_nmt.__version__}")
+    parsers = top.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True)
     for row in SUBCOMMANDS:
         subparser = parsers.add_parser(row.name, help=row.help)
         if row.name in names:
-            _add_debug(subparser, default=argparse.SUPPRESS)  # both `--debug NAME` and `NAME --debug`
-            subparser.register("type", Path, safe_names.given)
+            _add_debug(subparser, default=argparse.SUPPRESS)  # allows `--debug NAME` and `NAME --debug`
+            subparser.register("type", Path, safe_names.path_option)
             request_of(row).add_arguments(subparser)
-    return made
+    return top
 
 
 def _start(row: Subcommand, args: argparse.Namespace) -> int:
@@ -118,18 +122,18 @@ def _start(row: Subcommand, args: argparse.Namespace) -> int:
 
 
 def register(name: str) -> None:
-    """Make our models known to fairseq, for a subcommand that builds them."""
+    """Register this package's models with fairseq, for a subcommand that builds them."""
     load(name, "realformer_nmt.plugin").register()
 
 
 def request_of(row: Subcommand) -> type[Request]:
-    """Return the request that a subcommand's module names."""
+    """Return the class of requests that a subcommand's module defines."""
     request: type[Request] = load(row.name, row.module).REQUEST
     return request
 
 
 def _refuse_pipes(args: argparse.Namespace) -> None:
-    """Which are read once, or waited for without end; and devices, which may have no end."""
+    """Refuse pipes, which can be read only once, and devices, which may have no end; `input` may be either."""
     for name, value in vars(args).items():
         for path in _paths(value):
             if name != "input" and path.is_fifo():

@@ -1,18 +1,18 @@
-"""What goes into fairseq: the changes that it needs, the models under all their names, what training needs."""
+"""Registration with fairseq: patches, models under all their names, and what training needs."""
 
 import functools
 
 from realformer_nmt import fairseq_patches
 from realformer_nmt import training as training  # registers the optimiser, the schedule and the loss
-from realformer_nmt.model import language_model as language_model  # registers itself, as the next does
+from realformer_nmt.model import language_model as language_model  # registers itself, as does the next
 from realformer_nmt.model import masked_model as masked_model
 from realformer_nmt.model import model, multilingual, presets
-from realformer_nmt.questions import criterion as criterion  # registers the task of its name, too
+from realformer_nmt.questions import criterion as criterion  # also registers the task of the same name
 
 
 @functools.cache
 def register() -> None:
-    """Once a process: a second call changes nothing."""
+    """Patch fairseq and register all models with it; a second call does nothing."""
     fairseq_patches.apply()
     _register(presets.PRESETS, presets.ONE_SIDE_PRESETS)
 
@@ -20,7 +20,7 @@ def register() -> None:
 def add_family(
     name: str, topology: str = "post", scaling: str = "none", source: str = "dot", carry: str = "none"
 ) -> None:
-    """Another row of the table of families, from a --user-dir of one's own: it becomes an --arch in every size."""
+    """Add a family of models, from your own --user-dir: it becomes an --arch in every size."""
     added = presets.in_every_size({name: presets.family(topology, scaling, source, carry)})
     one_sided = {kind: presets.of_kind(kind, {name: added[name]}) for kind in presets.KINDS}
     _register(added, one_sided)

@@ -1,1 +1,1 @@
-"""Checkpoints: the one reader, what stands in them, which to average, what they hold."""
+"""Checkpoints: reading, checking, averaging and inspecting them."""

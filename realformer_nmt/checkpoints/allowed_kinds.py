@@ -1,5 +1,10 @@
-"""The models, tasks, criteria, tokenisers and BPEs that a checkpoint may ask for, and the fields that each declares:
-those known here, and those of a plug-in that the command line names."""
+"""The models, tasks, criteria, tokenisers and BPEs that a checkpoint may name, and the settings that each has.
+
+A checkpoint stores names and settings, and fairseq builds what is registered under these names. Allowed are the names
+in KNOWN, and all that a plug-in of the command line (--user-dir) has registered.
+
+In this file a group is one of fairseq's registries, such as "model" or "task", and a component is a class in it.
+"""
 
 import argparse
 import dataclasses
@@ -16,100 +21,123 @@ Fields = dict[str, Any]
 SMOOTHED = "label_smoothed_cross_entropy"
 KNOWN: Mapping[str, tuple[str, ...]] = {
     "model": (
-        *(
-            "transformer",
-            "transformer_align",
-            "multilingual_transformer",
-            "realformer_nmt",
-            "multilingual_realformer_nmt",
-        ),
-        *("fconv", "lightconv", "lstm"),
-        *("transformer_lm", "roberta", "realformer_nmt_lm", "realformer_nmt_bert"),
+        "transformer",
+        "transformer_align",
+        "multilingual_transformer",
+        "realformer_nmt",
+        "multilingual_realformer_nmt",
+        "fconv",
+        "lightconv",
+        "lstm",
+        "transformer_lm",
+        "roberta",
+        "realformer_nmt_lm",
+        "realformer_nmt_bert",
     ),
     "task": (
-        *("translation", "multilingual_translation", "translation_multi_simple_epoch"),
-        *("language_modeling", "masked_lm", "span_masked_lm", "sentence_prediction"),
+        "translation",
+        "multilingual_translation",
+        "translation_multi_simple_epoch",
+        "language_modeling",
+        "masked_lm",
+        "span_masked_lm",
+        "sentence_prediction",
     ),
     "criterion": (
-        *("cross_entropy", SMOOTHED, f"{SMOOTHED}_fused", f"{SMOOTHED}_with_alignment", "adaptive_loss"),
-        *("masked_lm", "sentence_prediction"),
+        "cross_entropy",
+        SMOOTHED,
+        f"{SMOOTHED}_fused",
+        f"{SMOOTHED}_with_alignment",
+        "adaptive_loss",
+        "masked_lm",
+        "sentence_prediction",
     ),
     "bpe": ("subword_nmt", "sentencepiece", "fastbpe", "characters", "bytes"),
     "tokenizer": ("moses", "nltk", "space"),
 }
 LATER = ("decoding_precision",)  # options of models that older checkpoints do not have
-CHOSEN_AS = {"model": ("_name", "arch"), **{group: ("_name", group) for group in KNOWN if group != "model"}}
+# The settings that may hold the name of a group's component: newer checkpoints have _name, older ones the option
+NAME_FIELDS = {"model": ("_name", "arch"), **{group: ("_name", group) for group in KNOWN if group != "model"}}
 
 
 class SettingsError(UserError):
-    """Says what a checkpoint asks for; whoever knows its file adds it."""
+    """A setting that a checkpoint may not have; whoever knows the file's name adds it to the message."""
 
 
-def files_to_give(kind: type) -> Fields:
-    """Of a BPE, such as its codes: the file is the caller's, ??? until then."""
-    dataclass = getattr(kind, "__dataclass", None)
-    fields = dataclasses.fields(dataclass) if dataclass else ()
-    return {field.name: "???" for field in fields if field.default == "???"}
-
-
-def named(group: str, values: Fields) -> str:
-    name = next((values[field] for field in CHOSEN_AS[group] if values.get(field)), None)
+def name_in(group: str, settings: Fields) -> str:
+    """Return the name of the component that the settings of a group are for."""
+    name = next((settings[field] for field in NAME_FIELDS[group] if settings.get(field)), None)
     if not isinstance(name, str):
         raise SettingsError(f"its {group} has no name")
     return name
 
 
 def demand_known(group: str, name: Any) -> type:
-    registered = registry(group)
-    kind = registered.get(name) if isinstance(name, str) else None
+    """Return the component of a name; refuse names that are neither in KNOWN nor registered by a plug-in."""
+    component = registry(group).get(name) if isinstance(name, str) else None
     base = ARCH_MODEL_NAME_REGISTRY.get(name, name) if group == "model" and isinstance(name, str) else name
-    if kind is None or not (base in KNOWN[group] or is_of_plug_in(kind)):
+    if component is None or not (base in KNOWN[group] or is_of_plug_in(component)):
         allowed = f"{', '.join(KNOWN[group])}, or one of your own --user-dir"
         raise SettingsError(f"asks for the {group} {str(name)[:80]!r}; a checkpoint may ask for {allowed}")
-    return kind
+    return component
 
 
 def registry(group: str) -> Mapping[str, type]:
+    """Return fairseq's registry of a group: the components by their names."""
     if group == "model":
         return {**MODEL_REGISTRY, **ARCH_MODEL_REGISTRY}
-    found: Mapping[str, type] = TASK_REGISTRY if group == "task" else REGISTRIES[group]["registry"]
-    return found
+    registered: Mapping[str, type] = TASK_REGISTRY if group == "task" else REGISTRIES[group]["registry"]
+    return registered
 
 
-def is_of_plug_in(kind: type) -> bool:
-    return kind.__module__.split(".")[0] != "fairseq"
+def is_of_plug_in(component: type) -> bool:
+    return component.__module__.split(".")[0] != "fairseq"
 
 
-def added_later(kind: type) -> Fields:
-    """What a checkpoint of before lacks, with its default: --model-overrides changes no more than it finds."""
-    dataclass = getattr(kind, "__dataclass", None)
-    fields = () if dataclass is None else dataclasses.fields(dataclass)
-    return {field.name: field.default for field in fields if field.name in LATER}
+def dataclass_fields(component: type) -> tuple[dataclasses.Field[Any], ...] | None:
+    """Return the fields of the dataclass that fairseq attaches to a component; None if it has none."""
+    dataclass = getattr(component, "__dataclass", None)
+    return None if dataclass is None else dataclasses.fields(dataclass)
 
 
-def declared(kind: type) -> frozenset[str]:
-    """The fields that a class has, or asks its command line for."""
-    dataclass = getattr(kind, "__dataclass", None)
-    if dataclass is not None:
-        return frozenset(field.name for field in dataclasses.fields(dataclass))
+def declared(component: type) -> frozenset[str]:
+    """Return the names of a component's settings, from its dataclass or from the options that it adds to a parser."""
+    fields = dataclass_fields(component)
+    if fields is not None:
+        return frozenset(field.name for field in fields)
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, conflict_handler="resolve")
-    if hasattr(kind, "add_args"):
-        kind.add_args(parser)
+    if hasattr(component, "add_args"):
+        component.add_args(parser)
     return frozenset(action.dest for action in parser._actions)
 
 
-def kinds(kind: type) -> Mapping[str, type]:
-    """Of the fields of a class those whose default, or whose option, tells what may stand there."""
-    dataclass = getattr(kind, "__dataclass", None)
-    if dataclass is None:
-        return {}
-    found = {field.name: of_field(field) for field in dataclasses.fields(dataclass)}
-    return {name: kind for name, kind in found.items() if kind is not None}
+def required_settings(component: type) -> Fields:
+    """Return "???" for each setting that the user must give, such as the file with a BPE's codes.
+
+    "???" is omegaconf's mark of a missing value.
+    """
+    return {field.name: "???" for field in dataclass_fields(component) or () if field.default == "???"}
 
 
-def of_field(field: dataclasses.Field[Any]) -> type | None:
-    """What it is declared to be, where that is plain: fairseq's floats may have a whole number for a default."""
-    default = field.default
-    if isinstance(default, str) and "${" in default:
-        return None  # of another option
-    return next((kind for kind in (field.type, type(default)) if kind in (bool, int, float, str)), None)
+def defaults_of_later_options(component: type) -> Fields:
+    """Return the defaults of options that older checkpoints do not have.
+
+    --model-overrides can only change options that are there.
+    """
+    return {field.name: field.default for field in dataclass_fields(component) or () if field.name in LATER}
+
+
+def declared_types(component: type) -> Mapping[str, type]:
+    """Return the types of the settings whose type is bool, int, float or str."""
+    types = {field.name: simple_type(field) for field in dataclass_fields(component) or ()}
+    return {name: kind for name, kind in types.items() if kind is not None}
+
+
+def simple_type(field: dataclasses.Field[Any]) -> type | None:
+    """Return bool, int, float or str for a field that is declared so, or else has such a default; None for others.
+
+    The declaration comes first, since some of fairseq's floats have an int for a default.
+    """
+    if isinstance(field.default, str) and "${" in field.default:
+        return None  # the value of another option, of any type
+    return next((kind for kind in (field.type, type(field.default)) if kind in (bool, int, float, str)), None)

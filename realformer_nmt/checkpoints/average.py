@@ -34,7 +34,7 @@ class AverageRequest(StageRequest):
     anew: bool = option(HELP, False)
 
     def run(self) -> int:
-        from realformer_nmt.checkpoints import averaging  # here: --help needs none of it
+        from realformer_nmt.checkpoints import averaging  # late: --help does not need it
 
         return averaging.run(self)
 

@@ -22,17 +22,17 @@ def run(request: AverageRequest) -> int:
     if stage.finished(request.anew, request.output):
         return 0
     paths = select(request)
-    made = stage.begin()
+    origin = stage.begin()
     state = average(paths)
     with stage.claimed(request.output), completed(request.output) as file:
         torch.save(state, file)
-    stage.write(made, {"averaged": [path.name for path in paths]}, [request.output])
+    stage.write(origin, {"averaged": [path.name for path in paths]}, [request.output])
     print(f"{request.output}: the average of {len(paths)}: {', '.join(path.name for path in paths)}")
     return 0
 
 
 def stage_of(request: AverageRequest) -> Stage:
-    """Checkpoints may be removed once they are averaged: what of them is left is compared."""
+    """Return the stage of a request; checkpoints that were removed after they were averaged are not its inputs."""
     record = request.output.with_name(f"{request.output.name}.json")
     try:
         paths = select(request)
@@ -46,6 +46,7 @@ def stage_of(request: AverageRequest) -> Stage:
 
 
 def select(request: AverageRequest) -> list[Path]:
+    """Return the checkpoints to average."""
     number = next((n for n in (request.last, request.last_updates, request.best) if n is not None), None)
     if number is None:
         if any(path.is_dir() for path in request.inputs):
@@ -66,22 +67,25 @@ def select(request: AverageRequest) -> list[Path]:
 
 
 def average(paths: Sequence[Path]) -> dict[str, Any]:
-    """Two models are in memory, whatever the number of paths: the sum in fp64, and the one that is being added."""
+    """Return the mean of checkpoints, with the settings of the newest.
+
+    Two models are in memory, whatever the number of paths: the sum in fp64, and the one that is being added.
+    """
     first = layout.load(paths[0])
-    like, ties = signature(first), tied(first["model"])
+    expected, ties = signature(first), tied(first["model"])
     del first
     sums: dict[str, Tensor] = {}
     newest: dict[str, Any] = {}
     members = []
     for path in paths:
         state = layout.load(path)
-        refuse_unlike(paths[0], like, path, signature(state))
+        check_same_model(paths[0], expected, path, signature(state))
         add(sums, state.pop("model"), path)
         state.pop("last_optimizer_state", None)
-        state = copy.deepcopy(state)  # meters are tensors too, which would keep the file mapped
+        state = copy.deepcopy(state)  # meters may be tensors: they shall not keep the memory of what was loaded
         members.append(member(path, state))
         newest = max(newest, state, key=age)
-    model = {name: mean(sums.pop(name), len(paths), dtype) for name, (_, dtype) in like["tensors"].items()}
+    model = {name: mean(sums.pop(name), len(paths), dtype) for name, (_, dtype) in expected["tensors"].items()}
     for name, twin in ties.items():
         if torch.equal(model[name], model[twin]):
             model[name] = model[twin]
@@ -89,20 +93,26 @@ def average(paths: Sequence[Path]) -> dict[str, Any]:
 
 
 def signature(state: dict[str, Any]) -> dict[str, Any]:
-    """What checkpoints must share: the choices of their model, name, shape and precision of every tensor, and their
-    words, where they know them."""
+    """Return what all checkpoints must have in common.
+
+    These are the model's choices, the shape and dtype of every tensor, and the languages and dictionaries, if the
+    checkpoint has them.
+    """
     tensors = {name: (tuple(tensor.shape), tensor.dtype) for name, tensor in state["model"].items()}
     return {"choices": layout.choices(state), "tensors": tensors, "words": layout.words(state)}
 
 
-def refuse_unlike(first: Path, like: dict[str, Any], path: Path, found: dict[str, Any]) -> None:
-    parts = ("choices", "tensors", *(("words",) if like["words"] and found["words"] else ()))
+def check_same_model(first: Path, expected: dict[str, Any], path: Path, actual: dict[str, Any]) -> None:
+    """Refuse a checkpoint whose signature is not that of the first one."""
+    parts = ["choices", "tensors"]
+    if expected["words"] and actual["words"]:
+        parts.append("words")
     for part in parts:
-        for name in {**like[part], **found[part]}:
-            one, other = like[part].get(name, "nothing"), found[part].get(name, "nothing")
-            if one != other:
+        for name in {**expected[part], **actual[part]}:
+            there, here = expected[part].get(name, "nothing"), actual[part].get(name, "nothing")
+            if there != here:
                 raise UserError(
-                    f"{path} is of another model than {first}: {name} is {_shown(other)}, there {_shown(one)}; "
+                    f"{path} is of another model than {first}: {name} is {_shown(here)}, there {_shown(there)}; "
                     "average checkpoints of one run"
                 )
 
@@ -112,26 +122,31 @@ def _shown(value: Any) -> str:
 
 
 def tied(model: dict[str, Tensor]) -> dict[str, str]:
-    """Names of tensors that share their memory with one of an earlier name."""
-    seen: dict[tuple[Any, ...], str] = {}
-    places = {name: (t.data_ptr(), t.shape, t.stride(), t.dtype) for name, t in model.items() if t.numel()}
-    owners = {name: seen.setdefault(place, name) for name, place in places.items()}
-    return {name: owner for name, owner in owners.items() if name != owner}
+    """Return the names of tensors that share their memory with an earlier one, each with that one's name."""
+    first_names: dict[tuple[Any, ...], str] = {}
+    ties = {}
+    for name, t in model.items():
+        if t.numel():
+            first = first_names.setdefault((t.data_ptr(), t.shape, t.stride(), t.dtype), name)
+            if first != name:
+                ties[name] = first
+    return ties
 
 
 def add(sums: dict[str, Tensor], model: dict[str, Tensor], path: Path) -> None:
+    """Add a model's tensors to the sums, in fp64 or int64; refuse NaN and infinity."""
     for name, tensor in model.items():
         if not torch.isfinite(tensor).all():
             raise UserError(f"{path}: {name} holds NaN or infinity; leave this checkpoint out")
         wide = torch.float64 if tensor.is_floating_point() else torch.int64
         if name in sums:
-            sums[name] += tensor  # added in the precision of the sum
+            sums[name] += tensor
         else:
             sums[name] = tensor.to(wide, copy=True)
 
 
 def mean(total: Tensor, number: int, dtype: torch.dtype) -> Tensor:
-    """Counters and flags are rounded down, as fairseq's script does."""
+    """Return the mean; counters and flags are rounded down, as fairseq's script does."""
     rounding = None if total.is_floating_point() else "floor"
     return torch.div(total, number, rounding_mode=rounding).to(dtype)
 
@@ -141,17 +156,23 @@ def age(state: dict[str, Any]) -> tuple[int, int]:
 
 
 def member(path: Path, state: dict[str, Any]) -> dict[str, Any]:
-    file = {"file": path.name, "sha256": sha256(path)}
-    found = {"epoch": layout.epochs(state), "updates": layout.updates(state)}
-    known = {"stored": validation.stored(state), "meters": validation.meters(state)}
-    return {**file, **found, **known, **lineage.made_of(state)}
+    """Return what the average records of a checkpoint; `checkpoint` replaces stored and meters by the validation."""
+    return {
+        "file": path.name,
+        "sha256": sha256(path),
+        "epoch": layout.epochs(state),
+        "updates": layout.updates(state),
+        "stored": validation.stored(state),
+        "meters": validation.meters(state),
+        **lineage.made_of(state),
+    }
 
 
 def checkpoint(newest: dict[str, Any], model: dict[str, Tensor], members: list[dict[str, Any]]) -> dict[str, Any]:
-    """The newest one's settings and counters; its optimizer state and validation belong to other weights."""
-    members = sorted(members, key=lambda found: (found["updates"] or 0, found["file"]))
-    scores = validation.history([(found.pop("stored"), found.pop("meters")) for found in members])
-    averaged = [{**found, "validation": score} for found, score in zip(members, scores, strict=True)]
+    """Return the average as a checkpoint: the newest one's settings and counters, without its validation."""
+    members = sorted(members, key=lambda entry: (entry["updates"] or 0, entry["file"]))
+    scores = validation.history([(entry.pop("stored"), entry.pop("meters")) for entry in members])
+    averaged = [{**entry, "validation": score} for entry, score in zip(members, scores, strict=True)]
     extra = {**(newest.get("extra_state") or {}), "val_loss": None, lineage.AVERAGED: averaged}
     extra.pop(lineage.EXPORTED, None)
     return {**newest, "model": model, "extra_state": extra}

@@ -1,4 +1,4 @@
-"""Another vocabulary: the rows of the pieces that two dictionaries have in common, and weights that go over to them."""
+"""Transfer of embeddings to another vocabulary: subwords that both dictionaries have keep their rows."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -7,7 +7,7 @@ import torch
 from fairseq.data import Dictionary
 from torch import Tensor
 
-TABLES = {  # weights with a row a piece, and whose pieces they are
+TABLES = {  # weights with one row per subword, and the side whose dictionary they follow
     "encoder.embed_tokens.weight": "source",
     "decoder.embed_tokens.weight": "target",
     "decoder.output_projection.weight": "target",
@@ -15,31 +15,42 @@ TABLES = {  # weights with a row a piece, and whose pieces they are
 
 
 class Rows(NamedTuple):
-    """before[n] is the row of a piece in one dictionary, now[n] that of the same piece in the other."""
+    """The subwords that two dictionaries have in common.
+
+    before[n] is the row of a subword in the old dictionary, now[n] its row in the new one.
+    """
 
     before: list[int]
     now: list[int]
-    pieces: int  # of the other, without <s>, <pad>, </s> and <unk>
-    common: int  # of these
+    subwords: int  # in the new dictionary, without <s>, <pad>, </s> and <unk>
+    common: int  # how many of these are in the old one
 
     def __str__(self) -> str:
-        return f"{self.common:,} of {self.pieces:,}"
+        return f"{self.common:,} of {self.subwords:,}"
 
 
 def common(before: Dictionary, now: Dictionary) -> Rows:
-    places = {piece: row for row, piece in enumerate(before.symbols)}
-    found = [row for row, piece in enumerate(now.symbols) if piece in places]
-    pieces = [row for row in found if row >= now.nspecial]
-    return Rows([places[now[row]] for row in found], found, len(now) - now.nspecial, len(pieces))
+    """Return the rows of the subwords that two dictionaries have in common."""
+    old_rows = {subword: row for row, subword in enumerate(before.symbols)}
+    new_rows = [row for row, subword in enumerate(now.symbols) if subword in old_rows]
+    return Rows(
+        before=[old_rows[now[row]] for row in new_rows],
+        now=new_rows,
+        subwords=len(now) - now.nspecial,
+        common=sum(row >= now.nspecial for row in new_rows),
+    )
 
 
 def carry(weights: Mapping[str, Tensor], fresh: Mapping[str, Tensor], rows: Mapping[str, Rows]) -> dict[str, Tensor]:
-    """Of each table the rows of common pieces; the others are those of a model that is to be trained, `fresh`."""
+    """Return the weights with all tables fitted to the new dictionaries.
+
+    Rows of common subwords are copied; the rest are those of a newly initialised model, `fresh`.
+    """
     return {name: _carried(name, weight, fresh, rows) for name, weight in weights.items()}
 
 
 def _carried(name: str, weight: Tensor, fresh: Mapping[str, Tensor], rows: Mapping[str, Rows]) -> Tensor:
     if name not in TABLES or name not in fresh or weight.shape[1:] != fresh[name].shape[1:]:
         return weight  # of another model, which its loader refuses
-    before, now, *_ = rows[TABLES[name]]
-    return fresh[name].index_copy(0, torch.tensor(now), weight[before].to(fresh[name]))
+    common_rows = rows[TABLES[name]]
+    return fresh[name].index_copy(0, torch.tensor(common_rows.now), weight[common_rows.before].to(fresh[name]))

@@ -1,8 +1,8 @@
-"""Of a checkpoint's configuration only what a translation model needs: its numbers, and names that are known here.
+"""Reduction of a checkpoint's settings to those that are allowed, before fairseq builds anything from them.
 
-A model, task, criterion, tokeniser or BPE of fairseq's own is one of KNOWN; one of a plug-in that the command line
-names is that plug-in's affair. Of their fields those are taken that they declare, as numbers and words; of paths only
-the data-bin's. Nothing is resolved: a text with ${ is refused.
+Models, tasks, criteria, tokenisers and BPEs must be in KNOWN (allowed_kinds.py) or of a plug-in of the command line.
+Each keeps the settings that it declares, if their values are allowed (allowed_values.py). All other settings of fairseq
+get fairseq's defaults, unless their value is a number or an allowed text. Paths are dropped.
 """
 
 import argparse
@@ -14,39 +14,44 @@ from fairseq.dataclass.configs import FairseqConfig
 from omegaconf import OmegaConf
 
 from realformer_nmt.checkpoints.allowed_kinds import (
-    CHOSEN_AS,
+    NAME_FIELDS,
     Fields,
     SettingsError,
-    added_later,
     declared,
+    declared_types,
+    defaults_of_later_options,
     demand_known,
-    files_to_give,
     is_of_plug_in,
-    kinds,
-    named,
+    name_in,
+    required_settings,
 )
-from realformer_nmt.checkpoints.allowed_values import TEXTS, demand_kinds, is_taken, plain, take
+from realformer_nmt.checkpoints.allowed_values import (
+    TEXTS,
+    allowed_settings,
+    checked_plain,
+    demand_kinds,
+    is_allowed,
+)
 
 METERS = ("AverageMeter", "SumMeter", "TimeMeter", "StopwatchMeter")
+ENTRIES = {"model": dict, "extra_state": dict, "task_state": dict, "optimizer_history": list}
+UNUSED = dict.fromkeys(("optimizer", "lr_scheduler", "scoring"))  # groups that no model needs: None
 
 
 def take_settings(state: Mapping[str, Any]) -> dict[str, Any]:
-    """The same checkpoint with no more than what is taken of its settings."""
+    """Return a checkpoint with only its allowed settings; refuse it if fairseq could not work with its entries."""
     demand_entries(state)
-    taken = dict(state)
-    if taken.get("args") is not None:
-        taken["args"] = flat(fields_of(taken["args"], "args"))
-    if taken.get("cfg") is not None:
-        taken["cfg"] = grouped(fields_of(taken["cfg"], "cfg"))
-    demand_known_meters(taken.get("extra_state"))
-    return taken
-
-
-ENTRIES = {"model": dict, "extra_state": dict, "task_state": dict, "optimizer_history": list}
+    checked = dict(state)
+    if checked.get("args") is not None:
+        checked["args"] = flat(fields_of(checked["args"], "args"))
+    if checked.get("cfg") is not None:
+        checked["cfg"] = grouped(fields_of(checked["cfg"], "cfg"))
+    demand_known_meters(checked.get("extra_state"))
+    return checked
 
 
 def demand_entries(state: Mapping[str, Any]) -> None:
-    """Of the kinds that fairseq writes and reckons with."""
+    """Refuse entries of other types than fairseq writes."""
     for name, kind in ENTRIES.items():
         if name in state and not isinstance(state[name], kind):
             raise SettingsError(f"holds a {type(state[name]).__name__} as {name}, where fairseq has a {kind.__name__}")
@@ -58,71 +63,74 @@ def demand_entries(state: Mapping[str, Any]) -> None:
             raise SettingsError(f"has {str(entry)[:80]!r} in its optimizer_history, where fairseq has a table")
 
 
-def fields_of(given: Any, name: str) -> Fields:
-    found = vars(given) if isinstance(given, argparse.Namespace) else given
-    if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
-        raise SettingsError(f"its {name} are no options but a {type(given).__name__}")
-    return found
+def fields_of(settings: Any, name: str) -> Fields:
+    """Return a Namespace or a table as a table; refuse any other type."""
+    table = vars(settings) if isinstance(settings, argparse.Namespace) else settings
+    if not isinstance(table, dict) or not all(isinstance(key, str) for key in table):
+        raise SettingsError(f"its {name} are no options but a {type(settings).__name__}")
+    return table
 
 
 def grouped(cfg: Fields) -> Fields:
-    """fairseq's groups, with its own defaults wherever nothing is taken."""
-    found = {name: take_numbers(group, cfg.get(name)) for name, group in general().items()}
-    return {**found, **{group: choice(group, cfg.get(group)) for group in CHOSEN_AS}, **NONE}
-
-
-NONE = dict.fromkeys(("optimizer", "lr_scheduler", "scoring"))
+    """Return the settings by groups, as newer versions of fairseq store them."""
+    common = {name: take_numbers(defaults, cfg.get(name)) for name, defaults in general().items()}
+    components = {group: component_settings(group, cfg.get(group)) for group in NAME_FIELDS}
+    return {**common, **components, **UNUSED}
 
 
 @functools.cache
 def general() -> Mapping[str, Fields]:
-    """The groups that every run of fairseq has, with their defaults."""
+    """Return the groups that every run of fairseq has, with their defaults."""
     defaults: Any = OmegaConf.to_container(OmegaConf.structured(FairseqConfig()), resolve=True, enum_to_str=True)
     return {name: group for name, group in defaults.items() if isinstance(group, dict)}
 
 
-def take_numbers(defaults: Fields, given: Any) -> Fields:
-    """And the few texts that are known."""
-    values = fields_of({} if given is None else given, "settings")
-    return {name: values[name] if is_taken(name, values.get(name)) else default for name, default in defaults.items()}
+def take_numbers(defaults: Fields, settings: Any) -> Fields:
+    """Return the defaults, replaced by those settings that are numbers or allowed texts."""
+    values = fields_of({} if settings is None else settings, "settings")
+    return {name: values[name] if is_allowed(name, values.get(name)) else default for name, default in defaults.items()}
 
 
-def choice(group: str, given: Any) -> Any:
-    """One of the known, by name or with its fields."""
-    if given is None:
+def component_settings(group: str, settings: Any) -> Any:
+    """Return the allowed settings of a group's component, as a name, a Namespace or a table, as they were stored."""
+    if settings is None:
         return None
-    if isinstance(given, argparse.Namespace):
-        return flat(vars(given), group)
-    if isinstance(given, str):
-        demand_known(group, given)
-        return given
-    values = fields_of(given, group)
-    name = named(group, values)
-    kind = demand_known(group, name)
-    own = {**added_later(kind), **take(group, values, declared(kind))}
-    demand_kinds(group, own, kinds(kind))
-    if is_of_plug_in(kind):
-        rest = (values.keys() & declared(kind)) - {*TEXTS, *CHOSEN_AS[group], "dataset_impl"}
-        own |= {field: plain(values[field], f"the {group}'s {field}") for field in sorted(rest)}
-    return {**(files_to_give(kind) if group in ("bpe", "tokenizer") else {}), **own, "_name": name}
+    if isinstance(settings, argparse.Namespace):
+        return flat(vars(settings), group)
+    if isinstance(settings, str):
+        demand_known(group, settings)
+        return settings
+    values = fields_of(settings, group)
+    name = name_in(group, values)
+    component = demand_known(group, name)
+    allowed = {**defaults_of_later_options(component), **allowed_settings(group, values, declared(component))}
+    demand_kinds(group, allowed, declared_types(component))
+    if is_of_plug_in(component):
+        rest = (values.keys() & declared(component)) - {*TEXTS, *NAME_FIELDS[group], "dataset_impl"}
+        allowed |= {field: checked_plain(values[field], f"the {group}'s {field}") for field in sorted(rest)}
+    required = required_settings(component) if group in ("bpe", "tokenizer") else {}
+    return {**required, **allowed, "_name": name}
 
 
-def flat(values: Fields, group: str | None = None) -> argparse.Namespace:
-    """The options of models and tasks without a dataclass: those of a whole command line in one."""
-    found = {name: default for defaults in general().values() for name, default in defaults.items()}
-    found = {**take_numbers(found, values), "dataset_impl": None}
-    for part, fields in CHOSEN_AS.items():
-        name = values.get(fields[1]) if part != group else named(part, values)
+def flat(values: Fields, own_group: str | None = None) -> argparse.Namespace:
+    """Return settings as one Namespace, as older versions of fairseq store a whole command line.
+
+    Newer versions store components without a dataclass so; `own_group` is the group of such a component.
+    """
+    defaults = {name: default for group in general().values() for name, default in group.items()}
+    settings = {**take_numbers(defaults, values), "dataset_impl": None}
+    for group, (_, option) in NAME_FIELDS.items():
+        name = name_in(group, values) if group == own_group else values.get(option)
         if name is not None:
-            kind = demand_known(part, name)
-            found |= {**take(part, values, declared(kind)), fields[1]: name}
-    if group is not None:
-        found["_name"] = found[CHOSEN_AS[group][1]]
-    return argparse.Namespace(**found)
+            component = demand_known(group, name)
+            settings |= {**allowed_settings(group, values, declared(component)), option: name}
+    if own_group is not None:
+        settings["_name"] = settings[NAME_FIELDS[own_group][1]]
+    return argparse.Namespace(**settings)
 
 
 def demand_known_meters(extra: Any) -> None:
-    """fairseq makes meters of any name that stands there."""
+    """Refuse unknown meters: fairseq would build whatever class is named."""
     metrics = extra.get("metrics") if isinstance(extra, dict) else None
     for rows in (metrics or {}).values() if isinstance(metrics, dict | None) else (None,):
         if not isinstance(rows, list) or not all(isinstance(row, list | tuple) and row[2:3] for row in rows):

@@ -1,4 +1,4 @@
-"""`realformer-nmt inspect CHECKPOINT`: what it holds, as tables or as JSON."""
+"""`realformer-nmt inspect CHECKPOINT`: a checkpoint's settings and shortcuts, as tables or as JSON."""
 
 import json
 from dataclasses import dataclass
@@ -29,14 +29,14 @@ REQUEST = InspectRequest
 
 
 def run(request: InspectRequest) -> int:
-    from realformer_nmt.checkpoints.inspection import inspect  # here: --help needs none of it
+    from realformer_nmt.checkpoints.inspection import inspect  # late: --help does not need it
 
-    found = inspect(request.checkpoint)
+    report = inspect(request.checkpoint)
     if request.json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(report, indent=2))
         return 0
-    weights = found.pop("shortcuts")
-    print(tabulate(found.items(), tablefmt="plain", intfmt=","), end="\n\n")
+    weights = report.pop("shortcuts")
+    print(tabulate(report.items(), tablefmt="plain", intfmt=","), end="\n\n")
     headers = {"sublayer": "shortcut of", "mean": "mean w", "smallest": "smallest", "largest": "largest"}
     print(tabulate(weights, headers=headers, floatfmt=".4f"))
     return 0

@@ -1,7 +1,7 @@
-"""What a checkpoint holds: architecture, choices, parameters, and the weight of every shortcut."""
+"""Inspection of a checkpoint: architecture, choices, parameters, and the weight of every shortcut."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +25,7 @@ SIZES = ("encoder_layers", "decoder_layers", "encoder_embed_dim", "decoder_embed
 
 
 def inspect(path: Path) -> dict[str, Any]:
+    """Return the table that `realformer-nmt inspect` shows."""
     state = layout.load(path)
     options, weights = layout.options(state), state["model"]
     demand_own(path, options)
@@ -34,19 +35,22 @@ def inspect(path: Path) -> dict[str, Any]:
         **{name: options.get(name) for name in (*CHOICES, *SIZES, *layout.BEFORE) if name in options},
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "updates": layout.updates(state),
-        "shortcuts": [
-            {
-                "sublayer": f"{side}.{name.removesuffix('_shortcut')}",
-                "mean": float(w.mean()),
-                "smallest": float(w.min()),
-                "largest": float(w.max()),
-            }
-            for side in ("encoder", "decoder")
-            if hasattr(model, side)
-            for name, shortcut in shortcuts(model.get_submodule(side))
-            for w in [shortcut.weight().detach()]
-        ],
+        "shortcuts": list(shortcut_rows(model)),
     }
+
+
+def shortcut_rows(model: BaseFairseqModel) -> Iterator[dict[str, Any]]:
+    """Yield the mean, smallest and largest weight of every shortcut."""
+    for side in ("encoder", "decoder"):
+        if hasattr(model, side):
+            for name, shortcut in shortcuts(model.get_submodule(side)):
+                weight = shortcut.weight().detach()
+                yield {
+                    "sublayer": f"{side}.{name.removesuffix('_shortcut')}",
+                    "mean": float(weight.mean()),
+                    "smallest": float(weight.min()),
+                    "largest": float(weight.max()),
+                }
 
 
 def arch_of(options: dict[str, Any]) -> Any:
@@ -54,6 +58,7 @@ def arch_of(options: dict[str, Any]) -> Any:
 
 
 def demand_own(path: Path, options: dict[str, Any]) -> None:
+    """Refuse models that are not of this package."""
     arch = arch_of(options)
     if arch not in PRESETS and not all(choice in options for choice in CHOICES):
         raise UserError(
@@ -62,31 +67,35 @@ def demand_own(path: Path, options: dict[str, Any]) -> None:
 
 
 def build_any(path: Path, options: dict[str, Any], weights: dict[str, Tensor]) -> BaseFairseqModel:
-    """A model of one side, too."""
+    """Return a checkpoint's model, which may be an encoder or a decoder alone."""
     kind = presets.kind_of(arch_of(options))
     if kind is None:
         return build(path, options, weights)
-    words = words_of(path, weights, presets.KINDS[kind].embedding)
-    given = {name: value for name, value in options.items() if value is not None}  # --max-target-positions may be
-    return filled(path, given, weights, lambda cfg: one_side_skeleton(kind, cfg, words))
+    entries = dictionary_size(path, weights, presets.KINDS[kind].embedding)
+    # --max-target-positions may be None
+    set_options = {name: value for name, value in options.items() if value is not None}
+    return load_into(path, set_options, weights, lambda cfg: one_side_skeleton(kind, cfg, entries))
 
 
 def build(path: Path, options: dict[str, Any], weights: dict[str, Tensor]) -> TranslationModel:
+    """Return a checkpoint's translation model; refuse one that is an encoder or a decoder alone."""
     if presets.kind_of(arch_of(options)):
         raise UserError(f"{path} is a model of one text alone, {arch_of(options)}: give one that translates")
-    words = [words_of(path, weights, f"{side}.embed_tokens.weight") for side in ("encoder", "decoder")]
-    return filled(path, options, weights, lambda cfg: skeleton(cfg, *words))
+    source_entries = dictionary_size(path, weights, "encoder.embed_tokens.weight")
+    target_entries = dictionary_size(path, weights, "decoder.embed_tokens.weight")
+    return load_into(path, options, weights, lambda cfg: skeleton(cfg, source_entries, target_entries))
 
 
-def filled(
+def load_into(
     path: Path, options: dict[str, Any], weights: dict[str, Tensor], make: Callable[[argparse.Namespace], Model]
 ) -> Model:
-    """With options that may be of any kind: they come from a file."""
-    defaults = TranslationConfig()
+    """Make a model from options and load the weights; refuse options of other types than the defaults have."""
+    defaults = vars(TranslationConfig())
     for name, value in options.items():
-        wanted = type(vars(defaults).get(name) if vars(defaults).get(name) is not None else value)
-        if not isinstance(value, (int, float) if wanted is float else wanted):
-            raise UserError(f"{path} has {name} {str(value)[:80]!r}, which is no {wanted.__name__}")
+        default = defaults.get(name)
+        expected = type(value if default is None else default)
+        if not isinstance(value, (int, float) if expected is float else expected):
+            raise UserError(f"{path} has {name} {str(value)[:80]!r}, which is no {expected.__name__}")
     try:
         model = make(argparse.Namespace(**options))
         model.load_state_dict(weights)
@@ -101,9 +110,10 @@ def filled(
     return model
 
 
-def words_of(path: Path, weights: dict[str, Tensor], name: str) -> int:
+def dictionary_size(path: Path, weights: dict[str, Tensor], name: str) -> int:
+    """Return the number of entries in a dictionary: the rows of the embedding `name`."""
     weight = weights.get(name)
     if weight is None or weight.dim() != 2:
-        held = "has no" if weight is None else "has no matrix as"
-        raise UserError(f"{path} {held} {name}: it holds the weights of another model")
+        problem = "has no" if weight is None else "has no matrix as"
+        raise UserError(f"{path} {problem} {name}: it holds the weights of another model")
     return weight.size(0)

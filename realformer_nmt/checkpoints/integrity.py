@@ -1,4 +1,4 @@
-"""Which checkpoints are whole, and how far their trainings had come."""
+"""Checks whether checkpoints are complete, and of how many updates they are."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,12 +10,15 @@ ENTRIES = ("model", "last_optimizer_state", "extra_state")  # with tensors
 
 
 def is_cut(path: Path) -> bool:
-    """Whether any of its bytes is not as it was written. What else it may hold, its loader says."""
+    """Tell whether a checkpoint is cut off or damaged; one that loading would refuse for its content is not."""
     return path.is_file() and reading.damage(path) is not None
 
 
 def updates(path: Path) -> int | None:
-    """How far a training had come that can go on from here; tensors stay on the disk."""
+    """Return the number of updates of a checkpoint from which a training can go on; None for any other.
+
+    The numbers of its tensors are not read.
+    """
     try:
         state = reading.load(path, ENTRIES)
         return int(state["optimizer_history"][-1]["num_updates"]) if state["last_optimizer_state"] else None
@@ -24,15 +27,23 @@ def updates(path: Path) -> int | None:
 
 
 def newest(paths: Iterable[Path]) -> Path | None:
-    """By updates; all that is in it is read only of those that come first."""
-    known = [(made, path) for path in paths if (made := updates(path)) is not None]
-    return next((path for _, path in sorted(known, reverse=True) if not is_cut(path)), None)
+    """Return the complete checkpoint of the most updates.
+
+    All bytes are read of the newest one, and of older ones only if the newer ones are damaged.
+    """
+    numbered = [(number, path) for path in paths if (number := updates(path)) is not None]
+    return next((path for _, path in sorted(numbered, reverse=True) if not is_cut(path)), None)
 
 
 def describe(path: Path) -> str:
-    """checkpoint3.pt (1,234 bytes, cut off or damaged)."""
+    """Return a line such as `checkpoint3.pt (1,234 bytes, cut off or damaged)`."""
     if not path.is_file():
         return f"{path.name} (no ordinary file)"
-    made = None if (cut := is_cut(path)) else updates(path)
-    state = "cut off or damaged" if cut else "nothing to go on from" if made is None else f"{made} updates"
-    return f"{path.name} ({path.stat().st_size:,} bytes, {state})"
+    return f"{path.name} ({path.stat().st_size:,} bytes, {_state(path)})"
+
+
+def _state(path: Path) -> str:
+    if is_cut(path):
+        return "cut off or damaged"
+    number = updates(path)
+    return "nothing to go on from" if number is None else f"{number} updates"

@@ -1,4 +1,4 @@
-"""Checkpoints of fairseq as plain dictionaries, and what stands where in them."""
+"""Access to the fields of fairseq's checkpoints, which are loaded as plain dictionaries."""
 
 import argparse
 from collections.abc import Container
@@ -11,24 +11,41 @@ from realformer_nmt.checkpoints import reading
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.model.parts import PARTS
 
-# What a model computes beside its weights; dropout and the like only matter in training
+# The options that decide what a model computes; others, such as dropout, only matter in training
 CHOICES = (
-    *(*PARTS, "score_length"),
-    *(f"{side}_{name}" for side in ("encoder", "decoder") for name in ("layers", "embed_dim", "ffn_embed_dim")),
-    *(f"{side}_{name}" for side in ("encoder", "decoder") for name in ("attention_heads", "learned_pos")),
-    *("encoder_attention_pattern", "encoder_window", "encoder_global_tokens", "encoder_relative_positions"),
-    *("encoder_normalize_before", "decoder_normalize_before", "activation_fn", "layernorm_embedding"),
-    *("no_scale_embedding", "no_token_positional_embeddings"),
-    *("share_decoder_input_output_embed", "share_all_embeddings"),
+    *PARTS,
+    "score_length",
+    "encoder_layers",
+    "encoder_embed_dim",
+    "encoder_ffn_embed_dim",
+    "decoder_layers",
+    "decoder_embed_dim",
+    "decoder_ffn_embed_dim",
+    "encoder_attention_heads",
+    "encoder_learned_pos",
+    "decoder_attention_heads",
+    "decoder_learned_pos",
+    "encoder_attention_pattern",
+    "encoder_window",
+    "encoder_global_tokens",
+    "encoder_relative_positions",
+    "encoder_normalize_before",
+    "decoder_normalize_before",
+    "activation_fn",
+    "layernorm_embedding",
+    "no_scale_embedding",
+    "no_token_positional_embeddings",
+    "share_decoder_input_output_embed",
+    "share_all_embeddings",
 )
 
-# Checkpoints of before there was a choice have none; these models did, and do
+# What models do whose checkpoints are older than these options
 PATTERNS = {"encoder_attention_pattern": "full", "encoder_window": 128, "encoder_global_tokens": 16}
 BEFORE = {**PATTERNS, "encoder_relative_positions": 0}
 
 
 def load(path: Path, unread: Container[str] = ("last_optimizer_state",)) -> dict[str, Any]:
-    """Of the entries in `unread` only the shapes of tensors."""
+    """Return a checkpoint that holds a model; the tensors in the entries `unread` have only shapes."""
     state = reading.load(path, unread)
     if not isinstance(state.get("model"), dict) or not state["model"]:
         raise UserError(f"{path} holds no model; give checkpoints that fairseq-train has saved")
@@ -39,12 +56,12 @@ def load(path: Path, unread: Container[str] = ("last_optimizer_state",)) -> dict
 
 
 def without_weights(path: Path) -> dict[str, Any]:
-    """For what else it holds: settings, counters, meters."""
+    """Return a checkpoint for its settings, counters and meters; its tensors have only shapes."""
     return load(path, ("model", "last_optimizer_state"))
 
 
 def options(state: dict[str, Any]) -> dict[str, Any]:
-    """The model's options, whether a dataclass, a namespace or an older fairseq stored them."""
+    """Return the model's options, whether a dataclass, a Namespace or an older fairseq stored them."""
     return table(table(state.get("cfg")).get("model")) or table(state.get("args"))
 
 
@@ -53,19 +70,20 @@ def of_this_package(state: dict[str, Any]) -> bool:
 
 
 def choices(state: dict[str, Any]) -> dict[str, Any]:
-    given = {**BEFORE, **options(state)}
-    return {name: given[name] for name in CHOICES if name in given}
+    """Return the options that decide what the model computes."""
+    model_options = {**BEFORE, **options(state)}
+    return {name: model_options[name] for name in CHOICES if name in model_options}
 
 
 def words(state: dict[str, Any]) -> dict[str, Any]:
-    """Its languages, and the hash of each dictionary; nothing where the checkpoint does not know them."""
+    """Return the languages and the hashes of the dictionaries; nothing if the checkpoint does not have them."""
     task = table(state.get("task_state"))
-    hashes = {f"the {side} dictionary": known for side, known in table(task.get("dictionaries")).items()}
+    hashes = {f"the {side} dictionary": digest for side, digest in table(task.get("dictionaries")).items()}
     return {**hashes, **({"languages": task["languages"]} if task.get("languages") else {})}
 
 
 def setting(state: dict[str, Any], group: str, name: str) -> Any:
-    """A setting of the training run, or None where the checkpoint does not know it."""
+    """Return a setting of the training, or None if the checkpoint does not have it."""
     return table(table(state.get("cfg")).get(group)).get(name)
 
 
@@ -76,13 +94,13 @@ def updates(state: dict[str, Any]) -> int | None:
 
 
 def epochs(state: dict[str, Any]) -> int | None:
-    """Epochs begun; fairseq counts the next one as soon as one is complete."""
+    """Return the number of epochs begun; fairseq counts the next one as soon as one is complete."""
     iterator = table(table(state.get("extra_state")).get("train_iterator"))
     begun = iterator.get("epoch")
     return begun - (iterator.get("iterations_in_epoch") == 0) if isinstance(begun, int) else None
 
 
 def table(value: Any) -> dict[str, Any]:
-    """An empty one where the checkpoint has another kind of value."""
-    found = vars(value) if isinstance(value, argparse.Namespace) else value
-    return found if isinstance(found, dict) else {}
+    """Return a Namespace or a table as a table, and any other value as an empty one."""
+    fields = vars(value) if isinstance(value, argparse.Namespace) else value
+    return fields if isinstance(fields, dict) else {}

@@ -1,4 +1,4 @@
-"""Which training a checkpoint is of: hashes lead from it, over what it averages, to those that train.json lists."""
+"""Checks that a checkpoint is of a certain training: its hash, or those of what it averages, are in train.json."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -10,24 +10,25 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.provenance import MADE_FROM, Record
 
-AVERAGED, EXPORTED = "averaged", "exported_from"  # in extra_state: the checkpoints that this one was made of
+AVERAGED, EXPORTED = "averaged", "exported_from"  # keys of extra_state: the checkpoints that this one was made from
 SETTINGS = {"model": None, "criterion": None, "optimizer": None, "optimization": ("lr",), "common": ("seed",)}
 HINT = "`realformer-nmt train` writes it"
 
 
 def check_training(path: Path, sha256: str, file: Path, training: Mapping[str, Any]) -> bool:
-    """Whether hashes show that a checkpoint is of the training that `file` records; a UserError where it is of another.
+    """Return whether hashes show that a checkpoint is of the training whose record is `file`.
 
-    A record that lists no checkpoint, or not all of them, shows neither: then nothing may contradict it.
+    Raise a UserError if it is of another training. A record that lists no checkpoint, or not all of them, does not show
+    either.
     """
     with expected(file, HINT):
-        known = listed(training)
-        if sha256 in known:
+        names = listed(training)
+        if sha256 in names:
             return True
         state = layout.without_weights(path)
-        own = {"file": path.name, "sha256": sha256, "updates": layout.updates(state), **made_of(state)}
-        strangers = list(unlisted(own, known))
-        reason = strangers and (contradiction(state, training) or absence(strangers, known, training))
+        entry = {"file": path.name, "sha256": sha256, "updates": layout.updates(state), **made_of(state)}
+        strangers = list(unlisted(entry, names))
+        reason = strangers and (contradiction(state, training) or absence(strangers, names, training))
     if reason:
         raise UserError(
             f"{path} is of another training{origin(state)} than {file}: {reason}; "
@@ -37,24 +38,24 @@ def check_training(path: Path, sha256: str, file: Path, training: Mapping[str, A
 
 
 def made_of(state: Mapping[str, Any]) -> Record:
-    """The entry `averaged` of an average or of an export, which member checkpoints have as well."""
+    """Return the entry `averaged` of a checkpoint that is an average or an export, and nothing for any other."""
     extra = layout.table(state.get("extra_state"))
     members = [extra[EXPORTED]] if EXPORTED in extra else extra.get(AVERAGED)
     return {AVERAGED: members} if members else {}
 
 
-def unlisted(member: Mapping[str, Any], known: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:
-    """The checkpoints that one was made of, however often averaged, which a training does not list."""
-    if member["sha256"] in known:
+def unlisted(entry: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:
+    """Yield the checkpoints that a checkpoint was averaged from, at any depth, which are not in `names` by hash."""
+    if entry["sha256"] in names:
         return
-    if not member.get(AVERAGED):
-        yield member
-    for inner in member.get(AVERAGED, ()):
-        yield from unlisted(inner, known)
+    if not entry.get(AVERAGED):
+        yield entry
+    for member in entry.get(AVERAGED, ()):
+        yield from unlisted(member, names)
 
 
 def contradiction(state: dict[str, Any], training: Mapping[str, Any]) -> str | None:
-    """The first setting in which a checkpoint differs from the record of a training."""
+    """Return the first setting in which a checkpoint differs from the record of a training."""
     settings = training.get(MADE_FROM, {}).get("settings", {})
     for group, names in SETTINGS.items():
         for name, value in layout.table(layout.table(state.get("cfg")).get(group)).items():
@@ -64,23 +65,26 @@ def contradiction(state: dict[str, Any], training: Mapping[str, Any]) -> str | N
     return None
 
 
-def absence(strangers: list[Mapping[str, Any]], known: Mapping[str, str], training: Mapping[str, Any]) -> str | None:
-    """Why checkpoints that are not listed are not the training's, once it is complete: it lists all that it wrote; the
-    record of an older version those that it ended with, and so its last."""
-    names = [f"{member['file']}" for member in strangers]
-    if not known or training.get("complete") is not True:
+def absence(strangers: list[Mapping[str, Any]], names: Mapping[str, str], training: Mapping[str, Any]) -> str | None:
+    """Return why checkpoints that are not listed cannot be of a training; None if they can.
+
+    The record of a complete training lists all its checkpoints. That of an older version lists those that were there
+    at the end, so that only a checkpoint of the last update must be among them.
+    """
+    if not names or training.get("complete") is not True:
         return None
+    files = [f"{stranger['file']}" for stranger in strangers]
     if LISTED not in training:
         last = training.get("updates")
-        names = [
-            f"{member['file']}"
-            for member in strangers
-            if f"{member['file']}".startswith("checkpoint") and last and (member.get("updates") or 0) >= last
+        files = [
+            f"{stranger['file']}"
+            for stranger in strangers
+            if f"{stranger['file']}".startswith("checkpoint") and last and (stranger.get("updates") or 0) >= last
         ]
-    return f"{', '.join(names)} is none of the {len(set(known.values()))} checkpoints listed there" if names else None
+    return f"{', '.join(files)} is none of the {len(set(names.values()))} checkpoints listed there" if files else None
 
 
 def origin(state: dict[str, Any]) -> str:
-    """Where the training saved a checkpoint, in words, if the checkpoint knows it."""
+    """Return " (FOLDER)" with the folder where the training saved a checkpoint, if the checkpoint has it."""
     folder = layout.setting(state, "checkpoint", "save_dir")
     return f" ({folder})" if isinstance(folder, str) else ""

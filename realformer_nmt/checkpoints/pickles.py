@@ -1,8 +1,7 @@
-"""What a pickle says, and nothing of what it asks for: a machine that calls, imports and looks up nothing.
+"""A reader of pickles that calls, imports and looks up nothing.
 
-Classes and functions stay names, what they would make stays a note of their arguments. Whoever reads the notes gives
-each name a meaning of its own (stand_ins.py). The operations are those that pickle's protocol 2 writes, as torch.save
-asks for.
+It returns nodes: plain values, the names of classes and functions, and descriptions of the calls that the pickle asks
+for. stand_ins.py builds the values from them. Its operations are those of pickle's protocol 2, which torch.save uses.
 """
 
 import pickletools
@@ -12,129 +11,135 @@ from typing import Any, BinaryIO
 
 
 class PickleError(ValueError):
-    """No pickle, or one of other operations."""
+    """A file that is no pickle, or is one with operations that torch.save does not write."""
 
 
 class ForeignNameError(ValueError):
-    """A pickle names a class or function that is not among those allowed: its only argument."""
+    """A class or function in a pickle that is not allowed; the error's only argument is its name."""
 
 
 @dataclass(frozen=True)
 class Name:
-    """Of a class or function."""
+    """The full name of a class or function."""
 
     name: str
 
 
 @dataclass(frozen=True)
-class Elsewhere:
-    """What torch keeps beside the pickle: numbers of a tensor."""
+class StorageId:
+    """A reference to the numbers of a tensor, which torch stores beside the pickle."""
 
-    place: Any
+    id: Any
 
 
 @dataclass(eq=False)
-class Made:
-    """What a class or function would have been called with, and the state that its object would have got."""
+class Call:
+    """A call that unpickling would make: the name of the class or function, and its arguments.
+
+    `state` and `items` are what would be set on the result.
+    """
 
     name: str
     arguments: tuple[Any, ...]
     state: Any = None
-    items: list[Any] = field(default_factory=list)  # keys and values in turn
+    items: list[Any] = field(default_factory=list)  # key, value, key, value, ...
 
 
 def read(stream: BinaryIO, allowed: Container[str]) -> Any:
-    return read_with_places(stream, allowed)[0]
+    """Return the root node of a pickle; `allowed` are the names of classes and functions that may occur."""
+    return read_with_storages(stream, allowed)[0]
 
 
-def read_with_places(stream: BinaryIO, allowed: Container[str]) -> tuple[Any, list[Any]]:
-    """Also where the numbers stand that it asks for."""
+def read_with_storages(stream: BinaryIO, allowed: Container[str]) -> tuple[Any, list[Any]]:
+    """Return the root node of a pickle, and the ids of the storages that it refers to."""
     machine = Machine(allowed)
     try:
         for operation, argument, _ in pickletools.genops(stream):
             machine.step(operation.name, argument)
     except LookupError as error:  # of the stack or the memory
         raise PickleError("it takes what it did not make") from error
-    if len(machine.stack) != 1 or machine.marked:
+    if len(machine.stack) != 1 or machine.outer:
         raise PickleError("it leaves more than one value")
-    return machine.stack[0], machine.places
+    return machine.stack[0], machine.storages
 
 
 class Machine:
+    """The stack machine of pickle, with nodes in place of objects."""
+
     def __init__(self, allowed: Container[str]) -> None:
         self.allowed = allowed
         self.stack: list[Any] = []
-        self.marked: list[list[Any]] = []
+        self.outer: list[list[Any]] = []  # the stacks below each mark
         self.memory: dict[int, Any] = {}
-        self.places: list[Any] = []
+        self.storages: list[Any] = []
 
     def step(self, operation: str, argument: Any) -> None:
         if operation in VALUES:
             self.stack.append(argument)
-        elif operation in MAKERS:
-            self.stack.append(MAKERS[operation]())
+        elif operation in NEW_VALUES:
+            self.stack.append(NEW_VALUES[operation]())
         elif operation in STEPS:
             STEPS[operation](self, argument)
-        elif operation not in NOTHING:
+        elif operation not in IGNORED:
             raise PickleError(f"its operation {operation} is none that torch.save writes")
 
-    def since_mark(self) -> list[Any]:
-        since, self.stack = self.stack, self.marked.pop()
-        return since
+    def pop_to_mark(self) -> list[Any]:
+        nodes, self.stack = self.stack, self.outer.pop()
+        return nodes
 
-    def last(self, number: int) -> list[Any]:
+    def pop(self, number: int) -> list[Any]:
         if len(self.stack) < number:
             raise PickleError("it takes more values than it made")
-        taken = self.stack[-number:]
+        nodes = self.stack[-number:]
         del self.stack[-number:]
-        return taken
+        return nodes
 
     def mark(self, _: Any) -> None:
-        self.marked.append(self.stack)
+        self.outer.append(self.stack)
         self.stack = []
 
-    def name(self, written: str) -> None:
-        name = written.replace(" ", ".")
+    def name(self, argument: str) -> None:
+        name = argument.replace(" ", ".")  # pickletools gives "module name"
         if name not in self.allowed:
             raise ForeignNameError(name)
         self.stack.append(Name(name))
 
-    def make(self, _: Any) -> None:
-        what, arguments = self.last(2)
-        if not isinstance(what, Name) or type(arguments) is not tuple:
+    def call(self, _: Any) -> None:
+        function, arguments = self.pop(2)
+        if not isinstance(function, Name) or type(arguments) is not tuple:
             raise PickleError("it calls what is no name")
-        self.stack.append(Made(what.name, arguments))
+        self.stack.append(Call(function.name, arguments))
 
-    def build(self, _: Any) -> None:
-        made, state = self.last(2)
-        if not isinstance(made, Made) or made.state is not None:
+    def set_state(self, _: Any) -> None:
+        call, state = self.pop(2)
+        if not isinstance(call, Call) or call.state is not None:
             raise PickleError("it changes what has no state, or has one already")
-        made.state = state
-        self.stack.append(made)
+        call.state = state
+        self.stack.append(call)
 
-    def put(self, pairs: list[Any]) -> None:
+    def set_items(self, pairs: list[Any]) -> None:
         target = self.stack[-1]
         if len(pairs) % 2:
             raise PickleError("a key has no value")
-        if isinstance(target, Made):
+        if isinstance(target, Call):
             target.items += pairs
         elif type(target) is dict:
-            target.update(zip(map(key, pairs[::2]), pairs[1::2], strict=True))
+            target.update(zip(map(checked_key, pairs[::2]), pairs[1::2], strict=True))
         else:
             raise PickleError("it puts a key into what has none")
 
-    def group(self, items: list[Any]) -> None:
+    def push_tuple(self, items: list[Any]) -> None:
         self.stack.append(tuple(items))
 
-    def remember(self, place: int) -> None:
-        self.memory[place] = self.stack[-1]
+    def remember(self, index: int) -> None:
+        self.memory[index] = self.stack[-1]
 
-    def recall(self, place: int) -> None:
-        self.stack.append(self.memory[place])
+    def recall(self, index: int) -> None:
+        self.stack.append(self.memory[index])
 
-    def leave(self, _: Any) -> None:
-        self.places += self.last(1)
-        self.stack.append(Elsewhere(self.places[-1]))
+    def refer_to_storage(self, _: Any) -> None:
+        self.storages += self.pop(1)
+        self.stack.append(StorageId(self.storages[-1]))
 
     def extend(self, items: list[Any]) -> None:
         if type(self.stack[-1]) is not list:
@@ -142,16 +147,17 @@ class Machine:
         self.stack[-1].extend(items)
 
 
-def key(value: Any) -> str | int:
+def checked_key(value: Any) -> str | int:
+    """Return a key of a table; refuse any but text and whole numbers."""
     if type(value) not in (str, int):
         raise PickleError(f"a key is neither text nor a whole number but a {type(value).__name__}")
-    found: str | int = value
-    return found
+    key: str | int = value
+    return key
 
 
 VALUES = ("BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT", "BINUNICODE", "SHORT_BINSTRING")
-NOTHING = ("PROTO", "STOP")
-MAKERS: dict[str, Callable[[], Any]] = {
+IGNORED = ("PROTO", "STOP")
+NEW_VALUES: dict[str, Callable[[], Any]] = {
     "NONE": lambda: None,
     "NEWTRUE": lambda: True,
     "NEWFALSE": lambda: False,
@@ -162,20 +168,20 @@ MAKERS: dict[str, Callable[[], Any]] = {
 STEPS: dict[str, Callable[[Machine, Any], None]] = {
     "MARK": Machine.mark,
     "GLOBAL": Machine.name,
-    "REDUCE": Machine.make,
-    "NEWOBJ": Machine.make,
-    "BUILD": Machine.build,
-    "TUPLE": lambda machine, _: machine.group(machine.since_mark()),
-    "TUPLE1": lambda machine, _: machine.group(machine.last(1)),
-    "TUPLE2": lambda machine, _: machine.group(machine.last(2)),
-    "TUPLE3": lambda machine, _: machine.group(machine.last(3)),
-    "APPEND": lambda machine, _: machine.extend(machine.last(1)),
-    "APPENDS": lambda machine, _: machine.extend(machine.since_mark()),
-    "SETITEM": lambda machine, _: machine.put(machine.last(2)),
-    "SETITEMS": lambda machine, _: machine.put(machine.since_mark()),
+    "REDUCE": Machine.call,
+    "NEWOBJ": Machine.call,
+    "BUILD": Machine.set_state,
+    "TUPLE": lambda machine, _: machine.push_tuple(machine.pop_to_mark()),
+    "TUPLE1": lambda machine, _: machine.push_tuple(machine.pop(1)),
+    "TUPLE2": lambda machine, _: machine.push_tuple(machine.pop(2)),
+    "TUPLE3": lambda machine, _: machine.push_tuple(machine.pop(3)),
+    "APPEND": lambda machine, _: machine.extend(machine.pop(1)),
+    "APPENDS": lambda machine, _: machine.extend(machine.pop_to_mark()),
+    "SETITEM": lambda machine, _: machine.set_items(machine.pop(2)),
+    "SETITEMS": lambda machine, _: machine.set_items(machine.pop_to_mark()),
     "BINPUT": Machine.remember,
     "LONG_BINPUT": Machine.remember,
     "BINGET": Machine.recall,
     "LONG_BINGET": Machine.recall,
-    "BINPERSID": Machine.leave,
+    "BINPERSID": Machine.refer_to_storage,
 }

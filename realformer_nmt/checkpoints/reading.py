@@ -1,7 +1,7 @@
-"""The one reader of checkpoints: fairseq's commands, ours and the search for a whole one all read through here.
+"""The reader of checkpoints, through which all of fairseq's commands and ours read them.
 
-It runs nothing and looks up no class that a file names (pickles.py, stand_ins.py); it uses no byte whose checksum is
-wrong (checkpoint_files.py). What it cannot read is an error of one line that names the file.
+It runs no code of a file and looks up no class by a name in it (pickles.py, stand_ins.py), and uses no byte whose
+checksum is wrong (torch_files.py). What it cannot read is an error of one line that names the file.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from torch import Tensor
 
 from realformer_nmt.checkpoints.pickles import ForeignNameError, PickleError
 from realformer_nmt.checkpoints.stand_ins import Values
-from realformer_nmt.checkpoints.torch_files import described, opened
+from realformer_nmt.checkpoints.torch_files import opened, parse_storage_id
 from realformer_nmt.common.errors import UserError, one_line
 
 NONE = "it is no checkpoint, or not all of one"
@@ -23,7 +23,7 @@ SAVED = "give checkpoints that fairseq-train has saved"
 
 
 class CheckpointError(UserError):
-    """A file that is no checkpoint, or not all of one."""
+    """A file that is not a checkpoint, or not a complete one."""
 
 
 class UnsafeCheckpointError(UserError):
@@ -31,30 +31,31 @@ class UnsafeCheckpointError(UserError):
 
 
 def load(path: Path, unread: Container[str] = ()) -> dict[str, Any]:
-    """Of the entries in `unread` only the shapes of tensors, so that their numbers stay in the file."""
+    """Return a checkpoint; the tensors in the entries `unread` have only shapes, their numbers are not read."""
     with regular(path).open("rb") as file:
         return load_stream(file, str(path), unread)
 
 
 def load_stream(file: BinaryIO, name: str, unread: Container[str] = ()) -> dict[str, Any]:
+    """Return the checkpoint in an open file; errors call the file `name`."""
     with in_one_line(name):
         source = opened(file)
-        notes = source.notes()
-        if type(notes) is not dict:
+        nodes = source.root()
+        if type(nodes) is not dict:
             raise PickleError("it holds no entries such as model and cfg")
-        whole, shapes = Values(source.storage), Values(shape)
-        return {key: (shapes if key in unread else whole).of(note) for key, note in notes.items()}
+        complete, shapes = Values(source.storage), Values(shape)
+        return {key: (shapes if key in unread else complete).of(node) for key, node in nodes.items()}
 
 
 def receive(message: BinaryIO) -> Any:
-    """What another rank of this training has sent."""
+    """Return what another rank of this training has sent."""
     with in_one_line("what rank 0 sent"):
         source = opened(message)
-        return Values(source.storage).of(source.notes())
+        return Values(source.storage).of(source.root())
 
 
 def damage(path: Path) -> str | None:
-    """What of its bytes is not as it was written; whatever else it holds, its loader says."""
+    """Return why a file is damaged, or None; a file that is complete but refused by `load` is not damaged."""
     try:
         with path.open("rb") as file:
             opened(file).verify()
@@ -69,18 +70,20 @@ def reason(error: Exception) -> str:
     return one_line(error) or type(error).__name__
 
 
-def shape(place: Any) -> Tensor:
-    _, dtype, length = described(place)
+def shape(storage_id: Any) -> Tensor:
+    """Return a storage without its numbers, on the meta device."""
+    _, dtype, length = parse_storage_id(storage_id)
     return torch.empty(length, dtype=dtype, device="meta")
 
 
 def regular(path: Path) -> Path:
-    """A FIFO would be waited for, without end; a folder holds no checkpoint by itself."""
+    """Return the path of a regular file; refuse folders, and pipes, on which reading would wait without end."""
     try:
         mode = path.stat().st_mode
+    except FileNotFoundError as error:
+        raise CheckpointError(f"{path}: no such file; {SAVED}") from error
     except (OSError, ValueError) as error:
-        why = "no such file" if isinstance(error, FileNotFoundError) else getattr(error, "strerror", None) or error
-        raise CheckpointError(f"{path}: {why}; {SAVED}") from error
+        raise CheckpointError(f"{path}: {getattr(error, 'strerror', None) or error}; {SAVED}") from error
     if not stat.S_ISREG(mode):
         raise CheckpointError(f"{path} is {'a folder' if stat.S_ISDIR(mode) else 'no ordinary file'}; {SAVED}")
     return path
@@ -88,6 +91,7 @@ def regular(path: Path) -> Path:
 
 @contextlib.contextmanager
 def in_one_line(name: str) -> Iterator[None]:
+    """Turn all errors of a block that reads a checkpoint into a UserError of one line that names the file."""
     try:
         yield
     except ForeignNameError as error:

@@ -1,4 +1,4 @@
-"""The model of a run: its checkpoint, and the data that it was trained on."""
+"""The model in a run's folder: its checkpoint, and the data that it was trained on."""
 
 from pathlib import Path
 
@@ -8,29 +8,32 @@ from realformer_nmt.common.errors import UserError
 IN_A_RUN = ("average.pt", "checkpoints/checkpoint_last.pt", "checkpoint_last.pt")  # the first that is there
 
 
-def checkpoint(given: Path) -> Path:
-    """Of a run's folder its average, or else its last state; a file that `average` has made is as it was made."""
-    if not given.is_dir():
-        run_records.check_average(given)
-        return given
-    found = next((given / name for name in IN_A_RUN if (given / name).is_file()), None)
-    if found is None:
-        raise UserError(f"{given} holds no model: there is none of {', '.join(IN_A_RUN)}; train first, or name a file")
-    run_records.check_average(found, given / run_records.TRAINING)
-    return found
+def checkpoint(path: Path) -> Path:
+    """Return the average in a run's folder, or else its last state; a file is returned as it is.
+
+    An average that was changed since it was made is refused.
+    """
+    if not path.is_dir():
+        run_records.check_average(path)
+        return path
+    file = next((path / name for name in IN_A_RUN if (path / name).is_file()), None)
+    if file is None:
+        raise UserError(f"{path} holds no model: there is none of {', '.join(IN_A_RUN)}; train first, or name a file")
+    run_records.check_average(file, path / run_records.TRAINING)
+    return file
 
 
-def named(word: str) -> Path:
-    """By a word of a command line."""
-    return checkpoint(Path(word))
+def named(argument: str) -> Path:
+    """Return the checkpoint for an argument of the command line: a file, or a run's folder."""
+    return checkpoint(Path(argument))
 
 
 def trained_on(path: Path) -> Path:
-    """The data-bin that a checkpoint names."""
-    from realformer_nmt.checkpoints import layout  # here: who names a run does not wait for torch
+    """Return the data-bin that a checkpoint was trained on."""
+    from realformer_nmt.checkpoints import layout  # late: it imports torch, which `checkpoint` does not need
 
     data = layout.setting(layout.without_weights(path), "task", "data")
     if not isinstance(data, str) or not Path(data).is_dir():
-        told = f"was trained on {data}, which is not there" if isinstance(data, str) else "does not name its data"
-        raise UserError(f"{path} {told}: pass --data DATA-BIN, in Python data=")
+        problem = f"was trained on {data}, which is not there" if isinstance(data, str) else "does not name its data"
+        raise UserError(f"{path} {problem}: pass --data DATA-BIN, in Python data=")
     return Path(data)

@@ -1,4 +1,4 @@
-"""What the records in a run's folder say of its checkpoints: which the training wrote, which the average is of."""
+"""Checks that a run's average is unchanged, and that it was made from checkpoints of the run's training."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,40 +10,41 @@ from realformer_nmt.common.finished import OUTPUTS
 from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.provenance import MADE_FROM, fingerprint
 
-LISTED = "checkpoints"  # of train.json: the name of each checkpoint that the training wrote, by its hash
+LISTED = "checkpoints"  # key of train.json: the name of each checkpoint that the training wrote, by its hash
 TRAINING = "train.json"
 HINT = "put the run's own files back, or name a checkpoint"
 
 
 def listed(training: Mapping[str, Any]) -> dict[str, str]:
-    """Names of the checkpoints that a training's record holds, by their hashes."""
+    """Return the names of the checkpoints in a training's record, by their hashes."""
     outputs = training.get(OUTPUTS, {}).items()
-    ended = {file["sha256"]: Path(name).name for name, file in outputs if name.endswith(".pt")}
-    return {**training.get(LISTED, {}), **ended}
+    at_the_end = {file["sha256"]: Path(name).name for name, file in outputs if name.endswith(".pt")}
+    return {**training.get(LISTED, {}), **at_the_end}
 
 
 def strangers(average: Mapping[str, Any], training: Mapping[str, Any]) -> list[str]:
-    """Inputs of an average that a complete training does not list, as far as it lists any."""
-    known = listed(training) if training.get("complete") is True else {}
+    """Return the inputs of an average that a training does not list; none if it is not complete or lists nothing."""
+    names = listed(training) if training.get("complete") is True else {}
     inputs = average.get(MADE_FROM, {}).get("inputs", {})
-    return [name for name, file in inputs.items() if known and file["sha256"] not in known]
+    return [name for name, file in inputs.items() if names and file["sha256"] not in names]
 
 
 def check_average(path: Path, training: Path | None = None) -> None:
-    """Refuse an average that is another file than its record made, or is of another training than its run's."""
+    """Refuse an average that was changed since its record was written, or is of another training than its run's."""
     record = path.with_name(f"{path.name}.json")
     if not (path.is_file() and record.is_file()):
         return
     average = sealed.read(record, HINT)
     with expected(record, HINT):
-        made = average.get(OUTPUTS, {}).get(path.name)
-        if made and fingerprint(path, made)["sha256"] != made["sha256"]:
+        previous = average.get(OUTPUTS, {}).get(path.name)
+        if previous and fingerprint(path, previous)["sha256"] != previous["sha256"]:
             raise UserError(f"{path} is another file than {record} says was made: {HINT}")
     if training and training.is_file():
         check_origin(path, average, training)
 
 
 def check_origin(path: Path, average: Mapping[str, Any], training: Path) -> None:
+    """Refuse an average with an input that the training's record does not list."""
     record = sealed.read(training, HINT)
     with expected(training, HINT):
         names = strangers(average, record)

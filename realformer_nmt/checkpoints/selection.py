@@ -1,6 +1,6 @@
-"""Which checkpoints to average: the last states of a folder, its best, or the files that were named.
+"""Selection of the checkpoints to average: the last or the best of a folder, or named files.
 
-A training that ends inside an epoch leaves its last state in checkpoint_last.pt alone.
+A training that ends inside an epoch writes its last state only to checkpoint_last.pt.
 """
 
 import re
@@ -18,15 +18,15 @@ BEST = re.compile(r"checkpoint\.best_(.+)_(\d+\.\d{3})\d*\.pt")  # fairseq adds 
 
 
 def last(folder: Path, number: int, kind: re.Pattern[str], until: int | None = None) -> list[Path]:
-    """The newest states, oldest first: those of epochs (or updates), and the one where the training stands."""
-    kept = sorted((int(match[1]), path) for match, path in _matching(folder, kind))
-    kept += _end(folder, kept[-1][1] if kept else None, kind)
-    states = [path for count, path in kept if until is None or count <= until]
-    return _take(folder, number, states, "epoch" if kind is EPOCH else "update")
+    """Return the newest states, oldest first: those of epochs or updates, and that of the training's end."""
+    numbered = sorted((int(match[1]), path) for match, path in _matching(folder, kind))
+    numbered += _end(folder, numbered[-1][1] if numbered else None, kind)
+    states = [path for count, path in numbered if until is None or count <= until]
+    return _last_of(folder, number, states, "epoch" if kind is EPOCH else "update")
 
 
 def _end(folder: Path, newest: Path | None, kind: re.Pattern[str]) -> list[tuple[int, Path]]:
-    """checkpoint_last.pt, unless the newest of the others is of the same update."""
+    """Return checkpoint_last.pt with its epoch or update, unless `newest` is of the same update."""
     path = folder / END
     if not path.is_file():
         return []
@@ -38,18 +38,21 @@ def _end(folder: Path, newest: Path | None, kind: re.Pattern[str]) -> list[tuple
 
 
 def best(folder: Path, number: int) -> list[Path]:
-    """By the value in the name; the checkpoint says whether more is better."""
-    found = _matching(folder, BEST)
-    metrics = {match[1] for match, _ in found}
+    """Return the best states, best last, by the values in their names.
+
+    Whether a larger value is better is a setting in the checkpoint.
+    """
+    matches = _matching(folder, BEST)
+    metrics = {match[1] for match, _ in matches}
     if len(metrics) > 1:
         raise UserError(f"{folder} holds the best by {' and by '.join(sorted(metrics))}: name the files to average")
-    sign = 1 if found and _more_is_better(layout.without_weights(found[0][1])) else -1
-    ranked = sorted((sign * float(match[2]), path.name, path) for match, path in found)
-    return _take(folder, number, [path for _, _, path in ranked], "best")
+    sign = 1 if matches and _more_is_better(layout.without_weights(matches[0][1])) else -1
+    ranked = sorted((sign * float(match[2]), path.name, path) for match, path in matches)
+    return _last_of(folder, number, [path for _, _, path in ranked], "best")
 
 
 def named(paths: Sequence[Path]) -> list[Path]:
-    """Once each: a file given twice would weigh twice."""
+    """Return the paths; refuse a file that is given twice, which would weigh twice."""
     seen: set[Path] = set()
     for path in paths:
         if path.resolve() in seen:
@@ -65,14 +68,14 @@ def _matching(folder: Path, kind: re.Pattern[str]) -> list[tuple[re.Match[str], 
     return [(match, path) for match, path in matches if match]
 
 
-def _take(folder: Path, number: int, found: list[Path], kind: str) -> list[Path]:
+def _last_of(folder: Path, number: int, paths: list[Path], kind: str) -> list[Path]:
     if number < 1:
         raise UserError(f"{number} checkpoints cannot be averaged: ask for 1 or more")
-    if len(found) < number:
-        names = ", ".join(path.name for path in found) or "none"
-        told = f"asked for {number} {kind} checkpoints, found {len(found)} in {folder}: {names}"
-        raise UserError(f"{told}; ask for fewer, or name the files to average")
-    return found[-number:]
+    if len(paths) < number:
+        names = ", ".join(path.name for path in paths) or "none"
+        problem = f"asked for {number} {kind} checkpoints, found {len(paths)} in {folder}: {names}"
+        raise UserError(f"{problem}; ask for fewer, or name the files to average")
+    return paths[-number:]
 
 
 def _more_is_better(state: dict[str, Any]) -> bool:

@@ -1,7 +1,7 @@
-"""The files that torch.save writes: where the pickle stands in them, where the numbers, and whether they are whole.
+"""Reader of the files that torch.save writes: their pickle, their tensors' numbers and their checksums.
 
-Since torch 1.6 a file is an archive of zip's format with a checksum for each record; here no byte of a record is used
-before its checksum is right. Older files have no checksum: only their length can be checked.
+Since torch 1.6 a file is a zip archive with a checksum for each record; no byte of a record is used before its checksum
+is verified. Older files have no checksum: only their length can be checked.
 """
 
 import io
@@ -21,15 +21,15 @@ BEGINNING = b"PK\x03\x04"  # of an archive
 PICKLE = b"\x80\x02"
 MAGIC = 0x1950A86A20F9469CFC6C  # how torch's files began before 1.6
 PROTOCOL = 1001
-PIECE = 1 << 20  # bytes read at a time
+CHUNK = 1 << 20  # bytes read at a time
 
 
 class DamagedError(ValueError):
-    """A file that was to be a checkpoint, and has other bytes than it was given."""
+    """A checkpoint that is cut off, or whose bytes have changed since it was written."""
 
 
 class Archive:
-    """An archive that is open, and the numbers that were read from it."""
+    """An open file of torch 1.6 or later, and the storages that were read from it."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.size = file.seek(0, io.SEEK_END)
@@ -45,16 +45,17 @@ class Archive:
             raise PickleError("it is an archive, and not one of torch.save's")
         self.folder = pickled[0].removesuffix("data.pkl")
         self.members = {member.filename: member for member in self.zip.infolist()}
-        self.known: dict[str, Tensor] = {}
+        self.storages: dict[str, Tensor] = {}
 
-    def notes(self) -> Any:
+    def root(self) -> Any:
+        """Return the root node of the pickle."""
         order = f"{self.folder}byteorder"
         if order in self.members and self.bytes(order).numpy().tobytes() != b"little":
             raise PickleError("its numbers are of another byte order")
         return pickles.read(io.BytesIO(self.bytes(f"{self.folder}data.pkl").numpy().tobytes()), ALLOWED)
 
     def bytes(self, name: str) -> Tensor:
-        """Read as a whole: zipfile compares the checksum when it comes to the end."""
+        """Return the bytes of a record, all of them: zipfile verifies the checksum at the end."""
         member = self.members.get(name)
         if member is None:
             raise DamagedError(f"it has no {name}")
@@ -63,18 +64,19 @@ class Archive:
         content = torch.empty(member.file_size, dtype=torch.uint8)
         view, at = content.numpy(), 0
         with self.zip.open(member) as stream:
-            while piece := stream.read(PIECE):
-                view[at : at + len(piece)] = np.frombuffer(piece, np.uint8)
-                at += len(piece)
+            while chunk := stream.read(CHUNK):
+                view[at : at + len(chunk)] = np.frombuffer(chunk, np.uint8)
+                at += len(chunk)
         if at != member.file_size:
             raise DamagedError(f"its {name} is cut off")
         return content
 
-    def storage(self, place: Any) -> Tensor:
-        key, dtype, _ = described(place)
-        if key not in self.known:
-            self.known[key] = typed(self.bytes(f"{self.folder}data/{key}"), dtype)
-        return agreeing(self.known, place)
+    def storage(self, storage_id: Any) -> Tensor:
+        """Return the numbers of a storage, one-dimensional."""
+        key, dtype, _ = parse_storage_id(storage_id)
+        if key not in self.storages:
+            self.storages[key] = as_dtype(self.bytes(f"{self.folder}data/{key}"), dtype)
+        return storage_of(self.storages, storage_id)
 
     def verify(self) -> None:
         damaged = self.zip.testzip()
@@ -83,7 +85,7 @@ class Archive:
 
 
 class Old:
-    """A file of before torch 1.6: the pickle comes first, its numbers follow, each with its length before it."""
+    """An open file of torch before 1.6: the pickle, then the storages, each after its length."""
 
     def __init__(self, file: BinaryIO) -> None:
         file.seek(0)
@@ -91,54 +93,59 @@ class Old:
             raise PickleError("it is none of torch.save's")
         if pickles.read(file, ALLOWED).get("little_endian") is not True:
             raise PickleError("its numbers are of another byte order")
-        self.pickled, places = pickles.read_with_places(file, ALLOWED)
-        kinds = {key: dtype for key, dtype, _ in map(described, places)}
+        self._root, storage_ids = pickles.read_with_storages(file, ALLOWED)
+        dtypes = {key: dtype for key, dtype, _ in map(parse_storage_id, storage_ids)}
         keys = pickles.read(file, ALLOWED)
-        if not isinstance(keys, list) or set(keys) != set(kinds):
+        if not isinstance(keys, list) or set(keys) != set(dtypes):
             raise PickleError("its numbers are not those of its pickle")
-        self.known = {key: following(file, kinds[key]) for key in keys}
+        self.storages = {key: next_storage(file, dtypes[key]) for key in keys}
         if file.read(1):
             raise DamagedError("it goes on behind its numbers")
 
-    def notes(self) -> Any:
-        return self.pickled
+    def root(self) -> Any:
+        """Return the root node of the pickle."""
+        return self._root
 
-    def storage(self, place: Any) -> Tensor:
-        return agreeing(self.known, place)
+    def storage(self, storage_id: Any) -> Tensor:
+        """Return the numbers of a storage, one-dimensional."""
+        return storage_of(self.storages, storage_id)
 
     def verify(self) -> None:
-        """All that can be known of it was when it was read."""
+        """Do nothing: all checks were made when the file was opened."""
 
 
-def following(file: BinaryIO, dtype: torch.dtype) -> Tensor:
+def next_storage(file: BinaryIO, dtype: torch.dtype) -> Tensor:
+    """Read a storage of an old file: its length in 8 bytes, then its numbers."""
     size = int.from_bytes(file.read(8), "little") * dtype.itemsize
-    here = file.tell()
-    if size > file.seek(0, io.SEEK_END) - here:
+    start = file.tell()
+    if size > file.seek(0, io.SEEK_END) - start:
         raise DamagedError("it is cut off before the last of its numbers")
-    file.seek(here)
+    file.seek(start)
     content = torch.empty(size, dtype=torch.uint8)
     content.numpy()[:] = np.frombuffer(file.read(size), np.uint8)
-    return typed(content, dtype)
+    return as_dtype(content, dtype)
 
 
-def described(place: Any) -> tuple[str, torch.dtype, int]:
-    """Of ("storage", kind, key, device, length), and a sixth in older files."""
-    if type(place) is not tuple or len(place) not in (5, 6) or place[0] != "storage" or place[5:] not in ((), (None,)):
+def parse_storage_id(value: Any) -> tuple[str, torch.dtype, int]:
+    """Return key, dtype and length of ("storage", kind, key, device, length); older files have a sixth entry, None."""
+    if type(value) is not tuple or len(value) not in (5, 6) or value[0] != "storage" or value[5:] not in ((), (None,)):
         raise PickleError("its numbers stand in no place that torch.save knows")
-    _, kind, key, _, length = place[:5]
+    _, kind, key, _, length = value[:5]
     if not isinstance(kind, Name) or kind.name not in DTYPES or type(key) is not str or type(length) is not int:
         raise PickleError("its numbers are of no kind that is allowed")
     return key, DTYPES[kind.name], length
 
 
-def agreeing(known: Mapping[str, Tensor], place: Any) -> Tensor:
-    key, dtype, length = described(place)
-    if known[key].dtype != dtype or len(known[key]) != length:
+def storage_of(storages: Mapping[str, Tensor], storage_id: Any) -> Tensor:
+    """Return the storage of an id; refuse one of another dtype or length than the id says."""
+    key, dtype, length = parse_storage_id(storage_id)
+    if storages[key].dtype != dtype or len(storages[key]) != length:
         raise PickleError(f"its numbers {key} are of another kind, or not as many as it says")
-    return known[key]
+    return storages[key]
 
 
-def typed(content: Tensor, dtype: torch.dtype) -> Tensor:
+def as_dtype(content: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return bytes as numbers of a dtype."""
     if len(content) % dtype.itemsize:
         raise PickleError("some of its numbers are cut off")
     if dtype == torch.bool and content.numel() and int(content.max()) > 1:
@@ -147,17 +154,11 @@ def typed(content: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def opened(file: BinaryIO) -> Archive | Old:
-    """By what it begins with; an archive whose beginning is damaged has a directory at its end."""
+    """Return the reader for a file, by its first bytes; an archive of which these are damaged, by its directory."""
     file.seek(0)
     beginning = file.read(len(BEGINNING))
     if beginning == BEGINNING or (beginning[:2] != PICKLE and zipfile.is_zipfile(file)):
         return Archive(file)
     if beginning[:2] == PICKLE:
         return Old(file)
-    raise DamagedError(unlike(beginning))
-
-
-def unlike(beginning: bytes) -> str:
-    if not beginning:
-        return "it is empty"
-    return "it has neither the beginning nor the end of a checkpoint"
+    raise DamagedError("it has neither the beginning nor the end of a checkpoint" if beginning else "it is empty")

@@ -1,8 +1,8 @@
-"""What a checkpoint knows of its validation.
+"""Validation scores of a checkpoint.
 
-fairseq stores the metric that --best-checkpoint-metric names. Its other meters run on over the whole training, so
-the validation of one checkpoint is the difference to the checkpoint before; it counts only where it agrees with
-the stored metric, which it does if exactly one validation lies between the two.
+fairseq stores the metric of --best-checkpoint-metric for each validation. Its other meters run on over the whole
+training, so that the scores of one checkpoint are the difference to the checkpoint before. They are right only if there
+was exactly one validation between the two, and are used only if they agree with the stored metric.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ COUNTS = ("_bleu_counts", "_bleu_totals", "_bleu_sys_len", "_bleu_ref_len")
 
 
 def stored(state: dict[str, Any]) -> dict[str, float]:
-    """The one metric that fairseq stores with a checkpoint."""
+    """Return the one metric that fairseq stores with a checkpoint."""
     value = (state.get("extra_state") or {}).get("val_loss")
     return {} if value is None else {layout.setting(state, "checkpoint", "best_checkpoint_metric"): float(value)}
 
@@ -29,16 +29,18 @@ def meters(state: dict[str, Any]) -> Meters:
 
 
 def sums(rows: Sequence[Any]) -> Meters:
-    """Of fairseq's meters as it stores them."""
-    found = {name: (meter["sum"], meter["count"]) for _, name, _, meter in rows if name in LOSSES + COUNTS}
-    return {
-        name: np.array([float(total), float(weight)]) if name in LOSSES else np.array(total, dtype=np.int64)
-        for name, (total, weight) in found.items()
-    }
+    """Return the sums of losses and of BLEU's counts from fairseq's stored meters."""
+    totals: Meters = {}
+    for _, name, _, meter in rows:
+        if name in LOSSES:
+            totals[name] = np.array([float(meter["sum"]), float(meter["count"])])
+        elif name in COUNTS:
+            totals[name] = np.array(meter["sum"], dtype=np.int64)
+    return totals
 
 
 def between(later: Meters, earlier: Meters) -> dict[str, float]:
-    """Losses (base 2, as fairseq logs them) and BLEU of what was validated since the earlier meters were stored."""
+    """Return the losses (base 2, as fairseq logs them) and BLEU of all validations after the earlier meters."""
     new = {name: value - earlier.get(name, np.zeros_like(value)) for name, value in later.items()}
     scores = {name: float(new[name][0] / new[name][1]) for name in LOSSES if name in new and new[name][1] > 0}
     if all(name in new for name in COUNTS) and new["_bleu_ref_len"] > 0 and new["_bleu_sys_len"] > 0:
@@ -48,7 +50,7 @@ def between(later: Meters, earlier: Meters) -> dict[str, float]:
 
 
 def history(states: Sequence[tuple[dict[str, float], Meters]]) -> list[dict[str, float]]:
-    """The validations of checkpoints in the order of their updates, each as (stored metric, meters)."""
+    """Return the scores of checkpoints in the order of their updates; each is given as (stored metric, meters)."""
     scores, earlier = [], Meters()
     for metric, now in states:
         derived = between(now, earlier)

@@ -1,4 +1,4 @@
-"""`python -m realformer_nmt.cli`, which is `realformer-nmt`."""
+"""`python -m realformer_nmt.cli`: the same as `realformer-nmt`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`realformer-nmt archs`: every --arch with its four choices, layers, width and parameters."""
+"""`realformer-nmt archs`: a table of every --arch with its four choices, layers, width and parameters."""
 
 import argparse
 import json
@@ -22,7 +22,7 @@ COLUMNS = {
 }
 
 
-SPECIAL, MOST = 4, 100_000_000  # entries of a dictionary, of which fairseq's own are four
+SPECIAL, MOST = 4, 100_000_000  # least and most entries of a dictionary; fairseq adds four special ones
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class ArchsRequest(Request):
     )
 
     def run(self) -> int:
-        from tabulate import tabulate  # here, and so below: --help needs neither
+        from tabulate import tabulate  # late, as below: --help needs neither
 
         from realformer_nmt.model.presets import PRESETS
 
@@ -61,5 +61,6 @@ def describe(arch: str, vocabulary: int) -> dict[str, Any]:
     from realformer_nmt.model.skeleton import parameters
 
     options = vars(TranslationConfig()) | PRESETS[arch] | {"share_all_embeddings": True}
-    shown = {name: options[name] for name in COLUMNS if name in options}
-    return {"arch": arch, **shown, "parameters": parameters(argparse.Namespace(**options), vocabulary, vocabulary)}
+    columns = {name: options[name] for name in COLUMNS if name in options}
+    number = parameters(argparse.Namespace(**options), vocabulary, vocabulary)
+    return {"arch": arch, **columns, "parameters": number}

@@ -1,4 +1,4 @@
-"""`realformer-nmt completion SHELL`: what a shell needs to complete subcommands, options and their values."""
+"""`realformer-nmt completion SHELL`: a script that completes subcommands, options and their values."""
 
 import importlib
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""`realformer-nmt doctor`: what is installed, what is wrong, and the command that mends it."""
+"""`realformer-nmt doctor`: what is installed, what is wrong, and the command that fixes it."""
 
 import contextlib
 import importlib
@@ -18,11 +18,13 @@ from realformer_nmt.common.option import option
 from realformer_nmt.common.request import Request
 
 INSTALL_ENGINE = "realformer-nmt install-engine"
-DISTRIBUTIONS = {"hydra": "hydra-core", "sklearn": "scikit-learn", "yaml": "PyYAML"}  # where pip's name is another
+DISTRIBUTIONS = {"hydra": "hydra-core", "sklearn": "scikit-learn", "yaml": "PyYAML"}  # pip's names of modules
 OLDEST = {"torch": (2, 4), "numpy": (1, 26), "sacrebleu": (2, 4), "sentencepiece": (0, 2), "sacremoses": (0, 1)}
 
 
 class Finding(NamedTuple):
+    """A line of the report: a component and its version, perhaps with a problem and the command that fixes it."""
+
     name: str
     value: str
     wrong: str | None = None
@@ -58,11 +60,11 @@ def run(request: DoctorRequest) -> int:
 
 
 def examine() -> Iterator[Finding]:
-    """Every finding in the order in which problems are to be mended."""
+    """Yield all findings, in the order in which problems should be fixed."""
     yield Finding("python", f"{platform.python_version()}, {sys.executable}")
-    ground = [examine_package(name) for name in ("numpy", "torch")]  # torch imports numpy
-    yield from ground
-    broken = [finding.name for finding in ground if finding.wrong]
+    base = [examine_package(name) for name in ("numpy", "torch")]  # torch imports numpy
+    yield from base
+    broken = [finding.name for finding in base if finding.wrong]
     if broken:
         yield Finding("fairseq", f"not tried without {' and '.join(broken)}")
     else:
@@ -75,7 +77,7 @@ def examine() -> Iterator[Finding]:
 
 
 def attempt(name: str) -> ModuleType | BaseException:
-    """The module, or what its import raised; whatever the import prints is no finding."""
+    """Return a module, or the error that its import raised; what the import prints is dropped."""
     sink = io.StringIO()
     try:
         with warnings.catch_warnings(), contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink):
@@ -102,14 +104,16 @@ def examine_package(name: str) -> Finding:
 def examine_fairseq() -> Iterator[Finding]:
     fairseq = attempt("fairseq")
     if isinstance(fairseq, BaseException):
-        yield Finding("fairseq", "unusable", *explain(fairseq))
+        wrong, mend = explain(fairseq)
+        yield Finding("fairseq", "unusable", wrong, mend)
         return
     if fairseq.__file__ is None:
         folder = next(iter(fairseq.__path__))
         wrong = f"{folder} is taken for fairseq, but holds no package"
         yield Finding("fairseq", "unusable", wrong, f"leave {Path(folder).parent} out of PYTHONPATH")
         return
-    yield Finding("fairseq", f"{engine(fairseq)}, {Path(fairseq.__file__).parent}", *two_engines())
+    problem, fix = two_engines() or (None, None)
+    yield Finding("fairseq", f"{engine(fairseq)}, {Path(fairseq.__file__).parent}", problem, fix)
     extension = attempt("fairseq.data.data_utils_fast")
     if isinstance(extension, BaseException):
         wrong = f"fairseq has no working C++ extension data_utils_fast: {summary(extension)}"
@@ -120,7 +124,7 @@ def examine_fairseq() -> Iterator[Finding]:
 
 
 def explain(error: BaseException) -> tuple[str, str]:
-    """What keeps fairseq from being imported, and the command against it."""
+    """Return why fairseq cannot be imported, and the command that fixes it."""
     if isinstance(error, ModuleNotFoundError) and error.name == "fairseq":
         return "fairseq is not installed", INSTALL_ENGINE
     if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith("fairseq."):
@@ -140,13 +144,13 @@ def engine(fairseq: ModuleType) -> str:
     return f"fairseq {getattr(fairseq, '__version__', 'of unknown version')}, not installed by pip"
 
 
-def two_engines() -> tuple[str, str] | tuple[()]:
-    """Both distributions write into the same folder, so that what runs is a mixture."""
+def two_engines() -> tuple[str, str] | None:
+    """Return the problem and the fix if both distributions of fairseq are installed, which mixes their files."""
     names = {distribution.metadata["Name"] for distribution in importlib.metadata.distributions()}
     if {"fairseq", "fairseq-fixed"} <= names:
         uninstall = f"{sys.executable} -m pip uninstall --yes fairseq fairseq-fixed"
         return "fairseq and fairseq-fixed are installed over each other", f"{uninstall} && {INSTALL_ENGINE}"
-    return ()
+    return None
 
 
 def examine_plugin() -> Finding:
@@ -196,5 +200,5 @@ def summary(error: object) -> str:
 
 
 def release(version: str) -> tuple[int, ...]:
-    """(2, 13) of "2.13.0+cu130"."""
+    """Return the first two numbers of a version: (2, 13) for "2.13.0+cu130"."""
     return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())

@@ -1,8 +1,8 @@
-"""`realformer-nmt install-engine`: builds and installs the one fairseq that the tests run with.
+"""`realformer-nmt install-engine`: build and install the fairseq that the tests run with.
 
-fairseq-fixed is fairseq's main branch, repaired for Python >= 3.11. Its sdist asks for torch to build, for a CUDA
-compiler wherever CUDA_HOME is set, and for torchaudio to run: none of which translation needs. So the sdist is
-downloaded, checked against its hash, stripped of that, and built: three small C++ extensions. torch is not touched.
+fairseq-fixed is fairseq's main branch, repaired for Python >= 3.11. Its sdist requires torch to build, a CUDA compiler
+wherever CUDA_HOME is set, and torchaudio to run. Translation needs none of these. So the sdist is downloaded, checked
+against its hash, stripped of these requirements, and built with three small C++ extensions. torch is not touched.
 """
 
 import hashlib
@@ -54,31 +54,32 @@ class InstallEngineRequest(Request):
 REQUEST = InstallEngineRequest
 
 
-def install(work: Path, given: Path | None) -> None:
-    """Build the sdist in the folder `work`, downloaded unless it is given, and install it."""
+def install(work: Path, local_sdist: Path | None) -> None:
+    """Build the sdist in the folder `work` and install it; download it unless there is a local one."""
     environment = _build_environment(work / "tools")
-    sdist = given or _download(work, environment)
+    sdist = local_sdist or _download(work, environment)
     shutil.unpack_archive(sdist, work)
     source = work / SDIST.removesuffix(".tar.gz")
     setup = source / "setup.py"
     setup.write_text(slim(setup.read_text(encoding="utf-8")), encoding="utf-8")
     options = ("--no-deps", "--no-build-isolation", "--no-cache-dir", "--wheel-dir", str(work))
     _pip("wheel", *options, str(source), environment=environment)
-    here = ("--no-index", "--find-links", str(work), "--only-binary", NAME)  # `pip freeze` shows no passing folder
-    _pip("install", "--no-deps", "--force-reinstall", *here, f"{NAME}=={VERSION}", environment=os.environ)
+    # by name and not by file, so that `pip freeze` shows a version and not the temporary folder
+    from_work = ("--no-index", "--find-links", str(work), "--only-binary", NAME)
+    _pip("install", "--no-deps", "--force-reinstall", *from_work, f"{NAME}=={VERSION}", environment=os.environ)
 
 
 def verify(sdist: Path) -> None:
     """Refuse any file but the one that was tested."""
     if not sdist.is_file():
         raise UserError(f"{sdist}: no such file; leave --sdist out to download {SDIST}")
-    found = hashlib.sha256(sdist.read_bytes()).hexdigest()
-    if found != SHA256:
-        raise UserError(f"{sdist}: sha256 expected {SHA256}, found {found}; nothing was installed, download it again")
+    digest = hashlib.sha256(sdist.read_bytes()).hexdigest()
+    if digest != SHA256:
+        raise UserError(f"{sdist}: sha256 expected {SHA256}, found {digest}; nothing was installed, download it again")
 
 
 def slim(setup: str) -> str:
-    """fairseq's setup.py without the extensions that need torch, and without the dependencies that nothing imports."""
+    """Return fairseq's setup.py without the extensions that need torch and the dependencies that nothing imports."""
     before, start, rest = setup.partition("extensions.extend(\n")
     _, end, after = rest.partition('if "READTHEDOCS" in os.environ:\n')
     if not (start and end):
@@ -103,19 +104,19 @@ def _need_compiler() -> None:
 
 
 def _build_environment(tools: Path) -> dict[str, str]:
-    """Build tools in a folder of their own: the user's environment keeps its own, or none."""
+    """Install the build tools into a folder, away from the user's environment; return the variables to use them."""
     _pip("install", "--target", str(tools), *BUILD_TOOLS, environment=os.environ)
-    torch = tools / "torch" / "utils"  # pip runs the sdist's setup.py for its metadata, and that imports torch
+    torch = tools / "torch" / "utils"  # pip runs the sdist's setup.py, which imports torch, for its metadata
     torch.mkdir(parents=True)
     for package in (torch.parent, torch):
         (package / "__init__.py").touch()
     (torch / "cpp_extension.py").write_text(TORCH_STAND_IN, encoding="utf-8")
-    kept = {name: value for name, value in os.environ.items() if name not in ("CUDA_HOME", "READTHEDOCS")}
-    return {**kept, "PYTHONPATH": str(tools)}
+    variables = {name: value for name, value in os.environ.items() if name not in ("CUDA_HOME", "READTHEDOCS")}
+    return {**variables, "PYTHONPATH": str(tools)}
 
 
 def _download(folder: Path, environment: Mapping[str, str]) -> Path:
-    """Through pip, which knows the user's index and proxy, and which checks the hash before it unpacks."""
+    """Download the sdist with pip, which knows the user's index and proxy and checks the hash before it unpacks."""
     requirement = folder / "engine.txt"
     requirement.write_text(f"{NAME}=={VERSION} --hash=sha256:{SHA256}\n", encoding="utf-8")
     options = ("--no-deps", "--no-build-isolation", "--no-binary", NAME, "--dest", str(folder))

@@ -1,4 +1,4 @@
-"""`realformer-nmt user-dir`: the folder for fairseq's --user-dir, wherever the package is installed."""
+"""`realformer-nmt user-dir`: the package's folder, for fairseq's --user-dir."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""What every room may use, and what uses none of them: errors, names, files, records."""
+"""Modules that every other package here may import: errors, names, files, records."""

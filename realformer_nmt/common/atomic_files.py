@@ -1,7 +1,7 @@
-"""Files that bear their name only when they are complete.
+"""Files that get their name only when they are complete.
 
-Until then a download, which is gone on with, is NAME.part; all else is NAME.12345678.part, the writer's own, with a
-lock that ends with the writer. Whoever writes NAME next removes what a killed writer left of it.
+Until then a download, which can be resumed, is called NAME.part. Any other file is called NAME.12345678.part and is
+locked by its writer as long as that process lives; the next writer of NAME removes what a killed one has left.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # disk, quota, limit of a file
 
 
 class Partial:
-    """NAME.part, which outlives the process, with the hash of what it holds; one process at a time may add to it."""
+    """A download to NAME.part, which outlives the process; one process at a time may append to it."""
 
     def __init__(self, path: Path, algorithm: str, whole: int | None) -> None:
         self.path, self.part, self._whole = path, part_of(path), whole
@@ -41,15 +41,15 @@ class Partial:
     def _locked(self) -> IO[bytes]:
         while True:
             descriptor = own(self.part, os.O_RDWR | os.O_CREAT | os.O_APPEND)
-            stream = os.fdopen(descriptor, "a+b", buffering=0)  # nothing is pending when the process is killed
+            stream = os.fdopen(descriptor, "a+b", buffering=0)  # so that a killed process loses no bytes
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 stream.close()
                 raise UserError(f"{self.part}: another process is downloading it; wait, or end that process") from error
-            if bears(stream, self.part):
+            if has_name(stream, self.part):
                 return stream
-            stream.close()  # another process has just finished it
+            stream.close()  # another process has just renamed it
 
     def __enter__(self) -> "Partial":
         return self
@@ -68,7 +68,7 @@ class Partial:
     def append(self, chunk: bytes) -> None:
         rest = memoryview(chunk)
         missing = None if self._whole is None else self._whole - self.size
-        with writing(self.path, missing, f"what has come stays in {self.part.name}"):
+        with writing(self.path, missing, note=f"what has come stays in {self.part.name}"):
             while rest:
                 rest = rest[self._stream.write(rest) :]
         self._hash.update(chunk)
@@ -86,7 +86,7 @@ class Partial:
 
 
 def own(path: str | Path, flags: int) -> int:
-    """A descriptor of the file of this name: never of what a link leads to, in a folder that came from elsewhere."""
+    """Open a regular file and return its descriptor; refuse links, which in a foreign folder may lead anywhere."""
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     except OSError as error:
@@ -105,45 +105,45 @@ def part_of(path: Path) -> Path:
 
 @contextlib.contextmanager
 def completed(path: Path, size: int | None = None) -> Iterator[IO[bytes]]:
-    """A stream to write to; the file is there if the block ends well, and nothing is there if it does not."""
+    """Yield a stream to write to; the file appears if the block succeeds, and nothing remains if it fails."""
     with writing(path, size):
         path.parent.mkdir(parents=True, exist_ok=True)
-        stream, part = own_part(path)
+        stream, part = create_part(path)
         try:
             with stream:
                 yield stream
                 stream.flush()
                 _put_in_place(stream, part, path)
         except BaseException:
-            with contextlib.suppress(OSError):  # its folder may be gone
+            with contextlib.suppress(OSError):  # its folder may have been removed
                 part.unlink()
             raise
 
 
-def own_part(path: Path) -> tuple[IO[bytes], Path]:
-    """What nobody else writes to, nor removes while this process lives."""
+def create_part(path: Path) -> tuple[IO[bytes], Path]:
+    """Create a file that no other process writes to or removes while this one lives."""
     remove_leftovers(path)
     while True:
         part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
         stream = part.open("xb")
-        with contextlib.suppress(OSError):  # where the disk knows no locks, nobody removes it either
+        with contextlib.suppress(OSError):  # on a disk without locks, remove_leftovers removes nothing
             fcntl.flock(stream, fcntl.LOCK_EX)
-        if bears(stream, part):
+        if has_name(stream, part):
             return stream, part
-        stream.close()  # it was taken for a leftover before it had its lock
+        stream.close()  # another writer removed it as a leftover before it was locked
 
 
 def remove_leftovers(path: Path) -> None:
-    """Of writers of this file that are no more: nobody holds the lock."""
-    left = re.compile(rf"{re.escape(path.name)}\.[0-9a-f]{{8}}\.part")
-    for part in [entry for entry in path.parent.iterdir() if left.fullmatch(entry.name)]:
+    """Remove the parts of this file that no living process has locked."""
+    pattern = re.compile(rf"{re.escape(path.name)}\.[0-9a-f]{{8}}\.part")
+    for part in [entry for entry in path.parent.iterdir() if pattern.fullmatch(entry.name)]:
         with contextlib.suppress(OSError), part.open("r+b") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             part.unlink()
 
 
-def bears(stream: IO[bytes], part: Path) -> bool:
-    """Whether an open file is the one of that name."""
+def has_name(stream: IO[bytes], part: Path) -> bool:
+    """Tell whether this name still belongs to the open file."""
     with contextlib.suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(stream.fileno()), part.stat())
     return False
@@ -162,8 +162,8 @@ def digest(stream: IO[bytes], algorithm: str) -> "hashlib._Hash":
 
 
 @contextlib.contextmanager
-def writing(path: Path, missing: int | None = None, kept: str = "") -> Iterator[None]:
-    """What the system refuses becomes an error that says what is lacking."""
+def writing(path: Path, missing: int | None = None, note: str = "") -> Iterator[None]:
+    """Turn an error of the system into a UserError that names the file and, on a full disk, the bytes needed."""
     try:
         yield
     except (OSError, RuntimeError) as error:
@@ -174,12 +174,14 @@ def writing(path: Path, missing: int | None = None, kept: str = "") -> Iterator[
         if refusal.errno in FULL:
             needed = "more room is" if missing is None else f"{missing:,} more bytes are"
             reason += f": {needed} needed, {shutil.disk_usage(path.parent).free:,} are free"
-        raise UserError("; ".join(filter(None, (reason, kept, "fix that and run this again")))) from error
+        raise UserError("; ".join(filter(None, (reason, note, "fix that and run this again")))) from error
 
 
 def _refusal(error: BaseException | None) -> OSError | None:
-    """The system's, which torch.save covers with a RuntimeError about the file's length. One without a number is
-    gzip's complaint about what is read."""
+    """Return the system's error, which torch.save hides behind a RuntimeError about the file's length.
+
+    An OSError without a number is not the system's: gzip raises it for damaged input.
+    """
     while error is not None:
         if isinstance(error, OSError):
             return None if error.errno is None else error

@@ -12,19 +12,22 @@ PR_SET_PDEATHSIG = 1
 
 
 def dying_with_us() -> dict[str, Any]:
-    """Options of subprocess.Popen, on Linux: an orphan would go on writing where the next run begins afresh."""
+    """Return the options of subprocess.Popen for a child that dies with this process; on Linux only.
+
+    An orphan would go on writing into the files of the next run.
+    """
     if sys.platform != "linux":
         return {}
     return {"preexec_fn": partial(_die_with, os.getpid(), ctypes.CDLL(None).prctl)}
 
 
 def die_with_parent() -> None:
-    """The same, of a process that runs already."""
+    """Make this process die with the one that started it; on Linux only."""
     if sys.platform == "linux":
         _die_with(os.getppid(), ctypes.CDLL(None).prctl)
 
 
 def _die_with(parent: int, prctl: Callable[[int, int], int]) -> None:
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before it could be asked for
+    if os.getppid() != parent:  # it died before the call above
         os.kill(os.getpid(), signal.SIGKILL)

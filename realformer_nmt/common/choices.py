@@ -1,4 +1,4 @@
-"""One way to refuse a choice: what was given, what is allowed, what was perhaps meant."""
+"""The message that refuses an unknown choice: the value, the allowed ones, the closest one."""
 
 import difflib
 from collections.abc import Collection, Mapping
@@ -9,13 +9,14 @@ from realformer_nmt.common.errors import OptionError
 Part = TypeVar("Part")
 
 
-def choose(flag: str, given: str, table: Mapping[str, Part], hint: str = "") -> Part:
-    if given not in table:
-        raise OptionError(unknown(flag, given, table) + hint)
-    return table[given]
+def choose(flag: str, value: str, table: Mapping[str, Part], hint: str = "") -> Part:
+    if value not in table:
+        raise OptionError(unknown(flag, value, table) + hint)
+    return table[value]
 
 
-def unknown(flag: str, given: str, allowed: Collection[str]) -> str:
-    near = difflib.get_close_matches(given, allowed, n=1)
-    meant = f"; did you mean {near[0]}?" if near else ""
-    return f"{flag} {given} is not one of {', '.join(allowed)}{meant}"
+def unknown(flag: str, value: str, allowed: Collection[str]) -> str:
+    """Return the message for a value of an option that is not allowed."""
+    close = difflib.get_close_matches(value, allowed, n=1)
+    suggestion = f"; did you mean {close[0]}?" if close else ""
+    return f"{flag} {value} is not one of {', '.join(allowed)}{suggestion}"

@@ -2,15 +2,15 @@
 
 
 class UserError(Exception):
-    """Something the user can mend: the message says what was given, what is allowed and what to do next."""
+    """An error that the user can fix: the message says what was given, what is allowed and what to do next."""
 
 
 class OptionError(UserError, ValueError):
-    """An option that cannot be, or not with the others; fairseq raises a ValueError for its own."""
+    """An invalid option or combination of options; a ValueError, as fairseq raises for its options."""
 
 
 def declared(error: BaseException | None) -> UserError | None:
-    """The error of ours that ended a program: this one, or one that fairseq met and put its own words over."""
+    """Return the first UserError of a chain of causes: fairseq may have raised another error on top of it."""
     while error is not None and not isinstance(error, UserError):
         error = error.__cause__ or error.__context__
     return error

@@ -1,4 +1,8 @@
-"""A stage that was finished: by its record, from the same as it would be made from now, and with what it made."""
+"""Records of finished stages, by which a command sees that its work is already done.
+
+A stage is up to date if its record was made from the same settings and input files as now, and if the files that it
+wrote are unchanged.
+"""
 
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -14,120 +18,146 @@ from realformer_nmt.common.provenance import MADE_FROM, Record, differences, fin
 
 AGAIN = "--anew makes it again"
 HELP = "make it again, even if it is there"
-WANTED = {MADE_FROM: dict, OUTPUTS: dict}
+REQUIRED = {MADE_FROM: dict, OUTPUTS: dict}
 
 
 class Standing(NamedTuple):
-    """How a stage's record stands to what is asked of the stage."""
+    """The status of a stage: its record, and what differs from a run with the present settings and files."""
 
     record: Record | None = None
     differences: tuple[str, ...] = ()
-    gone: tuple[str, ...] = ()  # outputs
+    missing: tuple[str, ...] = ()  # outputs that no longer exist
 
     @property
     def done(self) -> bool:
         complete = self.record is not None and self.record.get("complete", True) is True
-        return complete and not self.differences and not self.gone
+        return complete and not self.differences and not self.missing
 
 
-def outputs(record: Path, content: Record) -> tuple[list[str], tuple[str, ...]]:
-    """In words, those that are others than were made; and those that are gone."""
-    changed, gone = [], []
-    for name, known in content[OUTPUTS].items():
-        place = record.parent / name
-        if not place.is_file():
-            gone.append(name)
-        elif fingerprint(place, known)["sha256"] != known["sha256"]:
+def compare_outputs(record: Path, content: Record) -> tuple[list[str], tuple[str, ...]]:
+    """Return a message for each output that has changed since it was written, and the names of the missing ones."""
+    changed, missing = [], []
+    for name, previous in content[OUTPUTS].items():
+        path = record.parent / name
+        if not path.is_file():
+            missing.append(name)
+        elif fingerprint(path, previous)["sha256"] != previous["sha256"]:
             changed.append(f"{name} is another file than was made")
-    return changed, tuple(gone)
+    return changed, tuple(missing)
 
 
 def damage(record: Path) -> list[str]:
-    """What is no longer as it was finished, whatever it was made from."""
+    """Return a message for each output that is changed or missing, or the error if the record cannot be read."""
     try:
-        content = sealed.read(record, AGAIN, WANTED)
+        content = sealed.read(record, AGAIN, REQUIRED)
         with json_records.expected(record, AGAIN):
-            changed, gone = outputs(record, content)
+            changed, missing = compare_outputs(record, content)
     except UserError as error:
         return [str(error)]
-    return changed + [f"{name} is gone" for name in gone]
+    return changed + [f"{name} is gone" for name in missing]
 
 
 @dataclass(frozen=True)
 class Stage:
-    """What a command is asked to make, and from what. What it makes lies beside its record, or below."""
+    """The work of one command: its record, settings and input files.
+
+    The outputs lie in the folder of the record or below it.
+    """
 
     command: str
     record: Path
     settings: Mapping[str, Any]
     inputs: Mapping[str, Path]
-    lasting: bool = True  # whether what it made must still be there
+    lasting: bool = True  # whether the outputs must still exist
 
     def standing(self) -> Standing:
+        """Return the status of the stage; a record that cannot be read is a difference."""
         if not self.record.is_file():
             return Standing()
         try:
-            before = sealed.read(self.record, AGAIN, WANTED)
+            before = sealed.read(self.record, AGAIN, REQUIRED)
             with json_records.expected(self.record, AGAIN):
-                others = differences(before[MADE_FROM], made_from(self.settings, self.inputs, before[MADE_FROM]))
-                return self._compared(before, others)
+                now = made_from(self.settings, self.inputs, before[MADE_FROM])
+                return self._status(before, differences(before[MADE_FROM], now))
         except UserError as error:
             return Standing(differences=(str(error),))
 
-    def _compared(self, before: Record, others: list[str]) -> Standing:
-        changed, gone = outputs(self.record, before)
-        return Standing(before, (*others, *changed), gone if self.lasting else ())
+    def _status(self, before: Record, differing: list[str]) -> Standing:
+        changed, missing = compare_outputs(self.record, before)
+        return Standing(before, (*differing, *changed), missing if self.lasting else ())
 
-    def finished(self, anew: bool, *outputs: Path) -> bool:
-        """Says so if it is; refuses if what is there was made from something else, is what it is made from, or is not
-        this command's."""
+    def finished(self, fresh: bool, *outputs: Path) -> bool:
+        """Return whether the stage is up to date, and print so.
+
+        Raise a UserError if the record or an output would overwrite an input or a file of another command, or if the
+        record was made from other settings or files. With `fresh`, neither the status nor these differences count.
+        """
+        self._check_paths(outputs)
+        if fresh:
+            return False
+        status = self.standing()
+        self._check_differences(status)
+        if status.done:
+            written.settle(self.record)
+            print(f"{self.record}: finished before, from the same settings and files")
+        return status.done
+
+    def _check_paths(self, outputs: Iterable[Path]) -> None:
+        """Refuse to write over an input, or over a file that this command did not write."""
         for path in (self.record, *outputs):
-            if path.exists() and any(other.exists() and path.samefile(other) for other in self.inputs.values()):
+            if path.exists() and any(file.exists() and path.samefile(file) for file in self.inputs.values()):
                 raise UserError(f"{path} is what this is made from, and would be written over: name another --output")
         written.check_folder(self.record.parent, self.command)
         written.check_record(self.record, self.command)
         for path in outputs:
             written.check_product(path, self.record, self.command)
-        if anew:
-            return False
-        found = self.standing()
-        if found.differences and found.record is None:
-            raise UserError(found.differences[0])
-        if found.differences:
+
+    def _check_differences(self, status: Standing) -> None:
+        """Refuse a record of other settings or files, and one that cannot be read."""
+        if status.differences and status.record is None:
+            raise UserError(status.differences[0])
+        if status.differences:
             raise UserError(
-                f"{self.record} was made with other settings or files: {'; '.join(found.differences)}. Name another "
+                f"{self.record} was made with other settings or files: {'; '.join(status.differences)}. Name another "
                 "place, or pass --anew to make it again"
             )
-        if found.done:
-            written.settle(self.record)
-            print(f"{self.record}: finished before, from the same settings and files")
-        return found.done
 
     def begin(self) -> Record:
-        """What it is made from; a record of before no longer holds."""
-        made = self.made(self.standing().record)
+        """Remove the previous record, and return the `made_from` of the new one."""
+        origin = self.made(self.standing().record)
         written.void(self.record, self.command)
-        return made
+        return origin
 
     def claimed(self, *outputs: Path) -> AbstractContextManager[None]:
-        """Around the writing of outputs, after `begin`."""
+        """Return a context in which to write the outputs, after `begin`: they are noted as this command's files."""
         return written.claimed(self.record, self.command, *outputs)
 
     def made(self, before: Record | None) -> Record:
-        """Of an input that is gone, what was known of it."""
-        known = (before or {}).get(MADE_FROM, {})
-        made = made_from(self.settings, self.inputs, known)
-        gone = {name: file for name, file in known.get("inputs", {}).items() if name in self.inputs}
-        return {**made, "inputs": {**gone, **made["inputs"]}}
+        """Return the `made_from` of the present settings and inputs.
+
+        An input that no longer exists keeps its fingerprint of the record `before`.
+        """
+        previous = (before or {}).get(MADE_FROM, {})
+        origin = made_from(self.settings, self.inputs, previous)
+        earlier = {name: file for name, file in previous.get("inputs", {}).items() if name in self.inputs}
+        return {**origin, "inputs": {**earlier, **origin["inputs"]}}
 
     def write(
-        self, made: Record, content: Mapping[str, Any], outputs: Iterable[Path] = (), finished: bool = True
+        self, origin: Record, content: Mapping[str, Any], outputs: Iterable[Path] = (), finished: bool = True
     ) -> None:
-        """`made` is what `begin` gave; as long as it is not finished, `content` says so."""
-        for name, known in made["inputs"].items() if finished else ():
-            path = self.inputs[name]
-            if path.is_file() and fingerprint(path, known)["sha256"] != known["sha256"]:
-                raise UserError(f"{path} was changed while it was read; run this again")
+        """Write the record; `origin` is what `begin` returned.
+
+        With `finished`, refuse inputs that have changed since `begin`. Without it, `content` must say that the stage is
+        not complete.
+        """
+        if finished:
+            self._check_inputs(origin["inputs"])
         files = {str(path.relative_to(self.record.parent)): fingerprint(path) for path in outputs}
-        sealed.write(self.record, {**content, MADE_FROM: made, OUTPUTS: files})
+        sealed.write(self.record, {**content, MADE_FROM: origin, OUTPUTS: files})
         written.settle(self.record)
+
+    def _check_inputs(self, fingerprints: Mapping[str, Record]) -> None:
+        for name, previous in fingerprints.items():
+            path = self.inputs[name]
+            if path.is_file() and fingerprint(path, previous)["sha256"] != previous["sha256"]:
+                raise UserError(f"{path} was changed while it was read; run this again")

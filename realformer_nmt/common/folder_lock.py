@@ -1,4 +1,4 @@
-"""One process at a time: a lock that ends with the process that holds it, however it ends."""
+"""Locks on files, which the system releases when their process ends, however it ends."""
 
 import contextlib
 import fcntl
@@ -12,11 +12,11 @@ from realformer_nmt.common.errors import UserError
 
 
 class HeldError(UserError):
-    """Another process has it."""
+    """A lock that another process holds."""
 
 
 def take(file: Path, doing: str) -> IO[str]:
-    """The lock is held until the file is closed."""
+    """Lock a file until the returned stream is closed."""
     with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         lock = os.fdopen(own(file, os.O_WRONLY | os.O_CREAT), "w")
@@ -32,12 +32,13 @@ def take(file: Path, doing: str) -> IO[str]:
 
 @contextlib.contextmanager
 def alone(file: Path, doing: str) -> Iterator[int]:
-    """The lock's descriptor, for children that should hold it too."""
+    """Lock a file for a block and yield its descriptor, for child processes that shall hold the lock too."""
     with take(file, doing) as lock:
         yield lock.fileno()
 
 
 def held(file: Path) -> bool:
+    """Tell whether another process holds the lock."""
     try:
         with alone(file, "holds"):
             return False

@@ -1,4 +1,4 @@
-"""Errors that are not ours, of fairseq, torch and the system: in words for someone who wrote none of these."""
+"""Messages in plain words for errors that fairseq, torch or the system raise."""
 
 import errno
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 from realformer_nmt.common.errors import declared, one_line
 
 TRACE = "Traceback (most recent call last):"
-LONGEST = 400  # characters of another's message
+LONGEST = 400  # characters of a foreign message
 MEMORY = "there is not enough memory: pass a smaller --max-tokens with a larger --update-freq, or a smaller model"
 TOO_LARGE = "asks for a model larger than this machine's memory: its sizes are wrong, or it needs a larger machine"
 ELSEWHERE = "another rank ended, stopped or lost the network; see what it said last, and start the same command again"
@@ -17,7 +17,7 @@ SILENT = (
     "another rank did not answer for {0} seconds: it is stopped, gone or far slower; start the same command again, or "
     "wait longer with REALFORMER_NMT_PATIENCE=SECONDS"
 )
-SAYINGS = (  # of "Kind: message"; what the pattern's groups hold stands in for {0}
+SAYINGS = (  # a pattern of "Kind: message", and what to say instead; {0} is the pattern's first group
     (r"MemoryError|OutOfMemoryError|DefaultCPUAllocator|out of memory|bad_alloc|Storage size calculation", MEMORY),
     (r"Timed out waiting (\d+)000ms", SILENT),
     (
@@ -60,22 +60,22 @@ SAYINGS = (  # of "Kind: message"; what the pattern's groups hold stands in for 
     (r"SyntaxError: (.*) \(<unknown>", "an option that holds a table or a list is not written as in Python: {0}"),
     (r"JSONDecodeError: (.*)", "an option that holds JSON is not written as in JSON: {0}"),
 )
-SPOKEN = (  # to users
+SPOKEN = (  # errors whose messages are written for users
     *("AssertionError", "ValueError", "Exception", "ImportError", "OSError", "FileNotFoundError"),
     "FloatingPointError",
 )
 
 
 def words(error: BaseException) -> str:
-    """One line: what was wrong, and what to do."""
+    """Return one line for any error: what was wrong, and what to do."""
     return known(error) or unknown(error)
 
 
 def known(error: BaseException) -> str | None:
-    """None of an error that nobody has met yet."""
-    ours = declared(error)
-    kind, message = innermost(error if ours is None else ours)
-    if ours is not None or kind.startswith("realformer_nmt."):
+    """Return one line for an error that this package foresees, and None for any other."""
+    user_error = declared(error)
+    kind, message = innermost(user_error or error)
+    if user_error is not None or kind.startswith("realformer_nmt."):
         return one_line(message)
     if isinstance(error, OSError) and error.errno:
         return of_system(error)
@@ -90,15 +90,17 @@ def is_of_memory(error: BaseException) -> bool:
 
 
 def innermost(error: BaseException) -> tuple[str, str]:
-    """Its kind and message. A process that reports another's error has that one's traceback for a message, the end of
-    which counts."""
+    """Return the kind and the message of an error.
+
+    Where the message is the traceback of another process, they are those of the error that ended that process.
+    """
     message = str(error)
     if TRACE not in message:
         return type(error).__name__, message
     lines = message.rpartition(TRACE)[2].strip("\n").splitlines()
     last = max((number for number, line in enumerate(lines) if line.startswith(" ")), default=-1)
-    kind, _, told = "\n".join(lines[last + 1 :]).partition(": ")
-    return kind, told
+    kind, _, message = "\n".join(lines[last + 1 :]).partition(": ")
+    return kind, message
 
 
 def of_system(error: OSError) -> str:
@@ -111,6 +113,7 @@ def of_system(error: OSError) -> str:
 
 
 def is_gone() -> bool:
+    """Tell whether the current folder was removed."""
     try:
         Path.cwd()
     except OSError:
@@ -119,7 +122,7 @@ def is_gone() -> bool:
 
 
 def unknown(error: BaseException) -> str:
-    """fairseq's own words where it has some, else what broke, and where."""
+    """Return one line for any other error: its message if it is written for users, else what failed and where."""
     kind, message = (one_line(text)[:LONGEST] for text in innermost(error))
     if kind in SPOKEN and " " in message:
         return f"{message}; change what was given, and run this again"

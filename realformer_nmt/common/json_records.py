@@ -1,4 +1,4 @@
-"""Reading the JSON records that our commands leave for each other: what is none is an error that names the file."""
+"""Reader of the JSON records that one command writes and another reads; every error names the file."""
 
 import contextlib
 import hashlib
@@ -10,57 +10,62 @@ from typing import Any
 
 from realformer_nmt.common.errors import UserError
 
-SEAL = "seal"
-# Met in another's record
+SEAL = "seal"  # the key that holds a checksum of the rest
+# What code raises that looks into a record of unexpected form
 UNLIKE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 
 def read(
-    path: Path, hint: str, wanted: Mapping[str, type] = MappingProxyType({}), sealed: bool = False
+    path: Path, hint: str, required: Mapping[str, type] = MappingProxyType({}), sealed: bool = False
 ) -> dict[str, Any]:
-    """`hint` says who writes it, or what to do if it is damaged; `wanted` what it must hold. A seal that is there must
-    be right, `sealed` or not."""
+    """Read a record, without its checksum.
+
+    `hint` ends each error: it says which command writes the record, or what to do. `required` are the keys that the
+    record must have, with the types of their values. A checksum must be right where there is one, and must be there if
+    `sealed` is true.
+    """
     if path.is_fifo() or path.is_char_device():
         raise UserError(f"{path} is a pipe or a device, and no record; {hint}")
     try:
-        found = json.loads(path.read_bytes().decode())
+        record = json.loads(path.read_bytes().decode())
     except FileNotFoundError as error:
         raise UserError(f"{path}: no such file; {hint}") from error
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}; {hint}") from error
     except (ValueError, RecursionError) as error:  # no JSON, or no UTF-8
         raise UserError(f"{path} is damaged: {error}; {hint}") from error
-    if not isinstance(found, dict):
+    if not isinstance(record, dict):
         raise UserError(f"{path} is damaged: it holds no JSON object; {hint}")
-    if sealed and SEAL not in found:
+    if sealed and SEAL not in record:
         raise UserError(f"{path} is of version 0.1.0, or not of this package: it does not say what it holds; {hint}")
     with expected(path, hint):
-        if SEAL in found and found.pop(SEAL) != seal(found):
+        if SEAL in record and record.pop(SEAL) != seal(record):
             raise UserError(f"{path} was changed since it was written: put it back as it was; {hint}")
-    demand(found, path, hint, wanted)
-    return found
+    demand(record, path, hint, required)
+    return record
 
 
-def demand(found: Mapping[str, Any], path: Path, hint: str, wanted: Mapping[str, type]) -> None:
-    for key, kind in wanted.items():
-        if not isinstance(found.get(key), kind):
-            told = f"{key} is no {kind.__name__}" if key in found else f"it has no {key}"
-            raise UserError(f"{path} is another kind of file, or of another version: {told}; {hint}")
+def demand(record: Mapping[str, Any], path: Path, hint: str, required: Mapping[str, type]) -> None:
+    """Refuse a record that lacks a required key, or has a value of another type."""
+    for key, kind in required.items():
+        if not isinstance(record.get(key), kind):
+            reason = f"{key} is no {kind.__name__}" if key in record else f"it has no {key}"
+            raise UserError(f"{path} is another kind of file, or of another version: {reason}; {hint}")
 
 
 @contextlib.contextmanager
 def expected(path: Path, hint: str) -> Iterator[None]:
-    """Around what looks into a record."""
+    """Turn the errors of a block that looks into a record into a UserError that names the file."""
     try:
         yield
     except UserError:
         raise
     except UNLIKE as error:
-        told = f"it has no {error}" if isinstance(error, KeyError) else str(error)
-        raise UserError(f"{path} is another kind of file, or of another version: {told}; {hint}") from error
+        reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise UserError(f"{path} is another kind of file, or of another version: {reason}; {hint}") from error
 
 
 def seal(content: Mapping[str, Any]) -> str:
-    """Of what JSON gives back, in the order of the keys' names."""
-    plain = json.loads(json.dumps(content))
+    """Return the checksum of a record: SHA-256 of its JSON with sorted keys."""
+    plain = json.loads(json.dumps(content))  # what a reader gets: tuples are lists, keys are text
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()

@@ -1,5 +1,8 @@
-"""fairseq's task for sounds and its loss for classes import sklearn and scipy: two fifths of every start, for figures
-that few trainings ask for. Here these functions are imported when they are called."""
+"""sklearn and scipy, imported only when fairseq calls them.
+
+fairseq's audio task and its sentence prediction loss import both, which takes two fifths of every start, for figures
+that few trainings ask for.
+"""
 
 import importlib
 import sys
@@ -15,7 +18,7 @@ LATE = ("sklearn", "sklearn.metrics", "scipy.stats")
 
 
 def import_late() -> None:
-    """Before fairseq is imported; after that it changes nothing."""
+    """Make fairseq import sklearn and scipy late; call it before fairseq is imported, later it does nothing."""
     if "fairseq" not in sys.modules:
         sys.meta_path.insert(0, _Finder())
 
@@ -35,10 +38,10 @@ class _Loader(SourceFileLoader):
 
 
 class _StandIn(ModuleType):
-    """Its functions are those of the module of its name."""
+    """A module that imports the real module of its name when one of its functions is called."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("__"):  # what Python asks of a module
+        if name.startswith("__"):  # Python itself looks these up in modules
             raise AttributeError(name)
 
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -49,14 +52,14 @@ class _StandIn(ModuleType):
 
 @contextmanager
 def _stand_ins() -> Iterator[None]:
-    made = {name: _StandIn(name) for name in LATE if name not in sys.modules}
-    for name, module in made.items():
-        parent, _, own = name.rpartition(".")
-        if parent in made:
-            setattr(made[parent], own, module)
-    sys.modules.update(made)
+    modules = {name: _StandIn(name) for name in LATE if name not in sys.modules}
+    for name, module in modules.items():
+        parent, _, attribute = name.rpartition(".")
+        if parent in modules:
+            setattr(modules[parent], attribute, module)
+    sys.modules.update(modules)
     try:
         yield
     finally:
-        for name in made:
+        for name in modules:
             del sys.modules[name]

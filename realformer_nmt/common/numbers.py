@@ -1,4 +1,4 @@
-"""Which numbers an option of `realformer-nmt` takes: each option says it, and its request checks it."""
+"""Ranges of the options that take a number; a request checks its options against them."""
 
 import math
 import sys
@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 from realformer_nmt.common.errors import OptionError
 
-LARGEST = 2**31 - 1  # that fairseq counts to
+LARGEST = 2**31 - 1  # fairseq counts in 32 bits
 HUGE = sys.float_info.max
 SEEDS = 2**32 - 1  # numpy's largest
 PROCESSES = 1024
-SAMPLES = 100_000  # that memory has room for, beside a test set
-MOST_BEAM = 1000  # that translates in the time and memory of this world
-MOST_SEEDS = 1000  # of a grid, at once
+SAMPLES = 100_000  # what fits into memory beside a test set
+MOST_BEAM = 1000  # what fits into memory, and ends
+MOST_SEEDS = 1000  # per grid
 
 
 class Number(NamedTuple):
@@ -21,7 +21,7 @@ class Number(NamedTuple):
     least: float
     most: float
     words: str
-    none: float | None = None  # a value below the least, which turns off what the option is for
+    none: float | None = None  # a value below the least, which turns the option off
 
     def check(self, option: str, value: float) -> None:
         if value != self.none and not self.least <= value <= self.most:  # NaN is in no range

@@ -1,4 +1,4 @@
-"""Options of a request: what argparse and the checks need to know of a field, besides its type and its default."""
+"""Options of a request: what argparse and the checks need besides a field's type and its default."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, field
@@ -13,7 +13,7 @@ SPEC = "spec"
 
 @dataclass(frozen=True, kw_only=True)
 class Spec:
-    """How a field is given, and what it may be."""
+    """The form of a field on the command line, and the values that it allows."""
 
     help: str | None = None
     positional: bool = False
@@ -22,21 +22,21 @@ class Spec:
     choices: Collection[Any] | None = None
     parse: Any = None  # text -> value; by default the type itself
     range: Number | None = None
-    group: str | None = None  # the title that it stands under in --help
-    either: str | None = None  # options of one name exclude each other
+    group: str | None = None  # its title in --help
+    either: str | None = None  # options with the same name here exclude each other
     without_value: Any = None  # what the option alone means: --comet
     repeated: bool = False  # --name A --name B, not --name A B
     synonyms: Mapping[str, Any] = field(default_factory=dict)  # switches that set it: {"--bf16": "bf16"}
-    last: bool = False  # the words after `--`
+    last: bool = False  # the tokens after `--`
 
 
 def argument(help: str | None = None, default: Any = MISSING, **spec: Any) -> Any:
-    """Return a field that is given by its place."""
+    """Return a field for a positional argument."""
     return field(default=default, metadata={SPEC: Spec(help=help, positional=True, **spec)})
 
 
 def option(help: str | None = None, default: Any = MISSING, **spec: Any) -> Any:
-    """Return a field that is given by its name: `max_tokens` by `--max-tokens`; without a default it is required."""
+    """Return a field for an option: `max_tokens` for `--max-tokens`; without a default it is required."""
     return field(default=default, metadata={SPEC: Spec(help=help, **spec)})
 
 
@@ -50,10 +50,10 @@ def flag_of(each: "Field[Any]") -> str:
 
 
 def check(each: "Field[Any]", value: Any) -> None:
-    """Refuse a value that no run could use."""
+    """Refuse a value outside the option's choices or range."""
     spec, flag = spec_of(each), flag_of(each)
-    for one in value if isinstance(value, tuple) else [value]:
-        if spec.choices is not None and one is not None and one not in spec.choices:
-            raise OptionError(unknown(flag, str(one), [str(choice) for choice in spec.choices]))
-        if isinstance(one, int | float) and not isinstance(one, bool):
-            (spec.range or FINITE).check(flag, one)
+    for item in value if isinstance(value, tuple) else [value]:
+        if spec.choices is not None and item is not None and item not in spec.choices:
+            raise OptionError(unknown(flag, str(item), [str(choice) for choice in spec.choices]))
+        if isinstance(item, int | float) and not isinstance(item, bool):
+            (spec.range or FINITE).check(flag, item)

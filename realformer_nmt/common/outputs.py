@@ -1,7 +1,7 @@
-"""What a command may write over: files that the same command has written before, and no others.
+"""Protection of files: a command overwrites only what the same command has written before.
 
-A record is known by what it holds, even a damaged one by how it begins; a file beside it by its name in the record.
-As long as there is no record, `.NAME.begun` names these files, so that a run that was killed goes on.
+A record is recognised by its keys, a damaged one by how it begins; a file beside it by its name in the record. As long
+as there is no record, `.NAME.begun` lists these files, so that a run that was killed can go on.
 """
 
 import contextlib
@@ -24,13 +24,13 @@ KEYS = re.compile(r'^  "(\w+)":', re.MULTILINE)  # of a record, as it is written
 
 
 class Kind(NamedTuple):
-    """What the record of a command holds, and the option that says where it is written."""
+    """The keys of a command's record, and the option that says where it is written."""
 
     keys: frozenset[str]
     option: str = "--output"
 
 
-KINDS = {  # by command; a record is of the first whose keys it holds
+KINDS = {  # by command; a record belongs to the first command whose keys it has
     "train": Kind(frozenset({"sessions", "protocol"}), "--folder"),
     "score": Kind(frozenset({"scores", "translation"})),
     "score-squad": Kind(frozenset({"questions", "scores", "made_from"})),
@@ -49,7 +49,7 @@ KINDS = {  # by command; a record is of the first whose keys it holds
 
 
 def check_free(path: Path, command: str) -> None:
-    """Refuse a path that is taken. An empty file holds nothing to lose."""
+    """Refuse a path that exists, unless it is an empty file."""
     if not os.path.lexists(path) or (not path.is_symlink() and path.is_file() and not path.stat().st_size):
         return
     reason = f"exists and was not written by `realformer-nmt {command}`"
@@ -61,7 +61,7 @@ def check_free(path: Path, command: str) -> None:
 
 
 def check_folder(path: Path, command: str) -> None:
-    """Refuse what is no folder, and none that can be made."""
+    """Refuse a path that is not a folder and cannot become one."""
     if not path.is_dir():
         check_free(path, command)
     if path.is_file():
@@ -69,20 +69,20 @@ def check_folder(path: Path, command: str) -> None:
 
 
 def check_record(path: Path, command: str) -> None:
-    """Refuse what is taken by anything but a record of the command."""
+    """Refuse a path that exists and is not a record of the command."""
     if not is_record(path, command):
         check_free(path, command)
 
 
 def check_product(path: Path, record: Path, command: str) -> None:
-    """Refuse what is taken by anything but what the record says, or a killed run has said, that the command wrote."""
+    """Refuse a path that exists, unless the record or the note of a killed run lists it as the command's."""
     names = _names(record, command)
     if names is not None and _name(path, record) not in names:
         check_free(path, command)
 
 
 def is_record(path: Path, command: str) -> bool:
-    """Tell whether the command has written it; of a damaged record the keys that are left decide, if there are any."""
+    """Tell whether a file is a record of the command; a damaged one is recognised by its beginning and keys."""
     if not path.is_file():
         return False
     text = _read(path)
@@ -96,12 +96,12 @@ def is_record(path: Path, command: str) -> bool:
 
 
 def holds_record(path: Path, command: str) -> bool:
-    """Tell whether it is a record by which the files beside it are known; an empty one tells of none."""
+    """Tell whether a file is a record of the command that is not empty, and so may list outputs."""
     return is_record(path, command) and path.stat().st_size > 0
 
 
 def void(record: Path, command: str) -> None:
-    """Remove a record that no longer holds; what it names is still the command's."""
+    """Remove a record that is out of date; its outputs are noted as still the command's."""
     if is_record(record, command):
         names = _names(record, command)
         with writing(record):
@@ -111,7 +111,7 @@ def void(record: Path, command: str) -> None:
 
 @contextlib.contextmanager
 def claimed(record: Path, command: str, *paths: Path) -> Iterator[None]:
-    """Around the writing of what lies beside a record that is yet to be written."""
+    """Note outputs as the command's for a block that writes them, before their record is written."""
     for path in paths:
         check_product(path, record, command)
     before = _begun(record, command)
@@ -126,13 +126,13 @@ def claimed(record: Path, command: str, *paths: Path) -> Iterator[None]:
 
 
 def settle(record: Path) -> None:
-    """Forget what was begun: the record says it now."""
+    """Remove the note of begun outputs: the record lists them now."""
     with writing(record):
         _begun_file(record).unlink(missing_ok=True)
 
 
 def _read(path: Path) -> bytes:
-    """No more than a byte of what cannot be a record, such as a checkpoint."""
+    """Read a file that begins like a record; of any other, such as a checkpoint, only the first byte."""
     try:
         with path.open("rb") as file:
             first = file.read(1)
@@ -142,8 +142,9 @@ def _read(path: Path) -> bytes:
 
 
 def _writer(keys: Iterable[str]) -> str | None:
-    held = set(keys)
-    return next((command for command, kind in KINDS.items() if kind.keys <= held), None)
+    """Return the command whose record has these keys."""
+    present = set(keys)
+    return next((command for command, kind in KINDS.items() if kind.keys <= present), None)
 
 
 def _name(path: Path, record: Path) -> str:
@@ -151,7 +152,7 @@ def _name(path: Path, record: Path) -> str:
 
 
 def _names(record: Path, command: str) -> set[str] | None:
-    """Of files beside the record that the command has written; None: all, for the record is damaged."""
+    """Return the names of the command's files beside the record; None stands for all, where the record is damaged."""
     begun = _begun(record, command)
     if begun is None or not holds_record(record, command):
         return begun
@@ -162,10 +163,13 @@ def _names(record: Path, command: str) -> set[str] | None:
 
 
 def _begun(record: Path, command: str) -> set[str] | None:
+    """Return the names in the note of begun outputs; None stands for all."""
     try:
         note = sealed.read(_begun_file(record), "", {COMMAND: str})
         names = note[OUTPUTS]
-        return set() if note[COMMAND] != command else None if names is None else set(names)
+        if note[COMMAND] != command:
+            return set()
+        return None if names is None else set(names)
     except (UserError, *UNLIKE):
         return set()
 

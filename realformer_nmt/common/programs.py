@@ -1,4 +1,7 @@
-"""Modules run as programs. `python -m` looks into the current folder first, where any fairseq.py would be run."""
+"""Commands that run a module as a program, without importing from the current folder.
+
+`python -m` looks there first, so that a file called fairseq.py would be run.
+"""
 
 import sys
 
@@ -15,6 +18,9 @@ runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)
 """
 
 
-def program(module: str, *words: str) -> list[str]:
-    """With this very Python and its PYTHONPATH; what it starts looks no more into the current folder than it does."""
-    return [sys.executable, "-u", "-c", PROGRAM, module, *words]
+def program(module: str, *arguments: str) -> list[str]:
+    """Return the command that runs a module with this Python.
+
+    PYTHONSAFEPATH keeps the Python processes that it starts from importing from the current folder, too.
+    """
+    return [sys.executable, "-u", "-c", PROGRAM, module, *arguments]

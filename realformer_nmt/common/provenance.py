@@ -1,7 +1,7 @@
-"""What a record was made from: its settings, the hashes of its inputs, the versions; and how that differs from now.
+"""The origin of a result: the settings, the hashes of the input files and the versions of the packages.
 
-A record holds it under `made_from`. Versions are noted and compared apart: another version is another environment,
-which a table marks; other settings or inputs are another result, which nothing may pass off as this one.
+A record holds these under `made_from`. Later they are compared with what the same command would use now. If settings
+or inputs differ, the result is out of date. Versions are not compared here: a table marks results of other versions.
 """
 
 import json
@@ -17,53 +17,74 @@ ABSENT = "nothing"
 Record = dict[str, Any]
 
 
-def fingerprint(path: Path, known: Mapping[str, Any] | None = None) -> Record:
-    """Hash, size and time of a file; a known hash is taken over where size and time are those of the file."""
-    found = path.stat()
-    state = {"bytes": found.st_size, "modified": found.st_mtime_ns}
-    fresh = known is None or {name: known.get(name) for name in state} != state
-    return {"sha256": sha256(path) if fresh or known is None else known["sha256"], **state}
+def fingerprint(path: Path, previous: Mapping[str, Any] | None = None) -> Record:
+    """Return the hash, size and modification time of a file.
+
+    The hash of the previous fingerprint is reused if size and time are unchanged.
+    """
+    status = path.stat()
+    state = {"bytes": status.st_size, "modified": status.st_mtime_ns}
+    if previous is not None and all(previous.get(name) == value for name, value in state.items()):
+        return {"sha256": previous["sha256"], **state}
+    return {"sha256": sha256(path), **state}
 
 
 def made_from(
-    settings: Mapping[str, Any], inputs: Mapping[str, Path], known: Mapping[str, Any] | None = None
+    settings: Mapping[str, Any], inputs: Mapping[str, Path], previous: Mapping[str, Any] | None = None
 ) -> Record:
-    """`inputs` are files by the names that a message calls them, those left out that are gone; `known` is an earlier
-    record's `made_from`."""
-    before = (known or {}).get("inputs", {})
+    """Return the settings, the fingerprints of the inputs and the versions, as a record holds them.
+
+    `inputs` are files, by the names that messages use; files that do not exist are omitted. `previous` is the
+    `made_from` of an earlier record, whose hashes are reused.
+    """
+    before = (previous or {}).get("inputs", {})
     return {
-        "settings": json.loads(json.dumps(settings)),  # as a record gives them back
+        "settings": json.loads(json.dumps(settings)),  # what a reader gets: tuples are lists, keys are text
         "inputs": {name: fingerprint(path, before.get(name)) for name, path in inputs.items() if path.is_file()},
         "versions": versions(),
     }
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """In words, one a setting or input; none where what was made is what would be made now. An input that is gone is
-    none: its hash is still known. Nor is one that bears another name now."""
-    changed = list(_changed(before.get("settings", {}), now["settings"]))
-    was, is_now = ({name: file["sha256"] for name, file in made.get("inputs", {}).items()} for made in (before, now))
-    renamed = [file for name, file in was.items() if file != is_now.get(name)]
-    kept = [name for name, file in is_now.items() if file == was.get(name) or (name not in was and file in renamed)]
-    return changed + [f"{name} is another file" for name in is_now if name not in kept]
+    """Return one message for each setting and each input that differs between two `made_from`.
+
+    An input that no longer exists does not count as a difference, nor does one that has only been renamed.
+    """
+    messages = list(_changed_settings(before.get("settings", {}), now["settings"]))
+    old, new = _hashes(before), _hashes(now)
+    no_longer_there = [sha for name, sha in old.items() if new.get(name) != sha]
+    for name, sha in new.items():
+        unchanged = old.get(name) == sha
+        renamed = name not in old and sha in no_longer_there
+        if not (unchanged or renamed):
+            messages.append(f"{name} is another file")
+    return messages
 
 
 def named(paths: Iterable[Path]) -> dict[str, Path]:
-    """Files by what a message calls them: their name, or their whole path where two are of one name."""
-    given = list(paths)
-    names = [path.name for path in given]
-    return {path.name if names.count(path.name) == 1 else str(path): path for path in given}
+    """Return files by the names that messages use: the file's name, or its path if two files have the same name."""
+    files = list(paths)
+    names = [path.name for path in files]
+    return {path.name if names.count(path.name) == 1 else str(path): path for path in files}
 
 
 def several(paths: Sequence[Path]) -> dict[str, int]:
-    """A setting of a command that takes one model or more: fewer than before are no input that is gone."""
+    """Return the number of models as a setting, if there are several.
+
+    An input that no longer exists is no difference, so that a model less would go unnoticed without this setting.
+    """
     return {"models": len(paths)} if len(paths) > 1 else {}
 
 
-def _changed(before: Mapping[str, Any], now: Mapping[str, Any], within: str = "") -> Iterator[str]:
+def _hashes(origin: Mapping[str, Any]) -> dict[str, str]:
+    return {name: file["sha256"] for name, file in origin.get("inputs", {}).items()}
+
+
+def _changed_settings(before: Mapping[str, Any], now: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield a message for each setting that differs; tables are compared entry by entry: model.dropout."""
     for name in {**before, **now}:
-        was, is_now = before.get(name, ABSENT), now.get(name, ABSENT)
-        if isinstance(was, Mapping) and isinstance(is_now, Mapping):
-            yield from _changed(was, is_now, f"{within}{name}.")
-        elif was != is_now:
-            yield f"{within}{name} was {was}, is now {is_now}"
+        old, new = before.get(name, ABSENT), now.get(name, ABSENT)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            yield from _changed_settings(old, new, f"{prefix}{name}.")
+        elif old != new:
+            yield f"{prefix}{name} was {old}, is now {new}"

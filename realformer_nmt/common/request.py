@@ -1,7 +1,7 @@
-"""Requests: what a command is asked to do, as a frozen dataclass that fills argparse and prints itself as argv.
+"""Requests: the arguments and options of a command as a frozen dataclass, from which its argparse parser is built.
 
-A field is an argument or an option of the command, and its type says how it is read: `bool` is a switch, `int | None` a
-number that may be left out, `tuple[Path, ...]` one file or more.
+The type of a field says how it is read: `bool` is a switch, `int | None` a number that may be omitted,
+`tuple[Path, ...]` one file or more.
 """
 
 import argparse
@@ -57,19 +57,19 @@ class Request:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def argv(self) -> list[str]:
-        """Return the words that ask for the same, without what is a default anyway."""
-        words: list[str] = []
+        """Return the argv of this request, without the options that have their default values."""
+        tokens: list[str] = []
         for each in sorted(fields(self), key=lambda each: spec_of(each).last):
-            words += request_argv.written(each, getattr(self, each.name))
-        return words
+            tokens += request_argv.written(each, getattr(self, each.name))
+        return tokens
 
     def command(self) -> list[str]:
-        """Return the whole command of a shell."""
+        """Return the command that runs this request."""
         return ["realformer-nmt", self.subcommand, *self.argv()]
 
     def __str__(self) -> str:
         return shlex.join(self.argv())
 
     def run(self) -> int:
-        """Do what is asked, and return the exit status."""
+        """Run the command, and return its exit status."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""A request's fields in argparse, and in argv again."""
+"""Conversion of a request's fields to argparse arguments, and of their values to argv."""
 
 import argparse
 import types
@@ -12,7 +12,7 @@ from realformer_nmt.common.option import Spec, flag_of, spec_of
 
 
 class Shape(typing.NamedTuple):
-    """How many values a field takes, and of which type each is."""
+    """The number and the type of a field's values."""
 
     type: Any
     many: bool = False
@@ -36,7 +36,7 @@ class Shape(typing.NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser, fields: "Sequence[Field[Any]]", hints: dict[str, Any]) -> None:
-    """Add an argument for each field; `hints` are the types by their names."""
+    """Add an argument for each field; `hints` are the fields' types, by name."""
     homes: dict[tuple[str | None, str | None], Any] = {(None, None): parser}
     for each in fields:
         spec = spec_of(each)
@@ -66,14 +66,14 @@ def add_argument(home: Any, each: "Field[Any]", shape: Shape) -> None:
 
 
 def default_of(each: "Field[Any]") -> Any:
-    """Return it as argparse does, which appends to lists."""
+    """Return a field's default as argparse needs it: a list, to which it can append, in place of a tuple."""
     if each.default is MISSING:
         return None
     return list(each.default) if isinstance(each.default, tuple) else each.default
 
 
 def counted(spec: Spec, shape: Shape, required: bool) -> dict[str, Any]:
-    """Return argparse's `nargs` and `action`."""
+    """Return argparse's `nargs` and `action` for a field."""
     if spec.without_value is not None:
         return {"nargs": "?", "const": spec.without_value}
     if shape.together or (shape.many and spec.repeated):
@@ -95,7 +95,7 @@ def typed(each: "Field[Any]", hint: Any, value: Any) -> Any:
 
 
 def as_tuple(value: Any) -> Any:
-    """Return argparse's lists as tuples."""
+    """Turn argparse's lists into tuples, nested ones too."""
     return tuple(map(as_tuple, value)) if isinstance(value, list) else value
 
 
@@ -113,14 +113,14 @@ def written(each: "Field[Any]", value: Any) -> Iterator[str]:
     elif not isinstance(value, tuple):
         yield from (flag, str(value))
     elif isinstance(value[0], tuple) or spec.repeated:
-        for one in value:
-            yield from (flag, *map(str, one if isinstance(one, tuple) else [one]))
+        for item in value:
+            yield from (flag, *map(str, item if isinstance(item, tuple) else [item]))
     else:
         yield from (flag, *map(str, value))
 
 
 def _home(homes: dict[tuple[str | None, str | None], Any], group: str | None, either: str | None) -> Any:
-    """Return the parser, or its group, to which an option is added."""
+    """Return the parser or the group to which an option is added; groups are created when first needed."""
     if (group, None) not in homes:
         homes[group, None] = homes[None, None].add_argument_group(group)
     if (group, either) not in homes:

@@ -1,6 +1,6 @@
-"""Records that no other hand has written: each holds the hash of the rest of it, which is checked wherever it is read.
+"""JSON records with a checksum of their content, which is checked whenever they are read.
 
-It guards against mistakes and damage, not against a forger, who can make a seal as well.
+It guards against edits by mistake and damaged files, not against a forger, who can compute a checksum as well.
 """
 
 import json
@@ -15,10 +15,11 @@ from realformer_nmt.common.json_records import SEAL, seal
 
 
 def write(path: Path, content: Mapping[str, Any]) -> None:
-    """The whole file or none, in ASCII: a path in it need not be UTF-8."""
+    """Write a record with its checksum, atomically; in ASCII, since a path in it need not be UTF-8."""
     with completed(path) as file:
         file.write(f"{json.dumps({**content, SEAL: seal(content)}, indent=2)}\n".encode())
 
 
-def read(path: Path, hint: str, wanted: Mapping[str, type] = MappingProxyType({})) -> dict[str, Any]:
-    return json_records.read(path, hint, wanted, sealed=True)
+def read(path: Path, hint: str, required: Mapping[str, type] = MappingProxyType({})) -> dict[str, Any]:
+    """Read a record that must have a checksum; `hint` and `required` are those of json_records.read."""
+    return json_records.read(path, hint, required, sealed=True)

@@ -1,4 +1,4 @@
-"""A function in a process beside this one, which ends when this one does."""
+"""A function that runs in another process, which ends when this one does."""
 
 import multiprocessing
 import os
@@ -19,8 +19,11 @@ Work = Callable[[], object]
 
 
 def begin(work: Work, log: Path, threads: int, on_gpu: bool) -> "SideProcess":
-    """What it says goes to `log`. Where it can be a fork it imports nothing again, which takes seconds: in one neither
-    torch's threads live on, nor a GPU's driver, nor macOS's libraries."""
+    """Start the function in another process, with its output appended to `log`.
+
+    A fork is used where it is safe, because new imports take seconds. It is not safe with torch's threads, a GPU's
+    driver or macOS's libraries: these do not survive a fork.
+    """
     if sys.platform != "linux" or threads != 1 or on_gpu:
         return NewPython(work, log, threads)
     process = multiprocessing.get_context("fork").Process(target=_run, args=(work, log, threads, _parent_ends))
@@ -29,17 +32,19 @@ def begin(work: Work, log: Path, threads: int, on_gpu: bool) -> "SideProcess":
 
 
 class NewPython:
-    """With the methods of a BaseProcess. It looks for modules where this one does; multiprocessing's own, in Python
-    3.10, looks into the current folder first."""
+    """A new Python process with the methods of a BaseProcess and this process's sys.path.
+
+    multiprocessing's own, in Python 3.10, imports from the current folder first.
+    """
 
     def __init__(self, work: Work, log: Path, threads: int) -> None:
-        self.ours, theirs = multiprocessing.Pipe()
-        with theirs:
-            number = theirs.fileno()
+        self.connection, child_end = multiprocessing.Pipe()
+        with child_end:
+            number = child_end.fileno()
             self.process = subprocess.Popen(program(__name__, str(number)), pass_fds=[number])
-        with suppress(BrokenPipeError):  # its status says that it ended
-            self.ours.send(sys.path)
-            self.ours.send((work, log, threads))
+        with suppress(BrokenPipeError):  # the child has ended, and its exit status says so
+            self.connection.send(sys.path)
+            self.connection.send((work, log, threads))
 
     @property
     def exitcode(self) -> int | None:
@@ -59,10 +64,12 @@ SideProcess = BaseProcess | NewPython
 def _run(work: Work, log: Path, threads: int, parent_ends: Work) -> None:
     threading.Thread(target=_end_after, args=(parent_ends,), daemon=True).start()
     torch.set_num_threads(threads)
-    with log.open("ab") as said, Path(os.devnull).open("r+b") as nothing:
-        for stream, number in ((nothing, 0), (nothing, 1), (said, 2)):
-            os.dup2(stream.fileno(), number)
-    sys.stdout, sys.stderr = (os.fdopen(number, "w", buffering=1, closefd=False) for number in (1, 2))
+    with log.open("ab") as output, Path(os.devnull).open("r+b") as nothing:
+        os.dup2(nothing.fileno(), 0)
+        os.dup2(nothing.fileno(), 1)
+        os.dup2(output.fileno(), 2)
+    sys.stdout = os.fdopen(1, "w", buffering=1, closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
     try:
         work()
     except Exception:
@@ -71,7 +78,7 @@ def _run(work: Work, log: Path, threads: int, parent_ends: Work) -> None:
 
 
 def _end_after(parent_ends: Work) -> None:
-    """However the parent ends; then nobody waits for what we make."""
+    """End this process when the parent has ended, however it ended."""
     parent_ends()
     os._exit(1)
 
@@ -85,5 +92,5 @@ def _parent_ends() -> None:
 if __name__ == "__main__":
     connection = Connection(int(sys.argv[1]))
     sys.path[:] = connection.recv()
-    work, log, threads = connection.recv()  # needs that path
+    work, log, threads = connection.recv()  # after sys.path, which unpickling needs
     _run(work, log, threads, lambda: connection.poll(None))

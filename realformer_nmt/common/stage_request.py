@@ -1,4 +1,4 @@
-"""Requests whose record says what it was made from, so that they are done once."""
+"""Requests that write a record of what their result was made from, so that they are not repeated."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,8 @@ from realformer_nmt.common.request import Request
 
 @dataclass(frozen=True, kw_only=True)
 class StageRequest(Request):
-    """Base of requests that leave a record."""
+    """Base of requests that write a record."""
 
     def stage(self) -> Stage:
-        """Return the record to write, with the settings and the files that it is made from."""
+        """Return the stage: the record to write, and the settings and files that it is made from."""
         raise NotImplementedError

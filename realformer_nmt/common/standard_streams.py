@@ -1,4 +1,4 @@
-"""The three standard streams as they may be: closed, full, left by their reader, or of an encoding that lacks much."""
+"""Repair of standard streams that are closed or full, have lost their reader, or cannot encode all text."""
 
 import contextlib
 import io
@@ -7,13 +7,15 @@ import sys
 
 
 def make_usable() -> None:
-    """What is closed is replaced by nothing, since the next file opened would get its number; what the encoding of the
-    terminal cannot show stands there escaped, names that are no text among it."""
+    """Open closed streams on /dev/null, and escape on output what the terminal's encoding cannot show.
+
+    Without that the next file that is opened would get a closed stream's number, and be written to by `print`.
+    """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free: this one
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is this one
         stream = getattr(sys, name)
         if stream is None:
             setattr(sys, name, os.fdopen(number, "w" if number else "r", closefd=False))
@@ -22,12 +24,12 @@ def make_usable() -> None:
 
 
 def output_is_closed() -> bool:
-    """Or was, before make_usable: its own streams have the number for a name."""
+    """Tell whether stdout is closed, or was before make_usable, whose streams have a number for a name."""
     return sys.stdout is None or isinstance(getattr(sys.stdout, "name", None), int)
 
 
 def drop_what_nobody_takes() -> None:
-    """Python would try once more at its end, and complain once more."""
+    """Drop output that cannot be written: Python would try again when it exits, and print another error."""
     for number, stream in enumerate((sys.stdout, sys.stderr), start=1):
         try:
             stream.flush()
@@ -37,7 +39,7 @@ def drop_what_nobody_takes() -> None:
 
 
 def say(line: str) -> None:
-    """As the last word of a command, on stderr, if there is one."""
+    """Print the last line of a command on stderr, if that is open."""
     drop_what_nobody_takes()
     with contextlib.suppress(OSError, ValueError, AttributeError):
         print(line.encode(errors="backslashreplace").decode(), file=sys.stderr, flush=True)

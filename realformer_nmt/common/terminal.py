@@ -1,27 +1,25 @@
-"""Text of servers, archives and records on its way to a terminal: it is read, and steers nothing."""
+"""Escaping of text from servers, archives and records, so that it cannot control the terminal."""
 
 import sys
 from typing import TextIO, cast
 
 
 def printable(text: str) -> str:
-    """What is no visible letter stands there as its number: escape sequences, line ends, marks that turn the direction
-    of what follows."""
-    return "".join(letter if letter.isprintable() else _number(letter) for letter in text)
+    """Escape all unprintable characters: escape sequences, line ends, marks that change the text's direction."""
+    return "".join(letter if letter.isprintable() else _escaped(letter) for letter in text)
 
 
 def printable_lines(text: str) -> str:
-    """The same for text of several lines."""
+    """Escape all unprintable characters but line feeds."""
     return "\n".join(map(printable, text.split("\n")))
 
 
-def _number(letter: str) -> str:
+def _escaped(letter: str) -> str:
     return letter.encode("unicode_escape").decode("ascii")
 
 
 class Terminal:
-    """Standard output where it is a terminal; `ls` does the same with the names of files. A file or a pipe gets every
-    character as it is."""
+    """A stream to a terminal that escapes what is unprintable, as `ls` does with the names of files."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -35,5 +33,6 @@ class Terminal:
 
 
 def guard_output() -> None:
+    """Escape what is unprintable on stdout if it is a terminal; files and pipes get every character as it is."""
     if sys.stdout is not None and not isinstance(sys.stdout, Terminal) and sys.stdout.isatty():
         sys.stdout = cast(TextIO, Terminal(sys.stdout))

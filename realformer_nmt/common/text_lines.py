@@ -1,4 +1,4 @@
-"""Text whose lines only a line feed ends, and hashes of files."""
+"""Reading and writing of text whose lines end with a line feed only, and hashes of files."""
 
 import gzip
 import zlib
@@ -15,7 +15,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 
 
 def read_lines(path: Path) -> list[str]:
-    """Split at line feeds only: \\r, U+2028 and their like stay within a line, as `wc -l` counts."""
+    """Return the lines of a file, split at line feeds only, as `wc -l` counts: \\r and U+2028 stay in a line."""
     content = read_bytes(path)
     try:
         text = content.decode()
@@ -26,7 +26,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Unpacked, where the name ends with .gz."""
+    """Return the bytes of a file, decompressed if its name ends with .gz."""
     if not path.is_file():
         raise UserError(f"{path}: no such file")
     try:
@@ -41,7 +41,7 @@ def sha256(path: Path) -> str:
 
 
 def read_recorded(path: Path, recorded: str, record: Path) -> list[str]:
-    """Lines of a file whose hash a record holds."""
+    """Return the lines of a file; refuse it if its hash is not the one in the record."""
     if not path.is_file() or sha256(path) != recorded:
         raise UserError(f"{path} is not what {record} was computed from: make that again, with --anew")
     return read_lines(path)

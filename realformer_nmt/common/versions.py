@@ -1,4 +1,4 @@
-"""With which versions, and from which commit, a result was made."""
+"""Versions of the packages, the machine and the commit, for the records of results."""
 
 import importlib.metadata
 import os
@@ -16,8 +16,8 @@ ENGINES = ("fairseq-fixed", "fairseq")
 
 def versions() -> dict[str, str]:
     installed = {name: _version(name) for name in (*PACKAGES, *ENGINES)}
-    found = {name: version for name, version in installed.items() if version}
-    return {"realformer_nmt": __version__, "python": platform.python_version(), **found}
+    present = {name: version for name, version in installed.items() if version}
+    return {"realformer_nmt": __version__, "python": platform.python_version(), **present}
 
 
 @lru_cache
@@ -29,7 +29,7 @@ def _version(name: str) -> str | None:
 
 
 def hardware() -> dict[str, Any]:
-    """The machine, but for its GPUs, which train.json names."""
+    """Return the machine's name, processor, cores and memory; train.json names its GPUs."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return {"host": platform.node(), "processor": processor(), "cores": os.cpu_count(), "memory_gib": round(memory)}
 
@@ -41,16 +41,19 @@ def processor() -> str:
 
 
 def commit() -> str | None:
-    """Of the checkout that this package runs from, with -dirty after changes; None where it is installed."""
-    this = Path(__file__)
-    if _git(this.parent, "ls-files", "--error-unmatch", this.name) is None:
+    """Return the commit of the checkout that this package runs from, with -dirty after changes.
+
+    None where the package is installed.
+    """
+    this_file = Path(__file__)
+    if _git(this_file.parent, "ls-files", "--error-unmatch", this_file.name) is None:
         return None
-    return _git(this.parent, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+    return _git(this_file.parent, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
 
 
-def _git(folder: Path, *words: str) -> str | None:
+def _git(folder: Path, *arguments: str) -> str | None:
     try:
-        done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=False)
+        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False)
     except OSError:
         return None
     return None if done.returncode else done.stdout.strip()

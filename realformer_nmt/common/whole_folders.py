@@ -1,7 +1,7 @@
-"""Folders that bear their name only when everything is in them.
+"""Folders that get their name only when they are complete.
 
-Until then one is NAME.12345678.part, its writer's own, with a lock that ends with the writer. Whoever writes NAME next
-removes what a killed writer left of it.
+Until then a folder is called NAME.12345678.part and is locked by its writer as long as that process lives; the next
+writer of NAME removes what a killed one has left.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from realformer_nmt.common.errors import UserError
 
 @contextlib.contextmanager
 def completed_folder(path: Path) -> Iterator[Path]:
-    """An empty folder to fill. It gets its name if the block ends well, and nothing is there if it does not."""
+    """Yield an empty folder to fill; it gets its name if the block succeeds, and is removed if it fails."""
     demand_free(path)
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -44,15 +44,16 @@ def demand_free(path: Path) -> None:
 
 
 def remove_leftovers(path: Path) -> None:
-    left = re.compile(rf"{re.escape(path.name)}\.[0-9a-f]{{8}}\.part")
-    for part in [entry for entry in path.parent.iterdir() if left.fullmatch(entry.name) and entry.is_dir()]:
+    """Remove the parts of this folder that no living process has locked."""
+    pattern = re.compile(rf"{re.escape(path.name)}\.[0-9a-f]{{8}}\.part")
+    for part in [entry for entry in path.parent.iterdir() if pattern.fullmatch(entry.name) and entry.is_dir()]:
         with contextlib.suppress(OSError), locked(part):
             shutil.rmtree(part)
 
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """An OSError where another process holds it."""
+    """Lock a folder for a block; raise an OSError if another process has locked it."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

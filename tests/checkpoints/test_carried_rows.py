@@ -23,7 +23,7 @@ BEFORE, NOW = words("a", "b", "c"), words("c", "x", "a")
 
 def test_pieces_that_both_have_are_counted_without_special_ones() -> None:
     found = common(BEFORE, NOW)
-    assert (found.pieces, found.common, str(found)) == (3, 2, "2 of 3")
+    assert (found.subwords, found.common, str(found)) == (3, 2, "2 of 3")
     assert (found.before, found.now) == ([0, 1, 2, 3, 6, 4], [0, 1, 2, 3, 4, 6])
     assert str(common(words("a"), words("b", "c"))) == "0 of 2"
 

@@ -37,9 +37,9 @@ def folder(tmp_path: Path) -> Path:
 def test_the_same_again_is_done(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.utime(folder / "one.pt", ns=(1, 1))
     os.utime(folder / "average.pt", ns=(1, 1))
-    assert stage(folder).finished(anew=False)
+    assert stage(folder).finished(fresh=False)
     assert capsys.readouterr().out.count("\n") == 1
-    assert not stage(folder).finished(anew=True)
+    assert not stage(folder).finished(fresh=True)
 
 
 @pytest.mark.parametrize("anew", [False, True])
@@ -60,15 +60,15 @@ def test_what_is_no_record_is_not_written_over(folder: Path) -> None:
     for content, allowed in ((b"PK\x03\x04", False), (theirs, False), (b"{", True), (b"", True), (cut, True)):
         (folder / "average.json").write_bytes(content)
         if allowed:
-            assert not stage(folder).finished(anew=True)
+            assert not stage(folder).finished(fresh=True)
         else:
             with pytest.raises(UserError, match=r"average\.json exists and was not written"):
-                stage(folder).finished(anew=True)
+                stage(folder).finished(fresh=True)
 
 
 def test_inputs_that_were_removed_to_save_room_are_no_difference(folder: Path) -> None:
     (folder / "one.pt").unlink()
-    assert stage(folder).finished(anew=False)
+    assert stage(folder).finished(fresh=False)
 
 
 def test_what_was_known_of_a_removed_input_stays_on_record(folder: Path) -> None:
@@ -80,13 +80,13 @@ def test_what_was_known_of_a_removed_input_stays_on_record(folder: Path) -> None
 
 def test_an_output_that_is_gone_is_to_be_made(folder: Path) -> None:
     (folder / "average.pt").unlink()
-    assert not stage(folder).finished(anew=False)
+    assert not stage(folder).finished(fresh=False)
 
 
 def test_every_difference_is_named_in_one_message(folder: Path) -> None:
     (folder / "two.pt").write_text("another")
     with pytest.raises(UserError) as refused:
-        stage(folder, last=3).finished(anew=False)
+        stage(folder, last=3).finished(fresh=False)
     for words in ("average.json", "last was 2, is now 3", "two.pt is another file", "--anew"):
         assert words in str(refused.value)
     assert "one.pt" not in str(refused.value)
@@ -95,7 +95,7 @@ def test_every_difference_is_named_in_one_message(folder: Path) -> None:
 def test_an_output_that_was_replaced_is_not_overwritten_unasked(folder: Path) -> None:
     (folder / "average.pt").write_text("theirs")
     with pytest.raises(UserError, match=r"average\.pt is another file than was made"):
-        stage(folder).finished(anew=False)
+        stage(folder).finished(fresh=False)
     assert (folder / "average.pt").read_text() == "theirs"
 
 
@@ -105,9 +105,9 @@ def test_a_record_of_before_or_a_changed_one_is_refused_by_its_name(folder: Path
     for text in (json.dumps(content), json.dumps({**content, "seal": "0"}), "{"):
         record.write_text(text)
         with pytest.raises(UserError, match=r"average\.json .*--anew makes it again"):
-            stage(folder).finished(anew=False)
+            stage(folder).finished(fresh=False)
     make(stage(folder))
-    assert stage(folder).finished(anew=False)
+    assert stage(folder).finished(fresh=False)
 
 
 def test_a_seal_over_a_record_of_another_shape_is_refused_by_name(folder: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_seal_over_a_record_of_another_shape_is_refused_by_name(folder: Path) 
     for change in wrong:
         sealed.write(record, {**content, **change})
         with pytest.raises(UserError, match=r"average\.json"):
-            stage(folder).finished(anew=False)
+            stage(folder).finished(fresh=False)
 
 
 def test_an_input_that_changes_under_the_work_is_noticed(folder: Path) -> None:
