@@ -1,7 +1,7 @@
 """Flags of fairseq-train that a file may set: a protocol's and a grid's [train].
 
-Such a file may come from elsewhere. What it sets are numbers, switches and a few words of a training; nothing that
-names a file, an address, code or another task. For those there is one's own command line, after `--`.
+Such a file may come from elsewhere. It sets numbers, switches and a few words of a training, and nothing that names a
+file, an address, code or another task: those belong on the user's command line, after `--`.
 """
 
 import difflib
@@ -80,12 +80,12 @@ WORD = re.compile(r"[A-Za-z0-9_.]([A-Za-z0-9_.,+ ()\[\]-]*[A-Za-z0-9_.)\]])?|[(\
 
 
 def demand_harmless(flags: Mapping[str, Any]) -> None:
-    """A ValueError names the first flag, or the first value, that is not a file's to give."""
+    """Raise a ValueError that names the first flag, or the first value, that no file may set."""
     for name, value in flags.items():
         if name not in ALLOWED:
-            near = difflib.get_close_matches(name, ALLOWED, n=1)
-            meant = f"; did you mean {near[0]}?" if near else ""
-            raise ValueError(f"--{name} may not be set in a file: give it on the command line, after `--`{meant}")
+            similar = difflib.get_close_matches(name, ALLOWED, n=1)
+            hint = f"; did you mean {similar[0]}?" if similar else ""
+            raise ValueError(f"--{name} may not be set in a file: give it on the command line, after `--`{hint}")
         for word in value if isinstance(value, list) else [value]:
             if isinstance(word, str) and not WORD.fullmatch(word):
                 raise ValueError(f"--{name} {word!r}: allowed is a number or a word, without paths, ${{...}} or flags")
@@ -94,7 +94,7 @@ def demand_harmless(flags: Mapping[str, Any]) -> None:
 
 
 def demand_no_part(flags: Mapping[str, Any]) -> None:
-    """Reports call a model by its family, which says what its parts are."""
+    """Raise a ValueError at a flag for a part of the model: reports name a model by its family, which fixes these."""
     if parts := [name for name in PART_FLAGS if name in flags]:
         raise ValueError(
             f"--{parts[0]} is what a family's name stands for: name another family, or give your own a name "

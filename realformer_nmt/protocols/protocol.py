@@ -12,12 +12,14 @@ from realformer_nmt.protocols.file_flags import demand_harmless, demand_no_part
 from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
 
 FOLDER = Path(__file__).parent
-VARIANTS = ("corpora", "layers")  # tables of what differs
-ORIGIN = ("paper", "families")  # which a file that changes some of another's settings does not take over
+VARIANTS = ("corpora", "layers")  # tables of settings for one corpus, for one depth
+ORIGIN = ("paper", "families")  # not taken over from a base: with other settings they no longer hold
 
 
 @dataclass(frozen=True)
 class Protocol:
+    """Settings of a paper, or of a file of the user's."""
+
     name: str
     gpus: int
     max_tokens: int
@@ -60,7 +62,7 @@ class Protocol:
 
     @property
     def decoding_options(self) -> dict[str, Any]:
-        """Return those of `realformer-nmt translate`, by name."""
+        """Return options of `realformer-nmt translate` by name."""
         numbers = {"beam": self.beam, "lenpen": _float(self.lenpen), "max_len_a": _float(self.max_len_a)}
         options = {**numbers, "max_len_b": self.max_len_b, "precision": self.precision}
         return {name: value for name, value in options.items() if value is not None}
@@ -84,7 +86,7 @@ def shipped() -> tuple[str, ...]:
 
 
 def corpora(name_or_path: str) -> tuple[str, ...]:
-    """Names of the corpora on which it differs."""
+    """Return the corpora for which a protocol has settings of their own."""
     file = locate(name_or_path)
     try:
         return tuple(build(dict, read(file).get("corpora", {}), "corpora"))
@@ -96,13 +98,13 @@ def locate(name_or_path: str) -> Path:
     if name_or_path.endswith(".toml"):
         return Path(name_or_path)
     if name_or_path not in shipped():
-        own = "; your own is named by its file, FILE.toml"
-        raise UserError(unknown("--protocol", name_or_path, shipped()) + own)
+        hint = "; your own is named by its file, FILE.toml"
+        raise UserError(unknown("--protocol", name_or_path, shipped()) + hint)
     return FOLDER / f"{name_or_path}.toml"
 
 
 def load(name_or_path: str, corpus: str | None = None, layers: str | None = None) -> Protocol:
-    """As on `corpus` at the depth `layers`, where the file has a table for them."""
+    """Read a protocol, with its settings for `corpus` and for the depth `layers` where it has such tables."""
     file = locate(name_or_path)
     try:
         table = read(file)
@@ -115,14 +117,14 @@ def load(name_or_path: str, corpus: str | None = None, layers: str | None = None
     return protocol
 
 
-def read(file: Path, above: tuple[Path, ...] = ()) -> dict[str, Any]:
-    """With what its base says, which stands beside it or in this package."""
-    if file.resolve() in above:
+def read(file: Path, dependents: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """Read a protocol's table, merged into that of its base, which lies beside it or in this package."""
+    if file.resolve() in dependents:
         raise UserError(f"{file} names itself as base: name another, of {', '.join(shipped())}")
     table = read_toml(file, f"shipped are {', '.join(shipped())}")
     base = table.pop("base", None)
     if base is None or base == file.stem:
         return table
     beside = file.parent / f"{constructed('base', safe_names.plain, build(str, base, 'base'))}.toml"
-    below = read(beside if beside.is_file() else FOLDER / f"{base}.toml", (*above, file.resolve()))
-    return merge({key: value for key, value in below.items() if key not in ORIGIN}, table)
+    inherited = read(beside if beside.is_file() else FOLDER / f"{base}.toml", (*dependents, file.resolve()))
+    return merge({key: value for key, value in inherited.items() if key not in ORIGIN}, table)

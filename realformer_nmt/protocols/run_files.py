@@ -1,4 +1,4 @@
-"""What a training leaves in its folder, by name."""
+"""Names of the files and folders in a training's folder."""
 
 RECORD = "train.json"
 CURVES, LOG = "curves.jsonl", "train.log"

@@ -13,7 +13,7 @@ DATA = ("dict.txt", "dict.*.txt", "*.idx", PREPARED)
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse data, and other people's files. Empty files hold nothing, such as a log that was just begun."""
+    """Refuse a folder with data, or with files of another program. Empty files, such as a new log, do not count."""
     outputs.check_folder(folder, "train")
     if _first(folder, RUN):
         return
