@@ -58,8 +58,8 @@ class Training:
         checkpoints = sorted((self.folder / CHECKPOINTS).glob("checkpoint*.pt"))
         if checkpoints:
             raise UserError(
-                f"{checkpoints[0]} belongs to a training without {RECORD}: name another --folder, or pass --anew to set "
-                "it aside"
+                f"{checkpoints[0]} belongs to a training without {RECORD}: name another --folder, or pass --anew to "
+                "set it aside"
             )
 
     def _train(self, argv: list[str], lock: int) -> int:

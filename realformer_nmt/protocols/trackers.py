@@ -76,5 +76,5 @@ def demand(tracker: Tracker) -> None:
 
 
 def environment(folder: Path) -> Mapping[str, str]:
-    """Return the environment with a name and a folder for W&B, which by itself has `checkpoints` and the current one."""
+    """Return the environment with W&B's name and folder: else each run is `checkpoints`, in the current folder."""
     return {"WANDB_NAME": folder.resolve().name, "WANDB_DIR": str(folder.absolute()), **os.environ}
