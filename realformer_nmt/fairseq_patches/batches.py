@@ -1,4 +1,4 @@
-"""Batches: none is dropped, and those made ahead do not outlive the command."""
+"""Batches: none is dropped, and the thread that prefetches them ends before the command."""
 
 import atexit
 import contextlib

@@ -1,4 +1,4 @@
-"""How long ranks wait for one another: for a rank that is stopped, or whose machine is gone, not for ever."""
+"""The time limit of ranks that wait for one another, as a rank may be stopped, or its machine lost."""
 
 import math
 import os
@@ -18,22 +18,22 @@ LONGEST = 30 * 86400.0
 
 
 def seconds() -> float:
-    written = os.environ.get(VARIABLE, str(USUAL))
+    """Return the limit that the environment sets, or the default."""
+    text = os.environ.get(VARIABLE, str(USUAL))
     try:
-        found = float(written)
+        limit = float(text)
     except ValueError:
-        found = math.nan
-    if not BRIEFEST <= found <= LONGEST:
+        limit = math.nan
+    if not BRIEFEST <= limit <= LONGEST:
         raise UserError(
-            f"{VARIABLE}={written}: allowed are {BRIEFEST:.0f} to {LONGEST:,.0f} seconds, such as {USUAL:.0f}; "
-            "or unset it"
+            f"{VARIABLE}={text}: allowed are {BRIEFEST:.0f} to {LONGEST:,.0f} seconds, such as {USUAL:.0f}; or unset it"
         )
-    return found
+    return limit
 
 
 class _PatientDistribution(types.ModuleType):
-    """torch.distributed for fairseq, whose groups wait so long and no longer; torch's own limits differ by backend, 30
-    minutes for gloo and 10 for NCCL."""
+    """torch.distributed for fairseq, with this limit for all groups; torch's own differ by backend, 30 minutes for gloo
+    and 10 for NCCL."""
 
     def __getattr__(self, name: str) -> typing.Any:
         return getattr(torch.distributed, name)
@@ -46,6 +46,8 @@ class _PatientDistribution(types.ModuleType):
 
 
 def limit_the_wait() -> None:
-    """A rank waits half an hour for one that is stopped (SIGSTOP, a machine that sleeps), and a new group does not take
-    over the limit of the first (distributed/utils.py names none)."""
+    """Set the limit of every process group of fairseq.
+
+    Else a rank waits half an hour for one that is stopped (SIGSTOP, a machine that sleeps). Each group needs the limit,
+    as a new one does not inherit it (distributed/utils.py names none)."""
     distributed_utils.dist = _PatientDistribution("torch.distributed")
