@@ -40,7 +40,8 @@ def fill_in_before_hydra() -> None:
     def add_defaults(cfg: Any) -> None:
         model = cfg.get("model")
         arch = getattr(model, "_name", None)
-        if preset := presets.find(arch):
+        preset = presets.find(arch)
+        if preset:
             with open_dict(model):
                 presets.filler(preset)(model)
         original(cfg)

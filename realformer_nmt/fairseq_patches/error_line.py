@@ -45,9 +45,8 @@ def shorten(program: str) -> None:
 
     sys.excepthook = one_line
     logging.raiseExceptions = False  # where the reader of the log has ended, the training goes on
-    logging.getLogger("fairseq.dataclass.utils").setLevel(
-        logging.CRITICAL
-    )  # else it prints all options before it raises
+    # fairseq.dataclass.utils logs all options before it raises
+    logging.getLogger("fairseq.dataclass.utils").setLevel(logging.CRITICAL)
     if HydraConfig.initialized():
         leave_errors_to_python()
 

@@ -21,11 +21,24 @@ LONGEST = 10_000  # characters of a text, and items of a product
 
 # The modules that call eval on a user's or a checkpoint's text; each is changed where it has been imported
 EVALUATING = (
-    *("criterions.ctc", "data.audio.raw_audio_dataset", "data.codedataset", "utils"),
-    *("optim.adam", "optim.cpu_adam", "optim.adamax", "optim.adafactor", "optim.fused_lamb"),
-    *("models.fconv", "models.fconv_lm", "models.fconv_self_att", "models.lightconv_lm", "models.transformer_lm"),
-    *("models.hubert.hubert", "models.wav2vec.wav2vec", "models.wav2vec.wav2vec2"),
+    "criterions.ctc",
+    "data.audio.raw_audio_dataset",
+    "data.codedataset",
+    "models.fconv",
+    "models.fconv_lm",
+    "models.fconv_self_att",
+    "models.hubert.hubert",
+    "models.lightconv_lm",
     "models.speech_to_text.s2t_wav_transformer",
+    "models.transformer_lm",
+    "models.wav2vec.wav2vec",
+    "models.wav2vec.wav2vec2",
+    "optim.adafactor",
+    "optim.adam",
+    "optim.adamax",
+    "optim.cpu_adam",
+    "optim.fused_lamb",
+    "utils",
 )
 COMMANDS = ("fairseq_cli.validate", "fairseq_cli.eval_lm")
 

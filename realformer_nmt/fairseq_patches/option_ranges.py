@@ -101,7 +101,7 @@ NAMES = {
     Range(-1, 1, "-1, which turns it off, to 1"): "sampling_topp",
 }
 RANGES = {name: allowed for allowed, names in NAMES.items() for name in names.split()}
-DROPPING = ("dropout", "layerdrop")
+DROPOUT_ENDINGS = ("dropout", "layerdrop")
 DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")  # what makes two passes differ
 # Tasks for which only the criterion of the same name works
 ONE_CRITERION = ("masked_lm", "sentence_prediction", "question_answering")
@@ -112,7 +112,7 @@ READERS: Mapping[str, Callable[[str], Any]] = {  # of options that are written a
 
 
 def range_of(name: str, value: float) -> Range:
-    if name.endswith(DROPPING):
+    if name.endswith(DROPOUT_ENDINGS):
         return FRACTION
     return RANGES.get(name, INTEGER if isinstance(value, int) else FINITE)
 
@@ -215,9 +215,8 @@ def check_training(cfg: DictConfig) -> None:
 def check_criterion(cfg: DictConfig) -> None:
     """Check that the loss fits the targets of the task, and that --r-drop-alpha has an effect."""
     task, criterion = cfg.task._name, cfg.criterion._name
-    if (
-        task in ONE_CRITERION and criterion != task and criterion in KNOWN["criterion"]
-    ):  # one of another plug-in may fit
+    # A criterion of another plug-in may fit
+    if task in ONE_CRITERION and criterion != task and criterion in KNOWN["criterion"]:
         raise OptionError(f"--criterion {criterion} is no loss of --task {task}: pass --criterion {task}")
     alpha = getattr(cfg.criterion, "r_drop_alpha", 0)
     if alpha and not any(getattr(cfg.model, name, 0) for name in DROPOUTS):

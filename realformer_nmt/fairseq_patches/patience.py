@@ -12,21 +12,21 @@ from fairseq.distributed import utils as distributed_utils
 from realformer_nmt.common.errors import UserError
 
 VARIABLE = "REALFORMER_NMT_PATIENCE"
-USUAL = 900.0  # seconds: more than a large checkpoint takes to write, or a rank's longer share of the validation
-BRIEFEST = 1.0
+DEFAULT = 900.0  # seconds: writing a large checkpoint takes less, and so does a rank's longer share of the validation
+SHORTEST = 1.0
 LONGEST = 30 * 86400.0
 
 
 def seconds() -> float:
     """Return the limit that the environment sets, or the default."""
-    text = os.environ.get(VARIABLE, str(USUAL))
+    text = os.environ.get(VARIABLE, str(DEFAULT))
     try:
         limit = float(text)
     except ValueError:
         limit = math.nan
-    if not BRIEFEST <= limit <= LONGEST:
+    if not SHORTEST <= limit <= LONGEST:
         raise UserError(
-            f"{VARIABLE}={text}: allowed are {BRIEFEST:.0f} to {LONGEST:,.0f} seconds, such as {USUAL:.0f}; or unset it"
+            f"{VARIABLE}={text}: allowed are {SHORTEST:.0f} to {LONGEST:,.0f} seconds, such as {DEFAULT:.0f}; or unset it"
         )
     return limit
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from fairseq.logging import progress_bar as progress_bars
 
-UNACTIONABLE = (  # category, start of the message
+UNACTIONABLE = (  # category, regular expression of the message's start
     (UserWarning, r"hydra\.experimental\.(initialize|compose)\(\) is no longer experimental"),
     (UserWarning, r"\s*The version_base parameter is not specified"),
     (UserWarning, r"\s*The strict flag in the compose API is deprecated"),
@@ -19,10 +19,8 @@ UNACTIONABLE = (  # category, start of the message
     (UserWarning, r"'pin_memory' argument is set as true but no accelerator is found"),
     (UserWarning, r"Support for mismatched key_padding_mask and attn_mask is deprecated"),
     (FutureWarning, r"`torch\.cuda\.amp\.\w+\(args\.\.\.\)` is deprecated"),
-    (
-        UserWarning,
-        r"CUDA is not available or torch_xla is imported\. Disabling autocast",
-    ),  # amp.py autocasts on the CPU
+    # amp.py autocasts on the CPU
+    (UserWarning, r"CUDA is not available or torch_xla is imported\. Disabling autocast"),
     (UserWarning, r"torch\.cuda\.amp\.GradScaler is enabled, but CUDA is not available"),
     (FutureWarning, r"`broadcast_buffers` is deprecated"),
     (Warning, r"`torch\.jit\.script` is deprecated"),

@@ -27,7 +27,7 @@ from realformer_nmt.common.child_processes import die_with_parent
 from realformer_nmt.common.errors import UserError
 
 LAUNCHED = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")  # set by torchrun for its processes
-MOST = 256  # ranks on one CPU, so that a typing error does not start thousands
+MAX_CPU_RANKS = 256  # ranks on one CPU, so that a typing error does not start thousands
 logger = logging.getLogger(__name__)
 Config = typing.Any  # fairseq's FairseqConfig, which has no type within omegaconf
 
@@ -112,7 +112,7 @@ def _world_size_option(settings: Config) -> int | None:
 
 
 def meet_on_this_machine(settings: Config, on_cpu: bool) -> None:
-    """Set a meeting point on this machine, also (unlike fairseq) for the CPU and for --distributed-port without SLURM."""
+    """Set a meeting point on this machine; unlike fairseq also for the CPU, or --distributed-port without SLURM."""
     slurm_tasks = int(os.environ.get("SLURM_NTASKS", "1"))
     if slurm_tasks > 1 or not (on_cpu or settings.distributed_port > 0):
         return distributed_utils.infer_init_method(settings)
@@ -139,8 +139,8 @@ def check(settings: Config, on_cpu: bool) -> None:
             f"--distributed-rank {rank}: on the CPU all {ranks} ranks are started on one machine, from rank 0; for "
             "several machines use torchrun, or add --distributed-no-spawn and start every rank yourself"
         )
-    if on_cpu and ranks > MOST and not settings.distributed_no_spawn:
-        raise UserError(f"--distributed-world-size {ranks}: one machine's CPU takes {MOST} ranks at most")
+    if on_cpu and ranks > MAX_CPU_RANKS and not settings.distributed_no_spawn:
+        raise UserError(f"--distributed-world-size {ranks}: one machine's CPU takes {MAX_CPU_RANKS} ranks at most")
 
 
 def spawn(cfg: Config, main: typing.Callable[..., None], kwargs: dict[str, typing.Any], on_cpu: bool) -> None:

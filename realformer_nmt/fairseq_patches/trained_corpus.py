@@ -19,8 +19,8 @@ from fairseq.tasks.translation import TranslationTask
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.questions.task import QuestionAnsweringTask
 
-OF_ONE_TEXT = (LanguageModelingTask, MaskedLMTask, SpanMaskedLMTask, SentencePredictionTask, QuestionAnsweringTask)
-TASKS: tuple[Any, ...] = (TranslationTask, *OF_ONE_TEXT)
+ONE_TEXT_TASKS = (LanguageModelingTask, MaskedLMTask, SpanMaskedLMTask, SentencePredictionTask, QuestionAnsweringTask)
+TASKS: tuple[Any, ...] = (TranslationTask, *ONE_TEXT_TASKS)
 
 
 def remember_dictionaries() -> None:

@@ -64,7 +64,7 @@ def layers(written: str, sides: Sequence[str] = SIDES) -> tuple[int, int]:
     encoder_layers = int(encoder) if "encoder" in sides else 0
     decoder_layers = int(decoder or encoder) if "decoder" in sides else 0
     deepest = max(encoder_layers, decoder_layers)
-    from realformer_nmt.model.config import MAX_LAYERS  # here: the commands' --help does not wait for torch
+    from realformer_nmt.model.config import MAX_LAYERS  # imports torch, for which --help need not wait
 
     if deepest > MAX_LAYERS:
         raise UserError(f"--layers {written}: {deepest} is more than {MAX_LAYERS}, the deepest ever trained")
@@ -140,7 +140,7 @@ def precision_of(machines: Machines, option: str | None) -> str:
         return option
     if machines.gpus:
         return "fp16"
-    from realformer_nmt.kernels.precision import supported  # here, for the same reason
+    from realformer_nmt.kernels.precision import supported  # imports torch, too
 
     return "bf16" if option == AUTO and "bf16" in supported() else "fp32"
 

@@ -105,7 +105,8 @@ def demand_name_alone(protocol: Protocol, flags: Sequence[str]) -> None:
         raise UserError("--task is what the protocol says: name a --protocol of that task (docs/text_models.md)")
     if "--arch" in names or any(word.startswith("-a") for word in flags):
         raise UserError("--arch is the family before the `--`, and the size comes from --layers: give it there alone")
-    if depths := sorted(names & {"--encoder-layers", "--decoder-layers"}):
+    depths = sorted(names & {"--encoder-layers", "--decoder-layers"})
+    if depths:
         raise UserError(f"{depths[0]} is what --layers says, such as --layers 60-12: give it there alone")
 
 

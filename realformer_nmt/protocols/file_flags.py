@@ -79,7 +79,8 @@ def demand_harmless(flags: Mapping[str, Any]) -> None:
 
 def demand_no_part(flags: Mapping[str, Any]) -> None:
     """Raise a ValueError at a flag for a part of the model: reports name a model by its family, which fixes these."""
-    if parts := [name for name in PART_FLAGS if name in flags]:
+    parts = [name for name in PART_FLAGS if name in flags]
+    if parts:
         raise ValueError(
             f"--{parts[0]} is what a family's name stands for: name another family, or give your own a name "
             "(docs/adding.md)"

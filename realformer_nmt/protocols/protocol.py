@@ -28,16 +28,16 @@ class Protocol:
     average_of: Literal["last", "best"]
     train: dict  # flags of fairseq-train, without their dashes
     task: str = TRANSLATION
-    kind: str | None = None  # of its models, where the task has several: bert, etc
-    beam: int | None = None  # of a translation
+    kind: str | None = None  # bert or etc, where the task has several kinds of models
+    beam: int | None = None  # this and lenpen are for translation
     lenpen: float | None = None
     paper: str | None = None
-    families: tuple[str, ...] = ()  # that the paper trained so
+    families: tuple[str, ...] = ()  # trained by the paper with these settings
     epochs: int | None = None
     updates: int | None = None
     max_len_a: float | None = None  # at most a n + b target tokens for n source tokens; else fairseq's limit
     max_len_b: int | None = None
-    precision: Literal["fp32", "bf16", "int8"] | None = None  # of decoding on a CPU
+    precision: Literal["fp32", "bf16", "int8"] | None = None  # for decoding on a CPU
 
     def __post_init__(self) -> None:
         if (self.epochs is None) == (self.updates is None):
@@ -53,7 +53,7 @@ class Protocol:
 
     @property
     def seed(self) -> int:
-        return int(self.train.get("seed", 1))  # else fairseq's
+        return int(self.train.get("seed", 1))  # 1 is fairseq's default
 
     @property
     def averaging(self) -> list[str]:

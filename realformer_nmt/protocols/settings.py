@@ -19,15 +19,22 @@ from realformer_nmt.protocols.command import USER_DIR
 
 GROUPS = ("model", "task", "criterion", "optimizer", "lr_scheduler", "optimization", "dataset", "checkpoint", "common")
 MORE = ("ema", "bmuf", "scoring", "bpe", "tokenizer")
-OF_STEP = ("max_tokens", "batch_size", "update_freq", "max_tokens_valid", "batch_size_valid")
+STEP = ("max_tokens", "batch_size", "update_freq", "max_tokens_valid", "batch_size_valid")
 BEGUN_BY = ("finetune_from_model", "restore_file", "continue_once")  # options that name a checkpoint to begin from
 CARRIED = "carry_embeddings"
-OF_PLACE = ("data", "save_dir", *BEGUN_BY, CARRIED, "user_dir", "plasma_path", "dataset_impl")
-OF_LOG = ("aim_", "log_", "tensorboard_", "wandb_", "azureml_", "no_progress_bar", "eval_bleu_print_samples", "profile")
-OF_MACHINE = ("cpu", "tpu", "fp16", "bf16", "num_workers", "data_buffer_size", "empty_cache_freq", "all_gather_")
-OF_DECODING = ("decoding_precision",)
-KEPT = ("keep_", "no_epoch_checkpoints", "no_last_checkpoints", "no_save", "checkpoint_", "write_checkpoints_")
-LEFT_OUT = (*OF_STEP, *OF_PLACE, *OF_LOG, *OF_MACHINE, *OF_DECODING, *KEPT)
+PATHS = ("data", "save_dir", *BEGUN_BY, CARRIED, "user_dir", "plasma_path", "dataset_impl")
+LOGS = ("aim_", "log_", "tensorboard_", "wandb_", "azureml_", "no_progress_bar", "eval_bleu_print_samples", "profile")
+MACHINE = ("cpu", "tpu", "fp16", "bf16", "num_workers", "data_buffer_size", "empty_cache_freq", "all_gather_")
+DECODING = ("decoding_precision",)
+CHECKPOINTS = ("keep_", "no_epoch_checkpoints", "no_last_checkpoints", "no_save", "checkpoint_", "write_checkpoints_")
+IGNORED = (  # names, or their beginnings
+    *STEP,
+    *PATHS,
+    *LOGS,
+    *MACHINE,
+    *DECODING,
+    *CHECKPOINTS,
+)
 FIRST = "checkpoint_last.pt"
 BEGINNINGS = ("--fi", "--res", "--con")  # --finetune-from-model, --restore-file, --continue-once, however shortened
 
@@ -35,7 +42,9 @@ BEGINNINGS = ("--fi", "--res", "--con")  # --finetune-from-model, --restore-file
 def settings(cfg: Any, ranks: int, precision: str) -> dict[str, Any]:
     """Return the settings by fairseq's names; one that several groups share is there once, where they agree."""
     table: dict[str, Any] = {"precision": precision, "user_dir": user_code(cfg), **step(cfg, ranks)}
-    begun = [*beginnings(cfg), *([CARRIED] if getattr(cfg.model, CARRIED, "") else [])]
+    begun = list(beginnings(cfg))
+    if getattr(cfg.model, CARRIED, ""):
+        begun.append(CARRIED)
     if begun:
         table["begun_by"] = " ".join(begun)  # the hash of what it began from is among the inputs
     for group in (*GROUPS, *MORE):
@@ -54,7 +63,7 @@ def plain(options: Any) -> dict[str, Any]:
 def add(table: dict[str, Any], group: str, name: str, value: Any) -> None:
     if name == "_name":
         table[group] = value
-    elif not name.startswith(LEFT_OUT) and table.setdefault(name, value) != value:
+    elif not name.startswith(IGNORED) and table.setdefault(name, value) != value:
         table[f"{group}.{name}"] = value
 
 

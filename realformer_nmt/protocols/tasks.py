@@ -7,19 +7,19 @@ from typing import Any, NamedTuple
 from realformer_nmt.data_bins.languages import no_pair_in, pair_in, questions_in, sentences_in
 
 SIDES = ("encoder", "decoder")
-OF_TEXTS = ("bert", "etc")
+TEXT_KINDS = ("bert", "etc")
 
 
 class Task(NamedTuple):
     """Properties of a task."""
 
-    kinds: tuple[str, ...]  # of models, what follows the family in --arch; the first is the default
-    sides: tuple[str, ...]  # of a model
-    languages: Callable[[Path], tuple[str, ...]]  # reads those of a data-bin; a text alone has none
+    kinds: tuple[str, ...]  # what follows the family in --arch; the first is the default
+    sides: tuple[str, ...]  # the models have
+    languages: Callable[[Path], tuple[str, ...]]  # reads a data-bin's languages; a text alone has none
     translates: bool = False
-    folders: tuple[str, ...] = ("",)  # of a data-bin
+    folders: tuple[str, ...] = ("",)  # within a data-bin
     always: tuple[str, ...] = ("dict*.txt",)  # files of every folder, whatever the subset
-    endings: tuple[str, ...] = ("idx", "bin")  # of the files of a subset
+    endings: tuple[str, ...] = ("idx", "bin")  # of a subset's files
     loss: str = "nll_loss"  # name in a training's log of the loss per target
 
 
@@ -27,9 +27,9 @@ TRANSLATION = "translation"
 TASKS = {
     TRANSLATION: Task(("",), SIDES, pair_in, translates=True),
     "language_modeling": Task(("lm",), ("decoder",), no_pair_in),
-    "masked_lm": Task(OF_TEXTS, ("encoder",), no_pair_in),
+    "masked_lm": Task(TEXT_KINDS, ("encoder",), no_pair_in),
     "sentence_prediction": Task(
-        OF_TEXTS,
+        TEXT_KINDS,
         ("encoder",),
         sentences_in,
         folders=("input0", "input1", "label"),
@@ -37,7 +37,7 @@ TASKS = {
         loss="loss",  # nll_loss is divided by the number of input tokens
     ),
     "question_answering": Task(
-        OF_TEXTS, ("encoder",), questions_in, always=("dict.txt", "sentencepiece.model"), endings=("json",)
+        TEXT_KINDS, ("encoder",), questions_in, always=("dict.txt", "sentencepiece.model"), endings=("json",)
     ),
     "span_masked_lm": Task(("",), SIDES, no_pair_in),
 }

@@ -20,7 +20,7 @@ class Tracker(NamedTuple):
     package: str
 
 
-TRACKERS = {  # by fairseq's name
+TRACKERS = {  # by fairseq's option
     "tensorboard_logdir": Tracker("--tensorboard", "SummaryWriter", "tensorboard"),
     "wandb_project": Tracker("--wandb-project", "wandb", "wandb"),
     "aim_repo": Tracker("--aim-repo", "get_aim_run", "aim"),
@@ -65,7 +65,7 @@ def demand_installed(cfg: Any) -> None:
 
 
 def demand(tracker: Tracker) -> None:
-    from fairseq.logging import progress_bar  # here: --help needs none of it
+    from fairseq.logging import progress_bar  # slow to import, and not needed for --help
 
     package = tracker.package
     if vars(progress_bar).get(tracker.imported) is None:

@@ -37,11 +37,7 @@ from realformer_nmt.protocols.train import TrainRequest
 
 def run(request: TrainRequest) -> int:
     if request.dry_run:
-        argv = composition.fairseq_train(request)
-        print(command.pasted(["mkdir", "-p", str(request.folder.absolute())]))  # fairseq makes no folder for its log
-        print(command.pasted(argv))
-        prepared = composition.preparation(request)
-        announce(request, composition.load_protocol(request, prepared), prepared)
+        print_command(request)
         return 0
     demand_beginning(request)
     run_folder.check_folder(request.folder)
@@ -76,6 +72,14 @@ def run(request: TrainRequest) -> int:
     return training.run([*machines.launcher(), *argv, *last_update])
 
 
+def print_command(request: TrainRequest) -> None:
+    argv = composition.fairseq_train(request)
+    print(command.pasted(["mkdir", "-p", str(request.folder.absolute())]))  # fairseq makes no folder for its log
+    print(command.pasted(argv))
+    prepared = composition.preparation(request)
+    announce(request, composition.load_protocol(request, prepared), prepared)
+
+
 def demand_beginning(request: TrainRequest) -> None:
     if request.carry_embeddings and not request.begin_with:
         raise UserError(f"--carry-embeddings {request.carry_embeddings} needs --from RUN, whose embeddings they are")
@@ -107,8 +111,10 @@ def stage_of_options(request: TrainRequest, cfg: Any, machines: Machines) -> Sta
 
 
 def demand_states(request: TrainRequest, measured: Iterable[str] = ()) -> None:
-    """Check, before any training, that it leaves the checkpoints to average, that the `measured` subsets can be
-    measured, and that the model to begin with fits."""
+    """Check a training that is not started yet.
+
+    It must leave the checkpoints to average, texts of `measured` subsets must not be too long, and the model to begin with
+    must fit."""
     prepared, machines = composition.preparation(request), composition.find_machines(request)
     protocol = composition.load_protocol(request, prepared)
     cfg = updates.parse(composition.compose(request, protocol, machines, prepared))
