@@ -26,7 +26,8 @@ def seconds() -> float:
         limit = math.nan
     if not SHORTEST <= limit <= LONGEST:
         raise UserError(
-            f"{VARIABLE}={text}: allowed are {SHORTEST:.0f} to {LONGEST:,.0f} seconds, such as {DEFAULT:.0f}; or unset it"
+            f"{VARIABLE}={text}: allowed are {SHORTEST:.0f} to {LONGEST:,.0f} seconds, such as {DEFAULT:.0f}; "
+            "or unset it"
         )
     return limit
 

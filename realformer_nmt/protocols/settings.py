@@ -27,14 +27,8 @@ LOGS = ("aim_", "log_", "tensorboard_", "wandb_", "azureml_", "no_progress_bar",
 MACHINE = ("cpu", "tpu", "fp16", "bf16", "num_workers", "data_buffer_size", "empty_cache_freq", "all_gather_")
 DECODING = ("decoding_precision",)
 CHECKPOINTS = ("keep_", "no_epoch_checkpoints", "no_last_checkpoints", "no_save", "checkpoint_", "write_checkpoints_")
-IGNORED = (  # names, or their beginnings
-    *STEP,
-    *PATHS,
-    *LOGS,
-    *MACHINE,
-    *DECODING,
-    *CHECKPOINTS,
-)
+# Names of options, or their beginnings
+IGNORED = STEP + PATHS + LOGS + MACHINE + DECODING + CHECKPOINTS
 FIRST = "checkpoint_last.pt"
 BEGINNINGS = ("--fi", "--res", "--con")  # --finetune-from-model, --restore-file, --continue-once, however shortened
 

@@ -1,4 +1,4 @@
-"""TensorBoard, W&B and Aim for a training. Without this check fairseq goes on without one that it cannot import."""
+"""TensorBoard, W&B and Aim for a training, checked before, as fairseq silently trains without one that is missing."""
 
 import os
 from collections.abc import Mapping

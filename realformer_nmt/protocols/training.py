@@ -113,8 +113,8 @@ def stage_of_options(request: TrainRequest, cfg: Any, machines: Machines) -> Sta
 def demand_states(request: TrainRequest, measured: Iterable[str] = ()) -> None:
     """Check a training that is not started yet.
 
-    It must leave the checkpoints to average, texts of `measured` subsets must not be too long, and the model to begin with
-    must fit."""
+    It must leave the checkpoints to average, texts of `measured` subsets must not be too long, and the model to begin
+    with must fit."""
     prepared, machines = composition.preparation(request), composition.find_machines(request)
     protocol = composition.load_protocol(request, prepared)
     cfg = updates.parse(composition.compose(request, protocol, machines, prepared))
