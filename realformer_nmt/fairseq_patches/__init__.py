@@ -1,4 +1,4 @@
-"""What is changed in fairseq: apply() is the whole list, and docs/compatibility.md the table of it."""
+"""Changes of fairseq: apply() makes them all, and docs/compatibility.md has a table of them."""
 
 import functools
 
@@ -33,7 +33,7 @@ from realformer_nmt.fairseq_patches import (
 
 @functools.cache
 def apply() -> None:
-    """Once a process: a second call changes nothing."""
+    """Apply all patches, once per process: a second call changes nothing."""
     quiet.quieten_warnings()
     quiet.quieten_root_logger()
     quiet.log_each_line_once()

@@ -9,7 +9,7 @@ from fairseq.tasks.fairseq_task import FairseqTask
 
 
 def autocast_on_a_cpu() -> None:
-    """fairseq autocasts on CUDA alone, which torch leaves out where there is none: --amp --cpu trained in fp32."""
+    """Autocast with --amp on a CPU, too: fairseq autocasts on CUDA alone, so that --amp --cpu would train in fp32."""
     original = FairseqTask.train_step
 
     @functools.wraps(original)
@@ -24,8 +24,9 @@ def autocast_on_a_cpu() -> None:
 
 
 def end_where_no_scale_is_left() -> None:
-    """After gradients that are not finite fairseq asks for a smaller scale of the loss, and failed where there is none
-    (AttributeError); 0 is below any smallest scale, so that the training ends as it does at that one."""
+    """End a training without a loss scale after gradients that are not finite, as one at its smallest scale ends.
+
+    fairseq asks for a smaller scale, and fails with an AttributeError where there is none; 0 is below any smallest."""
     original = AMPOptimizer.next_loss_scale.fget
 
     def next_loss_scale(self: AMPOptimizer) -> float:

@@ -1,4 +1,4 @@
-"""Architectures of ours in fairseq's tables of names."""
+"""The architectures of this package in fairseq's registries."""
 
 import functools
 import sys
@@ -15,7 +15,7 @@ from realformer_nmt.model import presets
 
 
 def explain_clashes() -> None:
-    """microsoft/ResiDual calls its model resi_dual as well, and fairseq takes a name once, whoever comes first."""
+    """Explain a name that two plug-ins register: microsoft/ResiDual also has a resi_dual, and the first gets it."""
     original = models.register_model_architecture
 
     @functools.wraps(original)
@@ -31,19 +31,21 @@ def explain_clashes() -> None:
 
 
 def fill_in_before_hydra() -> None:
-    """add_defaults (dataclass/initialize.py) fills in a model's defaults before an --arch is asked for its own, so that
-    fairseq-hydra-train with `_name: realformer_tiny` would train a model of none of its choices: fill them in first."""
+    """Fill in an architecture's settings before fairseq-hydra-train fills in its model's defaults.
+
+    add_defaults (dataclass/initialize.py) does so first: `_name: realformer_tiny` would train without its settings."""
     original = initialize.add_defaults
 
     @functools.wraps(original)
     def add_defaults(cfg: Any) -> None:
         model = cfg.get("model")
         arch = getattr(model, "_name", None)
-        if preset := presets.find(arch):
+        preset = presets.find(arch)
+        if preset:
             with open_dict(model):
                 presets.filler(preset)(model)
         original(cfg)
 
     for name in ("fairseq.dataclass.initialize", "fairseq_cli.train", "fairseq_cli.hydra_validate"):
-        if name in sys.modules:  # the commands hold the function under names of their own
+        if name in sys.modules:  # these modules import the function by name
             vars(sys.modules[name])["add_defaults"] = add_defaults

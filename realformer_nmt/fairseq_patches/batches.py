@@ -1,4 +1,4 @@
-"""Batches: none is dropped, and those made ahead do not outlive the command."""
+"""Batches: none is dropped, and the thread that prefetches them ends before the command."""
 
 import atexit
 import contextlib
@@ -42,8 +42,8 @@ def end_prefetching_before_exit() -> None:
 def _end_prefetching() -> None:
     for thread in threading.enumerate():
         if isinstance(thread, iterators.BackgroundConsumer):
-            thread._max_len = 0  # it ends after the batch at hand
+            thread._max_len = 0  # it ends after the present batch
             for _ in range(1000):  # ten seconds at most
                 if thread.is_alive():
                     with contextlib.suppress(queue.Empty):
-                        thread._queue.get(timeout=0.01)  # it may be waiting for room
+                        thread._queue.get(timeout=0.01)  # it may be waiting for space in the queue

@@ -1,4 +1,4 @@
-"""--bf16: in training without a TPU and when it is resumed, and in decoding at all."""
+"""--bf16 in training without a TPU, in resumed training, and in decoding."""
 
 import argparse
 import functools
@@ -14,8 +14,8 @@ MASTERS = "fp32_weights"
 
 
 def train_in_bf16_without_tpu() -> None:
-    """--bf16 on the command line turns on --tpu (options.py), and fails for want of torch_xla on every other machine
-    (issue 4696 of facebookresearch/fairseq)."""
+    """Turn --tpu off again unless it was passed: --bf16 turns it on (options.py), and fails without torch_xla (issue
+    4696 of facebookresearch/fairseq)."""
     original = options.parse_args_and_arch
 
     @functools.wraps(original)
@@ -32,7 +32,7 @@ def train_in_bf16_without_tpu() -> None:
 
 
 def decode_in_bf16() -> None:
-    """fairseq-generate and fairseq-interactive cast for --fp16 and not for --bf16: they would decode in fp32."""
+    """Cast models for --bf16: fairseq-generate and -interactive cast for --fp16 alone, and would decode in fp32."""
     original = BaseFairseqModel.prepare_for_inference_
 
     @functools.wraps(original)
@@ -45,7 +45,7 @@ def decode_in_bf16() -> None:
 
 
 def resume_with_the_fp32_weights() -> None:
-    """--bf16 and --fp16 update weights in fp32 that no checkpoint holds: a resumed run began with their rounding."""
+    """Save the fp32 weights that --bf16 and --fp16 update: without them a resumed run begins with rounded ones."""
     save, load = FP16Optimizer.state_dict, FP16Optimizer.load_state_dict
 
     @functools.wraps(save)
@@ -64,6 +64,6 @@ def resume_with_the_fp32_weights() -> None:
 
 
 def masters(optimizer: FP16Optimizer) -> list[Tensor]:
-    """One a weight, or one a device."""
-    kept = optimizer.fp32_params
-    return list(kept.values()) if isinstance(kept, dict) else kept
+    """Return the fp32 weights: one tensor per weight, or one per device."""
+    weights = optimizer.fp32_params
+    return list(weights.values()) if isinstance(weights, dict) else weights

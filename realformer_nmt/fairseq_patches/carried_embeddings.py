@@ -1,4 +1,4 @@
-"""--finetune-from-model with --carry-embeddings: a model trained on in another vocabulary."""
+"""--finetune-from-model with --carry-embeddings: finetuning a model on data of another vocabulary."""
 
 import functools
 import logging
@@ -23,12 +23,12 @@ logger = logging.getLogger(__name__)
 
 
 def carry_embeddings() -> None:
-    """fairseq loads weights of the same shapes alone: here a row of an embedding follows its piece."""
+    """Load embeddings row by row, each for its subword: fairseq alone loads only weights of the same shapes."""
     original = Trainer.load_checkpoint
 
     @functools.wraps(original)
     def load_checkpoint(self: Any, filename: str, *args: Any, **kwargs: Any) -> Any:
-        folder = asked(self)
+        folder = source_data(self)
         if folder is None or filename != self.cfg.checkpoint.finetune_from_model:
             return original(self, filename, *args, **kwargs)
         rows = rows_of(Path(filename), folder, self.task)
@@ -37,18 +37,19 @@ def carry_embeddings() -> None:
         def load_state_dict(weights: Any, **options: Any) -> Any:
             return load(carry(weights, self.model.state_dict(), rows), **options)
 
-        self.model.load_state_dict = load_state_dict  # of this one model, while it is loaded
+        self.model.load_state_dict = load_state_dict  # of this model alone, until it is loaded
         try:
             loaded = original(self, filename, *args, **kwargs)
         finally:
             del self.model.load_state_dict
-        logger.info("embeddings carried over from %s: %s", filename, told(rows))
+        logger.info("embeddings carried over from %s: %s", filename, describe_rows(rows))
         return loaded
 
     Trainer.load_checkpoint = load_checkpoint
 
 
-def asked(trainer: Any) -> Path | None:
+def source_data(trainer: Any) -> Path | None:
+    """Return the data-bin that --carry-embeddings names."""
     folder = getattr(trainer.cfg.model, OPTION, "")
     if not folder:
         return None
@@ -62,25 +63,26 @@ def asked(trainer: Any) -> Path | None:
 
 def demand_beginning(cfg: Any) -> None:
     if not cfg.checkpoint.finetune_from_model:
-        told = f"--carry-embeddings {getattr(cfg.model, OPTION)} needs --finetune-from-model FILE"
-        raise UserError(f"{told}, whose embeddings they are")
+        folder = getattr(cfg.model, OPTION)
+        raise UserError(f"--carry-embeddings {folder} needs --finetune-from-model FILE, whose embeddings they are")
 
 
 def rows_of(checkpoint: Path, folder: Path, task: Any) -> dict[str, Rows]:
-    """By side. `folder` holds the dictionaries that the checkpoint was trained with."""
-    loaded, now = reading.load(checkpoint, integrity.ENTRIES), trained_corpus.words(task)
+    """Return the rows to carry over, by side; `folder` has the dictionaries that the checkpoint was trained with."""
+    loaded = reading.load(checkpoint, integrity.ENTRIES)
+    dictionaries = trained_corpus.words(task)
     state = loaded.get("task_state")
     languages = trained_corpus.entry(state, "languages", list) or [task.cfg.source_lang, task.cfg.target_lang]
     demand_languages(checkpoint, languages)
     files = [folder / f"dict.{language}.txt" for language in languages]
-    before = {side: dictionary(file) for side, file in zip(now, files, strict=True)}
-    trained_corpus.demand_same(before, folder, state)
-    demand_rows(checkpoint, trained_corpus.entry(loaded, "model", dict), folder, before)
-    return {side: common(before[side], words) for side, words in now.items()}
+    previous = {side: dictionary(file) for side, file in zip(dictionaries, files, strict=True)}
+    trained_corpus.demand_same(previous, folder, state)
+    demand_rows(checkpoint, trained_corpus.entry(loaded, "model", dict), folder, previous)
+    return {side: common(previous[side], words) for side, words in dictionaries.items()}
 
 
 def demand_rows(checkpoint: Path, weights: Mapping[str, Any], folder: Path, words: Mapping[str, Dictionary]) -> None:
-    """Not every checkpoint tells its dictionaries; how long they were its tables do."""
+    """Check the dictionaries' lengths by the tables of embeddings, as not every checkpoint records its dictionaries."""
     for name, side in TABLES.items():
         table = weights.get(name)
         if isinstance(table, Tensor) and table.dim() and len(table) != len(words[side]):
@@ -91,7 +93,7 @@ def demand_rows(checkpoint: Path, weights: Mapping[str, Any], folder: Path, word
 
 
 def demand_languages(checkpoint: Path, languages: Sequence[object]) -> None:
-    """They become names of files."""
+    """Check a checkpoint's languages, which become names of files."""
     if len(languages) != 2:
         raise UserError(f"{checkpoint} is of {len(languages)} languages; give one that was trained on a pair")
     for language in languages:
@@ -101,5 +103,5 @@ def demand_languages(checkpoint: Path, languages: Sequence[object]) -> None:
             raise UserError(f"{checkpoint}: {error}") from error
 
 
-def told(rows: Mapping[str, Rows]) -> str:
-    return ", ".join(f"{found} {side} pieces" for side, found in rows.items())
+def describe_rows(rows: Mapping[str, Rows]) -> str:
+    return ", ".join(f"{each} {side} pieces" for side, each in rows.items())

@@ -1,5 +1,5 @@
-"""How checkpoints are written, and which one a training goes on from: whoever pulls the plug loses no more than
-what was trained since the last one."""
+"""How checkpoints are written, and which one a training resumes from: a power cut loses no more than the updates since
+the last one."""
 
 import functools
 import logging
@@ -18,14 +18,16 @@ from realformer_nmt.checkpoints import integrity, reading
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
 
-LAST = "checkpoint_last.pt"  # where fairseq goes on from unless --restore-file says otherwise
+LAST = "checkpoint_last.pt"  # from which fairseq resumes, unless --restore-file names another
 logger = logging.getLogger(__name__)
 
 
 def save_at_one_blow() -> None:
-    """torch_persistent_save renames a file that may not have reached the disk, and leaves NAME.tmp where the disk is
-    full. Before it fails it tries twice more, into the same stream: if room came meanwhile, what follows the torn first
-    try is renamed (checkpoint_utils.py)."""
+    """Write each checkpoint atomically.
+
+    torch_persistent_save renames a file that may not have reached the disk, and leaves NAME.tmp where the disk is full.
+    It tries three times, into the same stream: if space becomes free meanwhile, it renames a file that begins with the
+    incomplete first try (checkpoint_utils.py)."""
     original = checkpoint_utils.torch_persistent_save
 
     @functools.wraps(original)
@@ -40,8 +42,10 @@ def save_at_one_blow() -> None:
 
 
 def copy_at_one_blow() -> None:
-    """checkpoint_last.pt and checkpoint_best.pt are copied over the ones of before, byte by byte (file_io.py): a run
-    killed meanwhile has no checkpoint under the name that it would go on from."""
+    """Copy checkpoints atomically.
+
+    fairseq copies checkpoint_last.pt and checkpoint_best.pt over the previous ones, byte by byte (file_io.py): a run
+    killed meanwhile has no complete checkpoint under the name that it would resume from."""
     original = PathManager.copy
 
     @functools.wraps(original)
@@ -57,8 +61,9 @@ def copy_at_one_blow() -> None:
 
 
 def miss_a_folder_that_is_gone() -> None:
-    """save_checkpoint makes --save-dir anew where it has vanished: below the mount point of a disk that is gone, say.
-    The training began by making it, so that it must be there."""
+    """Refuse to save where --save-dir has disappeared, which the training created when it began.
+
+    save_checkpoint would create it again: below the mount point of a disk that is no longer there, for example."""
     original = checkpoint_utils.save_checkpoint
 
     @functools.wraps(original)
@@ -74,8 +79,10 @@ def miss_a_folder_that_is_gone() -> None:
 
 
 def choose_checkpoint(trainer: Trainer, filename: str) -> str:
-    """Rank 0 looks, as it is the one to load; all ranks then speak of the same file. Parts of a checkpoint, with a
-    suffix, are each rank's own; TPUs cannot be told."""
+    """Return the checkpoint to resume from, on all ranks the one that rank 0 finds, as it is rank 0 that loads it.
+
+    With a suffix each rank has a part of the checkpoint and chooses alone; so it does on TPUs, which cannot broadcast.
+    """
     answer: str | None = None
     alone = trainer.data_parallel_world_size == 1 or bool(trainer.checkpoint_suffix) or trainer.tpu
     if trainer.data_parallel_rank == 0 or alone:
@@ -87,28 +94,29 @@ def choose_checkpoint(trainer: Trainer, filename: str) -> str:
     return answer or filename
 
 
-def instead_of(path: Path, others_will_do: bool) -> Path:
-    if PathManager.path_requires_pathmanager(str(path)) or (others_will_do and not os.path.lexists(path)):
-        return path  # from elsewhere, or the start of a training
-    if path.name != LAST or not others_will_do:
-        whole(path)
+def instead_of(path: Path, replaceable: bool) -> Path:
+    """Return a checkpoint, or the newest complete one of its folder where it is damaged and `replaceable`."""
+    if PathManager.path_requires_pathmanager(str(path)) or (replaceable and not os.path.lexists(path)):
+        return path  # of a remote file system, or not yet there: the start of a training
+    if path.name != LAST or not replaceable:
+        check_complete(path)
         return path
     if path.is_file() and not integrity.is_cut(path):
         return path
-    found = sorted(path.parent.glob("checkpoint*.pt"))
-    newest = integrity.newest(found)
+    checkpoints = sorted(path.parent.glob("checkpoint*.pt"))
+    newest = integrity.newest(checkpoints)
     if newest is None:
-        listed = "; ".join(integrity.describe(file) for file in found)
+        listed = "; ".join(integrity.describe(file) for file in checkpoints)
         raise UserError(
             f"{path} was cut off or damaged, and no checkpoint beside it is whole to go on from: {listed}. Bring one "
             "back, or remove them to train from the start"
         )
-    told = integrity.describe(newest)
-    logger.warning("%s was cut off or damaged: going on from %s, the newest whole one", path, told)
+    description = integrity.describe(newest)
+    logger.warning("%s was cut off or damaged: going on from %s, the newest whole one", path, description)
     return newest
 
 
-def whole(path: Path) -> None:
+def check_complete(path: Path) -> None:
     reading.regular(path)
     damage = reading.damage(path)
     if damage is not None:
@@ -116,29 +124,29 @@ def whole(path: Path) -> None:
 
 
 def refuse_options_that_name_no_file() -> None:
-    """Where --restore-file or --finetune-from-model is a folder, a FIFO or empty, fairseq trains from the start without
-    a word (trainer.py)."""
+    """Refuse a folder, a FIFO or nothing as --restore-file or --finetune-from-model: fairseq silently trains from the
+    start (trainer.py)."""
     original = checkpoint_utils.load_checkpoint
 
     @functools.wraps(original)
-    def load_checkpoint(cfg: typing.Any, trainer: Trainer, **passed_on: typing.Any) -> typing.Any:
+    def load_checkpoint(cfg: typing.Any, trainer: Trainer, **options: typing.Any) -> typing.Any:
         if cfg.restore_file != LAST and not trainer.checkpoint_suffix:
             demand_file("--restore-file", cfg.restore_file)
         if cfg.finetune_from_model is not None and not Path(cfg.save_dir, LAST).is_file():
             demand_file("--finetune-from-model", cfg.finetune_from_model)
-        return original(cfg, trainer, **passed_on)
+        return original(cfg, trainer, **options)
 
     checkpoint_utils.load_checkpoint = load_checkpoint
 
 
-def demand_file(option: str, given: str) -> None:
-    if PathManager.path_requires_pathmanager(given):
+def demand_file(option: str, path: str) -> None:
+    if PathManager.path_requires_pathmanager(path):
         return
-    if not given:
+    if not path:
         raise UserError(
             f"{option} '' names no file; give a checkpoint, or leave the option out to train from the start"
         )
     try:
-        reading.regular(Path(given))
+        reading.regular(Path(path))
     except UserError as error:
         raise UserError(f"{option} {error}, or leave the option out to train from the start") from error

@@ -1,4 +1,4 @@
-"""Every file of a data-bin is checked before fairseq reads it, whatever the task or the command."""
+"""Checks of every file of a data-bin before fairseq reads it, whatever the task or the command."""
 
 import functools
 from pathlib import Path
@@ -18,23 +18,25 @@ from realformer_nmt.data_bins.targets import demand_as_many, demand_classes, dem
 
 
 def check_languages() -> None:
-    """Those of options, of a checkpoint's options, and of files."""
+    """Check languages wherever they come from: options, a checkpoint's options, names of files."""
     original = tasks.setup_task
 
     @functools.wraps(original)
     def setup_task(cfg: Any, **kwargs: Any) -> Any:
-        held: Any = OmegaConf.to_container(cfg) if isinstance(cfg, DictConfig) else vars(cfg)
-        demand_plain(held)
-        given = {name: held[name] for name in ("source_lang", "target_lang") if held.get(name) is not None}
-        for name, language in given.items():
+        options: Any = OmegaConf.to_container(cfg) if isinstance(cfg, DictConfig) else vars(cfg)
+        demand_plain(options)
+        names = ("source_lang", "target_lang")
+        languages = {name: options[name] for name in names if options.get(name) is not None}
+        for name, language in languages.items():
             try:
                 demand_language(language)
             except ValueError as error:
                 raise UserError(f"--{name.replace('_', '-')}: {error}") from error
         task = original(cfg, **kwargs)
-        for name, language in given.items():
-            if (found := getattr(task.cfg, name, language)) != language:  # one alone is passed over
-                raise UserError(f"--{name.replace('_', '-')} {language}: the data-bin has {found} there; give its own")
+        for name, language in languages.items():
+            actual = getattr(task.cfg, name, language)
+            if actual != language:  # fairseq ignores one language without the other
+                raise UserError(f"--{name.replace('_', '-')} {language}: the data-bin has {actual} there; give its own")
         return task
 
     tasks.setup_task = setup_task
@@ -59,8 +61,8 @@ def check_datasets() -> None:
 
     @functools.wraps(original)
     def make_dataset(path: str, impl: str, fix_lua_indexing: bool = False, dictionary: Any = None) -> Any:
-        found = demand_whole(Path(path), impl, dictionary)
-        return original(path, FORMAT, fix_lua_indexing, dictionary) if found else None
+        exists = demand_whole(Path(path), impl, dictionary)
+        return original(path, FORMAT, fix_lua_indexing, dictionary) if exists else None
 
     indexed_dataset.make_dataset = make_dataset
     indexed_dataset.infer_dataset_impl = lambda _: FORMAT
@@ -68,7 +70,7 @@ def check_datasets() -> None:
 
 
 def check_targets() -> None:
-    """Before the first update, not where the first wrong one is met. Numbers to learn are a text that is read whole."""
+    """Check all targets of a task on sentences before the first update, not when the first wrong one is met."""
     original = SentencePredictionTask.load_dataset
 
     @functools.wraps(original)
@@ -77,11 +79,11 @@ def check_targets() -> None:
         for inner in ("input1", "label"):
             demand_as_many(data, split, inner)
         if self.cfg.regression_target:
-            demand_numbers(data, split, classes)
-        found = original(self, split, *args, **kwargs)
+            demand_numbers(data, split, classes)  # a text file, which fairseq reads as a whole
+        dataset = original(self, split, *args, **kwargs)
         if not self.cfg.regression_target:
             demand_classes(data, split, self.label_dictionary.nspecial, classes)
-        return found
+        return dataset
 
     SentencePredictionTask.load_dataset = load_dataset
 

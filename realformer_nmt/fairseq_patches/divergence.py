@@ -1,8 +1,7 @@
-"""What a training that diverges leaves behind: checkpoints/divergence.json, beside the last good checkpoint.
+"""The record of a training that diverged: checkpoints/divergence.json, beside the last good checkpoint.
 
-fairseq ends such a run with a FloatingPointError (gradients that are no numbers, a loss scale at its floor) and says
-no more of it. The note says at which update, on which sentences, with which loss and which gradient norm in every
-layer.
+fairseq ends such a run with a FloatingPointError (gradients that are no numbers, a loss scale at its minimum) and no
+details. The record has the update, its sentences, their loss, and the gradient norm of every layer.
 """
 
 import functools
@@ -25,52 +24,56 @@ LAYER = re.compile(r".*?\.layers\.\d+|\w+\.\w+")
 
 
 def note_divergence() -> None:
-    """fairseq runs the batch again to find the first tensor that is no number (nan_detector.py). On torch >= 2.0 its
-    hooks meet the encoder's dictionary of lists, and a StopIteration ends the run in place of the error."""
+    """Write a record of a divergence, and end the training by the error that reports it.
+
+    fairseq runs the batch again to find the first tensor that is no number (nan_detector.py). On torch >= 2.0 its hooks
+    meet the encoder's dictionary of lists, and a StopIteration ends the run in place of that error."""
     original = Trainer.train_step
 
     @functools.wraps(original)
     def train_step(self: Trainer, samples: list[Any], raise_oom: bool = False) -> Any:
         try:
             return original(self, samples, raise_oom)
-        except (FloatingPointError, StopIteration) as found:
-            error = found if isinstance(found, FloatingPointError) else found.__context__
+        except (FloatingPointError, StopIteration) as raised:
+            error = raised if isinstance(raised, FloatingPointError) else raised.__context__
             if not isinstance(error, FloatingPointError):
                 raise
             try:
-                leave_note(self, samples, error)
-            except UserError as refused:  # of the disk; what ends the training is the other one
+                write_record(self, samples, error)
+            except UserError as refused:  # the disk is full, say; the training still ends by the divergence
                 logger.warning("the divergence is not noted: %s", refused)
             raise error from None
 
     Trainer.train_step = train_step
 
 
-def leave_note(trainer: Trainer, samples: list[Any], error: FloatingPointError) -> None:
-    """Each rank has batches of its own, any of which may be the one."""
+def write_record(trainer: Trainer, samples: list[Any], error: FloatingPointError) -> None:
+    """Write this rank's record: each rank has other batches, and any of them may be the cause."""
     rank = trainer.data_parallel_rank
     path = Path(trainer.cfg.checkpoint.save_dir, f"divergence.rank{rank}.json" if rank else FILE)
-    note = {**describe(trainer, samples, error), "rank": rank, "ranks": trainer.data_parallel_world_size}
-    sealed.write(path, note)
+    record = {**describe(trainer, samples, error), "rank": rank, "ranks": trainer.data_parallel_world_size}
+    sealed.write(path, record)
 
 
 def describe(trainer: Trainer, samples: list[Any], error: FloatingPointError) -> dict[str, Any]:
     batches = [batch for batch in samples if batch]
-    found = [retried(trainer, batch) for batch in batches]
-    layers = {layer: sum(squares[layer] for _, squares in found) for layer in (found[0][1] if found else ())}
+    results = [loss_and_gradients(trainer, batch) for batch in batches]
+    names = results[0][1] if results else ()
+    layers = {layer: sum(squares[layer] for _, squares in results) for layer in names}
     return {
         "update": trainer.get_num_updates(),
         "error": str(error).splitlines()[0],
-        "loss": [encode(loss) for loss, _ in found],
+        "loss": [encode(loss) for loss, _ in results],
         "loss_scale": getattr(getattr(trainer.optimizer, "scaler", None), "loss_scale", None),
         "gradient_norms": {layer: encode(math.sqrt(square)) for layer, square in layers.items()},
         "sentences": [sorted(batch["id"].tolist()) for batch in batches],
     }
 
 
-def retried(trainer: Trainer, batch: dict[str, Any]) -> tuple[float, dict[str, float]]:
-    """The loss in bits a token, and the squared gradient norm of each layer, of one rank's batch: autograd.grad stays
-    clear of what other ranks would have to take part in."""
+def loss_and_gradients(trainer: Trainer, batch: dict[str, Any]) -> tuple[float, dict[str, float]]:
+    """Return a batch's loss in bits per token, and the squared gradient norm of each layer.
+
+    autograd.grad runs no collective operation, in which the other ranks would have to take part."""
     model = trainer.get_model()
     prepared, _ = trainer._prepare_sample(batch)
     loss, size, _ = trainer.criterion(model, prepared)
@@ -85,5 +88,5 @@ def retried(trainer: Trainer, batch: dict[str, Any]) -> tuple[float, dict[str, f
 
 
 def encode(number: float) -> float | str:
-    """JSON has no NaN."""
+    """Return a number as JSON can have it: NaN and infinities as text."""
     return number if math.isfinite(number) else str(number)

@@ -12,7 +12,7 @@ State = dict[str, typing.Any]
 
 
 def note_the_ranks() -> None:
-    """A checkpoint says how many batches each rank has had of the epoch, and not how many ranks there were."""
+    """Record the number of ranks: a checkpoint only says how many batches each rank has had of the epoch."""
     original = EpochBatchIterator.state_dict
 
     @functools.wraps(original)
@@ -23,22 +23,24 @@ def note_the_ranks() -> None:
 
 
 def find_the_place_on_other_ranks() -> None:
-    """On half as many ranks fairseq goes back to the quarter of an epoch whose middle it had reached; on twice as many
-    it leaves batches out, or finds no more of them and fails."""
+    """Resume within an epoch where the run stopped, on any number of ranks.
+
+    Stopped in the middle of an epoch, fairseq goes on at its first quarter on half as many ranks; on twice as many it
+    leaves batches out, or has none left and fails."""
     original = EpochBatchIterator.load_state_dict
 
     @functools.wraps(original)
     def load_state_dict(self: EpochBatchIterator, state: State) -> None:
-        original(self, {**state, "iterations_in_epoch": place(state, self.num_shards)})
+        original(self, {**state, "iterations_in_epoch": batches_per_rank(state, self.num_shards)})
 
     EpochBatchIterator.load_state_dict = load_state_dict
 
 
-def place(state: State, ranks: int) -> int:
-    """Batches that each of so many ranks has had: all together as many as before, or as few less as it takes."""
-    had, before = state.get("iterations_in_epoch", 0), state.get(RANKS, ranks)
-    if before == ranks:
-        return int(had)
-    place, again = divmod(had * before, ranks)
-    logger.info("the checkpoint is of %d ranks, this run of %d: %d batches are seen again", before, ranks, again)
-    return int(place)
+def batches_per_rank(state: State, ranks: int) -> int:
+    """Return the batches of the epoch that each of `ranks` has had; a remainder is seen again."""
+    batches, previous = state.get("iterations_in_epoch", 0), state.get(RANKS, ranks)
+    if previous == ranks:
+        return int(batches)
+    share, again = divmod(batches * previous, ranks)
+    logger.info("the checkpoint is of %d ranks, this run of %d: %d batches are seen again", previous, ranks, again)
+    return int(share)

@@ -1,4 +1,4 @@
-"""A training that has had all its updates gets no more, however often its command is started again."""
+"""The end at --max-update, also where the command of a complete training is started again."""
 
 import functools
 import logging
@@ -11,8 +11,8 @@ logger = logging.getLogger(__name__)
 
 
 def train_no_further() -> None:
-    """fairseq looks at --max-update only after a further update (train in fairseq_cli/train.py)."""
-    for module in (sys.modules.get(COMMAND), sys.modules.get("__main__")):  # the latter by python -m
+    """Check --max-update before the first update: fairseq checks it only after one (train in fairseq_cli/train.py)."""
+    for module in (sys.modules.get(COMMAND), sys.modules.get("__main__")):  # the latter where python -m runs it
         if getattr(getattr(module, "__spec__", None), "name", None) == COMMAND:
             vars(module)["train"] = ending(vars(module)["train"])
 
@@ -24,6 +24,6 @@ def ending(original: Any) -> Any:
         if number < limit:
             return original(cfg, trainer, task, epoch_itr)
         logger.info("nothing is left to train: %s updates of %s", number, limit)
-        return [None], True  # losses, and that it ends
+        return [None], True  # validation losses; whether to stop
 
     return train

@@ -1,4 +1,4 @@
-"""How fairseq's commands end by an error, theirs or ours: with one line, as `realformer-nmt` does."""
+"""Errors of fairseq's commands in one line, as those of `realformer-nmt`."""
 
 import logging
 import os
@@ -16,21 +16,22 @@ COMMANDS = ("preprocess", "train", "generate", "interactive", "validate", "eval_
 
 
 def command() -> str | None:
-    """Which of fairseq's commands this process is, as script (fairseq-train) or as module (fairseq_cli/train.py)."""
+    """Return the command of fairseq that this process runs, script (fairseq-train) or module (fairseq_cli/train.py)."""
     program = Path(sys.argv[0])
     name = program.stem.removeprefix("fairseq-").replace("-", "_")
-    ours = program.name.startswith("fairseq-") or program.parent.name == "fairseq_cli"
-    return f"fairseq-{name.replace('_', '-')}" if ours and name in COMMANDS else None
+    of_fairseq = program.name.startswith("fairseq-") or program.parent.name == "fairseq_cli"
+    return f"fairseq-{name.replace('_', '-')}" if of_fairseq and name in COMMANDS else None
 
 
 def end_with_one_line() -> None:
-    """Where this process is one of fairseq's commands."""
-    if program := command():
+    """Shorten errors where this process runs one of fairseq's commands."""
+    program = command()
+    if program:
         shorten(program)
 
 
 def shorten(program: str) -> None:
-    """Python's status for an error stays 1. LOGLEVEL=DEBUG, fairseq's own switch, shows the traceback."""
+    """Print errors in one line. The exit status stays 1; LOGLEVEL=DEBUG, fairseq's own switch, shows the traceback."""
     standard_streams.make_usable()
     if debugging():
         return
@@ -39,12 +40,13 @@ def shorten(program: str) -> None:
         if issubclass(kind, KeyboardInterrupt):
             standard_streams.say(f"{program}: interrupted")
         else:
-            words = printable(foreign_errors.words(error))
-            standard_streams.say(f"{program}: {words} (LOGLEVEL=DEBUG shows the traceback)")
+            message = printable(foreign_errors.words(error))
+            standard_streams.say(f"{program}: {message} (LOGLEVEL=DEBUG shows the traceback)")
 
     sys.excepthook = one_line
-    logging.raiseExceptions = False  # where the reader of the log has left, the training goes on
-    logging.getLogger("fairseq.dataclass.utils").setLevel(logging.CRITICAL)  # all options, before it raises
+    logging.raiseExceptions = False  # where the reader of the log has ended, the training goes on
+    # fairseq.dataclass.utils logs all options before it raises
+    logging.getLogger("fairseq.dataclass.utils").setLevel(logging.CRITICAL)
     if HydraConfig.initialized():
         leave_errors_to_python()
 
@@ -54,7 +56,7 @@ def debugging() -> bool:
 
 
 def leave_errors_to_python() -> None:
-    """hydra prints a traceback of its own and the overrides before it."""
+    """Raise errors of hydra's jobs as they are: hydra would print a traceback of its own, and the overrides."""
     os.environ["HYDRA_FULL_ERROR"] = "1"
 
     def result(self: hydra_runs.JobReturn) -> object:

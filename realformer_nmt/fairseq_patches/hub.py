@@ -1,4 +1,4 @@
-"""from_pretrained (fairseq's hub_utils.py, file_utils.py), which models of both offer."""
+"""from_pretrained (fairseq's hub_utils.py, file_utils.py), of fairseq's models and of this package's."""
 
 import functools
 import tarfile
@@ -13,7 +13,7 @@ from realformer_nmt.common.errors import UserError
 
 
 class _WithinFolder(tarfile.TarFile):
-    """An archive of plain files and folders below the one that it is unpacked into."""
+    """Archive of plain files and folders that stay below the folder that it is unpacked into."""
 
     def getmembers(self) -> list[tarfile.TarInfo]:
         members = super().getmembers()
@@ -28,7 +28,7 @@ class _WithinFolder(tarfile.TarFile):
 
 
 class _Tarfile(types.ModuleType):
-    """tarfile for the module that unpacks models."""
+    """Stand-in for tarfile in the module that unpacks models."""
 
     open = _WithinFolder.open
 
@@ -37,15 +37,16 @@ class _Tarfile(types.ModuleType):
 
 
 def unpack_within_a_folder() -> None:
-    """An archive's members are unpacked wherever their names or links lead; their names are asked for first
-    (file_utils.py)."""
+    """Refuse archives with members that lead elsewhere: fairseq unpacks them wherever names and links lead
+    (file_utils.py, which reads the names first)."""
     file_utils.tarfile = _Tarfile("tarfile")
 
 
 def ask_for_the_files_of_a_bpe() -> None:
-    """A checkpoint's settings name the files, and addresses, of its BPE, which were then opened and fetched. Only its
-    name is taken from there (checkpoints/configuration.py); the caller gives the file, or it stands in the model's
-    folder."""
+    """Ask the caller for the files of a BPE, unless they lie in the model's folder.
+
+    fairseq opens or downloads whatever the checkpoint names. Here only the BPE's name is read from the checkpoint
+    (checkpoints/configuration.py)."""
     original = hub_utils.from_pretrained
 
     @functools.wraps(original)

@@ -1,7 +1,7 @@
-"""fairseq takes some options for Python and evaluates them, those that stand in a checkpoint from elsewhere too.
+"""Options that fairseq evaluates as Python, even those of a checkpoint from elsewhere, read as plain values.
 
-Such as convolutions, "[(512, 3)] * 9 + [(1024, 3)] * 4", and Adam's betas. Here they are numbers, words, lists and
-the sums and multiples of them; nothing is called, looked up or imported.
+They are convolutions, "[(512, 3)] * 9 + [(1024, 3)] * 4", Adam's betas and others. Here they are numbers, words, lists
+and sums and multiples of these; nothing is called, looked up or imported.
 """
 
 import ast
@@ -17,42 +17,54 @@ OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
 }
-LONGEST = 10_000  # characters, and what a product may be
+LONGEST = 10_000  # characters of a text, and items of a product
 
-
-# The modules that call eval on what a user or a checkpoint says; those of fairseq's commands are loaded with them
+# The modules that call eval on a user's or a checkpoint's text; each is changed where it has been imported
 EVALUATING = (
-    *("criterions.ctc", "data.audio.raw_audio_dataset", "data.codedataset", "utils"),
-    *("optim.adam", "optim.cpu_adam", "optim.adamax", "optim.adafactor", "optim.fused_lamb"),
-    *("models.fconv", "models.fconv_lm", "models.fconv_self_att", "models.lightconv_lm", "models.transformer_lm"),
-    *("models.hubert.hubert", "models.wav2vec.wav2vec", "models.wav2vec.wav2vec2"),
+    "criterions.ctc",
+    "data.audio.raw_audio_dataset",
+    "data.codedataset",
+    "models.fconv",
+    "models.fconv_lm",
+    "models.fconv_self_att",
+    "models.hubert.hubert",
+    "models.lightconv_lm",
     "models.speech_to_text.s2t_wav_transformer",
+    "models.transformer_lm",
+    "models.wav2vec.wav2vec",
+    "models.wav2vec.wav2vec2",
+    "optim.adafactor",
+    "optim.adam",
+    "optim.adamax",
+    "optim.cpu_adam",
+    "optim.fused_lamb",
+    "utils",
 )
 COMMANDS = ("fairseq_cli.validate", "fairseq_cli.eval_lm")
 
 
 def evaluate_plain_values_alone() -> None:
-    """Adam's betas, convolutions, --model-overrides: fairseq evaluates them as Python."""
+    """Replace eval in the modules of fairseq that evaluate Adam's betas, convolutions and --model-overrides."""
     for name in (*(f"fairseq.{module}" for module in EVALUATING), *COMMANDS):
         if name in sys.modules:
             vars(sys.modules[name])["eval"] = evaluate
 
 
-def evaluate(written: str) -> Any:
+def evaluate(text: str) -> Any:
     try:
-        if len(written) > LONGEST:
+        if len(text) > LONGEST:
             raise ValueError("it is too long")
-        return _value(ast.parse(written.strip(), mode="eval").body)
+        return _value(ast.parse(text.strip(), mode="eval").body)
     except (SyntaxError, TypeError, ValueError, RecursionError, MemoryError) as error:
-        raise OptionError(f"{written[:80]!r} is no plain value ({error}): allowed are numbers, words, lists") from error
+        raise OptionError(f"{text[:80]!r} is no plain value ({error}): allowed are numbers, words, lists") from error
 
 
 def _value(node: ast.expr) -> Any:
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
-        left, right = _value(node.left), _value(node.right)
-        if isinstance(node.op, ast.Mult) and _size(left) * _size(right) > LONGEST:
+        first, second = _value(node.left), _value(node.right)
+        if isinstance(node.op, ast.Mult) and _size(first) * _size(second) > LONGEST:
             raise ValueError("it becomes too large")
-        return OPERATIONS[type(node.op)](left, right)
+        return OPERATIONS[type(node.op)](first, second)
     if isinstance(node, ast.List | ast.Tuple):
         items = [_value(item) for item in node.elts]
         return items if isinstance(node, ast.List) else tuple(items)
@@ -60,5 +72,5 @@ def _value(node: ast.expr) -> Any:
 
 
 def _size(value: Any) -> float:
-    """A list of a thousand times a thousand is a million."""
+    """Return the factor by which a value enlarges a product: the length of a list or text, the size of a number."""
     return len(value) if isinstance(value, list | tuple | str | bytes) else abs(value)

@@ -8,8 +8,10 @@ from fairseq.models.ema.ema import EMA
 
 
 def copy_what_is_no_average() -> None:
-    """EMA averages every entry of the state dict: it fails on whole numbers and flags, and would blend what a model
-    writes once, such as a profile, with what stood there before. Modules name such buffers in `written_once`."""
+    """Copy the entries of the state dict that are no average.
+
+    EMA averages all: it fails on integers and flags, and would blend a buffer that a model writes once, such as a
+    profile, with its value before. Modules name such buffers in `written_once`."""
     original = EMA.__init__
 
     @functools.wraps(original)
@@ -22,7 +24,7 @@ def copy_what_is_no_average() -> None:
 
 
 def copied(model: torch.nn.Module) -> set[str]:
-    """Entries of the state dict that the average takes over as they are."""
+    """Return the names of the entries that the average copies."""
     written_once = {
         f"{path}.{name}".lstrip(".")
         for path, module in model.named_modules()
@@ -36,8 +38,10 @@ def _averages(entry: typing.Any) -> bool:
 
 
 def average_tied_weights_once() -> None:
-    """A weight of two names, as --share-all-embeddings makes, is one tensor in both models: EMA averages it once a
-    name, that is with ema_decay squared or cubed."""
+    """Average a weight of several names once.
+
+    With --share-all-embeddings it is one tensor in both models, which EMA averages once per name, so that the decay is
+    ema_decay squared or cubed."""
     original = EMA._step_internal
 
     @functools.wraps(original)
@@ -48,7 +52,7 @@ def average_tied_weights_once() -> None:
 
 
 class _OneNameEach:
-    """A model whose state dict names each tensor once, by its first name."""
+    """Model whose state dict has each tensor once, by its first name."""
 
     def __init__(self, model: torch.nn.Module):
         self._model = model
@@ -57,5 +61,5 @@ class _OneNameEach:
         first_names: dict[int, str] = {}
         for name, tensor in self._model.state_dict(keep_vars=True).items():
             first_names.setdefault(id(tensor), name)
-        kept = set(first_names.values())
-        return {name: tensor for name, tensor in self._model.state_dict().items() if name in kept}
+        names = set(first_names.values())
+        return {name: tensor for name, tensor in self._model.state_dict().items() if name in names}

@@ -1,4 +1,4 @@
-"""Options within an option. fairseq leaves out, without a word, those that nothing is called."""
+"""Options within an option, whose names are checked: fairseq silently ignores unknown ones."""
 
 import dataclasses
 import difflib
@@ -21,16 +21,18 @@ def names_of_decoding() -> frozenset[str]:
 
 @functools.cache
 def names_of_checkpoints() -> frozenset[str]:
-    """The groups of settings, and what the parts that a checkpoint may have declare."""
-    found = {*general(), *KNOWN, *(name for group in general().values() for name in group)}
-    for group, known in KNOWN.items():
+    """Return the names of the groups of settings, and of the settings of all parts that a checkpoint may have."""
+    names = {*general(), *KNOWN, *(name for group in general().values() for name in group)}
+    for group, allowed in KNOWN.items():
         for name, kind in registry(group).items():
-            if name in known or is_of_plug_in(kind):
-                found |= declared(kind)
-    return frozenset(found)
+            if name in allowed or is_of_plug_in(kind):
+                names |= declared(kind)
+    return frozenset(names)
 
 
 class Nested(NamedTuple):
+    """Reader of an option's value, and the names that are allowed in it."""
+
     read: Callable[[str], Any]
     names: Callable[[], frozenset[str]]
 
@@ -41,23 +43,24 @@ NESTED: Mapping[str, Nested] = {
 }
 
 
-def read(option: str, written: str) -> Mapping[str, Any]:
-    """Those of NESTED[option], each by a name that something has."""
+def read(option: str, text: str) -> Mapping[str, Any]:
+    """Read the options within an option of NESTED, and check their names."""
     flag = f"--{option.replace('_', '-')}"
     try:
-        given = NESTED[option].read(written or "{}")
+        table = NESTED[option].read(text or "{}")
     except ValueError as error:
-        raise OptionError(f"{flag} {written[:80]!r} cannot be read ({error}): pass a table of options") from error
-    if not isinstance(given, dict):
-        raise OptionError(f"{flag} {written[:80]!r} is no table of options, such as {{'dropout': 0.1}}")
-    for name, value in given.items():
+        raise OptionError(f"{flag} {text[:80]!r} cannot be read ({error}): pass a table of options") from error
+    if not isinstance(table, dict):
+        raise OptionError(f"{flag} {text[:80]!r} is no table of options, such as {{'dropout': 0.1}}")
+    for name, value in table.items():
         demand_known(flag, name, value, NESTED[option].names())
-    return given
+    return table
 
 
 def demand_known(flag: str, name: Any, value: Any, names: frozenset[str]) -> None:
     if name not in names:
-        like = difflib.get_close_matches(str(name), names, 1)
-        raise OptionError(f"{flag}: nothing is called {str(name)[:80]!r}" + (f"; there is {like[0]!r}" if like else ""))
+        similar = difflib.get_close_matches(str(name), names, 1)
+        hint = f"; there is {similar[0]!r}" if similar else ""
+        raise OptionError(f"{flag}: nothing is called {str(name)[:80]!r}{hint}")
     if name in KNOWN and not isinstance(value, dict):
         raise OptionError(f"{flag}: {name} is a group of options: pass a table of them, not {str(value)[:80]!r}")

@@ -1,6 +1,6 @@
 """One training at a time in a --save-dir, also of fairseq-train without `realformer-nmt train`.
 
-Two would write checkpoints over each other's, and each would go on from the other's. The lock ends with its holder.
+Two would overwrite each other's checkpoints, and resume from them. The lock ends with the process that has it.
 """
 
 import functools
@@ -22,32 +22,34 @@ logger = logging.getLogger(__name__)
 
 
 def hold_the_folder() -> None:
-    """Rank 0 holds it, as it is the one that writes: from before it looks for a checkpoint to go on from."""
+    """Lock --save-dir on rank 0, which writes there, before it looks for a checkpoint to resume from."""
     original = checkpoint_utils.load_checkpoint
 
     @functools.wraps(original)
-    def load_checkpoint(cfg: Any, trainer: Trainer, **passed: Any) -> Any:
+    def load_checkpoint(cfg: Any, trainer: Trainer, **options: Any) -> Any:
         local = not PathManager.path_requires_pathmanager(cfg.save_dir)
         if trainer.is_data_parallel_master and local and not cfg.no_save:
-            trainer.lock = lock(Path(cfg.save_dir))  # as long as the training
-        return original(cfg, trainer, **passed)
+            trainer.lock = lock(Path(cfg.save_dir))  # the lock lives as long as the trainer
+        return original(cfg, trainer, **options)
 
     checkpoint_utils.load_checkpoint = load_checkpoint
 
 
 def lock(folder: Path) -> IO[str] | None:
+    """Lock a folder; warn, and return None, where its file system has no locks."""
     try:
-        held = retaken(folder / LOCK)
+        file = take_again(folder / LOCK)
     except OSError as error:
         logger.warning("%s cannot be locked (%s): see that no other training writes there", folder, error.strerror)
         return None
-    known = weakref.ref(held)
-    os.register_at_fork(after_in_child=lambda: close(known()))  # loaders of data outlive a kill for seconds
-    return held
+    reference = weakref.ref(file)
+    # Data loaders live on for seconds after their trainer was killed: they must not keep the lock
+    os.register_at_fork(after_in_child=lambda: close(reference()))
+    return file
 
 
-def retaken(file: Path) -> IO[str]:
-    """An earlier training of this very process may be over, though its trainer is still to be collected."""
+def take_again(file: Path) -> IO[str]:
+    """Take a lock, also one that an earlier trainer of this process would still have until garbage collection."""
     try:
         return take(file, "trains in")
     except HeldError:
@@ -55,6 +57,6 @@ def retaken(file: Path) -> IO[str]:
     return take(file, "trains in")
 
 
-def close(held: IO[str] | None) -> None:
-    if held is not None:
-        held.close()
+def close(file: IO[str] | None) -> None:
+    if file is not None:
+        file.close()

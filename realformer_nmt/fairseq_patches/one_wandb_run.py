@@ -1,4 +1,4 @@
-"""One run of W&B a training."""
+"""One run of W&B per training."""
 
 import functools
 from typing import Any
@@ -7,8 +7,10 @@ from fairseq.logging import progress_bar
 
 
 def begin_once() -> None:
-    """wandb.init is called in every epoch, for training and for validation. It goes on with the run that is there, but
-    warns each time, and makes one more folder of logs (logging/progress_bar.py)."""
+    """Call wandb.init once.
+
+    fairseq calls it in every epoch, for training and for validation (logging/progress_bar.py): it continues the same
+    run, but warns each time and creates another folder of logs."""
     original = progress_bar.WandBProgressBarWrapper.__init__
 
     @functools.wraps(original)

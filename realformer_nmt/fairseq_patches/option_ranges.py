@@ -1,4 +1,4 @@
-"""Which numbers an option can have. fairseq takes any, and those beyond train nonsense or for ever without a word."""
+"""Ranges of options' numbers. fairseq accepts any, and silently trains nonsense, or for ever, with others."""
 
 import argparse
 import functools
@@ -21,8 +21,10 @@ from realformer_nmt.fairseq_patches.literal_options import evaluate
 
 
 def check_every_option() -> None:
-    """Once the command line is read. fairseq-hydra-train, which has no such thing, has a trainer; fairseq-preprocess,
-    which asks its parser itself, then imports the --user-dir that its options name."""
+    """Check options as soon as a command has them.
+
+    Most commands call parse_args_and_arch. fairseq-hydra-train does not, but builds a trainer; nor does
+    fairseq-preprocess, which then imports the --user-dir of its options."""
     parse, make_trainer, import_module = options.parse_args_and_arch, Trainer.__init__, utils.import_user_module
 
     @functools.wraps(parse)
@@ -47,6 +49,8 @@ def check_every_option() -> None:
 
 
 class Range(NamedTuple):
+    """Allowed numbers, ends included, and how a message names them."""
+
     least: float
     most: float
     words: str
@@ -61,7 +65,7 @@ POSITIVE = Range(math.ulp(0), HUGE, "more than 0")
 NUMBER = Range(0, LARGEST, "0 or more")
 AMOUNT = Range(0, HUGE, "0 or more")
 SWITCH = Range(-1, LARGEST, "-1, which turns it off, or more")
-REACH = Range(0, 2**16, "0, for none, to 65,536")  # words to either side, each of which has weights
+REACH = Range(0, 2**16, "0, for none, to 65,536")  # positions to either side, each of which has weights
 WORKERS = Range(0, 1024, "0 to 1,024")
 PROCESSES = Range(1, 1024, "1 to 1,024")
 SEED = Range(0, 2**32 - 1, "0 to 4,294,967,295")
@@ -97,9 +101,9 @@ NAMES = {
     Range(-1, 1, "-1, which turns it off, to 1"): "sampling_topp",
 }
 RANGES = {name: allowed for allowed, names in NAMES.items() for name in names.split()}
-DROPPING = ("dropout", "layerdrop")
-DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")  # by which two passes differ
-# Tasks whose targets no other criterion understands
+DROPOUT_ENDINGS = ("dropout", "layerdrop")
+DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")  # what makes two passes differ
+# Tasks for which only the criterion of the same name works
 ONE_CRITERION = ("masked_lm", "sentence_prediction", "question_answering")
 READERS: Mapping[str, Callable[[str], Any]] = {  # of options that are written as tables or lists
     "adam_betas": evaluate,
@@ -108,87 +112,89 @@ READERS: Mapping[str, Callable[[str], Any]] = {  # of options that are written a
 
 
 def range_of(name: str, value: float) -> Range:
-    if name.endswith(DROPPING):
+    if name.endswith(DROPOUT_ENDINGS):
         return FRACTION
     return RANGES.get(name, INTEGER if isinstance(value, int) else FINITE)
 
 
-def check(held: DictConfig | argparse.Namespace) -> None:
-    """Of every option: a number in its range, no file that is a pipe, no path that fairseq would cut in two."""
-    for name, value in given(held):
+def check(options: DictConfig | argparse.Namespace) -> None:
+    """Check every option: numbers are in range, files are no pipes, paths have no colon at which fairseq cuts them."""
+    for name, value in named_values(options):
         if isinstance(value, str):
             check_path(name, value)
         else:
             check_number(name, value)
-    if isinstance(held, argparse.Namespace):
-        check_together(held)
+    if isinstance(options, argparse.Namespace):
+        check_together(options)
 
 
-def check_together(held: argparse.Namespace) -> None:
-    """What fairseq's commands leave out, or write over, without a word."""
-    language = getattr(held, "source_lang", None)
-    if language and language == held.target_lang and not getattr(held, "only_source", True):
+def check_together(args: argparse.Namespace) -> None:
+    """Check combinations of options with which fairseq would silently leave data out, or overwrite it."""
+    language = getattr(args, "source_lang", None)
+    if language and language == args.target_lang and not getattr(args, "only_source", True):
         raise OptionError(
             f"--source-lang {language} --target-lang {language}: both sides would be binarised into one file; name "
             "them differently, or pass --only-source"
         )
-    if (nbest := getattr(held, "nbest", 1)) > (beam := getattr(held, "beam", nbest)):
+    nbest = getattr(args, "nbest", 1)
+    beam = getattr(args, "beam", nbest)
+    if nbest > beam:
         raise OptionError(f"--nbest {nbest} of --beam {beam} is not possible: pass a beam of {nbest} or more")
-    if getattr(held, "num_shards", 1) > 1 and hasattr(held, "nbest"):
+    if getattr(args, "num_shards", 1) > 1 and hasattr(args, "nbest"):
         raise OptionError(
-            f"--num-shards {held.num_shards}: this fairseq translates everything in every shard; "
+            f"--num-shards {args.num_shards}: this fairseq translates everything in every shard; "
             "pass --distributed-world-size and --distributed-rank in its place, or `realformer-nmt translate --jobs N`"
         )
 
 
 def check_number(name: str, value: float) -> None:
     allowed = range_of(name, value)
-    if not allowed.least <= value <= allowed.most:  # so is NaN
+    if not allowed.least <= value <= allowed.most:  # NaN is out of every range, too
         raise OptionError(f"--{name.replace('_', '-')} {value} is not possible: pass {allowed.words}")
 
 
 def check_path(name: str, value: str) -> None:
-    """fairseq cuts `data` and `path` at colons, for several shards and models."""
+    """Check a path; fairseq cuts `data` and `path` at colons, for several shards and models."""
     flag = {"data": "the data-bin"}.get(name, f"--{name.replace('_', '-')}")
-    if name.endswith("dir") and holds(Path.is_file, value):
+    if name.endswith("dir") and satisfies(Path.is_file, value):
         raise OptionError(f"{flag} {value} is a file: give a folder")
     for path in {value, *value.split(os.pathsep)} if name != "input" else ():
-        if holds(Path.is_fifo, path):
+        if satisfies(Path.is_fifo, path):
             raise OptionError(f"{flag} {path} is a pipe, which can be read only once: give a file")
-    if name in ("data", "path") and os.pathsep in value and holds(Path.exists, value):
+    if name in ("data", "path") and os.pathsep in value and satisfies(Path.exists, value):
         raise OptionError(
             f"{flag} {value} has a colon in its name, at which fairseq cuts it in two: rename it, or give a link to it "
             "whose name has none"
         )
 
 
-def holds(what: Callable[[Path], bool], path: str) -> bool:
+def satisfies(test: Callable[[Path], bool], path: str) -> bool:
     try:
-        return what(Path(path))
-    except (OSError, ValueError):  # too long for a name, or none
+        return test(Path(path))
+    except (OSError, ValueError):  # too long for a name, or not possible as one
         return False
 
 
-def given(held: Any, name: str = "") -> Iterator[tuple[str, int | float | str]]:
-    """Numbers and texts with their names, all the way down; what refers to another option is met there."""
-    if isinstance(held, DictConfig):
-        held = OmegaConf.to_container(held, resolve=False, enum_to_str=True)
-    if isinstance(held, argparse.Namespace):
-        held = vars(held)
-    if isinstance(held, Mapping):
-        for key, value in held.items():
+def named_values(options: Any, name: str = "") -> Iterator[tuple[str, int | float | str]]:
+    """Yield the numbers and texts of nested options with their names; a reference (${...}) stays a text."""
+    if isinstance(options, DictConfig):
+        options = OmegaConf.to_container(options, resolve=False, enum_to_str=True)
+    if isinstance(options, argparse.Namespace):
+        options = vars(options)
+    if isinstance(options, Mapping):
+        for key, value in options.items():
             if isinstance(value, str) and key in READERS:
                 value = READERS[key](value)
-            yield from given(value, str(key))
-    elif isinstance(held, list | tuple):
-        for value in held:
-            yield from given(value, name)
-    elif isinstance(held, int | float | str) and not isinstance(held, bool):
-        yield name, held
+            yield from named_values(value, str(key))
+    elif isinstance(options, list | tuple):
+        for value in options:
+            yield from named_values(value, name)
+    elif isinstance(options, int | float | str) and not isinstance(options, bool):
+        yield name, options
 
 
 def check_training(cfg: DictConfig) -> None:
-    """That it can be done here, that it ends, and that its checkpoints can be read again."""
+    """Check that a training can run on this machine, that it ends, and that its checkpoints can be read again."""
     for group, flag in {"task": "--task", "criterion": "--criterion", "model": "--arch"}.items():
         try:
             demand_known(group, cfg[group]._name)
@@ -207,9 +213,10 @@ def check_training(cfg: DictConfig) -> None:
 
 
 def check_criterion(cfg: DictConfig) -> None:
-    """That its loss is of what the task has the model predict, and that it does what it is asked for."""
+    """Check that the loss fits the targets of the task, and that --r-drop-alpha has an effect."""
     task, criterion = cfg.task._name, cfg.criterion._name
-    if task in ONE_CRITERION and criterion != task and criterion in KNOWN["criterion"]:  # another plug-in's may be one
+    # A criterion of another plug-in may fit
+    if task in ONE_CRITERION and criterion != task and criterion in KNOWN["criterion"]:
         raise OptionError(f"--criterion {criterion} is no loss of --task {task}: pass --criterion {task}")
     alpha = getattr(cfg.criterion, "r_drop_alpha", 0)
     if alpha and not any(getattr(cfg.model, name, 0) for name in DROPOUTS):

@@ -1,4 +1,4 @@
-"""How long ranks wait for one another: for a rank that is stopped, or whose machine is gone, not for ever."""
+"""The time limit of ranks that wait for one another, as a rank may be stopped, or its machine lost."""
 
 import math
 import os
@@ -12,28 +12,29 @@ from fairseq.distributed import utils as distributed_utils
 from realformer_nmt.common.errors import UserError
 
 VARIABLE = "REALFORMER_NMT_PATIENCE"
-USUAL = 900.0  # seconds: more than a large checkpoint takes to write, or a rank's longer share of the validation
-BRIEFEST = 1.0
+DEFAULT = 900.0  # seconds: writing a large checkpoint takes less, and so does a rank's longer share of the validation
+SHORTEST = 1.0
 LONGEST = 30 * 86400.0
 
 
 def seconds() -> float:
-    written = os.environ.get(VARIABLE, str(USUAL))
+    """Return the limit that the environment sets, or the default."""
+    text = os.environ.get(VARIABLE, str(DEFAULT))
     try:
-        found = float(written)
+        limit = float(text)
     except ValueError:
-        found = math.nan
-    if not BRIEFEST <= found <= LONGEST:
+        limit = math.nan
+    if not SHORTEST <= limit <= LONGEST:
         raise UserError(
-            f"{VARIABLE}={written}: allowed are {BRIEFEST:.0f} to {LONGEST:,.0f} seconds, such as {USUAL:.0f}; "
+            f"{VARIABLE}={text}: allowed are {SHORTEST:.0f} to {LONGEST:,.0f} seconds, such as {DEFAULT:.0f}; "
             "or unset it"
         )
-    return found
+    return limit
 
 
 class _PatientDistribution(types.ModuleType):
-    """torch.distributed for fairseq, whose groups wait so long and no longer; torch's own limits differ by backend, 30
-    minutes for gloo and 10 for NCCL."""
+    """torch.distributed for fairseq, with this limit for all groups; torch's own differ by backend, 30 minutes for gloo
+    and 10 for NCCL."""
 
     def __getattr__(self, name: str) -> typing.Any:
         return getattr(torch.distributed, name)
@@ -46,6 +47,8 @@ class _PatientDistribution(types.ModuleType):
 
 
 def limit_the_wait() -> None:
-    """A rank waits half an hour for one that is stopped (SIGSTOP, a machine that sleeps), and a new group does not take
-    over the limit of the first (distributed/utils.py names none)."""
+    """Set the limit of every process group of fairseq.
+
+    Else a rank waits half an hour for one that is stopped (SIGSTOP, a machine that sleeps). Each group needs the limit,
+    as a new one does not inherit it (distributed/utils.py names none)."""
     distributed_utils.dist = _PatientDistribution("torch.distributed")

@@ -1,4 +1,4 @@
-"""What fairseq says that nobody can act on, or says more than once."""
+"""Warnings and log lines of fairseq that a user cannot act on, or that it repeats."""
 
 import contextlib
 import functools
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from fairseq.logging import progress_bar as progress_bars
 
-UNACTIONABLE = (  # category, start of the message
+UNACTIONABLE = (  # category, regular expression of the message's start
     (UserWarning, r"hydra\.experimental\.(initialize|compose)\(\) is no longer experimental"),
     (UserWarning, r"\s*The version_base parameter is not specified"),
     (UserWarning, r"\s*The strict flag in the compose API is deprecated"),
@@ -19,7 +19,8 @@ UNACTIONABLE = (  # category, start of the message
     (UserWarning, r"'pin_memory' argument is set as true but no accelerator is found"),
     (UserWarning, r"Support for mismatched key_padding_mask and attn_mask is deprecated"),
     (FutureWarning, r"`torch\.cuda\.amp\.\w+\(args\.\.\.\)` is deprecated"),
-    (UserWarning, r"CUDA is not available or torch_xla is imported\. Disabling autocast"),  # amp.py sees to the CPU
+    # amp.py autocasts on the CPU
+    (UserWarning, r"CUDA is not available or torch_xla is imported\. Disabling autocast"),
     (UserWarning, r"torch\.cuda\.amp\.GradScaler is enabled, but CUDA is not available"),
     (FutureWarning, r"`broadcast_buffers` is deprecated"),
     (Warning, r"`torch\.jit\.script` is deprecated"),
@@ -27,25 +28,29 @@ UNACTIONABLE = (  # category, start of the message
 
 
 def quieten_warnings() -> None:
-    """fairseq calls deprecated interfaces of hydra >= 1.1 (dataclass/initialize.py, dataclass/utils.py) and of
-    torch >= 2.4 (tasks/fairseq_task.py, models/distributed_fairseq_model.py, modules/transformer_layer.py): a page
-    of notices a run, on which only fairseq could act."""
+    """Ignore warnings on which only fairseq could act, a page of them per run.
+
+    It calls deprecated interfaces of hydra >= 1.1 (dataclass/initialize.py, dataclass/utils.py) and of torch >= 2.4
+    (tasks/fairseq_task.py, models/distributed_fairseq_model.py, modules/transformer_layer.py)."""
     for category, message in UNACTIONABLE:
         warnings.filterwarnings("ignore", message=message, category=category)
-    past = r"fairseq\.data\.token_block_dataset"  # of a text whose first line is empty, which no task here reads
-    warnings.filterwarnings("ignore", message="overflow encountered", category=RuntimeWarning, module=past)
+    module = r"fairseq\.data\.token_block_dataset"  # of a text whose first line is empty, which no task here reads
+    warnings.filterwarnings("ignore", message="overflow encountered", category=RuntimeWarning, module=module)
 
 
 def quieten_root_logger() -> None:
-    """`import fairseq` sets the root logger to DEBUG (models/wav2vec/wav2vec2_classification.py) unless a command
-    configured logging before, so that every library's debug lines are shown."""
+    """Set the root logger back to INFO, unless LOGLEVEL=DEBUG.
+
+    `import fairseq` sets it to DEBUG (models/wav2vec/wav2vec2_classification.py) unless a command has configured it
+    before, and then every library's debug lines are shown."""
     if logging.getLogger().level == logging.DEBUG and os.environ.get("LOGLEVEL", "").upper() != "DEBUG":
         logging.getLogger().setLevel(logging.INFO)
 
 
 def log_each_line_once() -> None:
-    """--log-file: every epoch opens the file once more and closes none (logging/progress_bar.py), so that the n-th
-    epoch's lines stand there n times."""
+    """Close a --log-file before it is opened again.
+
+    Every epoch opens it once more and closes none (logging/progress_bar.py): the n-th epoch's lines appear n times."""
     original = progress_bars.progress_bar
 
     @functools.wraps(original)
@@ -61,10 +66,10 @@ def log_each_line_once() -> None:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """fairseq tells everything it loads."""
-    before = logging.root.manager.disable
+    """Turn off fairseq's log lines on everything that it loads."""
+    previous = logging.root.manager.disable
     logging.disable(logging.INFO)
     try:
         yield
     finally:
-        logging.disable(before)
+        logging.disable(previous)

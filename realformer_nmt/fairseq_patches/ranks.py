@@ -1,9 +1,9 @@
-"""Runs on many ranks: torchrun, its own spawn, hand-started processes, on GPUs and on the CPU.
+"""Runs on many ranks, on GPUs and on the CPU: by torchrun, by fairseq's own spawn, or started by hand.
 
-fairseq decides in distributed/utils.py, call_main, how many processes train. It takes torchrun's word only if
---distributed-world-size is not 1 (else every process trains alone, over the others' files), and counts CUDA devices
-even where there are none (issues 4302, 3318 and 2879 of facebookresearch/fairseq). Here a run on N ranks is a run on
-N ranks, or an error.
+fairseq decides in distributed/utils.py, call_main, how many processes train. It follows torchrun only if
+--distributed-world-size is not 1 (else every process trains alone and overwrites the others' files), and counts CUDA
+devices even where there are none (issues 4302, 3318 and 2879 of facebookresearch/fairseq). Here a run on N ranks is a
+run on N ranks, or an error.
 """
 
 import argparse
@@ -26,15 +26,16 @@ from realformer_nmt.common import foreign_errors
 from realformer_nmt.common.child_processes import die_with_parent
 from realformer_nmt.common.errors import UserError
 
-LAUNCHED = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")  # what torchrun tells its processes
-MOST = 256  # ranks on one CPU; a typing error starts them all
+LAUNCHED = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")  # set by torchrun for its processes
+MAX_CPU_RANKS = 256  # ranks on one CPU, so that a typing error does not start thousands
 logger = logging.getLogger(__name__)
-Config = typing.Any  # fairseq's FairseqConfig, of no type once omegaconf holds it
+Config = typing.Any  # fairseq's FairseqConfig, which has no type within omegaconf
 
 
 def refuse_ranks_that_train_alone() -> None:
-    """fairseq-hydra-train imports us once it has decided; if it took torchrun's processes for runs of their own, it
-    is too late to join them."""
+    """Refuse to train in torchrun's processes where fairseq-hydra-train takes each for a run of its own.
+
+    It imports this package after that decision, too late to join the processes."""
     ranks = int(os.environ.get("WORLD_SIZE", "1"))
     if HydraConfig.initialized() and ranks > 1 and not torch.distributed.is_initialized():
         raise UserError(
@@ -44,8 +45,10 @@ def refuse_ranks_that_train_alone() -> None:
 
 
 def start_the_ranks_asked_for() -> None:
-    """call_main under torchrun without --distributed-world-size runs N trainings at once; on the CPU it fails
-    (modulo by zero GPUs), refuses to spawn, or, given an init method, ends with success without training."""
+    """Start as many ranks as torchrun or the options say.
+
+    call_main under torchrun without --distributed-world-size runs N trainings at once. On the CPU it fails (modulo by
+    zero GPUs), refuses to spawn, or, with an init method, ends with success without training."""
     original = distributed_utils.call_main
 
     @functools.wraps(original)
@@ -63,7 +66,7 @@ def start_the_ranks_asked_for() -> None:
 
 
 def fill_in(settings: Config, on_cpu: bool) -> None:
-    """Fill in, before fairseq does, who the ranks are and how they meet; raise unless it is a run of its own size."""
+    """Set the ranks and how they meet, before fairseq does; raise where options and launcher contradict each other."""
     launched = all(name in os.environ for name in LAUNCHED)
     if launched and settings.distributed_init_method in (None, "env://"):
         join_launched(settings, on_cpu)
@@ -82,13 +85,13 @@ def fill_in(settings: Config, on_cpu: bool) -> None:
 
 def join_launched(settings: Config, on_cpu: bool) -> None:
     if "TORCHELASTIC_RUN_ID" in os.environ:
-        die_with_parent()  # torchrun, killed, leaves its processes training where the next ones begin
+        die_with_parent()  # else the processes of a killed torchrun train on beside the next ones
     ranks = int(os.environ["WORLD_SIZE"])
-    asked = _world_size_asked(settings)
-    if asked not in (None, ranks):
+    world_size = _world_size_option(settings)
+    if world_size not in (None, ranks):
         raise UserError(
-            f"--distributed-world-size {asked}, but WORLD_SIZE={ranks}: torchrun started {ranks} processes; leave the "
-            f"option out, or start {asked}"
+            f"--distributed-world-size {world_size}, but WORLD_SIZE={ranks}: torchrun started {ranks} processes; leave "
+            f"the option out, or start {world_size}"
         )
     settings.distributed_init_method = "env://" if ranks > 1 else None
     settings.distributed_world_size = ranks
@@ -98,18 +101,18 @@ def join_launched(settings: Config, on_cpu: bool) -> None:
     settings.device_id = 0 if on_cpu else local_rank % torch.cuda.device_count()
 
 
-def _world_size_asked(settings: Config) -> int | None:
-    """The number that the user gave, None if it is a default: 1 or all GPUs, by command."""
+def _world_size_option(settings: Config) -> int | None:
+    """Return the --distributed-world-size that the user passed, None for the default: 1 or all GPUs, by command."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--distributed-world-size", type=int)
-    given: int | None = parser.parse_known_args()[0].distributed_world_size
-    if given is None and settings.distributed_world_size not in (1, torch.cuda.device_count()):
+    option: int | None = parser.parse_known_args()[0].distributed_world_size
+    if option is None and settings.distributed_world_size not in (1, torch.cuda.device_count()):
         return int(settings.distributed_world_size)
-    return given
+    return option
 
 
 def meet_on_this_machine(settings: Config, on_cpu: bool) -> None:
-    """As fairseq does, but on the CPU too, and with --distributed-port without SLURM, where it trains one rank."""
+    """Set a meeting point on this machine; unlike fairseq also for the CPU, or --distributed-port without SLURM."""
     slurm_tasks = int(os.environ.get("SLURM_NTASKS", "1"))
     if slurm_tasks > 1 or not (on_cpu or settings.distributed_port > 0):
         return distributed_utils.infer_init_method(settings)
@@ -136,12 +139,12 @@ def check(settings: Config, on_cpu: bool) -> None:
             f"--distributed-rank {rank}: on the CPU all {ranks} ranks are started on one machine, from rank 0; for "
             "several machines use torchrun, or add --distributed-no-spawn and start every rank yourself"
         )
-    if on_cpu and ranks > MOST and not settings.distributed_no_spawn:
-        raise UserError(f"--distributed-world-size {ranks}: one machine's CPU takes {MOST} ranks at most")
+    if on_cpu and ranks > MAX_CPU_RANKS and not settings.distributed_no_spawn:
+        raise UserError(f"--distributed-world-size {ranks}: one machine's CPU takes {MAX_CPU_RANKS} ranks at most")
 
 
 def spawn(cfg: Config, main: typing.Callable[..., None], kwargs: dict[str, typing.Any], on_cpu: bool) -> None:
-    """On the CPU one process a rank, where fairseq would start one a GPU: none."""
+    """Start one process per rank, on the CPU too, where fairseq would start one per GPU, that is none."""
     settings = cfg.distributed_training
     ranks, first = settings.distributed_world_size, 0 if on_cpu else settings.distributed_rank
     settings.distributed_rank = None  # fairseq's distributed_main then counts from start_rank
@@ -151,17 +154,18 @@ def spawn(cfg: Config, main: typing.Callable[..., None], kwargs: dict[str, typin
 
 
 def run_rank(index: int, main: typing.Callable[..., None], cfg: Config, kwargs: dict[str, typing.Any]) -> None:
-    """Named here, and not fairseq's distributed_main: to find it, the new process imports us, patches included."""
+    """Run a rank. A new process imports this module to find the function, and so has the patches; it would not have
+    them with fairseq's distributed_main."""
     die_with_parent()
     try:
         distributed_utils.distributed_main(index, main, cfg, kwargs)
-    except Exception as error:  # the one who started us reads the last line of its traceback
+    except Exception as error:  # the parent process reads the last line of the traceback
         raise UserError(f"rank {index}: {foreign_errors.words(error)}") from error
 
 
 def wrap_models_on_the_cpu() -> None:
-    """models/distributed_fairseq_model.py names a GPU to torch's DistributedDataParallel, which refuses that for a
-    model on the CPU (--ddp-backend pytorch_ddp)."""
+    """Name no GPU to torch's DistributedDataParallel for a model on the CPU, as it refuses one (--ddp-backend
+    pytorch_ddp, models/distributed_fairseq_model.py)."""
     original = distributed_fairseq_model.DistributedDataParallel
 
     @functools.wraps(original)
@@ -175,15 +179,19 @@ def wrap_models_on_the_cpu() -> None:
 
 
 def end_ranks_that_wait_for_ever() -> None:
-    """--heartbeat-timeout ends a rank by SIGINT, which Python hears when the collective is over that the rank waits in:
-    never, where another machine is gone (distributed/distributed_timeout_wrapper.py)."""
+    """End a rank by SIGTERM at --heartbeat-timeout.
+
+    fairseq sends SIGINT, which Python handles only after the collective operation that the rank waits in: never, where
+    another machine is lost (distributed/distributed_timeout_wrapper.py)."""
     original = distributed_fairseq_model.DistributedTimeoutWrapper
     distributed_fairseq_model.DistributedTimeoutWrapper = functools.partial(original, signal=signal.SIGTERM)
 
 
 def gather_lists_on_the_cpu() -> None:
-    """all_gather_list, by which fairseq-validate and criteria that cannot sum their logs meet, copies through a CUDA
-    buffer (distributed/utils.py)."""
+    """Gather lists without CUDA on gloo.
+
+    fairseq-validate, and criteria whose logs cannot be summed, use all_gather_list, which copies through a CUDA buffer
+    (distributed/utils.py)."""
     original = distributed_utils.all_gather_list
 
     @functools.wraps(original)
@@ -200,8 +208,9 @@ def gather_lists_on_the_cpu() -> None:
 
 
 def validate_uneven_shares() -> None:
-    """Ranks with fewer batches than others get empty ones instead; the trainer knows, fairseq-validate fails on them
-    (KeyError: 'net_input', fairseq_cli/validate.py)."""
+    """Skip empty batches, which ranks with fewer batches than others get.
+
+    The trainer skips them, fairseq-validate fails (KeyError: 'net_input', fairseq_cli/validate.py)."""
     for task in (FairseqTask, TranslationTask):
         task.valid_step = _skipping_empty_batches(task.valid_step)
 

@@ -1,4 +1,4 @@
-"""What a training may go on from: a checkpoint of the same model, by its options where its weights look alike."""
+"""Checks that a training resumes from a checkpoint of the same model, by its options where the weights also fit."""
 
 import functools
 from collections.abc import Sequence
@@ -22,23 +22,25 @@ from realformer_nmt.fairseq_patches import trained_corpus
 from realformer_nmt.fairseq_patches.checkpoint_files import choose_checkpoint
 from realformer_nmt.model.weights import WeightsError
 
-# Whose other value is another function of the same weights; sharing, and a score length that counts, show in these
+# Options that change the function of the same weights; sharing and score length already show in names and shapes
 COMPARED = tuple(name for name in CHOICES if not name.startswith(("share_", "score_length")))
-UNFIT = {  # models for each task; those of a plug-in may be of other kinds
+UNFIT = {  # models that do not fit a task; those of a plug-in may be of other classes
     TranslationTask: (FairseqLanguageModel, FairseqEncoderModel),
     LanguageModelingTask: (FairseqEncoderDecoderModel, FairseqEncoderModel),
     MaskedLMTask: (FairseqEncoderDecoderModel, FairseqLanguageModel),
     SentencePredictionTask: (FairseqLanguageModel,),
     SpanMaskedLMTask: (FairseqLanguageModel, FairseqEncoderModel),
 }
-# Of fairseq's own models, at their defaults; no parameter tells of them
+# Options of fairseq's own models that must be at their defaults; no parameter shows their values
 UNSUPPORTED = ("cross_self_attention", "full_context_alignment", "adaptive_input", "encoder_layers_to_keep")
 
 
 def go_on_from_a_whole_checkpoint_of_this_model() -> None:
-    """fairseq goes on from checkpoint_last.pt or not at all. One that was cut off, by a kill of fairseq without this
-    plug-in, a full disk or a copy that was broken off, is passed over for the newest whole one of its folder. Then it
-    loads any weights whose names and shapes fit, and says no more than 'Cannot load' of others."""
+    """Resume from the newest complete checkpoint of the folder, if it is of this model.
+
+    fairseq resumes from checkpoint_last.pt or not at all, though a kill of fairseq without this plug-in, a full disk or
+    an interrupted copy may have left it incomplete. It loads any weights whose names and shapes fit, and of others it
+    says no more than 'Cannot load'."""
     original = Trainer.load_checkpoint
 
     @functools.wraps(original)
@@ -49,23 +51,23 @@ def go_on_from_a_whole_checkpoint_of_this_model() -> None:
         try:
             return original(self, str(path), *args, **kwargs)
         except Exception as error:
-            ours = declared(error)
-            if isinstance(ours, WeightsError):
-                raise UserError(f"{path} {ours}") from error
+            cause = declared(error)
+            if isinstance(cause, WeightsError):
+                raise UserError(f"{path} {cause}") from error
             raise
 
     Trainer.load_checkpoint = load_checkpoint
 
 
 def name_the_checkpoint_that_does_not_fit() -> None:
-    """fairseq-generate, interactive and validate say that something does not fit, and not whose."""
+    """Name the file whose weights or options do not fit, which fairseq-generate, interactive and validate do not."""
     original = checkpoint_utils.load_model_ensemble_and_task
 
     @functools.wraps(original)
     def load_model_ensemble_and_task(filenames: Any, *args: Any, **kwargs: Any) -> Any:
         names = ", ".join(map(str, filenames))
         try:
-            found = original(filenames, *args, **kwargs)
+            loaded = original(filenames, *args, **kwargs)
         except Exception as error:
             if isinstance(error, WeightsError):
                 raise UserError(f"{names} {error}") from error
@@ -76,52 +78,57 @@ def name_the_checkpoint_that_does_not_fit() -> None:
             if foreign_errors.known(error) is None:
                 raise UserError(f"{names} became no model: {foreign_errors.unknown(error)}") from error
             raise
-        demand_kinds(filenames, *found)
-        return found
+        models, _, task = loaded
+        demand_kinds(filenames, models, task)
+        return loaded
 
     checkpoint_utils.load_model_ensemble_and_task = load_model_ensemble_and_task
 
 
-def demand_kinds(filenames: Sequence[Any], models: Sequence[Any], _: Any, task: Any) -> None:
-    """fairseq-generate lets a language model of the same words write on, alone or in an ensemble, and
-    fairseq-eval-lm breaks off within a model that translates."""
-    unfit = next((kinds for of, kinds in UNFIT.items() if isinstance(task, of)), ())
+def demand_kinds(filenames: Sequence[Any], models: Sequence[Any], task: Any) -> None:
+    """Check that the models are of the task.
+
+    fairseq-generate continues texts by a language model of the same dictionary, alone or in an ensemble, and
+    fairseq-eval-lm fails within a model that translates."""
+    unfit = next((classes for kind, classes in UNFIT.items() if isinstance(task, kind)), ())
     for name, model in zip(filenames, models, strict=False):  # parts of one model have names of their own
         if isinstance(model, unfit):
-            told = f"{name} holds a {type(model).__name__}, which is no model for the {type(task).__name__}"
-            raise UserError(f"{told}: give one that was trained for this task, or --task as it was trained")
+            raise UserError(
+                f"{name} holds a {type(model).__name__}, which is no model for the {type(task).__name__}: give one "
+                "that was trained for this task, or --task as it was trained"
+            )
 
 
 def demand_same_model(path: Path, trainer: Any) -> None:
-    """Only the options are read: the weights stay in the file."""
-    ours = trainer.cfg.model
+    """Check a checkpoint's options, without its weights, against those of the model that is trained."""
+    model = trainer.cfg.model
     try:
         state = reading.load(path, integrity.ENTRIES)
     except UserError:
-        return  # fairseq's own reading says what is wrong
+        return  # fairseq reads it next, and reports what is wrong
     demand_same_task(path, trainer, state)
-    if "residual_topology" not in ours:
-        return  # a model that is not ours
-    theirs = {**BEFORE, **options(state)}
+    if "residual_topology" not in model:
+        return  # a model of another package
+    saved = {**BEFORE, **options(state)}
     finetuning = str(path) == trainer.cfg.checkpoint.finetune_from_model
-    lifted = PATTERNS if finetuning else ()  # as ETC lifts RoBERTa's weights
+    ignored = PATTERNS if finetuning else ()  # ETC is finetuned from RoBERTa, which has another pattern
     for name in COMPARED:
-        if name not in lifted and name in theirs and name in ours and theirs[name] != ours[name]:
+        if name not in ignored and name in saved and name in model and saved[name] != model[name]:
             flag = f"--{name.replace('_', '-')}"
             raise UserError(
-                f"{path} is of another model: {flag} was {theirs[name]} there and is {ours[name]} here; "
+                f"{path} is of another model: {flag} was {saved[name]} there and is {model[name]} here; "
                 "train with the architecture of the checkpoint, or give one of this architecture"
             )
     for name in UNSUPPORTED:
-        if theirs.get(name):
+        if saved.get(name):
             raise UserError(
-                f"{path} was trained with --{name.replace('_', '-')} {theirs[name]}, which no model of this package "
+                f"{path} was trained with --{name.replace('_', '-')} {saved[name]}, which no model of this package "
                 "supports; give a checkpoint without it"
             )
 
 
 def demand_same_task(path: Path, trainer: Any, state: dict[str, Any]) -> None:
-    """A model is finetuned on another pair of languages, but not on its own the other way round."""
+    """Check the dictionaries and languages. Finetuning may change the pair of languages, but not reverse it."""
     if not isinstance(trainer.task, trained_corpus.TASKS):
         return
     finetuning = str(path) == trainer.cfg.checkpoint.finetune_from_model

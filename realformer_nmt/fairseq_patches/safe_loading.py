@@ -1,4 +1,4 @@
-"""Checkpoints are read by our reader alone, whoever reads them: training, decoding, hub, ranks that send one."""
+"""One safe reader for all checkpoints: of training, decoding, the hub, and ranks that send each other one."""
 
 import functools
 import types
@@ -16,7 +16,7 @@ from realformer_nmt.common.errors import UserError
 
 
 class _CheckpointTorch(types.ModuleType):
-    """torch for the module that loads checkpoints, with our reader for `load`, whatever its caller asks."""
+    """torch for the module that loads checkpoints; `load` is the safe reader, whatever options its caller passes."""
 
     def __getattr__(self, name: str) -> typing.Any:
         return getattr(torch, name)
@@ -30,23 +30,25 @@ class _CheckpointTorch(types.ModuleType):
 
 
 class _MessageTorch(_CheckpointTorch):
-    """torch for the module in which ranks send each other what the first has loaded."""
+    """torch for the module in which rank 0 sends the others what it has loaded."""
 
     def load(self, file: typing.Any, *_: typing.Any, **__: typing.Any) -> typing.Any:
         return reading.receive(file)
 
 
 def read_checkpoints_safely() -> None:
-    """fairseq's main branch loads with weights_only=False (checkpoint_utils.py, two places; issue 5610), and torch
-    before 2.6 does so by default: a checkpoint from elsewhere runs the code that it holds. torch >= 2.6 loads none with
-    BLEU's counts or with the options of a model without a dataclass (issue 5603), calls constructors of its own with
-    whatever a file says, and no torch looks at the checksums."""
+    """Read checkpoints without running code that they contain.
+
+    fairseq's main branch loads with weights_only=False (checkpoint_utils.py, two calls; issue 5610), and torch before
+    2.6 does so by default: a checkpoint from elsewhere runs the code that it contains. torch >= 2.6 refuses those with
+    BLEU's counts or with the options of a model without a dataclass (issue 5603), and calls constructors of its own
+    with any arguments that a file has. No torch verifies the checksums."""
     checkpoint_utils.torch = _CheckpointTorch("torch")
     distributed_utils.torch = _MessageTorch("torch")
 
 
 def open_ordinary_files_alone() -> None:
-    """Whatever --path names is opened: a FIFO is waited for without end, a folder is a traceback."""
+    """Refuse a --path that is no file: fairseq waits for a FIFO without end, and ends by a traceback at a folder."""
     for name in ("load_checkpoint_to_cpu", "load_ema_from_checkpoint"):
         setattr(checkpoint_utils, name, _of_ordinary_file(getattr(checkpoint_utils, name)))
 

@@ -1,8 +1,8 @@
-"""Beam search over the few words of each beam that can win, instead of the whole vocabulary.
+"""Beam search over a shortlist of words per beam, instead of the whole vocabulary.
 
-fairseq's loop stays as it is. Where it expects the log-probabilities of all words, it gets those of the words that it
-treats in their own way (padding, end, unknown: the first columns, as in the vocabulary) and of the best 2 * beams
-others: no other word can be among the best 2 * beams of a sentence.
+fairseq's loop is unchanged. Where it expects the log-probabilities of all words, it gets those of the special ones
+(padding, end, unknown: the first columns, as in the vocabulary) and of the best 2 * beams others: no other word can be
+among the best 2 * beams of a sentence.
 """
 
 import functools
@@ -15,12 +15,12 @@ from fairseq.sequence_generator import EnsembleModel, SequenceGenerator
 from fairseq.tasks.fairseq_task import FairseqTask
 from torch import Tensor
 
-# What asks for other words than the best: fairseq's own search serves it
+# Options that need words beyond the best: fairseq's own search does these
 NEEDS_ALL_WORDS = ("lm_model", "no_repeat_ngram_size", "tokens_to_suppress")
 
 
 class ShortlistModel(EnsembleModel):
-    """One model, which says the best words of its decoder: `decoder.best_words` (decoder.py)."""
+    """One model with only the best words of its decoder: `decoder.best_words` (decoder.py)."""
 
     def __init__(self, model: Any, first: int, number: int) -> None:
         super().__init__([model])
@@ -30,23 +30,23 @@ class ShortlistModel(EnsembleModel):
     def forward_decoder(
         self, tokens: Tensor, encoder_outs: list[Any], incremental_states: list[Any], temperature: float = 1.0
     ) -> tuple[Tensor, Tensor | None]:
-        """Log-probabilities, rows x columns, and attention, rows x S."""
+        """Return log-probabilities, rows x columns, and attention, rows x S."""
         decoder = self.single_model.decoder
         features, extra = decoder.extract_features(tokens, encoder_outs[0], incremental_states[0])
-        found = decoder.best_words(features[:, -1], self.first, self.number, temperature)
-        front = torch.arange(self.first, device=found.words.device).expand(len(found.words), -1)
-        self.words = torch.cat([front, found.words], 1)
+        best = decoder.best_words(features[:, -1], self.first, self.number, temperature)
+        special = torch.arange(self.first, device=best.words.device).expand(len(best.words), -1)
+        self.words = torch.cat([special, best.words], 1)
         attention = extra["attn"][0]
-        lprobs = torch.cat([found.first, found.values], 1) - found.total
+        lprobs = torch.cat([best.first, best.values], 1) - best.total
         return lprobs, None if attention is None else attention[:, -1]
 
 
 class ShortlistSearch(BeamSearch):
-    """Asked for columns of the shortlist, it answers with words."""
+    """Beam search whose columns are those of the shortlist, translated back to words."""
 
     def __init__(self, dictionary: Dictionary, model: ShortlistModel) -> None:
         super().__init__(dictionary)
-        self.shortlist = [model]  # no part of this module
+        self.shortlist = [model]  # in a list, so that it is no submodule
 
     def step(self, step: int, lprobs: Tensor, *state: Any, **options: Any) -> tuple[Tensor, Tensor, Tensor]:
         scores, columns, beams = super().step(step, lprobs, *state, **options)
@@ -55,17 +55,17 @@ class ShortlistSearch(BeamSearch):
 
 
 class ShortlistGenerator(SequenceGenerator):
-    """Where it can: what needs all words, or several models, is searched by fairseq as ever."""
+    """Generator with a shortlist, or by fairseq's own search where all words are needed, or several models."""
 
     def __init__(self, models: Any, dictionary: Dictionary, **options: Any) -> None:
         super().__init__(models, dictionary, **options)
         self.short = self._shortened(models, dictionary, options) if self._can_be_shortened(models, options) else None
 
     def _can_be_shortened(self, models: Any, options: dict[str, Any]) -> bool:
-        plain = type(self.search) is BeamSearch and not any(options.get(name) for name in NEEDS_ALL_WORDS)
-        alone = isinstance(models, list) and len(models) == 1 and self.model.has_encoder()
-        knows = alone and hasattr(getattr(models[0], "decoder", None), "best_words")
-        return plain and knows and self.eos == self.tgt_dict.eos()
+        plain_search = type(self.search) is BeamSearch and not any(options.get(name) for name in NEEDS_ALL_WORDS)
+        one_model = isinstance(models, list) and len(models) == 1 and self.model.has_encoder()
+        has_shortlist = one_model and hasattr(getattr(models[0], "decoder", None), "best_words")
+        return plain_search and has_shortlist and self.eos == self.tgt_dict.eos()
 
     def _shortened(self, models: list[Any], dictionary: Dictionary, options: dict[str, Any]) -> SequenceGenerator:
         first = 1 + max(self.pad, self.eos, self.unk)

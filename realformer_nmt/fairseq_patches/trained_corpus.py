@@ -1,6 +1,6 @@
-"""Whose words a model knows: a checkpoint tells its dictionaries and languages, which must be those of the data-bin.
+"""Checks that a checkpoint was trained with the dictionaries and languages of the data-bin.
 
-Else words of another dictionary are other words, without a word.
+With another dictionary every subword would silently get the weights of another one.
 """
 
 import functools
@@ -19,12 +19,12 @@ from fairseq.tasks.translation import TranslationTask
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.questions.task import QuestionAnsweringTask
 
-OF_ONE_TEXT = (LanguageModelingTask, MaskedLMTask, SpanMaskedLMTask, SentencePredictionTask, QuestionAnsweringTask)
-TASKS: tuple[Any, ...] = (TranslationTask, *OF_ONE_TEXT)
+ONE_TEXT_TASKS = (LanguageModelingTask, MaskedLMTask, SpanMaskedLMTask, SentencePredictionTask, QuestionAnsweringTask)
+TASKS: tuple[Any, ...] = (TranslationTask, *ONE_TEXT_TASKS)
 
 
 def remember_dictionaries() -> None:
-    """A checkpoint says whose words it knows, and its languages: fairseq stores and reads the state of a task."""
+    """Save dictionaries and languages in checkpoints, as state of the task, and check them when one is loaded."""
     for kind in TASKS:
         remember(kind)
 
@@ -50,7 +50,7 @@ def remember(kind: Any) -> None:
 
 
 def words(task: Any) -> dict[str, Dictionary]:
-    """By side; a model of one text has no target, or one of classes."""
+    """Return the dictionaries by side; a task of one text has no target, or one of classes."""
     sides = ("source", "target") if isinstance(task, TranslationTask) else ("source",)
     return {side: getattr(task, f"{side}_dictionary") for side in sides}
 
@@ -64,41 +64,42 @@ def pair(task: TranslationTask) -> list[str]:
 
 
 def fingerprints(dictionaries: Mapping[str, Dictionary]) -> dict[str, str]:
-    return {side: hashed(dictionary) for side, dictionary in dictionaries.items()}
+    return {side: fingerprint(dictionary) for side, dictionary in dictionaries.items()}
 
 
-def hashed(words: Dictionary) -> str:
-    return hashlib.sha256("\n".join(words.symbols).encode(errors="surrogateescape")).hexdigest()
+def fingerprint(dictionary: Dictionary) -> str:
+    return hashlib.sha256("\n".join(dictionary.symbols).encode(errors="surrogateescape")).hexdigest()
 
 
 class OtherCorpusError(UserError):
-    """A checkpoint of another corpus; whoever knows its file adds it."""
+    """Error of a checkpoint of another corpus; a caller that has the path of its file adds it."""
 
 
-def demand_same(dictionaries: Mapping[str, Dictionary], place: object, state: Mapping[str, Any] | None) -> None:
-    known = entry(state, "dictionaries", dict)
-    for side, own in fingerprints(dictionaries).items():
-        if known.get(side, own) != own:
+def demand_same(dictionaries: Mapping[str, Dictionary], folder: object, state: Mapping[str, Any] | None) -> None:
+    saved = entry(state, "dictionaries", dict)
+    for side, current in fingerprints(dictionaries).items():
+        if saved.get(side, current) != current:
             raise OtherCorpusError(
-                f"the checkpoint was trained with another {side} dictionary than that of {place}: the words, "
+                f"the checkpoint was trained with another {side} dictionary than that of {folder}: the words, "
                 "or their order, differ; give the data-bin of its corpus"
             )
 
 
 def demand_same_languages(task: Any, state: Mapping[str, Any] | None, only_not_reversed: bool = False) -> None:
-    """With a joined dictionary the weights of another pair of languages fit, and translate into no language."""
-    trained, asked = entry(state, "languages", list), pair(task)
-    if trained and trained != asked and not (only_not_reversed and trained != asked[::-1]):
+    """Check the languages: with a joined dictionary weights of another pair fit, and translate into no language."""
+    trained, current = entry(state, "languages", list), pair(task)
+    if trained and trained != current and not (only_not_reversed and trained != current[::-1]):
         raise OtherCorpusError(
-            f"the checkpoint translates from {' to '.join(map(str, trained))}, but asked for is {' to '.join(asked)}: "
-            "give --source-lang and --target-lang of the checkpoint, or a checkpoint of this pair"
+            f"the checkpoint translates from {' to '.join(map(str, trained))}, but asked for is "
+            f"{' to '.join(current)}: give --source-lang and --target-lang of the checkpoint, or a checkpoint of "
+            "this pair"
         )
 
 
 def demand_same_subwords(task: Any, state: Mapping[str, Any] | None) -> None:
-    """Of a task that cuts its texts itself."""
-    trained, own = entry(state, "subwords", str), getattr(task, "subwords", "")
-    if trained and own and trained != own:
+    """Check the sentencepiece model of a task that splits its texts into subwords itself."""
+    trained, current = entry(state, "subwords", str), getattr(task, "subwords", "")
+    if trained and current and trained != current:
         raise OtherCorpusError(
             f"the checkpoint's texts were cut by another sentencepiece.model than those of {settings(task).data}, or "
             "one of both by none: give the folder that it was trained on, or the same sentencepiece.model"
@@ -106,5 +107,6 @@ def demand_same_subwords(task: Any, state: Mapping[str, Any] | None) -> None:
 
 
 def entry(state: Mapping[str, Any] | None, name: str, kind: type) -> Any:
-    found = state.get(name) if isinstance(state, Mapping) else None
-    return found if isinstance(found, kind) else kind()
+    """Return an entry of a checkpoint's state, or an empty one where it is missing or of another type."""
+    value = state.get(name) if isinstance(state, Mapping) else None
+    return value if isinstance(value, kind) else kind()

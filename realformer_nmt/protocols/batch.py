@@ -2,11 +2,11 @@
 
 from realformer_nmt.common.errors import UserError
 
-REACH = 64  # times the number asked for: a proposal beyond helps nobody
+REACH = 64  # a proposed number is at most so many times the given one
 
 
 def update_freq(tokens: int, gpus: int, max_tokens: int) -> int:
-    """The accumulation that makes a step of exactly so many tokens."""
+    """Return the accumulation that makes a step of exactly so many tokens."""
     if gpus < 1 or max_tokens < 1 or tokens < 1:
         raise UserError(f"{gpus} GPUs x {max_tokens} tokens for {tokens} tokens a step: allowed is 1 or more of each")
     steps, rest = divmod(tokens, gpus * max_tokens)
@@ -25,9 +25,9 @@ def _ways(tokens: int, gpus: int, max_tokens: int) -> str:
     return " or ".join(ways) or "another number of GPUs with another --max-tokens"
 
 
-def nearest(tokens: int, fixed: int, wanted: int) -> list[int]:
-    """The numbers next to `wanted` of which a multiple, times `fixed`, is `tokens`: one below it, one above."""
-    below = next((n for n in range(min(wanted, tokens), 0, -1) if tokens % (fixed * n) == 0), None)
-    far = min(tokens // fixed, REACH * wanted)
-    above = next((n for n in range(wanted + 1, far + 1) if tokens % (fixed * n) == 0), None)
+def nearest(tokens: int, fixed: int, number: int) -> list[int]:
+    """Return the numbers nearest to `number` that, times `fixed`, divide `tokens`: one at most it, one above it."""
+    below = next((n for n in range(min(number, tokens), 0, -1) if tokens % (fixed * n) == 0), None)
+    far = min(tokens // fixed, REACH * number)
+    above = next((n for n in range(number + 1, far + 1) if tokens % (fixed * n) == 0), None)
     return [n for n in (below, above) if n is not None]

@@ -1,4 +1,4 @@
-"""How many pieces `train --carry-embeddings` takes over, asked before anything is trained and kept in train.json."""
+"""How many subwords `train --carry-embeddings` takes over, counted before the training and recorded in train.json."""
 
 import sys
 from pathlib import Path
@@ -8,20 +8,20 @@ from fairseq import tasks
 
 from realformer_nmt.common.finished import Stage
 from realformer_nmt.common.provenance import Record
-from realformer_nmt.fairseq_patches.carried_embeddings import OPTION, demand_beginning, rows_of, told
+from realformer_nmt.fairseq_patches.carried_embeddings import OPTION, demand_beginning, describe_rows, rows_of
 from realformer_nmt.fairseq_patches.quiet import quiet
 
 
-def counted(stage: Stage, cfg: Any, anew: bool) -> Record:
-    """A training that is gone on with has counted them; what it began from may be gone."""
+def carried_counts(stage: Stage, cfg: Any, fresh: bool) -> Record:
+    """Return the counts for the record. A resumed training has them: what it began from may have been removed since."""
     folder = getattr(cfg.model, OPTION, "")
     if not folder:
         return {}
-    before = (None if anew else stage.standing().record) or {}
-    if OPTION in before:
-        return {OPTION: before[OPTION]}
+    previous = (None if fresh else stage.standing().record) or {}
+    if OPTION in previous:
+        return {OPTION: previous[OPTION]}
     demand_beginning(cfg)
     with quiet():
         rows = rows_of(Path(cfg.checkpoint.finetune_from_model), Path(folder), tasks.setup_task(cfg.task))
-    print(f"embeddings carried over: {told(rows)}", file=sys.stderr)
-    return {OPTION: {side: {"pieces": found.pieces, "carried": found.common} for side, found in rows.items()}}
+    print(f"embeddings carried over: {describe_rows(rows)}", file=sys.stderr)
+    return {OPTION: {side: {"pieces": each.pieces, "carried": each.common} for side, each in rows.items()}}

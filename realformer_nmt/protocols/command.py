@@ -1,4 +1,4 @@
-"""fairseq-train's command: the protocol's flags, what the machine decides, what must be so, and the user's own."""
+"""The parts of fairseq-train's command: flags of the protocol, of the machine and of the data."""
 
 import json
 import re
@@ -21,14 +21,14 @@ AUTO = "auto"
 PRECISIONS = ("fp16", "bf16", "fp32", AUTO)
 TRAINER = "fairseq_cli.train"
 DETOKENISERS = {"sentencepiece": "space", "moses_bpe": "moses"}
-PIECES = {"sentencepiece": "sentencepiece", "moses_bpe": "@@ "}
+REMOVE_BPE = {"sentencepiece": "sentencepiece", "moses_bpe": "@@ "}
 GREEDY = '{"beam": 1, "max_len_a": 1.2, "max_len_b": 10}'
 USER_DIR = str(Path(__file__).resolve().parents[1])
 
 
 @dataclass(frozen=True)
 class Machines:
-    """Devices of one machine, 0 GPUs standing for its CPU, and how many such machines."""
+    """GPUs of each machine, 0 for its CPU, and the number of such machines."""
 
     gpus: int
     nodes: int = 1
@@ -40,33 +40,35 @@ class Machines:
         return max(1, self.gpus) * self.nodes
 
     def launcher(self) -> list[str]:
-        """The first words: torchrun where several processes train."""
+        """Return the start of the command: torchrun where several processes train."""
         if self.ranks == 1:
             return ["fairseq-train"]
-        words = ["torchrun", "--nproc-per-node", str(max(1, self.gpus))]
+        argv = ["torchrun", "--nproc-per-node", str(max(1, self.gpus))]
         if self.nodes == 1:
-            return [*words, "--standalone", "-m", TRAINER]
+            return [*argv, "--standalone", "-m", TRAINER]
         if not self.master:
             raise UserError(f"--nodes {self.nodes} need --master HOST:PORT, the first machine and a free port of it")
         host, _, port = self.master.rpartition(":")
-        where = ["--master-addr", host, "--master-port", port]
+        address = ["--master-addr", host, "--master-port", port]
         nodes = ["--nnodes", str(self.nodes), "--node-rank", str(self.node_rank)]
-        return [*words, *nodes, *where, "-m", TRAINER]
+        return [*argv, *nodes, *address, "-m", TRAINER]
 
 
 def layers(written: str, sides: Sequence[str] = SIDES) -> tuple[int, int]:
-    """18 or 60-12: encoder, decoder; 0 of a side that a model has not."""
+    """Read 18 or 60-12 as the layers of encoder and decoder; a side that the model lacks has 0."""
     if not re.fullmatch(r"[1-9]\d{0,8}(-[1-9]\d{0,8})?", written):
         raise UserError(f"--layers {written}: allowed is a number, such as 18, or encoder-decoder, such as 60-12")
     encoder, _, decoder = written.partition("-")
     if decoder and len(sides) == 1:
         raise UserError(f"--layers {written}: this model has one side, the {sides[0]}: give one number, such as 18")
-    found = int(encoder) * ("encoder" in sides), int(decoder or encoder) * ("decoder" in sides)
-    from realformer_nmt.model.config import MAX_LAYERS  # here: the commands' --help does not wait for torch
+    encoder_layers = int(encoder) if "encoder" in sides else 0
+    decoder_layers = int(decoder or encoder) if "decoder" in sides else 0
+    deepest = max(encoder_layers, decoder_layers)
+    from realformer_nmt.model.config import MAX_LAYERS  # imports torch, for which --help need not wait
 
-    if max(found) > MAX_LAYERS:
-        raise UserError(f"--layers {written}: {max(found)} is more than {MAX_LAYERS}, the deepest ever trained")
-    return found
+    if deepest > MAX_LAYERS:
+        raise UserError(f"--layers {written}: {deepest} is more than {MAX_LAYERS}, the deepest ever trained")
+    return encoder_layers, decoder_layers
 
 
 def demand_family(option: str, arch: str) -> None:
@@ -83,100 +85,113 @@ def demand_family(option: str, arch: str) -> None:
 
 
 def name_of(task: Task, family: str, kind: str | None) -> str:
-    """Of a model as fairseq knows it: realformer, realformer_etc."""
-    if kind is not None and kind not in filter(None, task.kinds):
-        raise UserError(unknown("kind", kind, [*filter(None, task.kinds)] or ["none: leave it out"]))
+    """Return the name of a model in fairseq, such as realformer or realformer_etc."""
+    kinds = [each for each in task.kinds if each]
+    if kind is not None and kind not in kinds:
+        raise UserError(unknown("kind", kind, kinds or ["none: leave it out"]))
     name = "_".join(filter(None, (family, kind or task.kinds[0])))
     if find(name) is None:
-        others = ", ".join(other for other in FAMILIES if find(f"{other}_{kind}"))
-        raise UserError(f"there is no {name}: families of kind {kind} are {others}")
+        families = ", ".join(each for each in FAMILIES if find(f"{each}_{kind}"))
+        raise UserError(f"there is no {name}: families of kind {kind} are {families}")
     return name
 
 
 def architecture(task: Task, arch: str, depth: str, kind: str | None = None) -> list[str]:
     demand_family("--arch", arch)
     numbers = zip(SIDES, layers(depth, task.sides), strict=True)
-    deep = {f"{side}-layers": number for side, number in numbers if number}
-    return ["--arch", name_of(task, arch, kind), *flags(deep)]
+    sizes = {f"{side}-layers": number for side, number in numbers if number}
+    return ["--arch", name_of(task, arch, kind), *flags(sizes)]
 
 
 def flags(table: dict[str, Any]) -> list[str]:
-    """{"lr": 5e-4, "share-all-embeddings": True} -> --lr 0.0005 --share-all-embeddings."""
-    words = []
+    """Return a table as argv: {"lr": 5e-4, "share-all-embeddings": True} is --lr 0.0005 --share-all-embeddings."""
+    argv = []
     for name, value in table.items():
-        if value is not False:
-            words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
-    return words
+        if value is True:
+            argv.append(f"--{name}")
+        elif value is not False:
+            argv += [f"--{name}", str(value)]
+    return argv
 
 
 def validation(prepared: dict[str, Any]) -> list[str]:
-    """BLEU of greedy translations after each epoch, where it is known how to make text of pieces."""
+    """Return flags that measure greedy translations' BLEU after each epoch, where subwords can become text again."""
     subwords = prepared.get("subwords")
     if subwords not in DETOKENISERS:
         return []
-    words = ["--eval-bleu", "--eval-bleu-args", GREEDY, "--eval-bleu-remove-bpe", PIECES[subwords]]
-    words += ["--eval-bleu-detok", DETOKENISERS[subwords]]
+    argv = ["--eval-bleu", "--eval-bleu-args", GREEDY, "--eval-bleu-remove-bpe", REMOVE_BPE[subwords]]
+    argv += ["--eval-bleu-detok", DETOKENISERS[subwords]]
     if subwords == "moses_bpe":
-        words += ["--eval-bleu-detok-args", json.dumps({f"{s}_lang": prepared[s] for s in ("source", "target")})]
-    return words
+        languages = {f"{side}_lang": prepared[side] for side in ("source", "target")}
+        argv += ["--eval-bleu-detok-args", json.dumps(languages)]
+    return argv
 
 
-def keeping(protocol: Protocol) -> list[str]:
-    """The checkpoints that `average` will want."""
+def checkpoint_flags(protocol: Protocol) -> list[str]:
+    """Return flags that keep the checkpoints that `average` reads later."""
     if protocol.average_of == "best":
         return ["--keep-best-checkpoints", str(protocol.average), "--no-epoch-checkpoints"]
     return ["--keep-last-epochs", str(protocol.average)]
 
 
-def precision_of(machines: Machines, asked: str | None) -> str:
-    """What is trained in; `auto` is the fastest that the device has, where fp32 is what a CPU does by itself."""
-    if asked and asked != AUTO:
-        return asked
+def precision_of(machines: Machines, option: str | None) -> str:
+    """Return the precision of the training; `auto` is the device's fastest, without the option a CPU trains in fp32."""
+    if option and option != AUTO:
+        return option
     if machines.gpus:
         return "fp16"
-    from realformer_nmt.kernels.precision import supported  # here, for the same reason
+    from realformer_nmt.kernels.precision import supported  # imports torch, too
 
-    return "bf16" if asked == AUTO and "bf16" in supported() else "fp32"
+    return "bf16" if option == AUTO and "bf16" in supported() else "fp32"
 
 
-def precision(machines: Machines, asked: str | None) -> list[str]:
-    chosen = precision_of(machines, asked)
-    if chosen == "fp16" and not machines.gpus:
+def precision(machines: Machines, option: str | None) -> list[str]:
+    name = precision_of(machines, option)
+    if name == "fp16" and not machines.gpus:
         raise UserError("--precision fp16 needs a GPU: allowed on a CPU is fp32, bf16 or auto")
-    return {"fp16": ["--fp16", "--fp16-scale-window", "256"], "bf16": ["--bf16"], "fp32": []}[chosen]
+    return {"fp16": ["--fp16", "--fp16-scale-window", "256"], "bf16": ["--bf16"], "fp32": []}[name]
 
 
 def step(protocol: Protocol, machines: Machines, tokens: int | None, max_tokens: int | None) -> list[str]:
-    share = max_tokens or protocol.max_tokens
-    accumulated = update_freq(tokens or protocol.tokens_a_step, machines.ranks, share)
-    return ["--max-tokens", str(share), "--update-freq", str(accumulated), "--required-batch-size-multiple", "8"]
+    tokens_per_gpu = max_tokens or protocol.max_tokens
+    accumulation = update_freq(tokens or protocol.tokens_a_step, machines.ranks, tokens_per_gpu)
+    return [
+        "--max-tokens",
+        str(tokens_per_gpu),
+        "--update-freq",
+        str(accumulation),
+        "--required-batch-size-multiple",
+        "8",
+    ]
 
 
 def distribution(machines: Machines) -> list[str]:
-    words = [] if machines.gpus else ["--cpu"]
-    return words + (["--distributed-world-size", str(machines.ranks)] if machines.ranks > 1 else [])
+    argv = [] if machines.gpus else ["--cpu"]
+    if machines.ranks > 1:
+        argv += ["--distributed-world-size", str(machines.ranks)]
+    return argv
 
 
 def logging(folder: Path, curves: bool) -> list[str]:
-    form, file = ("json", run_files.CURVES) if curves else ("simple", run_files.LOG)
-    return ["--log-format", form, "--log-interval", "100", "--log-file", str(folder / file)]
+    log_format, file = ("json", run_files.CURVES) if curves else ("simple", run_files.LOG)
+    return ["--log-format", log_format, "--log-interval", "100", "--log-file", str(folder / file)]
 
 
-def runnable(words: Sequence[str]) -> list[str]:
-    """With this very Python's torchrun and fairseq-train, whatever PATH and the current folder hold."""
-    if words[0] == "fairseq-train":
-        return program(TRAINER, *words[1:])
-    module = words.index("-m")
-    trainer = program(TRAINER, *words[module + 2 :])
-    return program("torch.distributed.run", *words[1:module], "--no-python", *trainer)
+def runnable(argv: Sequence[str]) -> list[str]:
+    """Return the command with this Python's torchrun and fairseq-train, whatever PATH and the current folder hold."""
+    if argv[0] == "fairseq-train":
+        return program(TRAINER, *argv[1:])
+    module = argv.index("-m")
+    trainer = program(TRAINER, *argv[module + 2 :])
+    return program("torch.distributed.run", *argv[1:module], "--no-python", *trainer)
 
 
 class Substitution(str):
-    """The words of a command, whose output the shell puts in its place."""
+    """Command line whose output the shell puts in its place."""
 
     __slots__ = ()
 
 
-def pasted(words: Sequence[str]) -> str:
-    """For a shell; nothing in a word is anything to it, unless it is ours and a command."""
-    return " ".join(f'"$({word})"' if isinstance(word, Substitution) else shlex.quote(word) for word in words)
+def pasted(argv: Sequence[str]) -> str:
+    """Return argv quoted for a shell, which runs nothing in it but each Substitution."""
+    return " ".join(f'"$({word})"' if isinstance(word, Substitution) else shlex.quote(word) for word in argv)

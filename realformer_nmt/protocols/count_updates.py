@@ -26,7 +26,7 @@ class UpdatesRequest(Request):
     epochs: int = option(metavar="N", range=whole(1))
 
     def run(self) -> int:
-        from realformer_nmt.protocols.updates import length, parse  # here: --help needs none of it
+        from realformer_nmt.protocols.updates import length, parse  # slow to import, and not needed for --help
 
         sizes = {"max-tokens": self.max_tokens, "update-freq": self.update_freq, "max-epoch": self.epochs}
         argv = [str(self.data), "--arch", "realformer", *flags(sizes)]

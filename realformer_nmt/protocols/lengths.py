@@ -1,5 +1,6 @@
-"""Held-out texts that are too long for the model or for a batch. Those of the training data are left out; at others
-fairseq ends, once an epoch is trained."""
+"""Check, before a training, that no held-out text is too long for the model or for a batch.
+
+fairseq leaves such texts out of the training data; in others they end the training, after its first epoch."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,7 +13,7 @@ from realformer_nmt.protocols import updates
 
 
 def demand(cfg: Any, more: Iterable[str] = ()) -> None:
-    """Of the subsets that the training validates, and of more, which are measured later."""
+    """Check the subsets that the training validates, and `more`, which are measured later."""
     validated = [] if cfg.dataset.disable_validation else cfg.dataset.valid_subset.split(",")
     if cfg.dataset.skip_invalid_size_inputs_valid_test:
         return
@@ -23,19 +24,19 @@ def demand(cfg: Any, more: Iterable[str] = ()) -> None:
         demand_short(task, cfg.task.data, subset, utils.resolve_max_positions(*positions))
 
 
-def demand_short(task: Any, data: str, subset: str, most: Any) -> None:
+def demand_short(task: Any, data: str, subset: str, limits: Any) -> None:
     try:
         with quiet():
             task.load_dataset(subset, combine=False, epoch=1)
     except (FileNotFoundError, AssertionError):
-        return  # whoever needs it says so
-    held = task.dataset(subset)
-    _, long = held.filter_indices_by_size(held.ordered_indices(), most)
+        return  # the command that needs this subset reports it
+    dataset = task.dataset(subset)
+    _, long = dataset.filter_indices_by_size(dataset.ordered_indices(), limits)
     if not len(long):
         return
     first = min(long)
-    told = f"{len(long):,} of {subset} are too long, such as number {first + 1:,} with {held.size(first)} tokens"
+    message = f"{len(long):,} of {subset} are too long, such as number {first + 1:,} with {dataset.size(first)} tokens"
     raise UserError(
-        f"{data}: {told}; allowed are {most}: shorten or split them, or raise --max-positions (of translations "
+        f"{data}: {message}; allowed are {limits}: shorten or split them, or raise --max-positions (of translations "
         "--max-source-positions and --max-target-positions), --tokens-per-sample or --max-tokens"
     )

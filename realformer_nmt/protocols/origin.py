@@ -1,4 +1,4 @@
-"""Whose settings a training takes, and where those of a paper that trained this family differ: in one line."""
+"""One line on the paper whose settings a training uses, and on where a paper on the model's family differs."""
 
 from collections.abc import Iterator
 
@@ -8,22 +8,22 @@ COMPARED = ("tokens_a_step", "epochs", "updates", "average_of", "average", "beam
 
 
 def line(protocol: Protocol, family: str, corpus: str | None, layers: str) -> str:
-    own = f"protocol {protocol.name} ({protocol.paper or 'of no paper'})"
+    source = f"protocol {protocol.name} ({protocol.paper or 'of no paper'})"
     if family in protocol.families:
-        return own
-    of_task = (other for other in _shipped(corpus, layers) if other.task == protocol.task)
-    theirs = next((other for other in of_task if family in other.families), None)
-    if theirs is None:
-        return f"{own}; no shipped protocol is of a paper on {family}"
-    other = ", ".join(differences(protocol, theirs))
-    return f"{own}; for {family} there is --protocol {theirs.name} ({theirs.paper}), which differs in {other}"
+        return source
+    same_task = (each for each in _shipped(corpus, layers) if each.task == protocol.task)
+    other = next((each for each in same_task if family in each.families), None)
+    if other is None:
+        return f"{source}; no shipped protocol is of a paper on {family}"
+    names = ", ".join(differences(protocol, other))
+    return f"{source}; for {family} there is --protocol {other.name} ({other.paper}), which differs in {names}"
 
 
-def differences(one: Protocol, other: Protocol) -> list[str]:
-    """Names of settings."""
-    fields = [name.replace("_", " ") for name in COMPARED if getattr(one, name) != getattr(other, name)]
-    names = [name for name in {**one.train, **other.train} if name != "seed"]
-    return fields + [name for name in names if one.train.get(name) != other.train.get(name)]
+def differences(protocol: Protocol, other: Protocol) -> list[str]:
+    """Return the names of the settings that differ."""
+    fields = [name.replace("_", " ") for name in COMPARED if getattr(protocol, name) != getattr(other, name)]
+    names = [name for name in {**protocol.train, **other.train} if name != "seed"]
+    return fields + [name for name in names if protocol.train.get(name) != other.train.get(name)]
 
 
 def _shipped(corpus: str | None, layers: str) -> Iterator[Protocol]:

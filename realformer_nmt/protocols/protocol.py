@@ -12,12 +12,14 @@ from realformer_nmt.protocols.file_flags import demand_harmless, demand_no_part
 from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
 
 FOLDER = Path(__file__).parent
-VARIANTS = ("corpora", "layers")  # tables of what differs
-ORIGIN = ("paper", "families")  # which a file that changes some of another's settings does not take over
+VARIANTS = ("corpora", "layers")  # tables of settings for one corpus, for one depth
+ORIGIN = ("paper", "families")  # not taken over from a base: with other settings they no longer hold
 
 
 @dataclass(frozen=True)
 class Protocol:
+    """Settings of a paper, or of a file of the user's."""
+
     name: str
     gpus: int
     max_tokens: int
@@ -26,16 +28,16 @@ class Protocol:
     average_of: Literal["last", "best"]
     train: dict  # flags of fairseq-train, without their dashes
     task: str = TRANSLATION
-    kind: str | None = None  # of its models, where the task has several: bert, etc
-    beam: int | None = None  # of a translation
+    kind: str | None = None  # bert or etc, where the task has several kinds of models
+    beam: int | None = None  # this and lenpen are for translation
     lenpen: float | None = None
     paper: str | None = None
-    families: tuple[str, ...] = ()  # that the paper trained so
+    families: tuple[str, ...] = ()  # trained by the paper with these settings
     epochs: int | None = None
     updates: int | None = None
     max_len_a: float | None = None  # at most a n + b target tokens for n source tokens; else fairseq's limit
     max_len_b: int | None = None
-    precision: Literal["fp32", "bf16", "int8"] | None = None  # of decoding on a CPU
+    precision: Literal["fp32", "bf16", "int8"] | None = None  # for decoding on a CPU
 
     def __post_init__(self) -> None:
         if (self.epochs is None) == (self.updates is None):
@@ -51,7 +53,7 @@ class Protocol:
 
     @property
     def seed(self) -> int:
-        return int(self.train.get("seed", 1))  # else fairseq's
+        return int(self.train.get("seed", 1))  # 1 is fairseq's default
 
     @property
     def averaging(self) -> list[str]:
@@ -60,7 +62,7 @@ class Protocol:
 
     @property
     def decoding_options(self) -> dict[str, Any]:
-        """Return those of `realformer-nmt translate`, by name."""
+        """Return options of `realformer-nmt translate` by name."""
         numbers = {"beam": self.beam, "lenpen": _float(self.lenpen), "max_len_a": _float(self.max_len_a)}
         options = {**numbers, "max_len_b": self.max_len_b, "precision": self.precision}
         return {name: value for name, value in options.items() if value is not None}
@@ -84,7 +86,7 @@ def shipped() -> tuple[str, ...]:
 
 
 def corpora(name_or_path: str) -> tuple[str, ...]:
-    """Names of the corpora on which it differs."""
+    """Return the corpora for which a protocol has settings of their own."""
     file = locate(name_or_path)
     try:
         return tuple(build(dict, read(file).get("corpora", {}), "corpora"))
@@ -96,13 +98,13 @@ def locate(name_or_path: str) -> Path:
     if name_or_path.endswith(".toml"):
         return Path(name_or_path)
     if name_or_path not in shipped():
-        own = "; your own is named by its file, FILE.toml"
-        raise UserError(unknown("--protocol", name_or_path, shipped()) + own)
+        hint = "; your own is named by its file, FILE.toml"
+        raise UserError(unknown("--protocol", name_or_path, shipped()) + hint)
     return FOLDER / f"{name_or_path}.toml"
 
 
 def load(name_or_path: str, corpus: str | None = None, layers: str | None = None) -> Protocol:
-    """As on `corpus` at the depth `layers`, where the file has a table for them."""
+    """Read a protocol, with its settings for `corpus` and for the depth `layers` where it has such tables."""
     file = locate(name_or_path)
     try:
         table = read(file)
@@ -115,14 +117,14 @@ def load(name_or_path: str, corpus: str | None = None, layers: str | None = None
     return protocol
 
 
-def read(file: Path, above: tuple[Path, ...] = ()) -> dict[str, Any]:
-    """With what its base says, which stands beside it or in this package."""
-    if file.resolve() in above:
+def read(file: Path, dependents: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """Read a protocol's table, merged into that of its base, which lies beside it or in this package."""
+    if file.resolve() in dependents:
         raise UserError(f"{file} names itself as base: name another, of {', '.join(shipped())}")
     table = read_toml(file, f"shipped are {', '.join(shipped())}")
     base = table.pop("base", None)
     if base is None or base == file.stem:
         return table
     beside = file.parent / f"{constructed('base', safe_names.plain, build(str, base, 'base'))}.toml"
-    below = read(beside if beside.is_file() else FOLDER / f"{base}.toml", (*above, file.resolve()))
-    return merge({key: value for key, value in below.items() if key not in ORIGIN}, table)
+    inherited = read(beside if beside.is_file() else FOLDER / f"{base}.toml", (*dependents, file.resolve()))
+    return merge({key: value for key, value in inherited.items() if key not in ORIGIN}, table)

@@ -1,7 +1,7 @@
-"""What a training leaves in its folder, by name."""
+"""Names of the files and folders in a training's folder."""
 
 RECORD = "train.json"
 CURVES, LOG = "curves.jsonl", "train.log"
 CHECKPOINTS = "checkpoints"
 TENSORBOARD, WANDB = "tensorboard", "wandb"
-RUN = (RECORD, CURVES, LOG, TENSORBOARD, WANDB, CHECKPOINTS)  # in the order in which it is set aside
+RUN = (RECORD, CURVES, LOG, TENSORBOARD, WANDB, CHECKPOINTS)  # in the order in which `train --anew` moves them

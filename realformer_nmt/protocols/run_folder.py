@@ -8,16 +8,17 @@ from realformer_nmt.data_bins.note import NAME as PREPARED
 from realformer_nmt.protocols.run_files import CHECKPOINTS, RECORD
 
 RUN = (RECORD, "checkpoint*.pt", f"{CHECKPOINTS}/checkpoint*.pt")
-BEGUN = (".lock-*", "cell.json")  # of this command, before it has written a record; of `compare`
+BEGUN = (".lock-*", "cell.json")  # files of `train` before it writes its record, and of `compare`
 DATA = ("dict.txt", "dict.*.txt", "*.idx", PREPARED)
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse data, and other people's files. Empty files hold nothing, such as a log that was just begun."""
+    """Refuse a folder with data, or with files of another program. Empty files, such as a new log, do not count."""
     outputs.check_folder(folder, "train")
     if _first(folder, RUN):
         return
-    if data := _first(folder, DATA):
+    data = _first(folder, DATA)
+    if data:
         raise UserError(f"{folder} holds data, {data.name}, and no run: name another --folder, such as {folder}-run")
     files = [path for path in sorted(folder.glob("[!.]*")) if not path.is_file() or path.stat().st_size]
     if files and not _first(folder, BEGUN):

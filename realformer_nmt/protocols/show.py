@@ -44,9 +44,12 @@ REQUEST = ProtocolRequest
 
 
 def corpus_name(request: ProtocolRequest) -> str | None:
-    """Return the name that the protocol knows the corpus by, if it is one."""
+    """Return the name by which the protocol knows the corpus of a request."""
     corpus = request.corpus
-    if corpus is None or corpus in (names := {*manifest.shipped(), *corpora(request.protocol)}):
+    if corpus is None:
+        return None
+    names = {*manifest.shipped(), *corpora(request.protocol)}
+    if corpus in names:
         return corpus
     if not corpus.endswith(".toml"):
         raise UserError(f"{unknown('--corpus', corpus, sorted(names))}; your own is named by its file, FILE.toml")
@@ -56,12 +59,12 @@ def corpus_name(request: ProtocolRequest) -> str | None:
 def rows(protocol: Protocol) -> list[tuple[str, object]]:
     batch = f"{protocol.gpus} GPUs x {protocol.max_tokens:,} tokens x {protocol.update_freq}"
     length = f"{protocol.epochs} epochs" if protocol.epochs else f"{protocol.updates:,} updates"
-    return [
+    table: list[tuple[str, object]] = [
         ("protocol", protocol.name),
         ("paper", protocol.paper or "none"),
         ("tokens a step", f"{batch} = {protocol.tokens_a_step:,}"),
         ("length", length),
         ("average", f"{protocol.average_of} {protocol.average}"),
         ("decoding", " ".join(protocol.decoding)),
-        *((f"--{name}", value) for name, value in protocol.train.items()),
     ]
+    return table + [(f"--{name}", value) for name, value in protocol.train.items()]

@@ -1,4 +1,4 @@
-"""Whether a training will leave as many states as are to be averaged, its last one among them."""
+"""Check that a training will leave as many checkpoints as are to be averaged, its last state among them."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from realformer_nmt.protocols.updates import Length
 
 
 def demand(protocol: Protocol, cfg: Any, length: Length) -> None:
-    """`cfg` is what fairseq-train will read, flags of one's own included."""
+    """Check a training by `cfg`, what fairseq-train will read, the user's flags included."""
     for name, value in {"save": cfg.checkpoint.save_interval, "validate": cfg.dataset.validate_interval}.items():
         if value < 1:
             raise UserError(f"--{name}-interval {value}: allowed is 1 or more")
@@ -30,7 +30,7 @@ def demand(protocol: Protocol, cfg: Any, length: Length) -> None:
 
 
 def last(cfg: Any, length: Length) -> int:
-    """Checkpoints of whole epochs, and the end where it is none of them."""
+    """Count the checkpoints of whole epochs, and that of the end where it is none of them."""
     epochs = 0 if cfg.checkpoint.no_epoch_checkpoints else length.epochs // cfg.checkpoint.save_interval
     if cfg.checkpoint.keep_last_epochs > 0:
         epochs = min(epochs, cfg.checkpoint.keep_last_epochs)
@@ -38,7 +38,7 @@ def last(cfg: Any, length: Length) -> int:
 
 
 def best(cfg: Any, length: Length) -> int:
-    """At most: fairseq keeps a state among its best only where it is no worse than the worst of those."""
+    """Count the best checkpoints, at most: fairseq keeps a state only where it is no worse than the worst of these."""
     if cfg.dataset.disable_validation:
         return 0
     inside = length.rest > 0 and _ends_by_updates(cfg, length)
@@ -62,5 +62,5 @@ def _saves_epoch(cfg: Any, length: Length) -> bool:
 
 
 def _ends_by_updates(cfg: Any, length: Length) -> bool:
-    """fairseq then saves and validates wherever it stands."""
+    """Tell whether --max-update ends the training: fairseq then saves and validates, also within an epoch."""
     return bool(length.updates == cfg.optimization.max_update)

@@ -1,4 +1,4 @@
-"""Where else a training logs to. Where it cannot import what it logs with, fairseq goes on without."""
+"""TensorBoard, W&B and Aim for a training, checked before, as fairseq silently trains without one that is missing."""
 
 import os
 from collections.abc import Mapping
@@ -13,12 +13,14 @@ from realformer_nmt.protocols.run_files import TENSORBOARD
 
 
 class Tracker(NamedTuple):
+    """Service or library that a training can log to."""
+
     option: str
-    found: str  # fairseq's name for what it imported, None where it could not
+    imported: str  # variable of fairseq's progress_bar: None where the import failed
     package: str
 
 
-TRACKERS = {  # by fairseq's name
+TRACKERS = {  # by fairseq's option
     "tensorboard_logdir": Tracker("--tensorboard", "SummaryWriter", "tensorboard"),
     "wandb_project": Tracker("--wandb-project", "wandb", "wandb"),
     "aim_repo": Tracker("--aim-repo", "get_aim_run", "aim"),
@@ -27,7 +29,7 @@ TRACKERS = {  # by fairseq's name
 
 @dataclass(frozen=True, kw_only=True)
 class TrackerOptions(Request):
-    """Base of requests that train: where else a training logs to."""
+    """Base of requests that train: the trackers that a training logs to."""
 
     tensorboard: bool = option("log to the folder tensorboard/ of each training", False)
     wandb_project: str | None = option(
@@ -46,7 +48,7 @@ def flags(options: TrackerOptions, folder: Path) -> list[str]:
 
 
 def chosen(options: TrackerOptions) -> TrackerOptions:
-    """Return these options alone, of a request that has others too."""
+    """Return the tracker options of a request, without its other options."""
     return TrackerOptions(**{each.name: getattr(options, each.name) for each in fields(TrackerOptions)})
 
 
@@ -63,16 +65,16 @@ def demand_installed(cfg: Any) -> None:
 
 
 def demand(tracker: Tracker) -> None:
-    from fairseq.logging import progress_bar  # here: --help needs none of it
+    from fairseq.logging import progress_bar  # slow to import, and not needed for --help
 
-    option, found, package = tracker
-    if vars(progress_bar).get(found) is None:
+    package = tracker.package
+    if vars(progress_bar).get(tracker.imported) is None:
         raise UserError(
-            f"{option} needs a package that is not installed: pip install {package}, or leave it out; if it is there, "
-            f"`python -c 'import {package}'` says what it lacks"
+            f"{tracker.option} needs a package that is not installed: pip install {package}, or leave it out; "
+            f"if it is there, `python -c 'import {package}'` says what it lacks"
         )
 
 
 def environment(folder: Path) -> Mapping[str, str]:
-    """The user's, and what W&B reads: fairseq names every run `checkpoints`, and W&B writes to the current folder."""
+    """Return the environment with W&B's name and folder: else each run is `checkpoints`, in the current folder."""
     return {"WANDB_NAME": folder.resolve().name, "WANDB_DIR": str(folder.absolute()), **os.environ}

@@ -87,7 +87,7 @@ class TrainRequest(TrackerOptions, StageRequest):
     )
 
     def run(self) -> int:
-        from realformer_nmt.protocols import training  # here: --help needs none of it
+        from realformer_nmt.protocols import training  # slow to import, and not needed for --help
 
         return training.run(self)
 

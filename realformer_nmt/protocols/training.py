@@ -1,4 +1,4 @@
-"""The training that the words of `realformer-nmt train` ask for."""
+"""Run `realformer-nmt train`: check all that can be checked before, then train."""
 
 import sys
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ from realformer_nmt.protocols import (
     trackers,
     updates,
 )
-from realformer_nmt.protocols.carried_pieces import counted
+from realformer_nmt.protocols.carried_pieces import carried_counts
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.run_files import RECORD
@@ -37,23 +37,19 @@ from realformer_nmt.protocols.train import TrainRequest
 
 def run(request: TrainRequest) -> int:
     if request.dry_run:
-        words = composition.fairseq_train(request)
-        print(command.pasted(["mkdir", "-p", str(request.folder.absolute())]))  # fairseq makes no folder for its log
-        print(command.pasted(words))
-        prepared = composition.preparation(request)
-        announce(request, composition.load_protocol(request, prepared), prepared)
+        print_command(request)
         return 0
     demand_beginning(request)
     run_folder.check_folder(request.folder)
     prepared = composition.preparation(request)
     protocol = composition.load_protocol(request, prepared)
     machines = composition.find_machines(request)
-    words = composition.compose(request, protocol, machines, prepared)
-    cfg = updates.parse(words)
+    argv = composition.compose(request, protocol, machines, prepared)
+    cfg = updates.parse(argv)
     trackers.demand_installed(cfg)
-    if tasks.of(cfg).translates:  # others are built to count their batches
+    if tasks.task_of(cfg).translates:  # a model of another task is built below, where its batches are counted
         validate(read_options(TranslationConfig, cfg.model))
-    stage = of_options(request, cfg, machines)
+    stage = stage_of_options(request, cfg, machines)
     if stage.finished(request.anew):
         return 0
     present = torch.cuda.device_count()
@@ -66,9 +62,22 @@ def run(request: TrainRequest) -> int:
     length = updates.length(cfg, machines.ranks)
     states.demand(protocol, cfg, length)
     lengths.demand(cfg)
-    content = {**summary(request, protocol, machines, length), **counted(stage, cfg, request.anew), "words": words}
+    content = {
+        **summary(request, protocol, machines, length),
+        **carried_counts(stage, cfg, request.anew),
+        "words": argv,
+    }
     training = Training(stage, content, machines, request.anew)
-    return training.run([*machines.launcher(), *words, *composition.ending(request, words, machines, length.updates)])
+    last_update = composition.ending(request, argv, machines, length.updates)
+    return training.run([*machines.launcher(), *argv, *last_update])
+
+
+def print_command(request: TrainRequest) -> None:
+    argv = composition.fairseq_train(request)
+    print(command.pasted(["mkdir", "-p", str(request.folder.absolute())]))  # fairseq makes no folder for its log
+    print(command.pasted(argv))
+    prepared = composition.preparation(request)
+    announce(request, composition.load_protocol(request, prepared), prepared)
 
 
 def demand_beginning(request: TrainRequest) -> None:
@@ -85,24 +94,27 @@ def announce(request: TrainRequest, protocol: Protocol, prepared: dict[str, Any]
 
 
 def stage_of(request: TrainRequest) -> Stage:
-    """The same words of this version took the same effect: fairseq reads them only once."""
+    """Return the stage of a request. A command that this version has recorded is not parsed again, which is slow."""
     prepared, machines = composition.preparation(request), composition.find_machines(request)
-    words = composition.compose(request, composition.load_protocol(request, prepared), machines, prepared)
-    known = settings.known(request.folder / RECORD, words)
-    if known is None:
-        return of_options(request, updates.parse(words), machines)
-    return Stage("train", request.folder / RECORD, known, settings.files(str(request.data), known), lasting=False)
+    argv = composition.compose(request, composition.load_protocol(request, prepared), machines, prepared)
+    record = request.folder / RECORD
+    recorded = settings.recorded_settings(record, argv)
+    if recorded is None:
+        return stage_of_options(request, updates.parse(argv), machines)
+    return Stage("train", record, recorded, settings.files(str(request.data), recorded), lasting=False)
 
 
-def of_options(request: TrainRequest, cfg: Any, machines: Machines) -> Stage:
-    """The checkpoints may be removed once they are averaged."""
-    made = settings.settings(cfg, machines.ranks, request.precision or "as the device allows")
-    return Stage("train", request.folder / RECORD, made, settings.inputs(cfg), lasting=False)
+def stage_of_options(request: TrainRequest, cfg: Any, machines: Machines) -> Stage:
+    """Return the stage of a parsed command; it does not last: its checkpoints may be removed once averaged."""
+    options = settings.settings(cfg, machines.ranks, request.precision or "as the device allows")
+    return Stage("train", request.folder / RECORD, options, settings.inputs(cfg), lasting=False)
 
 
 def demand_states(request: TrainRequest, measured: Iterable[str] = ()) -> None:
-    """That what is to be averaged will be there, that subsets can be measured, and that what the training begins with
-    fits, asked before anything is trained."""
+    """Check a training that is not started yet.
+
+    It must leave the checkpoints to average, texts of `measured` subsets must not be too long, and the model to begin
+    with must fit."""
     prepared, machines = composition.preparation(request), composition.find_machines(request)
     protocol = composition.load_protocol(request, prepared)
     cfg = updates.parse(composition.compose(request, protocol, machines, prepared))

@@ -1,4 +1,4 @@
-"""How many updates a training will make: the batches are made as fairseq-train will make them, and counted.
+"""The number of updates of a training: its batches are built as fairseq-train builds them, and counted.
 
 fairseq sorts the pairs by length before it fills batches, and shuffles only pairs of equal lengths and whole batches:
 every epoch has the same number of batches, so that the count is exact.
@@ -21,65 +21,64 @@ from omegaconf.errors import OmegaConfBaseException
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.data_bins.datasets import demand_plain
 from realformer_nmt.fairseq_patches.quiet import quiet
-from realformer_nmt.protocols.tasks import of
+from realformer_nmt.protocols.tasks import task_of
 
 
 class Length(NamedTuple):
-    batches: int  # an epoch, before they are dealt to the GPUs
-    an_epoch: int  # updates
+    """Length of a training."""
+
+    batches: int  # per epoch, before they are dealt to the GPUs
+    an_epoch: int  # updates per epoch
     updates: int
-    epochs: int  # whole ones
-    rest: int  # updates after them
+    epochs: int  # complete ones
+    rest: int  # updates after the last complete epoch
 
 
-def parse(words: Sequence[str]) -> Any:
-    """fairseq's own reading of fairseq-train's flags, to be changed freely. It takes a third of a second, and a command
-    asks several times for the same, of every cell of a grid."""
-    demand_plain({"data": words[0]})
-    return copy.deepcopy(_read(tuple(words)))
+def parse(argv: Sequence[str]) -> Any:
+    """Read fairseq-train's flags by fairseq's own parser; the caller may change the result.
+
+    Results are cached: parsing takes a third of a second, and a command does it several times per cell of a grid."""
+    demand_plain({"data": argv[0]})
+    return copy.deepcopy(_read(tuple(argv)))
 
 
 @functools.lru_cache(maxsize=1024)
-def _read(words: tuple[str, ...]) -> Any:
-    with quiet(), contextlib.redirect_stderr(io.StringIO()) as told:
+def _read(argv: tuple[str, ...]) -> Any:
+    with quiet(), contextlib.redirect_stderr(io.StringIO()) as stderr:
         parser = options.get_training_parser()
         parser.prog = "fairseq-train"
         try:
-            return convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, input_args=list(words)))
+            return convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, input_args=list(argv)))
         except SystemExit as error:
-            last = told.getvalue().strip().splitlines()[-1:]
+            last = stderr.getvalue().strip().splitlines()[-1:]
             raise UserError(f"{''.join(last)}; `fairseq-train --help` lists its flags") from error
-        except (
-            OmegaConfBaseException,
-            HydraException,
-            OverflowError,
-        ) as error:  # ${...} in a path; a number that C does not know
-            raise UserError(f"{one_line(error)}: fairseq does not accept a value in {' '.join(words)}") from error
+        except (OmegaConfBaseException, HydraException, OverflowError) as error:  # ${...} in a path; too large for C
+            raise UserError(f"{one_line(error)}: fairseq does not accept a value in {' '.join(argv)}") from error
 
 
 def length(cfg: Any, ranks: int) -> Length:
     data = Path(cfg.task.data.split(":")[0])
     if not data.is_dir():
         raise UserError(f"{data} is not a folder: give the data-bin that `realformer-nmt prepare` has made")
-    of(cfg).languages(data)
+    task_of(cfg).languages(data)
     batches = count_batches(cfg)
-    shares = math.ceil(batches / ranks)
-    epochs = [
-        math.ceil(shares / frequency) for frequency in cfg.optimization.update_freq
-    ]  # one an epoch, the last stays
+    share = math.ceil(batches / ranks)
+    epochs = [math.ceil(share / frequency) for frequency in cfg.optimization.update_freq]  # the last one repeats
     ends = []
     if cfg.optimization.max_epoch:
-        begun = cfg.optimization.max_epoch - len(epochs)
-        ends.append(sum(epochs[: cfg.optimization.max_epoch]) + epochs[-1] * max(0, begun))
+        repeated = max(0, cfg.optimization.max_epoch - len(epochs))
+        ends.append(sum(epochs[: cfg.optimization.max_epoch]) + epochs[-1] * repeated)
     if cfg.optimization.max_update:
         ends.append(cfg.optimization.max_update)
     if not ends:
         raise UserError("the training has no end: pass --epochs or --updates")
-    return Length(batches, epochs[0], min(ends), *whole(epochs, min(ends)))
+    total = min(ends)
+    complete, rest = complete_epochs(epochs, total)
+    return Length(batches, epochs[0], total, complete, rest)
 
 
-def whole(epochs: Sequence[int], total: int) -> tuple[int, int]:
-    """Epochs that so many updates complete, and the updates after them; the last length holds from there on."""
+def complete_epochs(epochs: Sequence[int], total: int) -> tuple[int, int]:
+    """Return the epochs that `total` updates complete, and the updates after them; the last length repeats."""
     for complete, updates in enumerate(epochs[:-1]):
         if total < updates:
             return complete, total
@@ -88,10 +87,10 @@ def whole(epochs: Sequence[int], total: int) -> tuple[int, int]:
 
 
 def longest(cfg: Any, task: Any) -> Any:
-    """Positions of the model, which a text that is longer has no place in."""
-    if of(cfg).translates:
+    """Return the positions of the model: the length of the longest text that it can read."""
+    if task_of(cfg).translates:
         return cfg.model.max_source_positions, cfg.model.max_target_positions
-    from realformer_nmt.model.skeleton import outline  # which imports the models
+    from realformer_nmt.model.skeleton import outline  # slow to import, as it imports the models
 
     return outline(cfg.model, task).max_positions()
 

@@ -70,7 +70,7 @@ def test_a_stopped_rank_ends_the_other(stopped: int) -> None:
 
 def test_the_limit_is_a_number_of_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(patience.VARIABLE, raising=False)
-    assert patience.seconds() == patience.USUAL
+    assert patience.seconds() == patience.DEFAULT
     for written in ("", "soon", "nan", "inf", "0", "-5", "1e99"):
         monkeypatch.setenv(patience.VARIABLE, written)
         with pytest.raises(UserError, match=rf"{patience.VARIABLE}={written}: allowed are 1 to 2,592,000 seconds"):

@@ -9,7 +9,7 @@ from realformer_nmt.common import sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Stage
 from realformer_nmt.protocols import updates
-from realformer_nmt.protocols.carried_pieces import counted
+from realformer_nmt.protocols.carried_pieces import carried_counts
 
 
 def test_pieces_are_counted_once_and_known_afterwards(
@@ -20,21 +20,21 @@ def test_pieces_are_counted_once_and_known_afterwards(
     words = [str(toy_corpus), "--arch", "realformer_tiny", *saved.OPTIMISER]
     cfg = updates.parse([*words, "--finetune-from-model", str(model), "--carry-embeddings", str(toy_corpus)])
     stage = Stage("train", tmp_path / "train.json", {}, {})
-    found = counted(stage, cfg, anew=False)
+    found = carried_counts(stage, cfg, fresh=False)
     assert found == {"carry_embeddings": {side: {"pieces": 12, "carried": 12} for side in ("source", "target")}}
     assert "12 of 12 source pieces, 12 of 12 target pieces" in capsys.readouterr().err
     stage.write(stage.made(None), found)
     model.unlink()
-    assert counted(stage, cfg, anew=False) == found
+    assert carried_counts(stage, cfg, fresh=False) == found
     assert sealed.read(stage.record, "")["carry_embeddings"] == found["carry_embeddings"]
-    assert counted(stage, updates.parse(words), anew=False) == {}
+    assert carried_counts(stage, updates.parse(words), fresh=False) == {}
 
 
 def test_without_a_model_to_begin_with_nothing_is_counted(toy_corpus: Path, tmp_path: Path) -> None:
     words = [str(toy_corpus), "--arch", "realformer_tiny", *saved.OPTIMISER, "--carry-embeddings", str(toy_corpus)]
     with pytest.raises(UserError, match="needs --finetune-from-model FILE, whose embeddings they are"):
-        counted(
+        carried_counts(
             Stage("train", tmp_path / "train.json", {}, {}),
             updates.parse([*words, "--restore-file", "x.pt"]),
-            anew=False,
+            fresh=False,
         )

@@ -128,4 +128,4 @@ def _averaging(number: int, kind: Any) -> Protocol:
     [([5], 12, (2, 2)), ([5], 4, (0, 4)), ([5, 3], 5, (1, 0)), ([5, 3], 11, (3, 0)), ([5, 3], 4, (0, 4))],
 )
 def test_whole_epochs_and_what_is_after_them(epochs: list[int], total: int, expected: tuple[int, int]) -> None:
-    assert updates.whole(epochs, total) == expected
+    assert updates.complete_epochs(epochs, total) == expected
