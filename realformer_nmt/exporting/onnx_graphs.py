@@ -1,4 +1,4 @@
-"""Export to two graphs of ONNX, encoder.onnx and step.onnx, and a program that translates without torch: translate.py."""
+"""Export to two graphs of ONNX, encoder.onnx and step.onnx, and translate.py, which needs no torch."""
 
 import inspect
 import logging
