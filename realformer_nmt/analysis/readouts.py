@@ -9,9 +9,8 @@ from realformer_nmt.analysis import watching
 from realformer_nmt.analysis.text import Batch, Text, to
 from realformer_nmt.model.residual import Stream
 
-Readouts = dict[
-    str, list[Tensor]
-]  # by side, of a batch without padding: N x C for each layer; layer 0 is the input of the first
+# By side, of a batch without padding: N x C for each layer; layer 0 is the input of the first.
+Readouts = dict[str, list[Tensor]]
 
 
 @torch.no_grad()

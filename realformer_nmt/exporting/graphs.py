@@ -75,11 +75,11 @@ class Reading(nn.Module):
         for layer in self.decoder.layers:
             cache = CrossCache()
             carried = layer.encoder_attn(query, memory, padding[:, None, None], carried, cache, False).carried
-            state += source_state(cache)
+            state += cached_tensors(cache)
         return padding, *state
 
 
-def source_state(cache: CrossCache) -> tuple[Tensor, ...]:
+def cached_tensors(cache: CrossCache) -> tuple[Tensor, ...]:
     if cache.held is None:
         raise TypeError("attention has not looked at the source")
     return cache.held.parts

@@ -1,4 +1,6 @@
-"""Translate lines with the graphs beside this file, by onnxruntime and without torch: python translate.py < source.txt
+"""Translate lines with the graphs beside this file, by onnxruntime and without torch.
+
+Usage: python translate.py < source.txt
 
 Text is not normalised: if the training text was, normalise yours. Without sentencepiece.model, lines are subwords.
 """

@@ -1,4 +1,6 @@
-"""Translate lines with the graphs beside this file, by torch alone: python translate.py < source.txt
+"""Translate lines with the graphs beside this file, by torch alone.
+
+Usage: python translate.py < source.txt
 
 The search is greedy. Text is not normalised: if the training text was, normalise yours. Without sentencepiece.model,
 lines are subwords.

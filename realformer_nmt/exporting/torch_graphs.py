@@ -17,9 +17,8 @@ def write(source: Source, folder: Path, _precision: str) -> None:
     model = traceable(source.model)
     encoder = reading(model)
     step = writing(model, encoder)
-    longest_source, longest_target = (
-        length - 1 for length in model.max_positions()
-    )  # torch.export treats a whole table as a special case
+    # One less than the table of positions has, as torch.export treats a whole table as a special case.
+    longest_source, longest_target = (length - 1 for length in model.max_positions())
     sizes = {name: Dim(name) for name in ("sentences", "rows")}
     sizes |= {"source": Dim("source", max=longest_source), "past": Dim("past", max=longest_target - 1)}
     save(encoder, tuple(axes(encoder, sizes)), folder / "encoder.pt2")

@@ -59,8 +59,11 @@ class Guard:
         values = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
         host = PORT.sub("", values[0]).lower() if len(values) == 1 else ""
         if host not in self.hosts:
-            names = f"{printable(host[:100])!r} is none of this server's names, {', '.join(self.hosts)}"
-            raise RefusedError(421, f"{names}: ask for one of them, or start it with --name")
+            raise RefusedError(
+                421,
+                f"{printable(host[:100])!r} is none of this server's names, {', '.join(self.hosts)}: "
+                "ask for one of them, or start it with --name",
+            )
 
     async def _body(self, receive: Receive) -> bytes:
         parts: list[bytes] = []
