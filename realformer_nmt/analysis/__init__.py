@@ -1,1 +1,1 @@
-"""What a trained model does inside: attention, depth, one sentence."""
+"""Analyses of trained models: attention, depth, one sentence."""

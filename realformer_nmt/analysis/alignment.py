@@ -1,4 +1,4 @@
-"""Attention against an alignment by hand: the alignment error rate of each head."""
+"""Alignment error rate of each attention head, against a manual alignment."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ FORM = "allowed are pairs of words between spaces, from 0, such as 0-0 1-2, and 
 
 
 class Links(NamedTuple):
-    """Of a sentence. Sure ones are possible as well."""
+    """Links of one sentence; the possible ones include the sure ones."""
 
     sure: frozenset[Link]
     possible: frozenset[Link]
@@ -30,20 +30,22 @@ def read(file: Path, sentences: int) -> list[Links]:
 
 
 def parse(line: str, file: Path, number: int) -> Links:
-    found: dict[str, set[Link]] = {"-": set(), "p": set()}
+    links: dict[str, set[Link]] = {"-": set(), "p": set()}
     for word in line.split():
         mark = "p" if "p" in word else "-"
         source, _, target = word.partition(mark)
         if not (source.isdecimal() and target.isdecimal()):
             raise UserError(f"{file}, line {number}: {word!r} is no link; {FORM}")
-        found[mark].add((int(source), int(target)))
-    return Links(frozenset(found["-"]), frozenset(found["-"] | found["p"]))
+        links[mark].add((int(source), int(target)))
+    return Links(frozenset(links["-"]), frozenset(links["-"] | links["p"]))
 
 
 class Counts:
-    """AER = 1 - (|A n S| + |A n P|) / (|A| + |S|): Och and Ney 2003, section 5. A has a link for each piece of the
-    target, but its end, from where a head looks most when it predicts that piece; none where that is the end of the
-    source. Words are linked whose pieces are."""
+    """Counts for AER = 1 - (|A n S| + |A n P|) / (|A| + |S|): Och and Ney 2003, section 5.
+
+    A links each target subword except the end symbol to the source subword with the largest attention weight when the
+    head predicts it; there is no link if that is the end symbol. Two words are linked if any of their subwords are.
+    """
 
     def __init__(self, layers: int, heads: int) -> None:
         self.hits = torch.zeros(layers, heads, dtype=torch.long)  # |A n S| + |A n P|
@@ -53,14 +55,19 @@ class Counts:
     def add(
         self, layer: int, probabilities: Tensor, source: Sequence[str], target: Sequence[str], links: Links
     ) -> None:
-        """Of one sentence in a layer from 1: H x T x S over its pieces, the ends of both included."""
-        words = word_of_each(list(source)), word_of_each(list(target))
-        for head, looked in enumerate(probabilities[:, : len(target)].argmax(-1).tolist()):
-            found = {(words[0][at], words[1][place]) for place, at in enumerate(looked) if at < len(source)}
-            self.hits[layer - 1, head] += len(found & links.sure) + len(found & links.possible)
-            self.links[layer - 1, head] += len(found)
-        self.sure += len(links.sure) if layer == 1 else 0
+        """Add one sentence in a layer, counted from 1; probabilities are H x T x S, end symbols included."""
+        source_words, target_words = word_of_each(list(source)), word_of_each(list(target))
+        for head, positions in enumerate(probabilities[:, : len(target)].argmax(-1).tolist()):
+            predicted = {
+                (source_words[source_index], target_words[target_index])
+                for target_index, source_index in enumerate(positions)
+                if source_index < len(source)
+            }
+            self.hits[layer - 1, head] += len(predicted & links.sure) + len(predicted & links.possible)
+            self.links[layer - 1, head] += len(predicted)
+        if layer == 1:
+            self.sure += len(links.sure)
 
     def rate(self) -> Tensor:
-        """layers x heads"""
+        """Return the alignment error rates, layers x heads."""
         return 1 - self.hits / (self.links + self.sure).clamp(min=1)

@@ -1,4 +1,4 @@
-"""Models before their first update, by their number of layers: what theory speaks of. Their text is random words."""
+"""Measurements of untrained models by number of layers, on random text: what the theory predicts."""
 
 import statistics
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from realformer_nmt.analysis import depth, disturbance, gradients
 from realformer_nmt.analysis.text import Text
 from realformer_nmt.model.presets import FAMILIES
 
-TRIED = ("post_ln", "pre_ln", "admin", "resi_dual")
+TESTED_FAMILIES = ("post_ln", "pre_ln", "admin", "resi_dual")
 DEPTHS, SEEDS = (6, 12, 24), (1, 2, 3)
 WORDS, SENTENCES, LENGTH = 1000, 20, 20
 SIZE = {"embed_dim": 64, "ffn_embed_dim": 256, "attention_heads": 4}
@@ -23,16 +23,16 @@ Row = dict[str, Any]
 
 
 class RandomSide:
-    """Sentences of one length, as fairseq's datasets give them."""
+    """Random sentences of one length, with the interface of fairseq's datasets."""
 
     def __init__(self, words: Dictionary, seed: int) -> None:
-        chance = torch.Generator().manual_seed(seed)
-        drawn = torch.randint(words.nspecial, len(words), (SENTENCES, LENGTH - 1), generator=chance)
-        self.rows = torch.cat([drawn, torch.full((SENTENCES, 1), words.eos())], 1)
+        generator = torch.Generator().manual_seed(seed)
+        tokens = torch.randint(words.nspecial, len(words), (SENTENCES, LENGTH - 1), generator=generator)
+        self.rows = torch.cat([tokens, torch.full((SENTENCES, 1), words.eos())], 1)
         self.sizes = np.full(SENTENCES, LENGTH)
 
-    def __getitem__(self, place: int) -> Tensor:
-        return self.rows[place]
+    def __getitem__(self, index: int) -> Tensor:
+        return self.rows[index]
 
 
 def random_text(seed: int) -> Text:
@@ -43,13 +43,16 @@ def random_text(seed: int) -> Text:
 
 
 def measure(depths: Sequence[int] = DEPTHS, seeds: Sequence[int] = SEEDS) -> list[Row]:
-    return [row(family, layers, seeds) for family in TRIED for layers in depths]
+    return [row(family, layers, seeds) for family in TESTED_FAMILIES for layers in depths]
 
 
 def row(family: str, layers: int, seeds: Sequence[int]) -> Row:
-    """Means over seeds: norms of the gradient of fc2 in the `last` and the `first` layer of the decoder, and how far
-    the output of the encoder changes (disturbance.py)."""
-    runs = [one(family, layers, seed) for seed in seeds]
+    """Return means over seeds.
+
+    `last` and `first` are gradient norms of fc2 in those layers of the decoder, `change` is how far the output of the
+    encoder moves (disturbance.py).
+    """
+    runs = [measure_seed(family, layers, seed) for seed in seeds]
     return {
         "family": family,
         "layers": layers,
@@ -57,10 +60,10 @@ def row(family: str, layers: int, seeds: Sequence[int]) -> Row:
     }
 
 
-def one(family: str, layers: int, seed: int) -> dict[str, float]:
+def measure_seed(family: str, layers: int, seed: int) -> dict[str, float]:
     text = random_text(seed)
-    sides = {f"{side}_{name}": value for side in ("encoder", "decoder") for name, value in SIZE.items()}
-    options = FAMILIES[family] | sides | {"encoder_layers": layers, "decoder_layers": layers}
+    sizes = {f"{side}_{name}": value for side in ("encoder", "decoder") for name, value in SIZE.items()}
+    options = FAMILIES[family] | sizes | {"encoder_layers": layers, "decoder_layers": layers}
     shared = {"share_all_embeddings": True}
     model = depth.fresh(options | shared, text, seed)
     norms = gradients.norms(model, text)["decoder"]["parts"]["fc2"]

@@ -1,6 +1,6 @@
-"""What the papers predict, beside what was measured: a claim is one row of CLAIMS.
+"""Predictions of the papers compared with measurements: a claim is one row of CLAIMS.
 
-Figures are those of docs/results/claims.json: `start`, rows of beginnings.py, and `trained`, rows of `summary`.
+docs/results/claims.json holds the measurements: `start`, rows of beginnings.py, and `trained`, rows of `summary`.
 """
 
 import math
@@ -12,11 +12,11 @@ from realformer_nmt.analysis.watching import CHAINS
 
 Row = Mapping[str, Any]
 XIONG, XIE, LIU, HE = "Xiong et al. 2020", "Xie et al. 2023", "Liu et al. 2020", "He et al. 2021"
-NEEDED = 0.02  # bits a word: a layer without which the loss grows by more
-FLAT, STEP = 0.15, 2.0  # a slope that counts as none, a factor that counts as more
+NEEDED = 0.02  # bits per word: a layer is needed if the loss grows by more without it
+FLAT, STEP = 0.15, 2.0  # the largest slope that counts as flat, the smallest factor that counts as growth
 
 
-class Found(NamedTuple):
+class Finding(NamedTuple):
     measured: str
     agrees: bool
 
@@ -25,13 +25,13 @@ class Claim(NamedTuple):
     paper: str
     predicted: str
     of: str  # start or trained
-    check: Callable[[Sequence[Row]], Iterator[Found]]  # of trained models one answer a depth
+    check: Callable[[Sequence[Row]], Iterator[Finding]]  # of trained models one finding per depth
 
 
 def summary(model: Row) -> Row:
-    """Of a model in analysis.json, what the claims are about: means over heads, over the upper half of the layers.
+    """Return the figures of a model in analysis.json that the claims use: means over heads, or over the upper layers.
 
-    An only layer has no divergence.
+    A single layer has no divergence.
     """
     chains, checkpoint = model["attention"]["chains"], model["depth"]["checkpoint"]
     figures = {
@@ -42,14 +42,20 @@ def summary(model: Row) -> Row:
         }
         for figure in ("entropy", "divergence")
     }
-    cosines = {side: found["cosine"] for side, found in checkpoint["likeness"].items()}
+    cosines = {side: similarity["cosine"] for side, similarity in checkpoint["likeness"].items()}
     upper = {side: mean(values[len(values) // 2 :]) for side, values in cosines.items()}
     branches = {
-        side: [found["share_of_branch"] for name, found in stream["sublayers"].items() if name.endswith(".ffn")][-1]
+        side: [terms["share_of_branch"] for name, terms in stream["sublayers"].items() if name.endswith(".ffn")][-1]
         for side, stream in checkpoint["stream"].items()
     }
-    found = {"family": model["arch"], "layers": len(list(cosines.values())[-1]), **figures}
-    return {**found, "cosine": upper, "last_branch": branches, "left_out": model["depth"]["left_out"]}
+    return {
+        "family": model["arch"],
+        "layers": len(list(cosines.values())[-1]),
+        **figures,
+        "cosine": upper,
+        "last_branch": branches,
+        "left_out": model["depth"]["left_out"],
+    }
 
 
 def mean(values: Any) -> float:
@@ -57,64 +63,65 @@ def mean(values: Any) -> float:
 
 
 def slope(rows: Sequence[Row], family: str, figure: str) -> float:
-    """Of log(figure) against log(layers), by least squares: the power of the number of layers with which it grows."""
+    """Return the slope of log(figure) against log(layers), by least squares: figure ~ layers ** slope."""
     points = [(math.log(row["layers"]), math.log(row[figure])) for row in rows if row["family"] == family]
     return statistics.linear_regression(*zip(*points, strict=True)).slope
 
 
-def power(family: str, figure: str, lowest: float, highest: float) -> Callable[[Sequence[Row]], Iterator[Found]]:
-    def check(rows: Sequence[Row]) -> Iterator[Found]:
-        found = slope(rows, family, figure)
-        own = {row["layers"]: row[figure] for row in rows if row["family"] == family}
-        told = ", ".join(f"{value:.3g} with {layers}" for layers, value in own.items())
-        yield Found(f"{told} layers: power {found:.2f}", lowest <= found <= highest)
+def power(family: str, figure: str, lowest: float, highest: float) -> Callable[[Sequence[Row]], Iterator[Finding]]:
+    def check(rows: Sequence[Row]) -> Iterator[Finding]:
+        exponent = slope(rows, family, figure)
+        values = {row["layers"]: row[figure] for row in rows if row["family"] == family}
+        listing = ", ".join(f"{value:.3g} with {layers}" for layers, value in values.items())
+        yield Finding(f"{listing} layers: power {exponent:.2f}", lowest <= exponent <= highest)
 
     return check
 
 
-def growth(family: str, lowest: float, highest: float) -> Callable[[Sequence[Row]], Iterator[Found]]:
-    """Of the gradient, from the first layer of the decoder to the last."""
+def growth(family: str, lowest: float, highest: float) -> Callable[[Sequence[Row]], Iterator[Finding]]:
+    """Return a check of the factor by which the gradient grows from the first layer of the decoder to the last."""
 
-    def check(rows: Sequence[Row]) -> Iterator[Found]:
+    def check(rows: Sequence[Row]) -> Iterator[Finding]:
         ratios = {row["layers"]: row["last"] / row["first"] for row in rows if row["family"] == family}
-        told = ", ".join(f"{ratio:.2f} with {layers}" for layers, ratio in ratios.items())
-        yield Found(f"last / first: {told} layers", all(lowest <= ratio <= highest for ratio in ratios.values()))
+        listing = ", ".join(f"{ratio:.2f} with {layers}" for layers, ratio in ratios.items())
+        yield Finding(f"last / first: {listing} layers", all(lowest <= ratio <= highest for ratio in ratios.values()))
 
     return check
 
 
-def lowest(family: str, figure: str) -> Callable[[Sequence[Row]], Iterator[Found]]:
-    """Lower than every other family's, wherever it is measured."""
+def lowest(family: str, figure: str) -> Callable[[Sequence[Row]], Iterator[Finding]]:
+    """Return a check that the family has the lowest figure of all families, wherever it is measured."""
 
-    def check(rows: Sequence[Row]) -> Iterator[Found]:
+    def check(rows: Sequence[Row]) -> Iterator[Finding]:
         measured = [row for row in rows if row[figure]]
-        for layers, own, others in beside(measured, family):
-            least = {place: min(other[figure][place] for other in others) for place in own[figure]}
-            told = "; ".join(
-                f"{place} {value:.2f}, the others from {least[place]:.2f}" for place, value in own[figure].items()
-            )
-            yield Found(f"{layers} layers: {told}", all(value < least[place] for place, value in own[figure].items()))
+        for candidate, rivals in with_rivals(measured, family):
+            values = candidate[figure]  # by chain or side
+            least = {key: min(rival[figure][key] for rival in rivals) for key in values}
+            listing = "; ".join(f"{key} {value:.2f}, the others from {least[key]:.2f}" for key, value in values.items())
+            agrees = all(value < least[key] for key, value in values.items())
+            yield Finding(f"{candidate['layers']} layers: {listing}", agrees)
 
     return check
 
 
-def between(lower: str, higher: str, figure: str) -> Callable[[Sequence[Row]], Iterator[Found]]:
-    def check(rows: Sequence[Row]) -> Iterator[Found]:
-        for layers, own, others in beside(rows, lower):
-            for other in (row for row in others if row["family"] == higher):
-                pairs = {place: (value, other[figure][place]) for place, value in own[figure].items()}
-                told = "; ".join(f"{place} {low:.3f} against {high:.3f}" for place, (low, high) in pairs.items())
-                yield Found(f"{layers} layers: {told}", all(low < high for low, high in pairs.values()))
+def between(lower: str, higher: str, figure: str) -> Callable[[Sequence[Row]], Iterator[Finding]]:
+    def check(rows: Sequence[Row]) -> Iterator[Finding]:
+        for candidate, rivals in with_rivals(rows, lower):
+            for rival in (row for row in rivals if row["family"] == higher):
+                pairs = {key: (value, rival[figure][key]) for key, value in candidate[figure].items()}
+                listing = "; ".join(f"{key} {low:.3f} against {high:.3f}" for key, (low, high) in pairs.items())
+                agrees = all(low < high for low, high in pairs.values())
+                yield Finding(f"{candidate['layers']} layers: {listing}", agrees)
 
     return check
 
 
-def beside(rows: Sequence[Row], family: str) -> Iterator[tuple[int, Row, list[Row]]]:
-    """At each depth that has one, a family's row and those of the others."""
-    for own in (row for row in rows if row["family"] == family):
-        others = [row for row in rows if row["layers"] == own["layers"] and row["family"] != family]
-        if others:
-            yield own["layers"], own, others
+def with_rivals(rows: Sequence[Row], family: str) -> Iterator[tuple[Row, list[Row]]]:
+    """Yield each row of a family with the rows of the other families of the same depth, where there are any."""
+    for candidate in (row for row in rows if row["family"] == family):
+        rivals = [row for row in rows if row["layers"] == candidate["layers"] and row["family"] != family]
+        if rivals:
+            yield candidate, rivals
 
 
 CLAIMS = (
@@ -191,17 +198,17 @@ CLAIMS = (
 
 
 def table(record: Mapping[str, Sequence[Row]]) -> str:
-    """In Markdown; a claim that nothing was measured of is left out."""
+    """Return the claims as a Markdown table, without those for which nothing was measured."""
     lines = ["| paper | predicted | measured | agrees |", "|---|---|---|---|"]
     for claim in CLAIMS:
-        for found in claim.check(record[claim.of]):
-            agrees = "yes" if found.agrees else "**no**"
-            lines.append(f"| {claim.paper} | {claim.predicted} | {found.measured} | {agrees} |")
+        for finding in claim.check(record[claim.of]):
+            agrees = "yes" if finding.agrees else "**no**"
+            lines.append(f"| {claim.paper} | {claim.predicted} | {finding.measured} | {agrees} |")
     return "".join(f"{line}\n" for line in lines)
 
 
 def needed(record: Mapping[str, Sequence[Row]]) -> str:
-    """In Markdown: without how many layers, each left out alone, a trained model loses more than NEEDED."""
+    """Return a Markdown table of how many layers each trained model needs; without one its loss grows by NEEDED."""
     lines = ["| layers | family | of the encoder | of the decoder |", "|---|---|---|---|"]
     for row in record["trained"]:
         counts = [sum(loss > NEEDED for loss in row["left_out"][side]) for side in ("encoder", "decoder")]

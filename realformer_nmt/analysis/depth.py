@@ -1,4 +1,4 @@
-"""A model by its depth: before training, as it is, and without each of its layers."""
+"""Measurements of a model layer by layer: before training, as trained, and without each of its layers."""
 
 import argparse
 from typing import Any
@@ -15,19 +15,19 @@ from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.model.skeleton import any_skeleton
 
 SEED = 1
-SENTENCES = 128  # that a model is measured on by its depth: several passes a layer
+SENTENCES = 128  # fewer than for attention, as each layer takes several passes
 WITHOUT_DROPOUT = dict.fromkeys(("dropout", "attention_dropout", "activation_dropout"), 0.0)
 
 
 def fresh(options: dict[str, Any], text: Text, seed: int = SEED) -> BaseFairseqModel:
-    """Before its first update, with ADMIN's profile of the first batch of the text where it has one."""
+    """Build the model as it is before its first update, with ADMIN's profile of the first batch of the text."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        given = {**options, **WITHOUT_DROPOUT, "checkpoint_activations": False}
-        model = any_skeleton(arch_of(options), argparse.Namespace(**given), *map(len, text.dictionaries))
+        settings = argparse.Namespace(**{**options, **WITHOUT_DROPOUT, "checkpoint_activations": False})
+        model = any_skeleton(arch_of(options), settings, *map(len, text.dictionaries))
         text.prepare(model)
     batch = to(next(text.batches()), torch.device("cpu"))
-    with torch.no_grad(), quiet():  # ADMIN tells its profile
+    with torch.no_grad(), quiet():  # ADMIN prints its profile
         model.train()(**batch.inputs, features_only=True)
     return model.eval()
 
@@ -43,10 +43,10 @@ def measure(model: BaseFairseqModel, text: Text) -> dict[str, Any]:
 
 
 def study(subject: Subject[Model], text: Text) -> dict[str, Any]:
-    place = next(subject.model.parameters()).device
-    start = fresh(subject.options, text).to(place)
+    device = next(subject.model.parameters()).device
+    start = fresh(subject.options, text).to(device)
     return {
-        "sentences": len(text.chosen),
+        "sentences": len(text.indices),
         "start": measure(start, text),
         "checkpoint": measure(subject.model, text),
         "left_out": left_out.measure(subject.model, text),

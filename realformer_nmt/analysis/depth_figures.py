@@ -1,4 +1,4 @@
-"""Figures of models by their depth, out of the records. What a model was before training is dashed."""
+"""Figures of the records of depth.py; a line of the model before training is dashed."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -28,10 +28,11 @@ def drawings(models: Mapping[str, Record]) -> dict[str, Drawing]:
 
 
 def by_side(models: Mapping[str, Record]) -> Iterator[tuple[str, dict[str, Record]]]:
-    """The models that have it."""
+    """Yield each side with the records of the models that have it."""
     for side in SIDES:
-        if found := {name: record for name, record in models.items() if side in record["left_out"]}:
-            yield side, found
+        records = {name: record for name, record in models.items() if side in record["left_out"]}
+        if records:
+            yield side, records
 
 
 def gradient(state: Record, side: str) -> list[float]:
@@ -51,22 +52,22 @@ def rank(state: Record, side: str) -> list[float]:
 
 
 def both(models: Mapping[str, Record], values: Callable[[Record, str], list[float]], first: int = 1) -> Panels:
-    """A panel a side."""
+    """Return a panel per side, with lines for the trained and the untrained model."""
     return {
         side: [
             Line(name, values(record[state], side), first, note)
-            for name, record in found.items()
+            for name, record in records.items()
             for state, note in STATES.items()
         ]
-        for side, found in by_side(models)
+        for side, records in by_side(models)
     }
 
 
 def streams(models: Mapping[str, Record]) -> Panels:
-    """A line for each tensor of the stream, which may have several."""
+    """Return a panel per side, with a line for each tensor of the stream, which may have several."""
     panels: Panels = {}
-    for side, found in by_side(models):
-        for name, record in found.items():
+    for side, records in by_side(models):
+        for name, record in records.items():
             tensors = list(zip(*record["checkpoint"]["stream"][side]["norm"], strict=True))
             for number, values in enumerate(tensors, 1):
                 line = Line(name, values, 0, f"(tensor {number})" if number > 1 else "")
@@ -75,13 +76,13 @@ def streams(models: Mapping[str, Record]) -> Panels:
 
 
 def sublayers(models: Mapping[str, Record], figure: str) -> Panels:
-    """A panel a kind of sub-layer."""
+    """Return a panel per side and kind of sub-layer."""
     panels: Panels = {}
     for name, record in models.items():
         for side, stream in record["checkpoint"]["stream"].items():
             kinds: dict[str, list[float]] = {}
-            for sublayer, found in stream["sublayers"].items():
-                kinds.setdefault(sublayer.rpartition(".")[2], []).append(lines.number(found[figure]))
+            for sublayer, terms in stream["sublayers"].items():
+                kinds.setdefault(sublayer.rpartition(".")[2], []).append(lines.number(terms[figure]))
             for kind, values in kinds.items():
                 panels.setdefault(f"{side} {kind}", []).append(Line(name, values))
     return panels
@@ -89,8 +90,8 @@ def sublayers(models: Mapping[str, Record], figure: str) -> Panels:
 
 def left_out(models: Mapping[str, Record]) -> Panels:
     return {
-        side: [Line(name, record["left_out"][side]) for name, record in found.items()]
-        for side, found in by_side(models)
+        side: [Line(name, record["left_out"][side]) for name, record in records.items()]
+        for side, records in by_side(models)
     }
 
 

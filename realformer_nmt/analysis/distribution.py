@@ -1,4 +1,4 @@
-"""How often values come, of any number of them in fixed memory: what a violin is drawn from."""
+"""Histograms of any number of values in fixed memory, from which violins are drawn."""
 
 import torch
 from torch import Tensor
@@ -7,34 +7,37 @@ BINS = 1024
 
 
 class Distribution:
-    """Of each row's values, which lie between 0 and `top`; a quantile is right to a bin's width, top / 1024."""
+    """Histogram per row of values between 0 and `top`; quantiles are exact to a bin's width, top / 1024."""
 
     def __init__(self, rows: int, top: float) -> None:
         self.top, self.counts = top, torch.zeros(rows, BINS, dtype=torch.long)
         self.sums = torch.zeros(rows, dtype=torch.float64)
 
     def add(self, values: Tensor) -> None:
-        """rows x N"""
+        """Add values, rows x N."""
         rows = torch.arange(len(self.counts), device=values.device).unsqueeze(1)
         bins = (values / self.top * BINS).long().clamp(0, BINS - 1) + rows * BINS
-        found = torch.bincount(bins.flatten(), minlength=self.counts.numel())
-        self.counts += found.view_as(self.counts).cpu()
+        counts = torch.bincount(bins.flatten(), minlength=self.counts.numel())
+        self.counts += counts.view_as(self.counts).cpu()
         self.sums += values.double().sum(1).cpu()
 
     def mean(self) -> Tensor:
         return self.sums / self.counts.sum(1)
 
     def quantile(self, share: float) -> Tensor:
-        """Within its bin, values are taken to be spread evenly."""
-        reached = self.counts.cumsum(1).double()
-        wanted = share * reached[:, -1:]
-        place = torch.searchsorted(reached, wanted).clamp(max=BINS - 1)
-        before = reached.gather(1, place) - self.counts.gather(1, place)
-        inside = (wanted - before) / self.counts.gather(1, place).clamp(min=1)
-        return ((place + inside) * self.top / BINS).squeeze(1)
+        """Return each row's quantile, as if values were spread evenly within a bin."""
+        cumulative = self.counts.cumsum(1).double()
+        rank = share * cumulative[:, -1:]
+        index = torch.searchsorted(cumulative, rank).clamp(max=BINS - 1)
+        in_bin = self.counts.gather(1, index)
+        before = cumulative.gather(1, index) - in_bin
+        fraction = (rank - before) / in_bin.clamp(min=1)
+        return ((index + fraction) * self.top / BINS).squeeze(1)
 
     def outline(self, points: int) -> Tensor:
-        """How many values are in each of so many parts of the range: rows x points, the largest is 1. The first is cut
-        at 1: what sees one word alone is 0, and would make the rest too thin to see."""
-        found = self.counts.view(len(self.counts), points, -1).sum(2).double()
-        return (found / found[:, 1:].max(1, keepdim=True).values.clamp(min=1)).clamp(max=1)
+        """Return the relative frequencies in equal parts of the range, rows x points, of which the largest is 1.
+
+        The first part is cut at 1: queries that see a single word are all 0, and would make the rest too thin to see.
+        """
+        frequencies = self.counts.view(len(self.counts), points, -1).sum(2).double()
+        return (frequencies / frequencies[:, 1:].max(1, keepdim=True).values.clamp(min=1)).clamp(max=1)

@@ -1,5 +1,7 @@
-"""Held-out text of masked models that were finetuned: sentences with labels, and questions. What is lost is of their
-heads; all else is measured of the encoder, as of any masked model."""
+"""Held-out text of finetuned masked models: sentences with labels, and questions.
+
+The loss is that of the finetuned head; everything else is measured on the encoder, as for any masked model.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -16,8 +18,8 @@ from realformer_nmt.data_bins import targets
 from realformer_nmt.data_bins.note import demand_prepared
 
 
-class Judged(OneText):
-    """Sentences, or pairs, of which a class or numbers are told."""
+class ClassifiedText(OneText):
+    """Sentences or pairs, with a class or a number as target."""
 
     @staticmethod
     def demand(data: Path, subset: str) -> None:
@@ -30,10 +32,10 @@ class Judged(OneText):
         if name not in model.classification_heads:
             model.register_classification_head(name, num_classes=self.task.cfg.num_classes)
 
-    def number(self, batch: Batch) -> int:
+    def target_count(self, batch: Batch) -> int:
         return batch.target.numel()
 
-    def lost(self, model: nn.Module, batch: Batch) -> Tensor:
+    def summed_loss(self, model: nn.Module, batch: Batch) -> Tensor:
         head = {"features_only": True, "classification_head_name": self.task.cfg.classification_head_name}
         logits = model(**batch.inputs, **head)[0].float()
         if self.task.cfg.regression_target:
@@ -42,11 +44,11 @@ class Judged(OneText):
 
     def tokens(self, line: str) -> Tensor:
         begin = [] if self.task.cfg.init_token is None else [self.task.cfg.init_token]
-        return framed(begin, line, self.dictionaries[0])
+        return encode_sentence(begin, line, self.dictionaries[0])
 
 
-class Asked(OneText):
-    """Windows of questions and their contexts, in which start and end of an answer are told."""
+class QuestionText(OneText):
+    """Windows of questions and contexts, with start and end of the answer as targets."""
 
     @staticmethod
     def demand(data: Path, subset: str) -> None:
@@ -59,25 +61,25 @@ class Asked(OneText):
         if model.span_head is None:
             model.add_span_head()
 
-    def number(self, batch: Batch) -> int:
+    def target_count(self, batch: Batch) -> int:
         return len(batch.target)
 
-    def lost(self, model: nn.Module, batch: Batch) -> Tensor:
-        """Half of what start and end lose."""
+    def summed_loss(self, model: nn.Module, batch: Batch) -> Tensor:
+        """Return half the sum of the losses of start and end."""
         logits = model(**{**batch.inputs, **batch.more})
         return cross_entropy(logits, batch.target, reduction="sum") / 2
 
     def tokens(self, line: str) -> Tensor:
-        return framed([self.dictionaries[0].bos()], line, self.dictionaries[0])
+        return encode_sentence([self.dictionaries[0].bos()], line, self.dictionaries[0])
 
-    def _batch(self, places: list[int]) -> Batch:
-        found = super()._batch(places)
+    def _batch(self, indices: list[int]) -> Batch:
         (samples,) = self.sides
-        given = samples.collater([samples[place] for place in places])["net_input"]
-        return found._replace(more={name: given[name] for name in ("src_lengths", "context")})
+        inputs = samples.collater([samples[index] for index in indices])["net_input"]
+        more = {name: inputs[name] for name in ("src_lengths", "context")}
+        return super()._batch(indices)._replace(more=more)
 
 
-def framed(begin: list[int], line: str, words: Dictionary) -> Tensor:
-    """A sentence alone, 1 x T."""
+def encode_sentence(begin: list[int], line: str, words: Dictionary) -> Tensor:
+    """Return the tokens of one sentence, 1 x T."""
     encoded = words.encode_line(line, add_if_not_exist=False).long()
     return torch.cat([torch.tensor(begin, dtype=torch.long), encoded])[None]

@@ -1,4 +1,4 @@
-"""The folder that `realformer-nmt analyse` fills: the record, and the figures drawn of what it holds."""
+"""The folder that `realformer-nmt analyse` fills: the record and its figures."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,36 +18,36 @@ from realformer_nmt.common.versions import versions
 from realformer_nmt.figures.drawing import Drawing
 
 RECORD = "analysis.json"
-KINDS = ("entropy", "divergence", "looks")  # of figures; of others is asked when they are drawn
+KINDS = ("entropy", "divergence", "looks")  # figures that every run may draw; others are claimed when they are drawn
 
 
 def fill(request: AnalyseRequest) -> int:
-    paths = subject.named_once(request.models)
+    paths = subject.paths_by_name(request.models)
     data = request.data or run.trained_on(next(iter(paths.values())))
     readers = {name: reader(path) for name, path in paths.items()}
     stage = stage_of(request, paths, next(iter(readers.values())).files(data, request.subset))
-    drawn = [f"{kind}_{chain}.{form}" for kind in KINDS for chain in CHAINS for form in ("svg", "png")]
-    if stage.finished(request.anew, *map(stage.record.with_name, drawn)):
+    pictures = [f"{kind}_{chain}.{form}" for kind in KINDS for chain in CHAINS for form in ("svg", "png")]
+    if stage.finished(request.anew, *map(stage.record.with_name, pictures)):
         return 0
-    made = stage.begin()
-    line = sentence.pieces(request.sentence, data) if request.sentence is not None else None
+    inputs = stage.begin()
+    line = sentence.subwords(request.sentence, data) if request.sentence is not None else None
     heads, records, sentences = {}, [], {}
     for name, path in paths.items():
         read = readers[name].read(data, request.subset, request.sentences)
         links = readers[name].links(request.alignment, read) if request.alignment else None
         model = subject.load(name, path, inspection.build_any)
         subject.demand_dictionaries(model, data, *read.dictionaries)
-        own = read.within(model.model.max_positions())
+        fitting = read.within(model.model.max_positions())
         model.model.to(study.device(request.cpu))
-        heads[name] = study.attention(model, own, links)
-        found = {"attention": heads[name].record(), "depth": depth.study(model, own.sample(depth.SENTENCES))}
+        heads[name] = study.attention(model, fitting, links)
+        results = {"attention": heads[name].record(), "depth": depth.study(model, fitting.sample(depth.SENTENCES))}
         if line is not None:
             sentences[name] = readers[name].sentence(model.model, read, line)
-            found["sentence"] = {"source": sentences[name].source, "target": sentences[name].target}
-        records.append({**model.describe(), "sentences": len(own.chosen), **found})
+            results["sentence"] = {"source": sentences[name].source, "target": sentences[name].target}
+        records.append({**model.describe(), "sentences": len(fitting.indices), **results})
     depths = {record["name"]: record["depth"] for record in records}
-    files = write(drawings(heads) | depth_figures.drawings(depths) | of_sentence(sentences), stage)
-    stage.write(made, {"models": records, "figures": [file.name for file in files], "versions": versions()}, files)
+    files = write(drawings(heads) | depth_figures.drawings(depths) | sentence_drawings(sentences), stage)
+    stage.write(inputs, {"models": records, "figures": [file.name for file in files], "versions": versions()}, files)
     print(f"{request.output / RECORD}: {len(records)} models, {len(files)} figures")
     return 0
 
@@ -61,25 +61,25 @@ def stage_of(request: AnalyseRequest, paths: Mapping[str, Path], files: Mapping[
 
 
 def drawings(heads: Mapping[str, Heads]) -> dict[str, Drawing]:
-    found = {}
+    results = {}
     for chain in CHAINS:
-        chains = {name: found.chains[chain] for name, found in heads.items() if chain in found.chains}
+        chains = {name: measured.chains[chain] for name, measured in heads.items() if chain in measured.chains}
         if not chains:
             continue
         entropies = {name: chain.entropy for name, chain in chains.items()}
-        found[f"entropy_{chain}"] = violins.draw(
+        results[f"entropy_{chain}"] = violins.draw(
             f"{chain} attention: entropy of each head, {UNIT}", violins.ENTROPY, entropies
         )
         divergences = {name: chain.divergence for name, chain in chains.items() if chain.divergence}
         if divergences:
             title = f"{chain} attention: divergence from the head above, {UNIT}"
-            found[f"divergence_{chain}"] = violins.draw(title, violins.DIVERGENCE, divergences)
-        found[f"looks_{chain}"] = lines.draw(f"{chain} attention: where it looks", looks(chains))
-    return found
+            results[f"divergence_{chain}"] = violins.draw(title, violins.DIVERGENCE, divergences)
+        results[f"looks_{chain}"] = lines.draw(f"{chain} attention: where it looks", looks(chains))
+    return results
 
 
 def looks(chains: Mapping[str, Chain]) -> dict[str, list[Line]]:
-    """By kind of place the share of a layer's attention."""
+    """Return a panel per kind of position: the share of each layer's attention that goes there."""
     panels: dict[str, list[Line]] = {}
     for name, chain in chains.items():
         for kind, shares in chain.shares().items():
@@ -87,11 +87,11 @@ def looks(chains: Mapping[str, Chain]) -> dict[str, list[Line]]:
     return panels
 
 
-def of_sentence(sentences: Mapping[str, Sentence]) -> dict[str, Drawing]:
+def sentence_drawings(sentences: Mapping[str, Sentence]) -> dict[str, Drawing]:
     return {
         f"sentence_{chain}_{number}": matrices.heads(f"{name}: {chain} attention", attended)
-        for number, (name, found) in enumerate(sentences.items(), 1)
-        for chain, attended in found.chains.items()
+        for number, (name, result) in enumerate(sentences.items(), 1)
+        for chain, attended in result.chains.items()
     }
 
 

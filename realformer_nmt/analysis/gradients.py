@@ -1,4 +1,4 @@
-"""The gradient of the loss, layer by layer, by one backward pass over a text without dropout."""
+"""The gradient of the loss, layer by layer, of a backward pass over a text without dropout."""
 
 from collections import defaultdict
 from typing import Any
@@ -11,25 +11,28 @@ from realformer_nmt.analysis.watching import stacks
 
 
 def norms(model: nn.Module, text: Text) -> dict[str, Any]:
-    """Of the mean loss of a word, in nats: the norm over all parameters of a layer, and over each of its parts, from
-    the first layer of a side on. Parameters end without gradients."""
-    place, number = next(model.parameters()).device, words(text)
+    """Return gradient norms of the mean loss per word, in nats, by side.
+
+    `norm` is over all parameters of each layer, `parts` over each part of each layer. Parameters are left without
+    gradients.
+    """
+    device, number = next(model.parameters()).device, words(text)
     model.zero_grad(set_to_none=True)
     for batch in text.batches():
-        (text.lost(model, to(batch, place)) / number).backward()
-    found = {side: [of_layer(layer) for layer in stack.layers] for side, stack in stacks(model).items()}
+        (text.summed_loss(model, to(batch, device)) / number).backward()
+    squared = {side: [squares_by_part(layer) for layer in stack.layers] for side, stack in stacks(model).items()}
     model.zero_grad(set_to_none=True)
     return {
         side: {
             "norm": [sum(square for square in squares.values()) ** 0.5 for squares in layers],
             "parts": {part: [squares[part] ** 0.5 for squares in layers] for part in layers[0]},
         }
-        for side, layers in found.items()
+        for side, layers in squared.items()
     }
 
 
-def of_layer(layer: nn.Module) -> dict[str, float]:
-    """Squares of norms, by part."""
+def squares_by_part(layer: nn.Module) -> dict[str, float]:
+    """Return the squared gradient norm of each part of a layer."""
     squares: dict[str, float] = defaultdict(float)
     for name, parameter in layer.named_parameters():
         if parameter.grad is not None:

@@ -1,6 +1,6 @@
-"""Attention over held-out text, head by head: how spread it is, how alike neighbours are, where it looks.
+"""Attention over held-out text, head by head: entropy, divergence from the head above, where it looks.
 
-The text is read as in training: every word is predicted from the words before it. Padding counts nowhere.
+The text is read as in training: every word is predicted from the words before it. Padding is ignored.
 """
 
 import math
@@ -16,35 +16,35 @@ from realformer_nmt.analysis.watching import CHAINS, CROSS
 from realformer_nmt.analysis.words import Words
 
 UNIT = "bits"
-LONGEST = 4096  # tokens that entropy has room for: log2 of it is 12 bits
+LONGEST = 4096  # tokens: entropies reach up to log2 of it, 12 bits
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-MOST = 0.5  # of its attention: more of it at one kind of place is what a head is said to look at
+MOST = 0.5  # a head counts as looking at a kind of position if more than this share of its attention goes there
 
 
 def entropy(probabilities: Tensor) -> Tensor:
-    """-sum p log2 p over the last dimension."""
+    """Return -sum p log2 p over the last dimension."""
     return -torch.special.xlogy(probabilities, probabilities).sum(-1) / math.log(2)
 
 
 def divergence(one: Tensor, other: Tensor) -> Tensor:
-    """Jensen-Shannon's, H((p + q) / 2) - (H(p) + H(q)) / 2 in bits, from 0 to 1 (Lin 1991)."""
+    """Return the Jensen-Shannon divergence, H((p + q) / 2) - (H(p) + H(q)) / 2 in bits, from 0 to 1 (Lin 1991)."""
     between = entropy((one + other) / 2) - (entropy(one) + entropy(other)) / 2
-    return between.clamp(0, 1)  # rounding
+    return between.clamp(0, 1)  # rounding errors
 
 
 class Chain:
-    """What is measured of one chain of attentions. Only the layer below is held, until the layer above has come."""
+    """Measurements of one chain of attentions; only the attention of the layer below is stored."""
 
     def __init__(self, layers: int, heads: int) -> None:
         self.layers, self.heads = layers, heads
         self.entropy = [Distribution(heads, math.log2(LONGEST)) for _ in range(layers)]
         self.divergence = [Distribution(heads, 1.0) for _ in range(layers - 1)]
-        self.looks: dict[str, Tensor] = {}  # sums over queries, layers x heads
+        self.looks: dict[str, Tensor] = {}  # by kind of position, sums over queries, layers x heads
         self.queries = 0
         self._below: Tensor | None = None
 
     def add(self, layer: int, probabilities: Tensor, queries: Tensor, looks: dict[str, Tensor]) -> None:
-        """Of a batch in a layer from 1: B x H x T x S; queries, B x T, are the words that attend."""
+        """Add a batch in a layer, counted from 1: probabilities B x H x T x S; queries B x T, the words that attend."""
         rows = probabilities.transpose(1, 2)[queries]  # N x H x S
         self.entropy[layer - 1].add(entropy(rows).t())
         if layer == 1:
@@ -52,17 +52,17 @@ class Chain:
         elif self._below is not None:
             self.divergence[layer - 2].add(divergence(self._below, rows).t())
         self._below = rows if layer < self.layers else None
-        for name, seen in looks.items():
-            share = (probabilities * seen.unsqueeze(-3)).sum(-1)  # B x H x T
+        for name, mask in looks.items():
+            share = (probabilities * mask.unsqueeze(-3)).sum(-1)  # B x H x T
             sums = self.looks.setdefault(name, torch.zeros(self.layers, self.heads, dtype=torch.float64))
             sums[layer - 1] += share.transpose(1, 2)[queries].double().sum(0).cpu()
 
     def shares(self) -> dict[str, Tensor]:
-        """Of a head's attention, by kind of place: layers x heads."""
+        """Return the share of each head's attention by kind of position, layers x heads."""
         return {name: sums / self.queries for name, sums in self.looks.items()}
 
     def record(self) -> dict[str, Any]:
-        """Tables of layers x heads, divergences between a layer and the one above."""
+        """Return tables of layers x heads; divergences are between a layer and the one above."""
         shares = self.shares()
         return {
             "queries": self.queries,
@@ -79,7 +79,7 @@ def summary(layers: list[Distribution]) -> dict[str, Any]:
 
 
 class Heads:
-    """All chains of a model, and the alignment if there is one."""
+    """Measurements of all chains of a model, and of the alignment if there is one."""
 
     def __init__(self, sizes: dict[str, tuple[int, int]], words: Words, links: list[alignment.Links] | None) -> None:
         self.chains = {name: Chain(*size) for name, size in sizes.items()}
@@ -98,12 +98,12 @@ class Heads:
         read = self._batch.read[CHAINS[chain][0]]
         self.chains[chain].add(layer, probabilities, read.ne(self.words.pad), self._looks[chain])
         if self.aligned and self.links and chain == CROSS:
-            for row, place in enumerate(self._batch.places):
-                source, target = self.words.pieces(self._batch, row)
-                self.aligned.add(layer, probabilities[row], source, target, self.links[place])
+            for row, index in enumerate(self._batch.indices):
+                source, target = self.words.subwords(self._batch, row)
+                self.aligned.add(layer, probabilities[row], source, target, self.links[index])
 
     def record(self) -> dict[str, Any]:
-        found: dict[str, Any] = {name: chain.record() for name, chain in self.chains.items()}
+        chains: dict[str, Any] = {name: chain.record() for name, chain in self.chains.items()}
         if self.aligned:
-            found[CROSS]["alignment_error_rate"] = self.aligned.rate().tolist()
-        return {"unit": UNIT, "chains": found}
+            chains[CROSS]["alignment_error_rate"] = self.aligned.rate().tolist()
+        return {"unit": UNIT, "chains": chains}

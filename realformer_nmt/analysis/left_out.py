@@ -1,4 +1,4 @@
-"""What is lost when one layer is left out of a trained model."""
+"""Loss of a trained model when one layer is left out."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,9 +13,9 @@ from realformer_nmt.model.stack import Side
 
 @contextmanager
 def without(side: Side, layer: int) -> Iterator[None]:
-    """The stack without its layer of that number, from 1: stream and carried totals pass it by."""
+    """Remove one layer, counted from 1, from the stack while the context lasts."""
     layers = side.layers
-    side.layers = nn.ModuleList(other for number, other in enumerate(layers, 1) if number != layer)
+    side.layers = nn.ModuleList(module for number, module in enumerate(layers, 1) if number != layer)
     try:
         yield
     finally:
@@ -23,12 +23,15 @@ def without(side: Side, layer: int) -> Iterator[None]:
 
 
 def measure(model: nn.Module, text: Text) -> dict[str, list[float]]:
-    """By side and layer, in bits a word: the loss without it minus the loss with all. An only layer stays."""
-    whole = loss(model, text)
-    found: dict[str, list[float]] = {}
+    """Return by side and layer the loss without the layer minus the loss with all, in bits per word.
+
+    A side of a single layer has no such figures.
+    """
+    baseline = loss(model, text)
+    increases: dict[str, list[float]] = {}
     for name, side in stacks(model).items():
-        found[name] = []
+        increases[name] = []
         for layer in range(1, len(side.layers) + 1) if len(side.layers) > 1 else ():
             with without(side, layer):
-                found[name].append(loss(model, text) - whole)
-    return found
+                increases[name].append(loss(model, text) - baseline)
+    return increases

@@ -1,4 +1,4 @@
-"""Figures by layer: small multiples, a line a model or two."""
+"""Line plots by layer: a panel per kind, one or two lines per model."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,10 @@ FEWEST = 2  # panels in a row, so that the title has room
 
 
 class Line(NamedTuple):
-    name: str  # of the model, whose colour it has
-    values: Sequence[float]  # from the first layer on
-    first: int = 1  # layer
-    note: str = ""  # what tells it from the model's other line, which is whole where this one is dashed
+    name: str  # of the model, which has one colour
+    values: Sequence[float]  # by layer
+    first: int = 1  # number of the first layer
+    note: str = ""  # distinguishes a model's second line, which is dashed
 
 
 @styled()
@@ -24,12 +24,12 @@ def draw(title: str, panels: Mapping[str, Sequence[Line]], logarithmic: bool = F
     rows = math.ceil(len(panels) / columns)
     drawing = Drawing(title, EDGE + columns * WIDTH, rows * HEIGHT + HEAD)
     grid = drawing.figure.subplots(rows, columns, squeeze=False)
-    names = list(dict.fromkeys(line.name for found in panels.values() for line in found))
+    names = list(dict.fromkeys(line.name for panel in panels.values() for line in panel))
     for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
-    for axes, (kind, found) in zip(grid.flat, panels.items(), strict=False):
+    for axes, (kind, panel) in zip(grid.flat, panels.items(), strict=False):
         axes.set_title(printable(kind), fontsize=8.5, loc="left")
-        for line in found:
+        for line in panel:
             draw_line(drawing, axes, line, looks(names)[line.name])
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
         if logarithmic:
@@ -37,7 +37,7 @@ def draw(title: str, panels: Mapping[str, Sequence[Line]], logarithmic: bool = F
             plain(axes.yaxis)
         else:
             axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
-    drawing.figure.supxlabel(printable(f"{title}, by layer"), fontsize=9)  # above is the legend
+    drawing.figure.supxlabel(printable(f"{title}, by layer"), fontsize=9)  # the legend is above
     drawing.legend(*grid.flat)
     return drawing
 
@@ -45,7 +45,7 @@ def draw(title: str, panels: Mapping[str, Sequence[Line]], logarithmic: bool = F
 def draw_line(drawing: Drawing, axes: Axes, line: Line, look: Look) -> None:
     layers = range(line.first, line.first + len(line.values))
     label = " ".join(filter(None, (line.name, line.note)))
-    (drawn,) = axes.plot(
+    (artist,) = axes.plot(
         layers,
         line.values,
         color=look.colour,
@@ -55,10 +55,10 @@ def draw_line(drawing: Drawing, axes: Axes, line: Line, look: Look) -> None:
         linestyle="--" if line.note else "-",
         label=printable(label),
     )
-    told = ", ".join(f"{value:.3g}" for value in line.values)
-    drawing.mark(drawn, "line", f"{axes.get_title(loc='left')}, {label}: {told}")
+    listing = ", ".join(f"{value:.3g}" for value in line.values)
+    drawing.mark(artist, "line", f"{axes.get_title(loc='left')}, {label}: {listing}")
 
 
 def number(value: float | None) -> float:
-    """What could not be measured is a gap in a line."""
+    """Return the value, or NaN for one that could not be measured: a gap in the line."""
     return math.nan if value is None else value

@@ -10,8 +10,8 @@ from realformer_nmt.common.errors import UserError
 
 
 def words(text: Text) -> int:
-    """That are to be predicted, ends included."""
-    number = sum(map(text.number, text.batches()))
+    """Count the words to be predicted, end symbols included."""
+    number = sum(map(text.target_count, text.batches()))
     if not number:
         raise UserError("no word of what is read is to be predicted, as none is masked: pass more --sentences")
     return number
@@ -19,9 +19,9 @@ def words(text: Text) -> int:
 
 @torch.no_grad()
 def loss(model: nn.Module, text: Text) -> float:
-    """In bits a word."""
-    place = next(model.parameters()).device
+    """Return the mean cross-entropy in bits per word."""
+    device = next(model.parameters()).device
     total = 0.0
     for batch in text.batches():
-        total += float(text.lost(model, to(batch, place)))
+        total += float(text.summed_loss(model, to(batch, device)))
     return total / words(text) / math.log(2)

@@ -7,15 +7,15 @@ from realformer_nmt.analysis.sentence import Attended
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.figures.drawing import Axes, Drawing, styled
 
-COLUMNS, SIZE, EDGE = 4, 1.5, 0.55  # inches: a picture, and what stands around all of them
-WORD, LETTER, LEAST = 0.13, 0.06, 0.9  # inches: a row or column of attention, a letter of a label, a picture's side
-MOST = 40  # inches of all pictures beside each other: 8,000 points of a PNG
+COLUMNS, SIZE, EDGE = 4, 1.5, 0.55  # inches: a picture, and the margin around all of them
+WORD, LETTER, LEAST = 0.13, 0.06, 0.9  # inches: a row or column of attention, a letter, a picture's least side
+MOST = 40  # inches of all pictures side by side: 8,000 pixels of a PNG
 Matrix = Sequence[Sequence[float]]
 
 
 @styled()
 def draw(title: str, pictures: Mapping[str, Matrix]) -> Drawing:
-    """Of layers and layers: the first is on the left and at the bottom."""
+    """Draw matrices of layers x layers, with the first layer on the left and at the bottom."""
     columns = min(COLUMNS, len(pictures))
     rows = math.ceil(len(pictures) / columns)
     drawing = Drawing(title, 2 * EDGE + columns * SIZE, 2 * EDGE + rows * SIZE)
@@ -35,17 +35,18 @@ def draw(title: str, pictures: Mapping[str, Matrix]) -> Drawing:
 
 @styled()
 def heads(title: str, attended: Attended) -> Drawing:
-    """A picture for every head, a column a head, a row a layer, the first at the bottom; words stand at the edges."""
+    """Draw a picture for every head: columns are heads, rows are layers from the bottom, words at the edges."""
     layers, number = len(attended.layers), len(attended.layers[0])
     tall = min(MOST / layers, max(LEAST, WORD * len(attended.queries)))
     wide = min(MOST / number, max(LEAST, WORD * len(attended.keys)))
-    left, below = (LETTER * max(map(len, words)) + EDGE for words in (attended.queries, attended.keys))
-    width, height = left + number * (wide + 0.12), below + layers * (tall + 0.22) + EDGE
-    margins = {"left": left / width, "right": 0.99, "bottom": below / height, "top": 1 - EDGE / height}
+    label_width = LETTER * max(map(len, attended.queries)) + EDGE
+    label_height = LETTER * max(map(len, attended.keys)) + EDGE
+    width, height = label_width + number * (wide + 0.12), label_height + layers * (tall + 0.22) + EDGE
+    margins = {"left": label_width / width, "right": 0.99, "bottom": label_height / height, "top": 1 - EDGE / height}
     drawing = Drawing(title, width, height, {**margins, "hspace": 0.22 / tall, "wspace": 0.12 / wide})
     grid = drawing.figure.subplots(layers, number, squeeze=False)
-    for layer, of_layer in enumerate(attended.layers, 1):
-        for head, matrix in enumerate(of_layer, 1):
+    for layer, matrices in enumerate(attended.layers, 1):
+        for head, matrix in enumerate(matrices, 1):
             axes = grid[layers - layer][head - 1]
             axes.set_title(f"layer {layer}, head {head}", fontsize=6, pad=2)
             axes.imshow(matrix.numpy(), cmap="Blues", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
@@ -56,7 +57,7 @@ def heads(title: str, attended: Attended) -> Drawing:
 
 
 def label(axes: Axes, attended: Attended, rows: bool, columns: bool, size: tuple[float, float]) -> None:
-    """As large as the rows and columns leave room for."""
+    """Label rows and columns, in letters as large as there is room for."""
     axes.grid(visible=False)
     axes.tick_params(length=0)
     tall, wide = (min(6.0, 60 * side / len(words)) for side, words in zip(size, attended[:2], strict=True))

@@ -1,4 +1,4 @@
-"""Held-out text of a model of one side, as its task validates it: cut into samples and masked as in the training."""
+"""Held-out text of a model of a single stack, cut into samples and masked as its task does for validation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from realformer_nmt.fairseq_patches.quiet import quiet
 
 @dataclass(frozen=True)
 class OneText(Text):
-    """Of which a model's only side reads samples."""
+    """Text whose samples are read by the only stack of a model."""
 
     side: str
     task: Any  # fairseq's
@@ -25,38 +25,38 @@ class OneText(Text):
     @staticmethod
     def demand(data: Path, subset: str) -> None:
         if not (data / f"{subset}.idx").is_file():
-            found = sorted({file.name.partition(".")[0] for file in data.glob("*.idx")})
-            raise UserError(f"{data} holds no subset {subset} of one text: there are {', '.join(found) or 'none'}")
+            subsets = sorted({file.name.partition(".")[0] for file in data.glob("*.idx")})
+            raise UserError(f"{data} holds no subset {subset} of one text: there are {', '.join(subsets) or 'none'}")
 
     def lengths(self) -> np.ndarray:
         (samples,) = self.sides
-        return np.array([[samples.num_tokens(place)] for place in self.chosen])
+        return np.array([[samples.num_tokens(index)] for index in self.indices])
 
     def tokens(self, line: str) -> Tensor:
-        """Of a sentence as the model reads it, 1 x T; nothing is masked."""
+        """Return the tokens of a sentence as the model reads it, 1 x T, without masks."""
         encoded = self.dictionaries[0].encode_line(line, add_if_not_exist=False).long()
         samples = self.task.build_dataset_for_inference([encoded], [len(encoded)])
         tokens: Tensor = samples.collater([samples[0]])["net_input"]["src_tokens"]
         return tokens
 
-    def _batch(self, places: list[int]) -> Batch:
+    def _batch(self, indices: list[int]) -> Batch:
         (samples,) = self.sides
-        found = samples.collater([samples[place] for place in places])
-        return Batch(places, {self.side: found["net_input"]["src_tokens"]}, found["target"])
+        sample = samples.collater([samples[index] for index in indices])
+        return Batch(indices, {self.side: sample["net_input"]["src_tokens"]}, sample["target"])
 
 
 def read(kind: type[OneText], path: Path, settings: Mapping[str, Any], side: str, data: Path, subset: str) -> OneText:
-    """By the settings of a checkpoint's task."""
+    """Read a subset of a data-bin by the settings of a checkpoint's task."""
     kind.demand(data, subset)
-    asked = {**settings, "data": str(data), "use_plasma_view": False}  # which would start a server
+    options = {**settings, "data": str(data), "use_plasma_view": False}  # plasma would start a server
     try:
         with quiet():
-            task = tasks.setup_task(OmegaConf.create(asked), from_checkpoint=True)
+            task = tasks.setup_task(OmegaConf.create(options), from_checkpoint=True)
             task.load_dataset(subset)
     except UserError:
         raise
-    except Exception as error:  # fairseq has no class for any of its complaints
+    except Exception as error:  # fairseq raises errors of any class
         raise UserError(f"{path} has settings of its task that do not fit {data}: {one_line(error)}") from error
     samples = task.dataset(subset)
-    samples.set_epoch(1)  # what is masked depends on it: fairseq validates in the first
+    samples.set_epoch(1)  # the masks depend on the epoch: fairseq validates in the first
     return kind((task.source_dictionary,), (samples,), range(len(samples)), side, task)

@@ -1,11 +1,11 @@
-"""What a model reads, by its sides: of two a text and its translation, of one a text alone."""
+"""Readers of held-out text: a text and its translation for a model of two stacks, a text alone for one stack."""
 
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
 
 from realformer_nmt.analysis import alignment, one_text, sentence, text
-from realformer_nmt.analysis.finetuned import Asked, Judged
+from realformer_nmt.analysis.finetuned import ClassifiedText, QuestionText
 from realformer_nmt.analysis.one_text import OneText
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.analysis.text import Text
@@ -17,13 +17,13 @@ from realformer_nmt.model import presets
 
 TEXTS: dict[Any, type[OneText]] = {  # by task
     **dict.fromkeys(("language_modeling", "masked_lm"), OneText),
-    "sentence_prediction": Judged,
-    "question_answering": Asked,
+    "sentence_prediction": ClassifiedText,
+    "question_answering": QuestionText,
 }
 
 
 class Reader(ABC):
-    """Of one checkpoint."""
+    """Reader of the text for one checkpoint."""
 
     def __init__(self, path: Path, state: dict[str, Any]) -> None:
         self.path, self.state = path, state
@@ -79,7 +79,8 @@ class OneTextReader(Reader):
 def reader(path: Path) -> Reader:
     state = layout.without_weights(path)
     inspection.demand_own(path, layout.options(state))
-    return (PairReader if kind_of(state) is None else OneTextReader)(path, state)
+    kind = PairReader if kind_of(state) is None else OneTextReader
+    return kind(path, state)
 
 
 def kind_of(state: dict[str, Any]) -> str | None:

@@ -1,4 +1,4 @@
-"""What a stack would give if it ended after a layer: the stream, read as its topology reads it out at the end."""
+"""Output of a stack as if it ended after a layer: the stream, read out as its topology does at the end."""
 
 from collections.abc import Iterator
 
@@ -6,25 +6,30 @@ import torch
 from torch import Tensor, nn
 
 from realformer_nmt.analysis import watching
-from realformer_nmt.analysis.text import Text, to
+from realformer_nmt.analysis.text import Batch, Text, to
 from realformer_nmt.model.residual import Stream
 
-Readouts = dict[str, list[Tensor]]  # by side, of a batch without padding: N x C for each layer from 0, what enters
+# By side, of a batch without padding: N x C for each layer; layer 0 is the input of the first.
+Readouts = dict[str, list[Tensor]]
 
 
 @torch.no_grad()
-def of(model: nn.Module, text: Text) -> Iterator[Readouts]:
-    """A batch after the other."""
-    place, stacks = next(model.parameters()).device, watching.stacks(model)
+def per_batch(model: nn.Module, text: Text) -> Iterator[Readouts]:
+    """Yield the readouts of each batch of a text."""
+    device = next(model.parameters()).device
     for batch in text.batches():
-        batch = to(batch, place)
-        kept = {side: tokens.ne(text.pad) for side, tokens in batch.read.items()}
-        found: Readouts = {side: [] for side in stacks}
+        yield of_batch(model, to(batch, device), text.pad)
 
-        def see(side: str, _layer: int, stream: Stream, kept: dict = kept, found: dict = found) -> None:
-            stack = stacks[side]
-            found[side].append(stack.topology.leave(stream, stack.layer_norm)[kept[side]].float())
 
-        with watching.streams(model, see):
-            model(**batch.inputs, features_only=True)
-        yield found
+def of_batch(model: nn.Module, batch: Batch, pad: int) -> Readouts:
+    stacks = watching.stacks(model)
+    masks = {side: tokens.ne(pad) for side, tokens in batch.read.items()}
+    outputs: Readouts = {side: [] for side in stacks}
+
+    def see(side: str, _layer: int, stream: Stream) -> None:
+        stack = stacks[side]
+        outputs[side].append(stack.topology.leave(stream, stack.layer_norm)[masks[side]].float())
+
+    with watching.streams(model, see):
+        model(**batch.inputs, features_only=True)
+    return outputs

@@ -1,4 +1,4 @@
-"""One sentence, its translation where the model translates, and how every head attends while it reads and writes."""
+"""One sentence, its translation if the model translates, and the attention of every head to it."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import preparation
 from realformer_nmt.model.model import TranslationModel
 
-BEAM, LONGEST = 4, {"max_len_a": 1.5, "max_len_b": 10}  # a model that repeats itself ends there
+BEAM, LONGEST = 4, {"max_len_a": 1.5, "max_len_b": 10}  # fairseq's options; they end a translation that repeats itself
 
 
 class Attended(NamedTuple):
-    """Of a chain: what attends, what is attended to, and the heads of each layer from the first on, H x T x S."""
+    """Attention of one chain: the words that attend, the words attended to, and by layer the heads, H x T x S."""
 
     queries: list[str]
     keys: list[str]
@@ -30,14 +30,17 @@ class Attended(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    source: list[str]  # pieces, ends included
+    source: list[str]  # subwords, end symbols included
     target: list[str]
     chains: dict[str, Attended]
 
 
-def pieces(raw: str, data: Path) -> str:
-    """As the model reads them: by the subwords of the folder that `realformer-nmt prepare` made, in which the data-bin
-    lies; elsewhere what is given are pieces."""
+def subwords(raw: str, data: Path) -> str:
+    """Return the sentence as the model reads it, in subwords.
+
+    They are those of the folder of `realformer-nmt prepare` that holds the data-bin; of any other data-bin the sentence
+    is taken as subwords already.
+    """
     line = " ".join(raw.split())
     if (data.parent / "prepare.json").is_file():
         (line,) = preparation.read(data.parent).pieces(f"{line}\n".encode())
@@ -47,7 +50,7 @@ def pieces(raw: str, data: Path) -> str:
 
 
 def translate(model: TranslationModel, source: Tensor, words: Dictionary) -> Tensor:
-    """The best of a beam, its end included."""
+    """Return the best translation of a beam search, end symbol included."""
     generator = SequenceGenerator([model], words, beam_size=BEAM, **LONGEST)
     sample = {"net_input": {"src_tokens": source.unsqueeze(0), "src_lengths": torch.tensor([len(source)])}}
     tokens: Tensor = generator.generate([model], sample)[0][0]["tokens"]
@@ -55,20 +58,20 @@ def translate(model: TranslationModel, source: Tensor, words: Dictionary) -> Ten
 
 
 def study_read(model: Any, text: OneText, line: str) -> Sentence:
-    """Of a model of one side, which reads it as it stands."""
+    """Return the attention of a model of a single stack, which reads the sentence."""
     tokens = text.tokens(line)
     demand_room(tokens.size(1), model.max_positions())
-    read = [text.dictionaries[0][number] for number in tokens[0].tolist()]
-    layers = seen(model, Batch([0], {text.side: tokens}, tokens))
-    return Sentence(read, [], {chain: Attended(read, read, heads) for chain, heads in layers.items()})
+    words = [text.dictionaries[0][number] for number in tokens[0].tolist()]
+    layers = attention_by_chain(model, Batch([0], {text.side: tokens}, tokens))
+    return Sentence(words, [], {chain: Attended(words, words, heads) for chain, heads in layers.items()})
 
 
 def study(model: TranslationModel, text: Text, line: str) -> Sentence:
-    place = next(model.parameters()).device
+    device = next(model.parameters()).device
     source_words, target_words = text.dictionaries
     source = source_words.encode_line(line, add_if_not_exist=False).long()
     demand_room(len(source), model.max_positions()[0])
-    target = translate(model, source.to(place), target_words).cpu()
+    target = translate(model, source.to(device), target_words).cpu()
     return attention(model, text.dictionaries, source, target)
 
 
@@ -77,23 +80,26 @@ def demand_room(tokens: int, limit: int) -> None:
         raise UserError(f"--sentence has {tokens} tokens, and the model room for {limit}: give a shorter one")
 
 
-def seen(model: nn.Module, batch: Batch) -> dict[str, list[Tensor]]:
-    """By chain, the heads of each layer over the first sentence of a batch."""
+def attention_by_chain(model: nn.Module, batch: Batch) -> dict[str, list[Tensor]]:
+    """Return by chain the heads of each layer, over the first sentence of a batch."""
     layers: dict[str, list[Tensor]] = defaultdict(list)
     batch = to(batch, next(model.parameters()).device)
-    with torch.no_grad(), watching.attention(model, lambda chain, _layer, heads: layers[chain].append(heads[0].cpu())):
+
+    def see(chain: str, _layer: int, heads: Tensor) -> None:
+        layers[chain].append(heads[0].cpu())
+
+    with torch.no_grad(), watching.attention(model, see):
         model(**batch.inputs, features_only=True)
     return layers
 
 
 def attention(model: TranslationModel, dictionaries: Sequence[Dictionary], source: Tensor, target: Tensor) -> Sentence:
-    """While the model reads the one and writes the other, ends included."""
+    """Return the attention while the model reads a source and writes a target, end symbols included."""
     source_words, target_words = dictionaries
     batch = collate([0], [source], [target], target_words)
-    layers = seen(model, batch)
+    layers = attention_by_chain(model, batch)
     read = [source_words[number] for number in source.tolist()]
-    before, after = (
-        [target_words[number] for number in tokens[0].tolist()] for tokens in (batch.previous, batch.target)
-    )
-    labels = {"encoder": (read, read), "decoder": (before, before), CROSS: (after, read)}
-    return Sentence(read, after, {chain: Attended(*labels[chain], layers[chain]) for chain in CHAINS})
+    previous = [target_words[number] for number in batch.previous[0].tolist()]
+    written = [target_words[number] for number in batch.target[0].tolist()]
+    labels = {"encoder": (read, read), "decoder": (previous, previous), CROSS: (written, read)}
+    return Sentence(read, written, {chain: Attended(*labels[chain], layers[chain]) for chain in CHAINS})

@@ -1,4 +1,4 @@
-"""What the stream is made of: its norm after each layer, and how much of it each branch adds."""
+"""Norm of the stream after each layer, and the share of it that each branch adds."""
 
 from typing import Any, NamedTuple
 
@@ -31,15 +31,18 @@ class Moments:
 
 
 class Sublayer(NamedTuple):
-    """w * x + f(x): both terms, over all elements."""
+    """w * x + f(x): moments of both terms over all elements."""
 
     weight: float  # the mean of w
     shortcut: Moments
     branch: Moments
 
     def record(self) -> dict[str, float | None]:
-        """Var f / (Var wx + Var f); and the effective w, sqrt(Var wx / Var f), which is what w would be if stream and
-        branch were of one size. ADMIN (Liu et al. 2020) takes its profile from these variances."""
+        """Return w, Var f / (Var wx + Var f), and the effective w, sqrt(Var wx / Var f).
+
+        The effective w is what w would be if stream and branch were of the same size. ADMIN (Liu et al. 2020) takes its
+        profile from these variances.
+        """
         shortcut, branch = self.shortcut.variance, self.branch.variance
         return {
             "w": self.weight,
@@ -50,29 +53,32 @@ class Sublayer(NamedTuple):
 
 @torch.no_grad()
 def measure(model: nn.Module, text: Text) -> dict[str, Any]:
-    """By side: `norm`, a layer from 0, what enters: the root of the mean square of each of the stream's tensors;
-    `sublayers`, by name and layer."""
+    """Return the figures by side.
+
+    `norm` is by layer, from 0, the input of the first: the root mean square of each tensor of the stream. `sublayers`
+    is by the sub-layer's name.
+    """
     sublayers = {side: watching.shortcuts(stack) for side, stack in watching.stacks(model).items()}
     norms: dict[str, list[list[Moments]]] = {side: [] for side in sublayers}
-    terms = {key: (Moments(), Moments()) for found in sublayers.values() for key in found.values()}
-    place = next(model.parameters()).device
-    kept: dict[str, Tensor] = {}
+    terms = {key: (Moments(), Moments()) for shortcuts in sublayers.values() for key in shortcuts.values()}
+    device = next(model.parameters()).device
+    masks: dict[str, Tensor] = {}  # by side, False at padding
 
     def see(side: str, layer: int, stream: tuple[Tensor, ...]) -> None:
         if layer == len(norms[side]):
             norms[side].append([Moments() for _ in stream])
         for moments, tensor in zip(norms[side][layer], stream, strict=True):
-            moments.add(tensor[kept[side]])
+            moments.add(tensor[masks[side]])
 
     def see_terms(side: str, shortcut: watching.Shortcut, x: Tensor, branch: Tensor) -> None:
-        own = terms[shortcut]
-        own[0].add((shortcut.weight().to(x) * x)[kept[side]])
-        own[1].add(branch[kept[side]])
+        shortcut_moments, branch_moments = terms[shortcut]
+        shortcut_moments.add((shortcut.weight().to(x) * x)[masks[side]])
+        branch_moments.add(branch[masks[side]])
 
     with watching.streams(model, see), watching.terms(model, see_terms):
         for batch in text.batches():
-            batch = to(batch, place)
-            kept |= {side: tokens.ne(text.pad) for side, tokens in batch.read.items()}
+            batch = to(batch, device)
+            masks |= {side: tokens.ne(text.pad) for side, tokens in batch.read.items()}
             model(**batch.inputs, features_only=True)
     return {
         side: {

@@ -1,4 +1,4 @@
-"""What is measured of one model over a text."""
+"""Measurement of one model's attention over a text."""
 
 from collections.abc import Iterable
 
@@ -18,23 +18,23 @@ def device(cpu: bool) -> torch.device:
     return torch.device("cpu" if cpu or not torch.cuda.is_available() else "cuda")
 
 
-def shown(batches: Iterable[Batch], name: str, sentences: int) -> Iterable[Batch]:
-    """With a bar of the sentences that are done, on a terminal."""
+def with_progress(batches: Iterable[Batch], name: str, sentences: int) -> Iterable[Batch]:
+    """Yield the batches, with a progress bar of the sentences on a terminal."""
     with tqdm(desc=printable(name), total=sentences, unit="sentence", disable=None) as bar:
         for batch in batches:
             yield batch
-            bar.update(len(batch.places))
+            bar.update(len(batch.indices))
 
 
 def attention(subject: Subject[Model], text: Text, links: list[alignment.Links] | None) -> Heads:
-    """One pass over the text."""
+    """Measure the heads in one pass over the text."""
     model = subject.model
-    place = next(model.parameters()).device
+    device = next(model.parameters()).device
     sizes = {name: (len(parts), parts[0].score_source.heads) for name, parts in watching.chains(model).items()}
-    heads = Heads(sizes, Words(text.dictionaries, place), links)
+    heads = Heads(sizes, Words(text.dictionaries, device), links)
     with torch.no_grad(), watching.attention(model, heads.see):
-        for batch in shown(text.batches(), f"attention of {subject.name}", len(text.chosen)):
-            batch = to(batch, place)
+        for batch in with_progress(text.batches(), f"attention of {subject.name}", len(text.indices)):
+            batch = to(batch, device)
             heads.begin(batch)
             model(**batch.inputs, features_only=True)
     return heads

@@ -1,4 +1,4 @@
-"""The models that are analysed: of a run, or of a checkpoint."""
+"""Models to be analysed, of a run or of a checkpoint."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,25 +23,28 @@ class Subject(Generic[Model]):
     model: Model  # in evaluation mode
     options: dict[str, Any]
     updates: int | None
-    words: Mapping[str, str] = field(default_factory=dict)  # hashes of the dictionaries, where it knows them
+    words: Mapping[str, str] = field(default_factory=dict)  # hashes of the dictionaries, where the checkpoint has them
 
     def describe(self) -> dict[str, Any]:
-        known = (*inspection.CHOICES, *inspection.SIZES)
-        chosen = {name: self.options[name] for name in known if name in self.options}
-        arch = inspection.arch_of(self.options)
-        where = {"name": self.name, "checkpoint": str(self.path.resolve())}
-        return {**where, "arch": arch, **chosen, "updates": self.updates}
+        names = (*inspection.CHOICES, *inspection.SIZES)
+        return {
+            "name": self.name,
+            "checkpoint": str(self.path.resolve()),
+            "arch": inspection.arch_of(self.options),
+            **{name: self.options[name] for name in names if name in self.options},
+            "updates": self.updates,
+        }
 
 
-def named_once(given: Sequence[Path]) -> dict[str, Path]:
-    """What is given, by its name in tables and figures."""
-    return dict(zip(names(given), selection.named([run.checkpoint(path) for path in given]), strict=True))
+def paths_by_name(models: Sequence[Path]) -> dict[str, Path]:
+    """Return the checkpoints by the names that they have in tables and figures."""
+    return dict(zip(names(models), selection.named([run.checkpoint(path) for path in models]), strict=True))
 
 
-def names(given: Sequence[Path]) -> list[str]:
-    """Of a run the folder's, of a checkpoint the file's; with the whole path where two are alike."""
-    found = {path: name for name, path in named([path.resolve() for path in given]).items()}
-    return [found[path.resolve()].removesuffix(".pt") for path in given]
+def names(models: Sequence[Path]) -> list[str]:
+    """Return the name of each run's folder or checkpoint's file, or the whole path where two have the same."""
+    name_of = {path: name for name, path in named([path.resolve() for path in models]).items()}
+    return [name_of[path.resolve()].removesuffix(".pt") for path in models]
 
 
 Build = Callable[[Path, dict[str, Any], dict[str, Tensor]], Model]
@@ -57,14 +60,13 @@ def load(name: str, path: Path, build: Build[Model]) -> Subject[Model]:
 
 
 def demand_dictionaries(subject: Subject[Model], data: Path, *dictionaries: Dictionary) -> None:
-    """A model of other dictionaries would read other words."""
+    """Raise an error if the model was trained with other dictionaries."""
     sizes = [len(words) for words in dictionaries]
-    own = [len(stack.embed_tokens.weight) for stack in watching.stacks(subject.model).values()]
-    if own != sizes:
-        held, given = (" and ".join(map(str, numbers)) for numbers in (own, sizes))
+    trained = [len(stack.embed_tokens.weight) for stack in watching.stacks(subject.model).values()]
+    if trained != sizes:
         raise UserError(
-            f"{subject.path} has dictionaries of {held} entries, and {data} of {given}: "
-            "give the --data that it was trained on"
+            f"{subject.path} has dictionaries of {' and '.join(map(str, trained))} entries, "
+            f"and {data} of {' and '.join(map(str, sizes))}: give the --data that it was trained on"
         )
     read = dict(zip(("source", "target"), dictionaries, strict=False))
     try:

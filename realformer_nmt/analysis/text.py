@@ -1,4 +1,4 @@
-"""Held-out text of a data-bin, in batches whose padding is on the right, as the model reads it when it is trained."""
+"""Held-out text of a data-bin, read as in training, in batches padded on the right."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,101 +17,101 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins import databin
 from realformer_nmt.data_bins.datasets import dictionary
 
-INPUTS = ("src_tokens", "prev_output_tokens")  # as fairseq calls what the first side reads, and the second
-TOKENS = 2000  # of a batch, padding included: attention takes heads x length as many numbers, a layer at a time
+INPUTS = ("src_tokens", "prev_output_tokens")  # fairseq's names of what the first stack reads, and the second
+TOKENS = 2000  # per batch, padding included: the attention of a layer has heads x length as many numbers
 
-Own = TypeVar("Own", bound="Text")
+TextType = TypeVar("TextType", bound="Text")
 
 
 class Batch(NamedTuple):
-    places: list[int]  # of the sentences in the text
+    indices: list[int]  # of the sentences in the text
     read: dict[str, Tensor]  # by side of the model, in fairseq's order; B x T each
     target: Tensor  # B x T, what is to be predicted, padding where nothing is
-    more: Mapping[str, Tensor] = MappingProxyType({})  # that a head is told
+    more: Mapping[str, Tensor] = MappingProxyType({})  # further inputs of a head
 
     @property
     def source(self) -> Tensor:
-        """With the end symbol."""
+        """Source tokens with the end symbol."""
         return self.read["encoder"]
 
     @property
     def previous(self) -> Tensor:
-        """The end symbol, then the target without its last."""
+        """The end symbol, then the target without its last token."""
         return self.read["decoder"]
 
     @property
     def inputs(self) -> dict[str, Tensor | None]:
-        """As models are called, whatever their sides."""
+        """Arguments of the model's forward."""
         return {"src_lengths": None, **dict(zip(INPUTS, self.read.values(), strict=False))}
 
 
 @dataclass(frozen=True)
 class Text:
-    """One subset, of which `chosen` sentences are read."""
+    """One subset, of which the sentences of `indices` are read."""
 
-    dictionaries: tuple[Dictionary, ...]  # of what each side of a model reads
+    dictionaries: tuple[Dictionary, ...]  # one for each side of a model
     sides: tuple[Any, ...]  # fairseq's datasets, which stay on the disk
-    chosen: Sequence[int]
+    indices: Sequence[int]
 
     @property
     def pad(self) -> int:
         return int(self.dictionaries[0].pad())
 
     def prepare(self, model: Any) -> None:
-        """One without training, which has no head yet for what is to be predicted."""
+        """Add the head that the targets need to an untrained model."""
 
-    def number(self, batch: Batch) -> int:
-        """Of what is to be predicted."""
+    def target_count(self, batch: Batch) -> int:
+        """Count the targets, without padding."""
         return int(batch.target.ne(self.pad).sum())
 
-    def lost(self, model: nn.Module, batch: Batch) -> Tensor:
-        """In nats, over all of it."""
+    def summed_loss(self, model: nn.Module, batch: Batch) -> Tensor:
+        """Return the loss in nats, summed over the targets."""
         logits = model(**batch.inputs)[0].flatten(0, 1).float()
         return cross_entropy(logits, batch.target.flatten(), ignore_index=self.pad, reduction="sum")
 
-    def sample(self: Own, most: int) -> Own:
-        """Evenly spread over the text."""
-        places = np.linspace(0, len(self.chosen) - 1, min(most, len(self.chosen))).round().astype(int)
-        return replace(self, chosen=[self.chosen[place] for place in places])
+    def sample(self: TextType, most: int) -> TextType:
+        """Return the text with at most so many sentences, evenly spread."""
+        positions = np.linspace(0, len(self.indices) - 1, min(most, len(self.indices))).round().astype(int)
+        return replace(self, indices=[self.indices[position] for position in positions])
 
-    def within(self: Own, limits: int | tuple[int, int]) -> Own:
-        """Without the sentences that have no room in a model, which its training has left out too."""
+    def within(self: TextType, limits: int | tuple[int, int]) -> TextType:
+        """Return the text without the sentences that are too long for a model, which its training skipped too."""
         short = np.all(self.lengths() <= np.array(limits), axis=1).tolist()
-        kept = [place for place, fits in zip(self.chosen, short, strict=True) if fits]
-        if not kept:
+        fitting = [index for index, fits in zip(self.indices, short, strict=True) if fits]
+        if not fitting:
             raise UserError(f"every sentence is longer than {limits} tokens, the model's limits: give another --subset")
-        return replace(self, chosen=kept)
+        return replace(self, indices=fitting)
 
     def batches(self) -> Iterator[Batch]:
-        """Sentences of similar length together."""
+        """Yield batches of sentences of similar length."""
         lengths = self.lengths()
         group: list[int] = []
         longest = 0
-        for at in np.lexsort(lengths.T):
-            longest = max(longest, *lengths[at])
+        for position in np.lexsort(lengths.T):
+            longest = max(longest, *lengths[position])
             if group and (len(group) + 1) * longest > TOKENS:
                 yield self._batch(group)
-                group, longest = [], max(lengths[at])
-            group.append(self.chosen[at])
+                group, longest = [], max(lengths[position])
+            group.append(self.indices[position])
         yield self._batch(group)
 
     def lengths(self) -> np.ndarray:
-        """In tokens, ends included: sentences x sides"""
-        return np.stack([side.sizes[np.array(self.chosen)] for side in self.sides], 1)
+        """Return lengths in tokens, end symbols included: sentences x sides."""
+        return np.stack([side.sizes[np.array(self.indices)] for side in self.sides], 1)
 
-    def _batch(self, places: list[int]) -> Batch:
-        source, target = ([side[place].long() for place in places] for side in self.sides)
-        return collate(places, source, target, self.dictionaries[1])
+    def _batch(self, indices: list[int]) -> Batch:
+        source, target = ([side[index].long() for index in indices] for side in self.sides)
+        return collate(indices, source, target, self.dictionaries[1])
 
 
-def collate(places: list[int], source: list[Tensor], target: list[Tensor], words: Dictionary) -> Batch:
+def collate(indices: list[int], source: list[Tensor], target: list[Tensor], words: Dictionary) -> Batch:
     pad, end = words.pad(), words.eos()
     previous = collate_tokens(target, pad, end, move_eos_to_beginning=True)
-    return Batch(places, {"encoder": collate_tokens(source, pad), "decoder": previous}, collate_tokens(target, pad))
+    return Batch(indices, {"encoder": collate_tokens(source, pad), "decoder": previous}, collate_tokens(target, pad))
 
 
 def read(data: Path, subset: str, most: int) -> Text:
-    """At most so many sentences, evenly spread."""
+    """Read at most so many sentences of a subset and their translations, evenly spread."""
     pair = databin.languages(data)
     databin.count(data, subset, *pair)
     sides, dictionaries = [], []
@@ -127,4 +127,5 @@ def read(data: Path, subset: str, most: int) -> Text:
 
 def to(batch: Batch, device: torch.device) -> Batch:
     read = {side: tokens.to(device) for side, tokens in batch.read.items()}
-    return Batch(batch.places, read, batch.target.to(device), {name: of.to(device) for name, of in batch.more.items()})
+    more = {name: tensor.to(device) for name, tensor in batch.more.items()}
+    return Batch(batch.indices, read, batch.target.to(device), more)

@@ -1,4 +1,4 @@
-"""What passes inside a model, through hooks on its public parts: the layers know nothing of it."""
+"""Hooks that show what passes inside a model; the layers are not changed for them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -18,31 +18,31 @@ CROSS = "encoder-decoder"
 CHAINS |= {CROSS: ("decoder", "encoder_attn")}
 See = Callable[[str, int, Tensor], None]  # chain, layer from 1, probabilities B x H x T x S
 SeeStream = Callable[[str, int, Stream], None]  # side, layer from 0, which is before the first, B x T x C each
-SeeTerms = Callable[[str, Shortcut, Tensor, Tensor], None]  # side, and what it is called with, B x T x C each
+SeeTerms = Callable[[str, Shortcut, Tensor, Tensor], None]  # side, shortcut, and its arguments, B x T x C each
 
 
 def stacks(model: nn.Module) -> dict[str, Side]:
-    """By side, those that a model has, wherever in it they stand."""
+    """Return the stacks of a model by side."""
     return {part.topology.stack.name: part for part in model.modules() if isinstance(part, Side)}
 
 
 def chains(model: nn.Module) -> dict[str, list[Attention]]:
-    """The attentions through which scores may be carried, from the first layer on: those that a model has."""
-    own = stacks(model)
-    found = {
-        name: [getattr(layer, part) for layer in own[side].layers if hasattr(layer, part)]
+    """Return by name the chains of attentions through which a model may carry scores, from the first layer on."""
+    sides = stacks(model)
+    attentions = {
+        name: [getattr(layer, part) for layer in sides[side].layers if hasattr(layer, part)]
         for name, (side, part) in CHAINS.items()
-        if side in own
+        if side in sides
     }
-    return {name: parts for name, parts in found.items() if parts}
+    return {name: parts for name, parts in attentions.items() if parts}
 
 
 @contextmanager
 def attention(model: nn.Module, see: See) -> Iterator[None]:
-    """While it lasts every attention shows its probabilities, layer after layer."""
+    """Call `see` with the probabilities of every attention, layer after layer, while the context lasts."""
 
     def ask(_module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        return args[:5], {**kwargs, "weights": True}  # the sixth are the weights
+        return args[:5], {**kwargs, "weights": True}  # the sixth argument is `weights`
 
     def show(chain: str, layer: int) -> Callable[[nn.Module, Any, Attended], None]:
         def hook(_module: nn.Module, _args: Any, attended: Attended) -> None:
@@ -65,7 +65,7 @@ def attention(model: nn.Module, see: See) -> Iterator[None]:
 
 @contextmanager
 def streams(model: nn.Module, see: SeeStream) -> Iterator[None]:
-    """While it lasts the stream is shown before the first layer and after each."""
+    """Call `see` with the stream before the first layer and after each, while the context lasts."""
 
     def after(side: str, layer: int) -> Callable[[nn.Module, Any, tuple[Stream, ...]], None]:
         return lambda _module, _args, output: see(side, layer, output[0])
@@ -83,13 +83,13 @@ def streams(model: nn.Module, see: SeeStream) -> Iterator[None]:
 
 
 def shortcuts(stack: Side) -> dict[str, Shortcut]:
-    """By the name of their sub-layer, as layers.0.self_attn, in the order in which they run."""
-    return {name.removesuffix("_shortcut"): found for name, found in admin_profile.shortcuts(stack)}
+    """Return the shortcuts by the names of their sub-layers, such as layers.0.self_attn, in order of execution."""
+    return {name.removesuffix("_shortcut"): shortcut for name, shortcut in admin_profile.shortcuts(stack)}
 
 
 @contextmanager
 def terms(model: nn.Module, see: SeeTerms) -> Iterator[None]:
-    """While it lasts every shortcut shows what it adds up."""
+    """Call `see` with the terms that every shortcut adds, while the context lasts."""
 
     def show(side: str) -> Callable[[Shortcut, tuple[Tensor, Tensor]], None]:
         return lambda shortcut, args: see(side, shortcut, *args)

@@ -1,4 +1,4 @@
-"""What is known of the words of a text: which are punctuation, which begin a word, where there is to look at."""
+"""Kinds of the subwords of a text: which are punctuation, which begin a word, which are near or at the end."""
 
 import html
 import unicodedata
@@ -12,54 +12,54 @@ from torch import Tensor
 from realformer_nmt.analysis.text import Batch
 from realformer_nmt.analysis.watching import CROSS
 
-SPACE, JOINT = "\N{LOWER ONE EIGHTH BLOCK}", "@@"  # of sentencepiece before a word, of subword-nmt within one
+SPACE, JOINT = "\N{LOWER ONE EIGHTH BLOCK}", "@@"  # sentencepiece's mark before a word, subword-nmt's within one
 
 
 class Words:
-    """The dictionaries of what each side reads, as the analyses ask them."""
+    """Dictionaries of both sides of a text, and masks of kinds of positions."""
 
     def __init__(self, dictionaries: Sequence[Dictionary], device: torch.device) -> None:
         self.dictionaries = dictionaries
         self.pad, self.end = int(dictionaries[0].pad()), int(dictionaries[0].eos())
         self.punctuation = [punctuation(words).to(device) for words in self.dictionaries]
 
-    def pieces(self, batch: Batch, row: int) -> list[list[str]]:
-        """Of one sentence's source and target, without their ends."""
+    def subwords(self, batch: Batch, row: int) -> list[list[str]]:
+        """Return one sentence's source and target without their end symbols."""
         sides = zip(self.dictionaries, (batch.source, batch.target), strict=True)
         return [[words[n] for n in tokens[row].tolist() if n not in (self.pad, self.end)] for words, tokens in sides]
 
     def looks(self, batch: Batch) -> dict[str, dict[str, Tensor]]:
-        """By chain and name, where there is to look at, each to be broadcast to B x T x S."""
-        seen = {
+        """Return by chain and name the masks of kinds of positions, each to be broadcast to B x T x S."""
+        masks = {
             side: {"punctuation": marks[tokens].unsqueeze(1), "end": tokens.eq(self.end).unsqueeze(1)}
             for marks, (side, tokens) in zip(self.punctuation, batch.read.items(), strict=True)
         }
-        to_itself = {side: near(batch.read[side]) | own for side, own in seen.items()}
-        return {**to_itself, CROSS: seen.get("encoder", {})}
+        to_itself = {side: near(batch.read[side]) | by_name for side, by_name in masks.items()}
+        return {**to_itself, CROSS: masks.get("encoder", {})}
 
 
 def near(tokens: Tensor) -> dict[str, Tensor]:
-    """For what attends to itself, T x T."""
-    places = torch.arange(tokens.size(1), device=tokens.device)
-    distance = places - places.unsqueeze(1)
+    """Return the masks of the neighbours for self-attention, T x T."""
+    positions = torch.arange(tokens.size(1), device=tokens.device)
+    distance = positions - positions.unsqueeze(1)
     return {"previous": distance == -1, "same": distance == 0, "next": distance == 1}
 
 
 def punctuation(words: Dictionary) -> Tensor:
-    """Of every entry, whether it is punctuation alone."""
+    """Return a mask of the entries of a dictionary that are only punctuation."""
     return torch.tensor([number >= words.nspecial and is_punctuation(words[number]) for number in range(len(words))])
 
 
-def is_punctuation(piece: str) -> bool:
-    """Moses writes some of it as XML entities, and a hyphen within a word as @-@."""
-    text = html.unescape(piece.replace(SPACE, "").removesuffix(JOINT))
+def is_punctuation(subword: str) -> bool:
+    """Return whether a subword is only punctuation, which Moses may write as XML entities or, in a word, as @-@."""
+    text = html.unescape(subword.replace(SPACE, "").removesuffix(JOINT))
     return bool(text) and all(unicodedata.category(letter)[0] in "PS" for letter in text)
 
 
-def word_of_each(pieces: list[str]) -> list[int]:
-    """The word that each piece is of, from 0; where no piece has a mark, each is a word."""
-    if any(piece.startswith(SPACE) for piece in pieces):
-        begins = [piece.startswith(SPACE) for piece in pieces]
+def word_of_each(subwords: list[str]) -> list[int]:
+    """Return the index of the word of each subword; where no subword has a mark, each is a word."""
+    if any(subword.startswith(SPACE) for subword in subwords):
+        begins = [subword.startswith(SPACE) for subword in subwords]
     else:
-        begins = [not before.endswith(JOINT) for before in ["", *pieces[:-1]]]
-    return [number - 1 for number in accumulate([True, *begins[1:]][: len(pieces)])]
+        begins = [not before.endswith(JOINT) for before in ["", *subwords[:-1]]]
+    return [number - 1 for number in accumulate([True, *begins[1:]][: len(subwords)])]

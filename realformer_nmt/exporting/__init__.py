@@ -1,1 +1,1 @@
-"""A trained model in the form that other programs read."""
+"""Export of trained models in the formats of other programs."""

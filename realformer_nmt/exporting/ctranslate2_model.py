@@ -1,4 +1,4 @@
-"""A model of CTranslate2, made by its own converter for fairseq out of the plain form."""
+"""Export to CTranslate2, by its own converter for fairseq from the plain form."""
 
 import argparse
 import os
@@ -14,33 +14,33 @@ from realformer_nmt.exporting.source import Source
 from realformer_nmt.exporting.stock import ARCH
 from realformer_nmt.fairseq_patches.quiet import quiet
 
-FORMS = {"fp32": None, "int8": "int8"}  # what CTranslate2 calls them
+FORMS = {"fp32": None, "int8": "int8"}  # CTranslate2's names of quantisation
 
 
 def write(source: Source, folder: Path, precision: str) -> None:
     if os.pathsep in str(folder):
-        made = folder.with_suffix("").with_suffix("")  # without .12345678.part
-        raise UserError(f"{made} has a colon in its path, at which fairseq cuts it in two: give another --output")
+        output = folder.with_suffix("").with_suffix("")  # without .12345678.part
+        raise UserError(f"{output} has a colon in its path, at which fairseq cuts it in two: give another --output")
     source.copy_words(folder)
-    with tempfile.TemporaryDirectory(dir=folder) as place:
-        checkpoint, made = Path(place, "model.pt"), Path(place, "made")
-        torch.save(in_a_namespace(source), checkpoint)
+    with tempfile.TemporaryDirectory(dir=folder) as temporary:
+        checkpoint, converted = Path(temporary, "model.pt"), Path(temporary, "converted")
+        torch.save(old_checkpoint(source), checkpoint)
         converter = FairseqConverter(
             str(checkpoint),
             str(folder),
             *source.corpus.languages,
-            unsafe_deserialization=True,  # of a file that was written the moment before, here
+            unsafe_deserialization=True,  # the file was written here just before
         )
         try:
             with quiet():
-                converter.convert(str(made), quantization=FORMS[precision])
-        except ValueError as error:  # it lists what it has no place for
+                converter.convert(str(converted), quantization=FORMS[precision])
+        except ValueError as error:  # it lists the unsupported options
             raise UserError(f"{source.path}: CTranslate2 cannot take it: {one_line(error)}") from error
-        for file in made.iterdir():
+        for file in converted.iterdir():
             file.rename(folder / file.name)
 
 
-def in_a_namespace(source: Source) -> dict[str, object]:
-    """As the converter wants options, and as older versions of fairseq have saved them."""
+def old_checkpoint(source: Source) -> dict[str, object]:
+    """Return a checkpoint with its options in a Namespace, as the converter and older versions of fairseq have it."""
     form = plain.of(source)
     return {"args": argparse.Namespace(task="translation", arch=ARCH, **form.options), "model": form.weights}

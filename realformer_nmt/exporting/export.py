@@ -1,4 +1,4 @@
-"""`realformer-nmt export`: a trained model in the form that other programs read."""
+"""`realformer-nmt export`: write a trained model in the format of another program."""
 
 import importlib
 import importlib.util
@@ -16,8 +16,8 @@ EXACT = "fp32"
 
 class Target(NamedTuple):
     what: str
-    module: str  # with write(source, folder, precision)
-    packages: tuple[str, ...] = ()  # of the extra of the target's name
+    module: str  # has write(source, folder, precision)
+    packages: tuple[str, ...] = ()  # installed by the extra of the target's name
     precisions: tuple[str, ...] = (EXACT,)
 
 
@@ -76,11 +76,11 @@ def run(request: ExportRequest) -> int:
     demand_free(request.output)
     from realformer_nmt.exporting import source  # here: --help needs none of it
 
-    found = source.load(request.model, request)
+    loaded = source.load(request.model, request)
     with completed_folder(request.output) as folder:
-        importlib.import_module(target.module).write(found, folder, request.precision)
-        found.record({"to": request.to, "precision": request.precision}, folder)
-    print(f"{request.output}: {found.path} as {target.what}")
+        importlib.import_module(target.module).write(loaded, folder, request.precision)
+        loaded.record({"to": request.to, "precision": request.precision}, folder)
+    print(f"{request.output}: {loaded.path} as {target.what}")
     return 0
 
 
@@ -90,6 +90,6 @@ def demand_packages(name: str, target: Target) -> None:
         raise UserError(f"--to {name} needs {' and '.join(missing)}: pip install 'realformer-nmt[{name}]'")
 
 
-def demand_precision(name: str, target: Target, given: str) -> None:
-    if given not in target.precisions:
-        raise UserError(f"--precision {given} is not one of --to {name}'s: {', '.join(target.precisions)}")
+def demand_precision(name: str, target: Target, precision: str) -> None:
+    if precision not in target.precisions:
+        raise UserError(f"--precision {precision} is not one of --to {name}'s: {', '.join(target.precisions)}")

@@ -1,8 +1,8 @@
-"""The weights of shortcuts, folded into the weights around them: LN(w * x + f(x)) is LN(x' + f'(x')) with x' = w * x.
+"""Folding of the weights of shortcuts into neighbouring weights: LN(w * x + f(x)) = LN(x' + f'(x')) with x' = w * x.
 
-x is the output of a norm: w is multiplied into that norm's gain and bias, and divided out of the columns of those
-weights of f that read x. The first x of a stack is the embeddings, whose norm is that of --layernorm-embedding; without
-it, w is multiplied into the tables of words and positions, for which sinusoidal positions become a table.
+x is the output of a norm: that norm's gain and bias are multiplied by w, and the columns of the weights of f that read
+x are divided by w. The first x of a stack is the embeddings, whose norm is that of --layernorm-embedding. Without that
+norm the tables of words and positions are multiplied by w; sinusoidal positions become a table for this.
 """
 
 from typing import NamedTuple
@@ -13,12 +13,12 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.model.admin_profile import shortcuts
 from realformer_nmt.model.stack import Side
 
-Weights = dict[str, Tensor]  # in fp64, each a tensor of its own
+Weights = dict[str, Tensor]  # in fp64, none shared
 
 
 class Sublayer(NamedTuple):
     norm: str  # of its output
-    readers: tuple[str, ...]  # of its input
+    readers: tuple[str, ...]  # weights that multiply its input
 
 
 SUBLAYERS = {  # by their shortcut
@@ -31,7 +31,7 @@ SUBLAYERS = {  # by their shortcut
 
 
 def fold(side: str, stack: Side, weights: Weights) -> None:
-    """All shortcuts of one side, in place."""
+    """Fold all shortcuts of one side, in place."""
     writers: tuple[str, ...] = ()  # of x: a norm's gain and bias
     for name, shortcut in shortcuts(stack):
         layer, _, kind = name.rpartition(".")
@@ -39,15 +39,15 @@ def fold(side: str, stack: Side, weights: Weights) -> None:
         w = shortcut.weight().detach().double()  # C, or a scalar
         if not w.eq(1).all():
             demand_invertible(f"{side}.{name}", w)
-            for writer in writers or of_embeddings(side, stack, weights):
+            for writer in writers or embedding_writers(side, stack, weights):
                 weights[writer] *= w
             for reader in readers:
                 weights[f"{side}.{layer}.{reader}.weight"] /= w  # outputs x C
         writers = tuple(f"{side}.{layer}.{norm}.{part}" for part in ("weight", "bias"))
 
 
-def of_embeddings(side: str, stack: Side, weights: Weights) -> list[str]:
-    """What the stream is made of before the first layer."""
+def embedding_writers(side: str, stack: Side, weights: Weights) -> list[str]:
+    """Return the names of the weights that write the stream before the first layer."""
     if isinstance(stack.layernorm_embedding, nn.LayerNorm):
         return [f"{side}.layernorm_embedding.{part}" for part in ("weight", "bias")]
     positions = f"{side}.embed_positions.weight"

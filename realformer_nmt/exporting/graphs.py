@@ -1,11 +1,12 @@
-"""A model as two functions of tensors alone, which can be traced: what reads a source, and what writes one position.
+"""Two traceable modules of a model, functions of tensors: one reads a source, the other writes one position.
 
-The step's state goes in and out as tensors: each layer's values, and its keys where its scores take any, of all
-positions before; rows are beams of any sentences. What carries scores from layer to layer stays within the step.
+The state of a step is passed in and out as tensors: for each layer the values of all previous positions, and the keys
+if its scores use any; rows are beams of any sentences. Carried scores stay within the step.
 """
 
 import copy
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 import torch
@@ -22,13 +23,13 @@ KINDS = ("values", "keys")
 
 class Graph(NamedTuple):
     module: nn.Module
-    inputs: dict[str, Tensor]  # examples, with which it is traced
+    inputs: dict[str, Tensor]  # examples for tracing
     outputs: list[str]
-    axes: dict[str, dict[int, str]]  # what of inputs and outputs may be of any size
+    axes: dict[str, dict[int, str]]  # dimensions of inputs and outputs that may have any size
 
 
 def traceable(model: TranslationModel) -> TranslationModel:
-    """A copy whose products are torch's own, and whose positions are a table."""
+    """Return a copy with torch's own linear layers, and with positions in a table."""
     copied = copy.deepcopy(model).eval().requires_grad_(False)
     for module in copied.modules():
         if isinstance(module, nn.Linear):
@@ -40,7 +41,7 @@ def traceable(model: TranslationModel) -> TranslationModel:
 
 
 class Positions(nn.Module):
-    """Row i of the table is that of a sequence's word i, counted from 0."""
+    """Table of positions, whose row i is for word i of a sequence, counted from 0."""
 
     table: Tensor
 
@@ -51,15 +52,15 @@ class Positions(nn.Module):
         self.register_buffer("table", table.detach()[side.padding_idx + 1 :].clone())
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """Of tokens whose padding is on the right."""
+        """Return the positions of tokens that are padded on the right."""
         return self.table[: tokens.size(1)]  # T x C
 
-    def at(self, place: int) -> Tensor:
-        return self.table[place : place + 1]
+    def at(self, index: int) -> Tensor:
+        return self.table[index : index + 1]
 
 
 class Reading(nn.Module):
-    """Sources, B x S, padding on the right, to where padding is and what each layer of the decoder sees of them."""
+    """Map sources, B x S, padded on the right, to the padding mask and each decoder layer's keys and values of them."""
 
     def __init__(self, model: TranslationModel) -> None:
         super().__init__()
@@ -70,43 +71,45 @@ class Reading(nn.Module):
         memory = self.encoder.read(tokens, padding)
         query = memory.new_zeros(memory.size(0), 1, self.decoder.embed_tokens.embedding_dim)
         carried: Carried = ()
-        found: list[Tensor] = []
+        state: list[Tensor] = []
         for layer in self.decoder.layers:
             cache = CrossCache()
             carried = layer.encoder_attn(query, memory, padding[:, None, None], carried, cache, False).carried
-            found += seen(cache)
-        return padding, *found
+            state += cached_tensors(cache)
+        return padding, *state
 
 
-def seen(cache: CrossCache) -> tuple[Tensor, ...]:
+def cached_tensors(cache: CrossCache) -> tuple[Tensor, ...]:
     if cache.held is None:
         raise TypeError("attention has not looked at the source")
     return cache.held.parts
 
 
 class Writing(nn.Module):
-    """The last token of each row, R x 1, padding of its source, R x S, and the state, to log-probabilities of the next
-    token, R x V, and the new state of self-attention."""
+    """Map a step's inputs to log-probabilities of the next token, R x V, and the new state of self-attention.
+
+    Inputs are the last token of each row, R x 1, the padding mask of its source, R x S, and the state.
+    """
 
     def __init__(self, model: TranslationModel) -> None:
         super().__init__()
         self.decoder = model.decoder
 
     def forward(self, token: Tensor, padding: Tensor, *state: Tensor) -> tuple[Tensor, ...]:
-        given = iter(state)
-        own = [Grown(tuple(next(given) for _ in range(parts(layer)))) for layer in self.decoder.layers]
-        sources = [_held(given) for _ in self.decoder.layers]
+        tensors = iter(state)
+        self_caches = [GrowingCache(tuple(islice(tensors, state_size(layer)))) for layer in self.decoder.layers]
+        cross_caches = [_cross_cache(tensors) for _ in self.decoder.layers]
         positions = self.decoder.embed_positions
-        place = None if positions is None else positions.at(own[0].start)
-        x = self.decoder.embed(token, place)
+        position = None if positions is None else positions.at(self_caches[0].start)
+        x = self.decoder.embed(token, position)
         masks = (None, padding[:, None, None])
-        x, _ = self.decoder.write(x, padding, masks, list(zip(own, sources, strict=True)))
+        x, _ = self.decoder.write(x, padding, masks, list(zip(self_caches, cross_caches, strict=True)))
         logits = self.decoder.output_layer(x)[:, 0]  # R x V
-        return logits.log_softmax(-1), *(part for cache in own for part in cache.parts)
+        return logits.log_softmax(-1), *(part for cache in self_caches for part in cache.parts)
 
 
-class Grown(SelfCache):
-    """Self-attention's in one layer as tensors, R x H x T x D: those of before, then with this position."""
+class GrowingCache(SelfCache):
+    """Cache of one layer's self-attention as tensors, R x H x T x D, which `extend` makes one position longer."""
 
     def __init__(self, parts: tuple[Tensor, ...]) -> None:
         self.parts = parts
@@ -121,38 +124,38 @@ class Grown(SelfCache):
         return KeysValues(self.parts, start)
 
 
-def parts(layer: DecoderLayer) -> int:
-    """How many tensors self-attention keeps: values, and perhaps keys."""
+def state_size(layer: DecoderLayer) -> int:
+    """Return the number of tensors that self-attention stores: values, and keys if its scores use any."""
     return 2 if layer.self_attn.score_source.keys else 1
 
 
-def _held(given: Iterator[Tensor]) -> CrossCache:
+def _cross_cache(tensors: Iterator[Tensor]) -> CrossCache:
     cache = CrossCache()
-    cache.held = KeysValues((next(given), next(given)))
+    cache.held = KeysValues((next(tensors), next(tensors)))
     return cache
 
 
 def reading(model: TranslationModel) -> Graph:
     tokens = torch.tensor([[4, 5, 6, 4, 2], [5, 4, 2, 1, 1]])
     layers = range(len(model.decoder.layers))
-    seen = [f"source_{kind}.{number}" for number in layers for kind in KINDS]
+    state = [f"source_{kind}.{number}" for number in layers for kind in KINDS]
     axes = {name: {0: "sentences", 1: "source"} for name in ("tokens", "padding")}
-    axes |= {name: {0: "sentences", 2: "source"} for name in seen}
-    return Graph(Reading(model), {"tokens": tokens}, ["padding", *seen], axes)
+    axes |= {name: {0: "sentences", 2: "source"} for name in state}
+    return Graph(Reading(model), {"tokens": tokens}, ["padding", *state], axes)
 
 
 def writing(model: TranslationModel, encoder: Graph) -> Graph:
-    padding, *seen = encoder.module(*encoder.inputs.values())
+    padding, *values = encoder.module(*encoder.inputs.values())
+    source_state = dict(zip(encoder.outputs[1:], values, strict=True))
     rows, past = len(padding), 3
-    own = {}
+    own_state = {}
     for number, layer in enumerate(model.decoder.layers):
         scores = layer.self_attn.score_source
-        for kind in KINDS[: parts(layer)]:
-            own[f"own_{kind}.{number}"] = torch.zeros(rows, scores.heads, past, scores.head_width)
-    grown = [f"new_{name}" for name in own]
-    given = dict(zip(encoder.outputs[1:], seen, strict=True))
+        for kind in KINDS[: state_size(layer)]:
+            own_state[f"own_{kind}.{number}"] = torch.zeros(rows, scores.heads, past, scores.head_width)
+    new_state = [f"new_{name}" for name in own_state]
     axes = {"token": {0: "rows"}, "padding": {0: "rows", 1: "source"}, "log_probabilities": {0: "rows"}}
-    for names, size in ((own, "past"), (grown, "length"), (given, "source")):
+    for names, size in ((own_state, "past"), (new_state, "length"), (source_state, "source")):
         axes |= {name: {0: "rows", 2: size} for name in names}
-    inputs = {"token": torch.full((rows, 1), 4), "padding": padding, **own, **given}
-    return Graph(Writing(model), inputs, ["log_probabilities", *grown], axes)
+    inputs = {"token": torch.full((rows, 1), 4), "padding": padding, **own_state, **source_state}
+    return Graph(Writing(model), inputs, ["log_probabilities", *new_state], axes)

@@ -1,7 +1,7 @@
-"""A folder that transformers opens as MarianMTModel, and whose text its MarianTokenizer reads and writes.
+"""Export to a folder that transformers opens with MarianMTModel and MarianTokenizer.
 
-Marian computes positions by another formula than fairseq, and from another start. But it loads a table of them like any
-weight, so the file holds ours.
+Marian computes positions by another formula than fairseq, and from another start. But it loads a table of positions
+like any weight, so the file holds fairseq's.
 """
 
 import json
@@ -22,11 +22,14 @@ from realformer_nmt.model.config import SIDES
 from realformer_nmt.model.stack import Side
 
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu_accurate": "gelu_new", "swish": "silu", "tanh": "tanh"}
-SPECIAL = {  # numbers that fairseq's dictionaries begin with; its decoder starts from the end symbol
-    **{"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2},
-    **{"decoder_start_token_id": 2, "forced_eos_token_id": 2},
+SPECIAL = {  # the first entries of fairseq's dictionaries; its decoder starts from the end symbol
+    "bos_token_id": 0,
+    "pad_token_id": 1,
+    "eos_token_id": 2,
+    "decoder_start_token_id": 2,
+    "forced_eos_token_id": 2,
 }
-LONGEST = 201  # tokens that fairseq writes unless it is told otherwise, the end among them
+LONGEST = 201  # tokens that fairseq writes by default, end symbol included
 
 
 def write(source: Source, folder: Path, _precision: str) -> None:
@@ -57,7 +60,7 @@ def demand_marian(source: Source, options: Mapping[str, Any]) -> None:
 
 
 def marian_weights(source: Source, form: plain.Plain) -> dict[str, Tensor]:
-    """By Marian's names, what is shared only once."""
+    """Return the weights by Marian's names; a shared weight is there only once."""
     tables = dict(zip(plain.TABLES, names_of_tables(form.options), strict=True))
     limit = min(source.model.max_positions())
     weights = {
@@ -73,7 +76,7 @@ def marian_weights(source: Source, form: plain.Plain) -> dict[str, Tensor]:
 
 
 def names_of_tables(options: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Of the source's words, the target's and the output's."""
+    """Return Marian's names of the tables of source words, target words and output words."""
     if options["share_all_embeddings"]:
         return ("model.shared.weight",) * 3
     target = "model.decoder.embed_tokens.weight"
@@ -82,7 +85,7 @@ def names_of_tables(options: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def positions(side: Side, table: Tensor | None, limit: int) -> Tensor:
-    """Row i is that of the word at place i, counted from 0."""
+    """Return a table of positions, whose row i is for word i of a sequence, counted from 0."""
     if side.embed_positions is None:
         return torch.zeros(limit, side.embed_tokens.embedding_dim)
     rows = side.embed_positions.weights if table is None else table
@@ -115,14 +118,14 @@ def model_config(options: Mapping[str, Any], weights: Mapping[str, Tensor]) -> d
 
 
 def generation_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """fairseq-generate's defaults: it, too, ends a search when it has as many hypotheses as beams."""
+    """Return fairseq-generate's defaults, which end a search when there are as many hypotheses as beams."""
     search = {"num_beams": 5, "early_stopping": True, "length_penalty": 1.0}
     lengths = {"min_new_tokens": 1, "max_new_tokens": LONGEST}
     return {**search, **lengths, "bad_words_ids": [[config["pad_token_id"]]], **SPECIAL}
 
 
 def write_tokenizer(source: Source, folder: Path, config: Mapping[str, Any]) -> None:
-    """Where text becomes pieces by sentencepiece; else the dictionaries alone."""
+    """Write the files of MarianTokenizer; without sentencepiece, copy dictionaries and subword files as they are."""
     if source.corpus.subwords != "sentencepiece":
         source.copy_words(folder)
         return

@@ -1,6 +1,6 @@
-"""README.md of a model that is handed on: what it is, what it was trained on, what it scored, and what it is not for.
+"""Model card, README.md: architecture, training data, scores and limits of an exported model.
 
-Scores come from run.json beside the checkpoint, if that has judged this very checkpoint.
+Scores come from run.json beside the checkpoint, if it is of the same checkpoint.
 """
 
 import json
@@ -63,7 +63,7 @@ None was told. That of the training data decides what may be done with the model
 def of(source: Source) -> str:
     file = source.path.parent / RECORD
     with json_records.expected(file, HINT):
-        return filled(source, judged(source, file))
+        return filled(source, test_record(source, file))
 
 
 def filled(source: Source, record: Mapping[str, Any]) -> str:
@@ -80,8 +80,8 @@ def filled(source: Source, record: Mapping[str, Any]) -> str:
     )
 
 
-def judged(source: Source, file: Path) -> Mapping[str, Any]:
-    """The record of a test of this very checkpoint, or an empty one."""
+def test_record(source: Source, file: Path) -> Mapping[str, Any]:
+    """Return the record of a test of the same checkpoint, or an empty one."""
     if not file.is_file():
         return {}
     record = sealed.read(file, HINT, WANTED)
@@ -89,21 +89,21 @@ def judged(source: Source, file: Path) -> Mapping[str, Any]:
 
 
 def described(source: Source) -> str:
-    chosen = ", ".join(f"{name} {_safe(source.options.get(name))}" for name in (*PARTS, *SIZES))
+    parts = ", ".join(f"{name} {_safe(source.options.get(name))}" for name in (*PARTS, *SIZES))
     parameters = sum(parameter.numel() for parameter in source.model.parameters())
     arch = _safe(arch_of(dict(source.options)))
-    return f"`{arch}` ({chosen}), {parameters:,} parameters, {source.updates:,} updates; trained by realformer_nmt."
+    return f"`{arch}` ({parts}), {parameters:,} parameters, {source.updates:,} updates; trained by realformer_nmt."
 
 
 def trained_on(source: Source, record: Mapping[str, Any]) -> str:
-    known = {
+    facts = {
         "corpus": source.corpus.corpus,
         "subwords": source.corpus.subwords,
         "protocol": record.get("protocol"),
         "seed": record.get("training_seed"),
         "averaged checkpoints": len(record.get("averaged") or []) or None,
     }
-    return "\n".join(f"* {name}: {_safe(value)}" for name, value in known.items() if value is not None)
+    return "\n".join(f"* {name}: {_safe(value)}" for name, value in facts.items() if value is not None)
 
 
 def scored(record: Mapping[str, Any]) -> str:
@@ -123,10 +123,10 @@ def normalised(source: Source) -> str:
     steps = [name for name, done in vars(source.corpus.steps).items() if done is True]
     if not steps:
         return "Its training text was not normalised."
-    told = " and ".join(name.replace("_", " ") for name in steps)
-    return f"Its training text went through: {told}. The tokenizer here does not do that: do it before."
+    listing = " and ".join(name.replace("_", " ") for name in steps)
+    return f"Its training text went through: {listing}. The tokenizer here does not do that: do it before."
 
 
 def _safe(value: Any) -> str:
-    """No markup, from a record or a checkpoint that may be anybody's."""
+    """Return the text without markup, as a record or a checkpoint may be from anybody."""
     return re.sub(r"[^\w .,:;|+=/%()-]", "?", str(value))

@@ -1,4 +1,4 @@
-"""A model as two graphs of ONNX, encoder.onnx and step.onnx, with what decodes by them: translate.py, without torch."""
+"""Export to two graphs of ONNX, encoder.onnx and step.onnx, and translate.py, which needs no torch."""
 
 import inspect
 import logging
@@ -29,8 +29,8 @@ def write(source: Source, folder: Path, precision: str) -> None:
 
 
 def save(graph: Graph, file: Path) -> None:
-    """By torch.jit.trace, which takes all of it in a moment; torch calls that the old way, and says so each time."""
-    old: dict[str, Any] = {"dynamo": False} if "dynamo" in inspect.signature(torch.onnx.export).parameters else {}
+    """Write a graph by torch.jit.trace, which is quick but deprecated: torch's warnings about that are ignored."""
+    legacy: dict[str, Any] = {"dynamo": False} if "dynamo" in inspect.signature(torch.onnx.export).parameters else {}
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         torch.onnx.export(
@@ -41,13 +41,13 @@ def save(graph: Graph, file: Path) -> None:
             output_names=graph.outputs,
             dynamic_axes=graph.axes,
             opset_version=OPSET,
-            **old,
+            **legacy,
         )
 
 
 def quantise(file: Path) -> None:
-    """Weights of products, a scale for each column; what they multiply is rounded as it comes."""
-    logging.disable(logging.WARNING)  # it advises to fold constants, which torch has done
+    """Quantise the weights of products, with a scale per column; activations are quantised dynamically."""
+    logging.disable(logging.WARNING)  # it advises to fold constants, which torch does already
     try:
         quantize_dynamic(str(file), str(file), per_channel=True)
     finally:

@@ -1,4 +1,4 @@
-"""A model in the plain form: as fairseq's own `transformer` of the same options computes it."""
+"""The plain form of a model: options and weights with which fairseq's own `transformer` computes the same."""
 
 import argparse
 from collections.abc import Collection, Mapping
@@ -18,13 +18,13 @@ from realformer_nmt.model.scaling import SCALINGS
 
 OF_RUNNING = ("decoding_precision", "checkpoint_activations", "carry_embeddings")
 OF_PATTERNS = ("encoder_attention_pattern", "encoder_window", "encoder_global_tokens", "encoder_relative_positions")
-OURS = {*PARTS, "score_length", *OF_PATTERNS, *OF_RUNNING}  # that stock lacks, or needs not
+EXTRA_OPTIONS = {*PARTS, "score_length", *OF_PATTERNS, *OF_RUNNING}  # that fairseq's transformer does not have
 TABLES = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "decoder.output_projection.weight")
 
 
 class Form(NamedTuple):
     normalise_before: bool
-    scalings: Collection[str]  # that it can take in
+    scalings: Collection[str]  # that can be folded
 
 
 FORMS = {"post": Form(False, SCALINGS), "pre": Form(True, ("none",))}  # by topology
@@ -32,30 +32,32 @@ FORMS = {"post": Form(False, SCALINGS), "pre": Form(True, ("none",))}  # by topo
 
 class Plain(NamedTuple):
     options: dict[str, Any]  # of fairseq's transformer
-    weights: Weights  # in fp32; what is shared is one tensor
+    weights: Weights  # in fp32; shared weights are one tensor
 
 
 def of(source: Source) -> Plain:
-    chosen = read_options(TranslationConfig, argparse.Namespace(**source.options))
-    form = demand_form(source, chosen)
+    config = read_options(TranslationConfig, argparse.Namespace(**source.options))
+    form = demand_form(source, config)
     state = source.model.state_dict()
     weights = {name: tensor.to(torch.float64, copy=True) for name, tensor in state.items() if "_shortcut." not in name}
     for side in SIDES:
         fold(side, getattr(source.model, side), weights)
     single = rounded(weights, tied(state))
     demand_finite(source, single)
-    return Plain(stock_options(chosen, form, single), single)
+    return Plain(stock_options(config, form, single), single)
 
 
 def demand_finite(source: Source, weights: Weights) -> None:
     for name, weight in weights.items():
         if not weight.isfinite().all():
-            told = f"{source.path}: {name} leaves fp32's range when shortcuts are folded into it"
-            raise UserError(f"{told}; --to onnx takes every model")
+            raise UserError(
+                f"{source.path}: {name} leaves fp32's range when shortcuts are folded into it; "
+                "--to onnx takes every model"
+            )
 
 
-def demand_form(source: Source, chosen: TranslationConfig) -> Form:
-    form = FORMS.get(chosen.residual_topology, Form(False, ()))
+def demand_form(source: Source, config: TranslationConfig) -> Form:
+    form = FORMS.get(config.residual_topology, Form(False, ()))
     allowed = {
         "residual_topology": FORMS,
         "residual_scaling": form.scalings,
@@ -63,16 +65,16 @@ def demand_form(source: Source, chosen: TranslationConfig) -> Form:
         "score_carry": ("none",),
     }
     for part, names in allowed.items():
-        if getattr(chosen, part) not in names:
+        if getattr(config, part) not in names:
             raise UserError(
-                f"{source.path} has --{part.replace('_', '-')} {getattr(chosen, part)}, which fairseq's transformer "
+                f"{source.path} has --{part.replace('_', '-')} {getattr(config, part)}, which fairseq's transformer "
                 f"has no place for, only for {' and '.join(names)}; --to onnx takes every model"
             )
     return form
 
 
 def rounded(weights: Weights, ties: Mapping[str, str]) -> Weights:
-    """Those that were shared are so still, where they are still the same."""
+    """Return the weights in fp32; tied weights stay shared where they are still equal."""
     single = {name: weight.float() for name, weight in weights.items()}
     return {name: single[ties[name]] if _equal(name, ties, single) else weight for name, weight in single.items()}
 
@@ -81,8 +83,10 @@ def _equal(name: str, ties: Mapping[str, str], weights: Weights) -> bool:
     return name in ties and torch.equal(weights[name], weights[ties[name]])
 
 
-def stock_options(chosen: TranslationConfig, form: Form, weights: Weights) -> dict[str, Any]:
-    options = {name: value for name, value in asdict(chosen).items() if name not in OURS and not name.startswith("_")}
+def stock_options(config: TranslationConfig, form: Form, weights: Weights) -> dict[str, Any]:
+    options = {
+        name: value for name, value in asdict(config).items() if name not in EXTRA_OPTIONS and not name.startswith("_")
+    }
     for side in SIDES:
         options[f"{side}_normalize_before"] = form.normalise_before
         options[f"{side}_learned_pos"] = f"{side}.embed_positions.weight" in weights

@@ -1,4 +1,4 @@
-"""What is exported: a model, and the words that it reads and writes."""
+"""Source of an export: a model with its dictionaries and subwords."""
 
 import json
 import shutil
@@ -33,7 +33,7 @@ class Source(NamedTuple):
     options: Mapping[str, Any]  # of the model
     updates: int
     corpus: Preparation
-    hashes: Mapping[str, str] = MappingProxyType({})  # of what was read, before it was
+    hashes: Mapping[str, str] = MappingProxyType({})  # of the files, before they were read
 
     @property
     def dictionaries(self) -> tuple[Path, Path]:
@@ -42,7 +42,7 @@ class Source(NamedTuple):
 
     @property
     def subwords(self) -> list[Path]:
-        """The files with which text becomes pieces."""
+        """Files of the subword method."""
         return subwords(self.corpus)
 
     def copy_words(self, folder: Path) -> None:
@@ -50,19 +50,19 @@ class Source(NamedTuple):
             shutil.copyfile(file, folder / file.name)
 
     def copy_program(self, program: ModuleType, folder: Path, **more: object) -> None:
-        """With the words and numbers that it needs."""
-        written = json.dumps({**config(self), **more}, indent=1)
-        (folder / CONFIG).write_text(written, encoding="utf-8")
+        """Copy a program that translates, with its dictionaries, subwords and settings."""
+        settings = json.dumps({**config(self), **more}, indent=1)
+        (folder / CONFIG).write_text(settings, encoding="utf-8")
         shutil.copyfile(str(program.__file__), folder / PROGRAM)
         self.copy_words(folder)
 
     def record(self, settings: Mapping[str, str], folder: Path) -> None:
         files = inputs(self.path, self.corpus)
-        made = made_from(settings, files)
+        provenance = made_from(settings, files)
         for name, before in self.hashes.items():
-            if made["inputs"].get(name, {}).get("sha256") != before:
+            if provenance["inputs"].get(name, {}).get("sha256") != before:
                 raise UserError(f"{files[name]} was changed while it was read; run this again")
-        sealed.write(folder / RECORD, {MADE_FROM: made})
+        sealed.write(folder / RECORD, {MADE_FROM: provenance})
 
 
 def load(model: Path, options: CorpusOptions) -> Source:
@@ -72,10 +72,10 @@ def load(model: Path, options: CorpusOptions) -> Source:
     demand_same_languages(path, layout.without_weights(path), corpus)
     hashes = {name: sha256(file) for name, file in inputs(path, corpus).items() if file.is_file()}
     demand_subwords(corpus)
-    found = subject.load(path.name, path, inspection.build)
-    demand_plain_attention(path, found.options)
-    source = Source(path, found.model, found.options, found.updates or 0, corpus, hashes)
-    subject.demand_dictionaries(found, corpus.data, *map(dictionary, source.dictionaries))
+    loaded = subject.load(path.name, path, inspection.build)
+    demand_plain_attention(path, loaded.options)
+    source = Source(path, loaded.model, loaded.options, loaded.updates or 0, corpus, hashes)
+    subject.demand_dictionaries(loaded, corpus.data, *map(dictionary, source.dictionaries))
     return source
 
 
@@ -101,7 +101,7 @@ def inputs(path: Path, corpus: Preparation) -> dict[str, Path]:
 
 
 def demand_subwords(corpus: Preparation) -> None:
-    """What is handed on is what it is called, and as it was prepared."""
+    """Raise an error if the subword files are not of the method, or not as they were prepared."""
     if corpus.folder is not None and corpus.subwords in METHODS:
         encoder(corpus.subwords, corpus.folder)
         if DICTIONARY in METHODS[corpus.subwords].files:

@@ -1,4 +1,4 @@
-"""A checkpoint of fairseq's own `transformer`, which fairseq reads without this package."""
+"""Export to a checkpoint of fairseq's own `transformer`, which fairseq reads without this package."""
 
 from pathlib import Path
 from typing import Any
@@ -16,15 +16,15 @@ ARCH = "transformer"
 
 def write(source: Source, folder: Path, _precision: str) -> None:
     state = checkpoint(source, plain.of(source))
-    own = {"file": source.path.name, "sha256": source.hashes[source.path.name], "updates": source.updates}
+    origin = {"file": source.path.name, "sha256": source.hashes[source.path.name], "updates": source.updates}
     members = lineage.made_of(layout.without_weights(source.path))
-    state["extra_state"][lineage.EXPORTED] = {**own, **members}
+    state["extra_state"][lineage.EXPORTED] = {**origin, **members}
     torch.save(state, folder / FILE)
     source.copy_words(folder)
 
 
 def checkpoint(source: Source, form: plain.Plain) -> dict[str, Any]:
-    """Of tensors and plain values alone, for torch.load with weights_only. Its data is the folder that it lies in."""
+    """Return a checkpoint that torch.load reads with weights_only; its data-bin is the folder that it is in."""
     languages = dict(zip(("source_lang", "target_lang"), source.corpus.languages, strict=True))
     none = dict.fromkeys(("criterion", "optimizer", "lr_scheduler", "scoring", "bpe", "tokenizer"))
     cfg = {

@@ -1,7 +1,9 @@
-"""Translates lines with the graphs beside it, by torch alone: python translate.py < source.txt
+"""Translate lines with the graphs beside this file, by torch alone.
 
-It takes the most probable piece each time. It takes text as it is: where the training text was normalised, normalise
-yours. Without sentencepiece.model: pieces.
+Usage: python translate.py < source.txt
+
+The search is greedy. Text is not normalised: if the training text was, normalise yours. Without sentencepiece.model,
+lines are subwords.
 """
 
 import json
@@ -23,15 +25,15 @@ class Model:
         numbers = [self.numbers.get(piece, self.config["unk"]) for piece in pieces]
         padding, *source = self.encoder(torch.tensor([[*numbers, eos]]))
         state = [torch.zeros(shape) for shape in self.config["state"]]
-        token, found = torch.tensor([[eos]]), []
+        token, words = torch.tensor([[eos]]), []
         for length in range(min(longest, self.config["longest_target"] - 1)):
             scores, *state = self.step(token, padding, *state, *source)
             scores[:, [pad, pad if length else eos]] = -torch.inf
             token = scores.argmax(1, keepdim=True)
             if token.item() == eos:
                 break
-            found.append(self.config["target_words"][token.item()])
-        return found
+            words.append(self.config["target_words"][token.item()])
+        return words
 
 
 if __name__ == "__main__":
@@ -42,5 +44,5 @@ if __name__ == "__main__":
         subwords = SentencePieceProcessor(model_file=str(file))
     for line in sys.stdin:
         pieces = subwords.encode(line.strip(), out_type=str) if subwords else line.split()
-        found = model.translate(pieces) if pieces else []
-        print(subwords.decode(found) if subwords else " ".join(found), flush=True)
+        translation = model.translate(pieces) if pieces else []
+        print(subwords.decode(translation) if subwords else " ".join(translation), flush=True)

@@ -1,4 +1,4 @@
-"""A model as two graphs of torch.export, encoder.pt2 and step.pt2, with what decodes by them: translate.py."""
+"""Export to two graphs of torch.export, encoder.pt2 and step.pt2, and a program that translates: translate.py."""
 
 from pathlib import Path
 from typing import Any
@@ -10,26 +10,27 @@ from realformer_nmt.exporting import torch_decoding
 from realformer_nmt.exporting.graphs import Graph, reading, traceable, writing
 from realformer_nmt.exporting.source import Source
 
-Axes = dict[int, Any]  # sizes of a tensor that may be any
+Axes = dict[int, Any]  # dimensions of a tensor that may have any size
 
 
 def write(source: Source, folder: Path, _precision: str) -> None:
     model = traceable(source.model)
     encoder = reading(model)
     step = writing(model, encoder)
-    longest_source, longest_target = (length - 1 for length in model.max_positions())  # a whole table is a case apart
+    # One less than the table of positions has, as torch.export treats a whole table as a special case.
+    longest_source, longest_target = (length - 1 for length in model.max_positions())
     sizes = {name: Dim(name) for name in ("sentences", "rows")}
     sizes |= {"source": Dim("source", max=longest_source), "past": Dim("past", max=longest_target - 1)}
     save(encoder, tuple(axes(encoder, sizes)), folder / "encoder.pt2")
     token, padding, *state = axes(step, sizes)
     save(step, (token, padding, tuple(state)), folder / "step.pt2")
-    own = [list(value[:1, :, :0].shape) for name, value in step.inputs.items() if name.startswith("own_")]
+    state_shapes = [list(value[:1, :, :0].shape) for name, value in step.inputs.items() if name.startswith("own_")]
     longest = {"longest_source": longest_source, "longest_target": longest_target}
-    source.copy_program(torch_decoding, folder, state=own, **longest)
+    source.copy_program(torch_decoding, folder, state=state_shapes, **longest)
 
 
 def axes(graph: Graph, sizes: dict[str, Any]) -> list[Axes]:
-    return [{axis: sizes[name] for axis, name in graph.axes[given].items()} for given in graph.inputs]
+    return [{axis: sizes[name] for axis, name in graph.axes[tensor].items()} for tensor in graph.inputs]
 
 
 def save(graph: Graph, shapes: tuple[Any, ...], file: Path) -> None:

@@ -1,7 +1,7 @@
-"""How every figure of the package looks. This room alone imports matplotlib; others take from it what they draw with.
+"""Style of every figure; only this folder imports matplotlib, the rest of the package draws with what it exports.
 
-matplotlib reads the matplotlibrc of the current folder when it is imported, before any other: text that starts TeX, or
-a pipe that is waited for without end. So it is imported from the folder in which its own lies.
+On import, matplotlib reads the matplotlibrc of the current folder before any other. That file may start TeX, or be a
+pipe that never ends. So matplotlib is imported from the folder that holds its own.
 """
 
 import importlib
@@ -9,19 +9,19 @@ import importlib.util
 import os
 from pathlib import Path
 
-HERE = getattr(os, "O_PATH", os.O_RDONLY)  # a folder that may be entered need not be readable
+HERE = getattr(os, "O_PATH", os.O_RDONLY)  # the current folder need not be readable
 
 
 def import_matplotlib() -> None:
-    found = importlib.util.find_spec("matplotlib")
-    before = os.open(".", HERE)
+    spec = importlib.util.find_spec("matplotlib")
+    current = os.open(".", HERE)
     try:
-        if found and found.origin:
-            os.chdir(Path(found.origin).parent / "mpl-data")
+        if spec and spec.origin:
+            os.chdir(Path(spec.origin).parent / "mpl-data")
         importlib.import_module("matplotlib")
     finally:
-        os.fchdir(before)
-        os.close(before)
+        os.fchdir(current)
+        os.close(current)
 
 
 import_matplotlib()

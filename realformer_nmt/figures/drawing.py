@@ -1,4 +1,4 @@
-"""A figure of matplotlib as an SVG that a page can theme: text stays text, ink is the page's own colour."""
+"""matplotlib figures as SVG that a page can theme: text stays text, ink is the page's text colour."""
 
 import io
 import math
@@ -22,8 +22,8 @@ from matplotlib.ticker import MaxNLocator as MaxNLocator
 from realformer_nmt.common.terminal import printable
 
 INK = "#010203"  # drawn as black, written as currentColor
-FAINT = 0.45  # opacity of what is not ours
-# Apart for the colour-blind (deutan, protan), and 3:1 or more against the page's panels, light and dark.
+FAINT = 0.45  # opacity of secondary elements
+# Distinct for the colour-blind (deutan, protan), with contrast 3:1 or more on the page's panels, light and dark.
 COLOURS = ("#2369e7", "#d97a05", "#50a163", "#b7249a", "#c8282a", "#3299e3", "#cc759e")
 MARKERS = ("o", "s", "^", "D", "v", "P", "*", "h")  # one more than colours, so that pairs do not repeat soon
 STYLE = {
@@ -34,7 +34,7 @@ STYLE = {
     "text.color": INK,
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
-    "axes.titley": 1.0,  # said, not sought: no tick stands above
+    "axes.titley": 1.0,  # fixed, as no tick is above: the search for it is slow
     "axes.linewidth": 0.6,
     "axes.grid": True,
     "axes.axisbelow": True,
@@ -68,15 +68,20 @@ class Look(NamedTuple):
     marker: str
 
 
+class Mark(NamedTuple):
+    kind: str  # the class of the SVG's group
+    title: str  # its tooltip
+
+
 def looks(names: Sequence[str]) -> dict[str, Look]:
-    """What tells one family from another in every plot of a report."""
+    """Return the look of each family, the same in every plot of a report."""
     return {
-        name: Look(COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]) for place, name in enumerate(names)
+        name: Look(COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]) for index, name in enumerate(names)
     }
 
 
 def plain(axis: Axis) -> None:
-    """A logarithmic axis that says 1, 2, 5, 10 and not powers."""
+    """Label a logarithmic axis with 1, 2, 5, 10 instead of powers."""
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter("{x:g}")
@@ -84,34 +89,36 @@ def plain(axis: Axis) -> None:
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """As released, whatever settings a program that draws with us has."""
+    """Draw with matplotlib's defaults and STYLE, whatever settings the calling program has."""
     with style.context(["default", STYLE]):
         yield
 
 
 class Drawing:
-    """One figure; what it shows is marked, so that a reader can point at it and a test can count it."""
+    """One figure, whose marked artists have tooltips for readers and can be counted by tests.
+
+    Fixed margins take half the time of margins that matplotlib fits.
+    """
 
     def __init__(self, label: str, width: float, height: float, margins: dict[str, float] | None = None) -> None:
         self.label = label
-        """Margins that are given, or set later, take half the time of those that are sought."""
         self.figure = Figure(figsize=(width, height), layout="constrained" if margins is None else None)
         if margins:
             self.figure.subplots_adjust(**margins)
-        self._marked: dict[str, tuple[str, str]] = {}
+        self._marks: dict[str, Mark] = {}
 
     def mark(self, artist: Artist, kind: str, title: str) -> None:
-        name = f"mark-{len(self._marked)}"
+        name = f"mark-{len(self._marks)}"
         artist.set_gid(name)
-        self._marked[name] = (kind, printable(title))
+        self._marks[name] = Mark(kind, printable(title))
 
     def legend(self, *panels: Axes) -> None:
-        """Of what any of them shows. Above, in as many columns as there is room for; the figure grows by its lines."""
-        found: dict[str, Any] = {}
+        """Add a legend of all panels above them, in as many columns as fit; the figure grows by its lines."""
+        by_label: dict[str, Any] = {}
         for axes in panels:
             for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-                found.setdefault(label, handle)
-        labels, handles = list(found), list(found.values())
+                by_label.setdefault(label, handle)
+        labels, handles = list(by_label), list(by_label.values())
         width, height = self.figure.get_size_inches()
         columns = max(1, min(3, int(width / (SAMPLE + LETTER * max(map(len, labels), default=0)))))
         self.figure.set_size_inches(width, height + LINE * math.ceil(len(labels) / columns))
@@ -124,7 +131,7 @@ class Drawing:
         return stream.getvalue()
 
     def page_svg(self, prefix: str) -> str:
-        """For a page that holds several: their ids are told apart by the prefix."""
+        """Return the SVG for a page of several figures; the prefix makes its ids unique."""
         return etree.tostring(self._tree(prefix), encoding="unicode")
 
     def file_svg(self) -> str:
@@ -151,24 +158,24 @@ class Drawing:
         return root
 
     def _name(self, element: etree._Element) -> None:
-        """A mark's id becomes its class and its tooltip; matplotlib's other names of groups go."""
+        """Turn a mark's id into its class and tooltip, and remove matplotlib's other ids of groups."""
         if element.tag != f"{SVG}g":
             return
-        marked = self._marked.get(element.attrib.pop("id", ""))
-        if marked:
-            element.set("class", marked[0])
+        mark = self._marks.get(element.attrib.pop("id", ""))
+        if mark:
+            element.set("class", mark.kind)
             title = etree.Element(f"{SVG}title")
-            title.text = marked[1]
+            title.text = mark.title
             element.insert(0, title)
 
 
 def _spell_out(element: etree._Element) -> None:
-    """style="fill: red" as fill="red": a strict Content-Security-Policy allows no style attributes."""
+    """Turn style="fill: red" into fill="red", as a strict Content-Security-Policy allows no style attributes."""
     for declaration in filter(None, element.attrib.pop("style", "").split(";")):
         name, value = (part.strip() for part in declaration.split(":", 1))
-        if name == "font":  # of older releases: size and families in one
+        if name == "font":  # older matplotlib: size and families in one
             name, value = "font-size", value.split()[0]
-        if name != "font-family":  # the page's
+        if name != "font-family":  # the page sets the family
             element.set(name, "currentColor" if value == INK else value)
     for name in ("d", "x", "y"):
         if name in element.attrib:

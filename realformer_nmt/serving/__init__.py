@@ -1,1 +1,1 @@
-"""A trained model handed on: as an object of Python."""
+"""Use of a trained model: as an object in Python, and as a server over HTTP."""

@@ -1,4 +1,4 @@
-"""A second model of the same weights, for requests that want the attention from which alignments are read."""
+"""A second model of the same weights, for requests of alignments, which are read from its attention."""
 
 import copy
 
@@ -9,7 +9,7 @@ def attending(model: nn.Module) -> nn.Module:
     """Return a copy that gives its last layer's attention; parameters, buffers and laid-out weights are shared."""
     twin = _shared(model)
     for module in twin.modules():
-        if hasattr(module, "need_attn"):  # what fairseq's make_generation_fast_ sets, once and for all
+        if hasattr(module, "need_attn"):  # fairseq's make_generation_fast_ sets it, and nothing resets it
             vars(module)["need_attn"] = True
     return twin
 

@@ -1,7 +1,7 @@
-"""Texts of several requests are worked on together, by one thread.
+"""Batches of the texts of several requests, processed by one thread.
 
-It takes what waits longest, and with it all that may share its batch. It never waits for more to come: while it works,
-the next batch gathers by itself.
+A batch is the request that waits longest, with all requests that may share its batch. The thread never waits for more:
+requests that arrive while it works are the next batch.
 """
 
 import threading
@@ -12,14 +12,14 @@ from typing import Any, NamedTuple, Protocol
 
 from realformer_nmt.serving.refusals import busy
 
-TOGETHER = 128  # texts, unless one request has more
+TOGETHER = 128  # texts of a batch, unless one request has more
 
 
 class Work(Protocol):
-    """What is to be done with texts. Equal works share a batch, so they are hashable values."""
+    """Processing of texts, as a hashable value: requests of equal works share a batch."""
 
     def answer(self, texts: Sequence[str]) -> Sequence[Any]:
-        """One for each text."""
+        """Return an answer for each text."""
 
 
 class Job(NamedTuple):
@@ -38,7 +38,7 @@ class Batches:
         self._thread.start()
 
     def submit(self, work: Work, texts: Sequence[str]) -> Future[Sequence[Any]]:
-        """Whoever cancels it before its turn gives its place to another."""
+        """Add a request to the queue; one that is cancelled before its turn leaves the queue."""
         with self._changed:
             self._forget_cancelled()
             if self._ending:
@@ -56,7 +56,7 @@ class Batches:
             return len(self._waiting)
 
     def close(self) -> None:
-        """What waits is cancelled, what is worked on gets its answer."""
+        """Cancel the waiting requests and end when the current batch is answered."""
         with self._changed:
             self._ending = True
             for job in self._waiting:
@@ -73,27 +73,27 @@ class Batches:
                 self._changed.wait_for(lambda: self._waiting or self._ending)
                 if self._ending:
                     return
-                taken = self._take()
-            if taken:
-                answer(taken)
+                batch = self._take()
+            if batch:
+                answer(batch)
 
     def _take(self) -> list[Job]:
-        """The one that waits longest, and those of equal work for which there is room."""
-        taken: list[Job] = []
-        left: deque[Job] = deque()
+        """Remove and return the job that waits longest, and those of equal work that fit."""
+        batch: list[Job] = []
+        waiting: deque[Job] = deque()
         texts = 0
         for job in self._waiting:
-            if job.work != self._waiting[0].work or (taken and texts + len(job.texts) > self.together):
-                left.append(job)
+            if job.work != self._waiting[0].work or (batch and texts + len(job.texts) > self.together):
+                waiting.append(job)
             elif job.answers.set_running_or_notify_cancel():
-                taken.append(job)
+                batch.append(job)
                 texts += len(job.texts)
-        self._waiting = left
-        return taken
+        self._waiting = waiting
+        return batch
 
 
 def answer(jobs: Sequence[Job]) -> None:
-    """What fails is done again in halves, until that which fails is alone."""
+    """Answer the jobs of a batch; one that fails is divided in halves, until only the failing job fails."""
     try:
         answers = iter(jobs[0].work.answer([text for job in jobs for text in job.texts]))
     except Exception as error:

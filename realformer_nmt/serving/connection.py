@@ -1,7 +1,7 @@
-"""A connection of HTTP whose every whole request is answered, and whose every answer can be read.
+"""HTTP connections on which every complete request is answered, and every answer can be read.
 
-uvicorn's closes where the client has said its last word, shutdown(SHUT_WR), though its request waits for an answer. And
-it closes while a body is still arriving that was too large, which resets the connection before the 413 is read.
+uvicorn closes a connection when the client shuts down its side, shutdown(SHUT_WR), though its request waits for an
+answer. And it closes while a body that is too large still arrives, which resets the connection before the 413 is read.
 """
 
 import asyncio
@@ -11,12 +11,12 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 LINGERING = 30  # seconds in which the rest of a body is read and dropped, as nginx does
-PRESENT = 0.5  # seconds after which a client that sends no more is asked whether it is still there
+PRESENT = 0.5  # seconds between checks that a client that sends no more is still connected
 CONTINUE = h11.InformationalResponse(status_code=100, headers=[])
 
 
 class Connection(asyncio.Protocol):
-    """What the event loop calls; uvicorn's own protocol of h11 stands behind it, whatever else is installed."""
+    """Protocol for the event loop, which forwards to uvicorn's protocol of h11, whatever else is installed."""
 
     def __init__(self, **options: Any) -> None:
         self.http = H11Protocol(**options)
@@ -30,17 +30,17 @@ class Connection(asyncio.Protocol):
             self.http.data_received(data)
 
     def eof_received(self) -> bool:
-        """Whether the connection stays open, for an answer."""
+        """Return whether the connection stays open for an answer."""
         cycle = self.http.cycle
         if self.transport.is_closing() or cycle is None or cycle.response_complete or cycle.more_body:
             return False
-        more, _ = self.http.conn.trailing_data  # requests that were sent at once
+        more, _ = self.http.conn.trailing_data  # pipelined requests
         cycle.keep_alive = bool(more)
-        self.http.loop.call_later(PRESENT, self.ask)
+        self.http.loop.call_later(PRESENT, self.probe)
         return True
 
-    def ask(self) -> None:
-        """A client that has closed answers with a reset, by which the next word fails; one that waits reads over it."""
+    def probe(self) -> None:
+        """Send 100 Continue: a client that has closed answers with a reset, one that waits ignores it."""
         if self.transport.is_closing():
             return
         if self.http.cycle.response_complete:
@@ -48,7 +48,7 @@ class Connection(asyncio.Protocol):
             return
         if self.http.conn.our_state is h11.SEND_RESPONSE and self.http.scope["http_version"] != "1.0":
             self.transport.write(self.http.conn.send(CONTINUE) or b"")
-        self.http.loop.call_later(PRESENT, self.ask)
+        self.http.loop.call_later(PRESENT, self.probe)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.transport.lost()
@@ -62,7 +62,7 @@ class Connection(asyncio.Protocol):
 
 
 class Lingering(asyncio.Transport):
-    """A socket that is closed at once where all was read, and otherwise when the client has read the answer."""
+    """Transport that closes at once if all was read, and otherwise when the client has read the answer."""
 
     def __init__(self, socket: Any, http: H11Protocol) -> None:
         super().__init__()

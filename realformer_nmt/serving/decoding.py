@@ -1,4 +1,4 @@
-"""How a text is to be translated, and what is found."""
+"""Options of a translation, and its result."""
 
 import math
 from argparse import Namespace
@@ -10,23 +10,23 @@ from realformer_nmt.evaluation.translate import EXACT
 
 
 class Hypothesis(NamedTuple):
-    text: str  # as a reader sees it
-    score: float  # log2 of its probability a token, as fairseq-generate prints it
-    source: list[str]  # pieces that the model has read
-    pieces: list[str]  # and written
-    alignment: list[tuple[int, int]]  # places in `source` and in `pieces`, where alignments are asked for
+    text: str  # detokenised
+    score: float  # log2 of its probability per token, as fairseq-generate prints it
+    source: list[str]  # subwords that the model has read
+    pieces: list[str]  # subwords that it has written
+    alignment: list[tuple[int, int]]  # indices in `source` and in `pieces`, if alignments are requested
 
 
 @dataclass(frozen=True)
 class Decoding:
-    """How the best are searched for: fairseq-generate's options, with its defaults."""
+    """Options of the beam search: fairseq-generate's, with its defaults."""
 
     beam: int = 5
     nbest: int = 1
     lenpen: float = 1.0  # below 1: shorter, above 1: longer
     max_len_a: float = 0.0  # at most a * source length + b tokens
     max_len_b: int = 200
-    max_tokens: int = 12_000  # of a batch, padding included
+    max_tokens: int = 12_000  # per batch, padding included
     precision: str = EXACT  # of the products with weights: fp32, and on a CPU bf16 or int8
     alignments: bool = False
 
@@ -46,7 +46,7 @@ class Decoding:
 
 
 class Options(TypedDict, total=False):
-    """Those of Decoding, for who checks types."""
+    """Options of Decoding as keyword arguments, for type checkers."""
 
     beam: int
     nbest: int
@@ -58,7 +58,7 @@ class Options(TypedDict, total=False):
     alignments: bool
 
 
-def options_of(asked: Decoding) -> Namespace:
+def options_of(decoding: Decoding) -> Namespace:
     names = ("beam", "nbest", "lenpen", "max_len_a", "max_len_b")
-    alignment = {"print_alignment": "hard"} if asked.alignments else {}
-    return Namespace(**{name: getattr(asked, name) for name in names}, **alignment)
+    alignment = {"print_alignment": "hard"} if decoding.alignments else {}
+    return Namespace(**{name: getattr(decoding, name) for name in names}, **alignment)

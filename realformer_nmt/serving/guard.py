@@ -1,4 +1,4 @@
-"""Around all of the server: whom it answers, how much it reads, what a browser may do with its answers."""
+"""Middleware around the whole server: allowed hosts, size of requests, security headers of answers."""
 
 import asyncio
 import re
@@ -27,8 +27,11 @@ PORT = re.compile(r":\d*$")
 
 
 class Guard:
-    """Hosts are the names under which the server is asked for: a page of another name, whose address was turned to this
-    machine (DNS rebinding), is refused."""
+    """ASGI middleware that checks requests before the app gets them.
+
+    A request with a Host header that is not in `hosts` is refused, as it may come from a page whose name was pointed to
+    this machine (DNS rebinding).
+    """
 
     def __init__(self, app: ASGIApp, limits: Limits, hosts: Collection[str]) -> None:
         self.app, self.limits = app, limits
@@ -50,14 +53,17 @@ class Guard:
         except RefusedError as refusal:
             await refusal.response()(scope, receive, send_guarded)
             return
-        await self.app(scope, again(body, receive), send_guarded)
+        await self.app(scope, replayed(body, receive), send_guarded)
 
     def _demand_host(self, scope: Scope) -> None:
-        given = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
-        name = PORT.sub("", given[0]).lower() if len(given) == 1 else ""
-        if name not in self.hosts:
-            told = f"{printable(name[:100])!r} is none of this server's names, {', '.join(self.hosts)}"
-            raise RefusedError(421, f"{told}: ask for one of them, or start it with --name")
+        values = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+        host = PORT.sub("", values[0]).lower() if len(values) == 1 else ""
+        if host not in self.hosts:
+            raise RefusedError(
+                421,
+                f"{printable(host[:100])!r} is none of this server's names, {', '.join(self.hosts)}: "
+                "ask for one of them, or start it with --name",
+            )
 
     async def _body(self, receive: Receive) -> bytes:
         parts: list[bytes] = []
@@ -80,18 +86,18 @@ class Guard:
             parts.append(part)
 
     def _demand_small(self, scope: Scope) -> None:
-        """Refused as announced, before it is sent."""
+        """Refuse a body whose announced size is too large, before it is read."""
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if int(announced) > self.limits.most_bytes:
             raise self._too_large(arriving=True)
 
     def _too_large(self, arriving: bool) -> RefusedError:
-        what = f"the request has more than {self.limits.most_bytes} bytes: send its texts in several"
-        return RefusedError(413, what, {"Connection": "close"} if arriving else None)
+        message = f"the request has more than {self.limits.most_bytes} bytes: send its texts in several"
+        return RefusedError(413, message, {"Connection": "close"} if arriving else None)
 
 
-def again(body: bytes, receive: Receive) -> Receive:
-    """The body as one message, then whatever comes: that the client has left."""
+def replayed(body: bytes, receive: Receive) -> Receive:
+    """Return a receiver of the body as one message, then of what the client sends later: that it has disconnected."""
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def next_message() -> Message:

@@ -1,4 +1,4 @@
-"""The HTTP interface: what is asked, and where the answer comes from."""
+"""HTTP interface of the server."""
 
 import asyncio
 from collections.abc import Collection, Mapping
@@ -35,12 +35,12 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
         504: "no answer in time",
     }.items()
 }
-SHOWN = 3  # mistakes of a request that are named
+SHOWN = 3  # errors of a request that its answer lists
 MOST_WEIGHTS = 250_000  # of an answer
 
 
 def interface(served: Mapping[str, Served], batches: Batches, limits: Limits, hosts: Collection[str]) -> Guard:
-    """Without FastAPI's own pages, which load from elsewhere."""
+    """Build the app, without FastAPI's own pages, which load scripts from other hosts."""
     app = FastAPI(
         title="realformer-nmt",
         version=realformer_nmt.__version__,
@@ -49,16 +49,16 @@ def interface(served: Mapping[str, Served], batches: Batches, limits: Limits, ho
         responses=REFUSALS,
     )
     add_refusals(app)
-    desk = Desk(served, batches, limits)
-    app.get("/health")(desk.health)
-    app.get("/models")(desk.models)
-    app.post("/translate")(desk.translate)
-    app.post("/attention")(desk.attention)
+    handlers = Handlers(served, batches, limits)
+    app.get("/health")(handlers.health)
+    app.get("/models")(handlers.models)
+    app.post("/translate")(handlers.translate)
+    app.post("/attention")(handlers.attention)
     page_files.add(app)
-    return Guard(app, limits, hosts)  # around errors, too
+    return Guard(app, limits, hosts)  # guards errors, too
 
 
-class Desk:
+class Handlers:
     def __init__(self, served: Mapping[str, Served], batches: Batches, limits: Limits) -> None:
         self._served, self._batches, self._limits = served, batches, limits
 
@@ -67,48 +67,47 @@ class Desk:
 
     async def models(self) -> messages.Models:
         """The models, and how much a request may ask for."""
-        return messages.Models(models=list(map(described, self._served.values())), limits=asdict(self._limits))
+        return messages.Models(models=list(map(description, self._served.values())), limits=asdict(self._limits))
 
-    async def translate(self, asked: messages.Translate, request: Request) -> messages.Translations:
+    async def translate(self, body: messages.Translate, request: Request) -> messages.Translations:
         """Hypotheses for each text. Requests of the same model and options share batches."""
-        served = self._chosen(asked.model)
-        if len(asked.texts) > self._limits.most_texts:
-            raise UserError(f"{len(asked.texts)} texts: allowed are {self._limits.most_texts} in a request")
-        for text in asked.texts:
+        served = self._select(body.model)
+        if len(body.texts) > self._limits.most_texts:
+            raise UserError(f"{len(body.texts)} texts: allowed are {self._limits.most_texts} in a request")
+        for text in body.texts:
             self._demand_short(text)
-        if asked.beam > self._limits.most_beam:
-            raise UserError(f"beam={asked.beam}: allowed is {self._limits.most_beam} or less")
-        decoding = Decoding(**asked.model_dump(exclude={"model", "texts"}), precision=served.precision)
-        found = await self._answers(Search(served.translator, decoding), asked.texts, request)
-        return messages.Translations(
-            model=served.name, translations=[translation(each, asked.alignments) for each in found]
-        )
+        if body.beam > self._limits.most_beam:
+            raise UserError(f"beam={body.beam}: allowed is {self._limits.most_beam} or less")
+        decoding = Decoding(**body.model_dump(exclude={"model", "texts"}), precision=served.precision)
+        answers = await self._answers(Search(served.translator, decoding), body.texts, request)
+        translations = [translation(hypotheses, body.alignments) for hypotheses in answers]
+        return messages.Translations(model=served.name, translations=translations)
 
-    async def attention(self, asked: messages.Attention, request: Request) -> messages.Weights:
-        """Of every head of a layer, while the model reads the text and writes the pieces."""
-        served = self._chosen(asked.model)
-        self._demand_short(asked.text)
-        choose("chain", asked.chain, CHAINS)
-        work = Attend(served.translator, Decoding(precision=served.precision), tuple(asked.pieces))
-        (found,) = await self._answers(work, [asked.text], request)
-        queries, keys, layers = found.chains[asked.chain]
-        if asked.layer > len(layers):
-            raise UserError(f"layer={asked.layer}: {served.name} has {len(layers)}")
-        weights = layers[asked.layer - 1]  # H x T x S
+    async def attention(self, body: messages.Attention, request: Request) -> messages.Weights:
+        """Attention of every head of a layer, while the model reads the text and writes the pieces."""
+        served = self._select(body.model)
+        self._demand_short(body.text)
+        choose("chain", body.chain, CHAINS)
+        work = Attend(served.translator, Decoding(precision=served.precision), tuple(body.pieces))
+        (sentence,) = await self._answers(work, [body.text], request)
+        queries, keys, layers = sentence.chains[body.chain]
+        if body.layer > len(layers):
+            raise UserError(f"layer={body.layer}: {served.name} has {len(layers)}")
+        weights = layers[body.layer - 1]  # H x T x S
         if weights.numel() > MOST_WEIGHTS:
             raise UserError(f"{weights.numel()} weights: shown are {MOST_WEIGHTS} or less, give a shorter text")
         rounded = [[[round(weight, 4) for weight in row] for row in head] for head in weights.tolist()]
         return messages.Weights(
             model=served.name,
-            chain=asked.chain,
-            layer=asked.layer,
+            chain=body.chain,
+            layer=body.layer,
             layers=len(layers),
             queries=queries,
             keys=keys,
             weights=rounded,
         )
 
-    def _chosen(self, name: str | None) -> Served:
+    def _select(self, name: str | None) -> Served:
         if name is None and len(self._served) > 1:
             raise UserError(f"several models are served, say which: model is one of {', '.join(self._served)}")
         key = next(iter(self._served), "") if name is None else name
@@ -123,9 +122,9 @@ class Desk:
             )
 
     async def _answers(self, work: Work, texts: list[str], request: Request) -> Any:
-        """Given up when its time is over or the client has left: what has not begun then is not begun."""
+        """Return the answers, or cancel the work when time is up or the client has disconnected."""
         answers: asyncio.Future[Any] = asyncio.wrap_future(self._batches.submit(work, texts))
-        leaving: asyncio.Future[Any] = asyncio.ensure_future(request.receive())  # after the body: the end
+        leaving: asyncio.Future[Any] = asyncio.ensure_future(request.receive())  # the body is read already
         try:
             seconds = self._limits.most_seconds
             await asyncio.wait({answers, leaving}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -139,7 +138,7 @@ class Desk:
             answers.cancel()
 
 
-def described(served: Served) -> messages.Model:
+def description(served: Served) -> messages.Model:
     source, target = served.translator.corpus.languages
     return messages.Model(
         name=served.name,
@@ -151,18 +150,18 @@ def described(served: Served) -> messages.Model:
     )
 
 
-def translation(found: list[Any], aligned: bool) -> messages.Translation:
-    hypotheses = [
+def translation(hypotheses: list[Any], aligned: bool) -> messages.Translation:
+    answers = [
         messages.Hypothesis(
             text=each.text, score=each.score, pieces=each.pieces, alignment=each.alignment if aligned else None
         )
-        for each in found
+        for each in hypotheses
     ]
-    return messages.Translation(source=found[0].source, hypotheses=hypotheses)
+    return messages.Translation(source=hypotheses[0].source, hypotheses=answers)
 
 
 def add_refusals(app: FastAPI) -> None:
-    """Every refusal is one sentence in {"error": ...}."""
+    """Add handlers that answer every error with one sentence in {"error": ...}."""
 
     @app.exception_handler(RefusedError)
     async def refused(_: Request, refusal: RefusedError) -> Response:
@@ -175,15 +174,17 @@ def add_refusals(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
         is_json = request.headers.get("content-type", "").startswith("application/json")
-        told = mistakes(error) if is_json else "send JSON, with the header Content-Type: application/json"
-        return RefusedError(422, told).response()
+        message = mistakes(error) if is_json else "send JSON, with the header Content-Type: application/json"
+        return RefusedError(422, message).response()
 
     @app.exception_handler(HTTPException)
     async def elsewhere(request: Request, error: HTTPException) -> Response:
-        """FastAPI's 400 is of JSON that is too deep, or has a number of too many digits."""
+        """Answer other errors; FastAPI's 400 is for JSON that is too deep, or for a number of too many digits."""
         status = 422 if error.status_code == 400 else error.status_code
-        what = f"{request.method} {printable(request.url.path[:100])}: {error.detail}; /openapi.json says what there is"
-        return RefusedError(status, what, error.headers).response()
+        message = (
+            f"{request.method} {printable(request.url.path[:100])}: {error.detail}; /openapi.json says what there is"
+        )
+        return RefusedError(status, message, error.headers).response()
 
     @app.exception_handler(Exception)
     async def unforeseen(_: Request, error: Exception) -> Response:
@@ -193,7 +194,7 @@ def add_refusals(app: FastAPI) -> None:
 
 
 def mistakes(error: RequestValidationError) -> str:
-    found = error.errors()
-    named = [f"{'.'.join(str(part)[:100] for part in each['loc'][1:]) or 'body'}: {each['msg']}" for each in found]
-    more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    errors = error.errors()
+    named = [f"{'.'.join(str(part)[:100] for part in each['loc'][1:]) or 'body'}: {each['msg']}" for each in errors]
+    more = f"; and {len(errors) - SHOWN} more" if len(errors) > SHOWN else ""
     return printable("; ".join(named[:SHOWN]) + more)

@@ -1,4 +1,4 @@
-"""How much the server takes: each limit is an option of `serve`."""
+"""Limits of the server; each is an option of `serve`."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -9,13 +9,13 @@ from realformer_nmt.common.request import Request
 
 
 def limit(default: int, what: str) -> Any:
-    """Return a field, with the words of --help."""
+    """Return a field with its text of --help."""
     return option(f"{what} (default: {default})", default, metavar="N", range=whole(1), group="limits")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits(Request):
-    """Base of a request to serve: what a server refuses."""
+    """Base of a request to serve: the limits of a server."""
 
     most_bytes: int = limit(1_000_000, "of a request's body; more is answered with 413")
     most_texts: int = limit(100, "of a request; more are answered with 422")

@@ -1,4 +1,4 @@
-"""What requests and answers hold: their JSON, checked, and described by /openapi.json."""
+"""Schemas of requests and answers: their JSON is checked, and described by /openapi.json."""
 
 from typing import Annotated
 
@@ -10,15 +10,15 @@ from realformer_nmt.serving.decoding import Decoding
 LENGTH_PENALTY = Field(ge=LENPEN.least, le=LENPEN.most, description="below 1: shorter, above 1: longer")
 
 
-class Asked(BaseModel):
-    """Of the kind that is said, a number no word; and nothing else."""
+class ModelRequest(BaseModel):
+    """Base of all requests: strict types, unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     model: str | None = Field(None, max_length=1000, description="of /models; of several models it has to be said")
 
 
-class Translate(Asked):
+class Translate(ModelRequest):
     texts: list[str] = Field(min_length=1, description="raw text, a sentence each, without line breaks")
     beam: int = Field(Decoding.beam, ge=1, le=MOST_BEAM)
     nbest: int = Field(Decoding.nbest, ge=1, le=MOST_BEAM, description="hypotheses of each text")
@@ -30,7 +30,7 @@ class Translate(Asked):
     alignments: bool = Field(Decoding.alignments, description="which piece of the source each piece comes from")
 
 
-class Attention(Asked):
+class Attention(ModelRequest):
     text: str
     pieces: list[str] = Field(max_length=10_000, description="of its translation, as /translate gives them")
     chain: str = Field(max_length=100, description="encoder, decoder or encoder-decoder")

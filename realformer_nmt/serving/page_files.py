@@ -1,4 +1,4 @@
-"""The page's files, as they are sent to a browser."""
+"""Files of the page, sent to a browser."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -7,18 +7,18 @@ from fastapi import FastAPI
 from starlette.responses import Response
 
 FOLDER = Path(__file__).parent / "page"
-KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+MEDIA_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
 def add(app: FastAPI) -> None:
-    """Each by its name, and the page itself at /."""
+    """Add a route for each file by its name, and for the page itself at /."""
     for file in sorted(FOLDER.iterdir()):
         path = "/" if file.name == "index.html" else f"/{file.name}"
-        app.get(path, include_in_schema=False)(sender(file.read_bytes(), KINDS[file.suffix]))
+        app.get(path, include_in_schema=False)(sender(file.read_bytes(), MEDIA_TYPES[file.suffix]))
 
 
-def sender(content: bytes, kind: str) -> Callable[[], Awaitable[Response]]:
+def sender(content: bytes, media_type: str) -> Callable[[], Awaitable[Response]]:
     async def send() -> Response:
-        return Response(content, media_type=kind)
+        return Response(content, media_type=media_type)
 
     return send

@@ -1,4 +1,4 @@
-"""What the server does not do: a status, and one sentence that says what to do."""
+"""Refusals of the server: a status, and one sentence that says what to do."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ class RefusedError(Exception):
         self.status, self.message, self.headers = status, message, headers
 
     def response(self) -> Response:
-        """Whatever stands in the message: half a surrogate too is written as ASCII."""
+        """Return the answer as ASCII, which any message can be written as, even half a surrogate pair."""
         content = json.dumps({"error": self.message})
         return Response(content, self.status, self.headers, media_type="application/json")
 

@@ -11,7 +11,7 @@ from realformer_nmt.common.option import argument, option
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.serving.limits import Limits
 
-OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
+LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,11 +48,11 @@ def run(request: ServeRequest) -> int:
     with server.bound(request.host, request.port) as listening:
         models = served.serve(request)
         batches = Batches(request.most_waiting)
-        hosts = [*OWN_NAMES, server.in_address(request.host), *request.name]
-        ours = server.made(interface.interface(models, batches, request.limits(), hosts), request.most_seconds)
-        listening.listen()  # whoever reads the address can ask
+        hosts = [*LOCAL_NAMES, server.in_address(request.host), *request.name]
+        app = interface.interface(models, batches, request.limits(), hosts)
+        listening.listen()  # before the address is printed
         print(f"{', '.join(models)}: {server.address(request.host, listening)}", flush=True)
-        server.run(ours, listening)
+        server.run(server.build(app, request.most_seconds), listening)
         batches.close()
     return 0
 

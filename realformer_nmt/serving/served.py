@@ -1,4 +1,4 @@
-"""The models of a server, each by a name of its own."""
+"""Models of a server, each under a unique name."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,36 +18,36 @@ class Served(NamedTuple):
     layers: tuple[int, int] | None  # of encoder and decoder
 
     def ready(self) -> "Served":
-        """Loaded with all that an answer needs: what changes on the disk from now on changes no answer."""
+        """Load all that an answer needs, so that later changes on the disk change no answer."""
         self.translator.translate(["a"], precision=self.precision)
         return self
 
 
 def serve(request: ServeRequest) -> dict[str, Served]:
     """Return the models by their names."""
-    found = {}
+    models = {}
     for name, run in names(request.runs).items():
         translator = load_for(request, run, cpu=request.cpu)
         choices = layout.options(layout.without_weights(translator.checkpoints[0]))
-        found[name] = Served(name, translator, request.precision, family(choices), layers(choices)).ready()
-    return found
+        models[name] = Served(name, translator, request.precision, family(choices), layers(choices)).ready()
+    return models
 
 
 def names(runs: Sequence[Path]) -> dict[str, Path]:
-    """Of a run the folder's, of a checkpoint the file's without its ending; the second of a name is NAME-2."""
-    found: dict[str, Path] = {}
+    """Return runs by the names of their folders, and checkpoints by those of their files; a repeated one is NAME-2."""
+    by_name: dict[str, Path] = {}
     for run in runs:
-        own = name = run.resolve().name.removesuffix(".pt")
+        base = name = run.resolve().name.removesuffix(".pt")
         number = 1
-        while name in found:
+        while name in by_name:
             number += 1
-            name = f"{own}-{number}"
-        found[name] = run
-    return found
+            name = f"{base}-{number}"
+        by_name[name] = run
+    return by_name
 
 
 def family(options: Mapping[str, Any]) -> str:
-    """That of its four parts; where no family has them, the parts; of a model of fairseq's own its arch."""
+    """Return the family of a model's four parts, or the parts if no family has them; of a model of fairseq its arch."""
     parts = {name: options.get(name) for name in inspection.CHOICES}
     if None in parts.values():
         return str(inspection.arch_of(dict(options)))

@@ -1,4 +1,4 @@
-"""The server as a process: its address, and its end."""
+"""The server as a process: its address, and its shutdown."""
 
 import asyncio
 import signal
@@ -14,12 +14,14 @@ from starlette.types import ASGIApp
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.serving.connection import Connection
 
-LINGERING = 5  # seconds that a client may take to read its answer when the server ends
+LINGERING = 5  # seconds in which clients may read their answers when the server ends
 
 
 class Server(uvicorn.Server):
-    """Ends with status 0 when a signal asks for it and all is answered; uvicorn's own would send itself the signal
-    again. A second signal ends it at once."""
+    """Server that exits with status 0 after a signal, when all requests are answered; a second signal ends it at once.
+
+    uvicorn's own server would send itself the signal again.
+    """
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -35,16 +37,16 @@ class Server(uvicorn.Server):
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """To its address, before any model is loaded; nobody is answered yet."""
+    """Return a socket bound to the address, before any model is loaded; it does not listen yet."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        made = socket.socket(family, kind, protocol)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(address)
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
     except (OSError, UnicodeError) as error:
-        what = getattr(error, "strerror", error)
-        raise UserError(f"--host {host} --port {port}: {what}; give another, --port 0 is one that is free") from error
-    return made
+        reason = getattr(error, "strerror", error)
+        raise UserError(f"--host {host} --port {port}: {reason}; give another, --port 0 is one that is free") from error
+    return listening
 
 
 def address(host: str, listening: socket.socket) -> str:
@@ -55,8 +57,8 @@ def in_address(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def made(app: ASGIApp, seconds: int) -> Server:
-    """Says nothing of what it is asked."""
+def build(app: ASGIApp, seconds: int) -> Server:
+    """Build a server without a log of its requests."""
     config = uvicorn.Config(
         app,
         http=Connection,

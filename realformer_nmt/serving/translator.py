@@ -1,4 +1,4 @@
-"""A trained model as an object of Python: raw text in, raw text out."""
+"""A trained model as an object in Python: raw text in, raw text out."""
 
 import itertools
 import math
@@ -31,103 +31,107 @@ from realformer_nmt.serving.decoding import Decoding, Hypothesis, Options, optio
 if TYPE_CHECKING:
     from typing_extensions import Unpack  # part of typing from Python 3.11 on
 
-SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no file can hold
-AHEAD = 2000  # texts that are read before the first of them is answered
+SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no file can contain
+AHEAD = 2000  # texts that are translated together
 
 
 class Loaded(NamedTuple):
     models: list[Any]
     task: Any
-    limit: int  # tokens of a source, its end included
+    limit: int  # tokens of a source, end symbol included
 
 
 class Translator:
-    """One model, or several as an ensemble. Threads may share it."""
+    """One model, or an ensemble of several. Threads may share it."""
 
     def __init__(self, checkpoints: Sequence[Path], corpus: Preparation, device: torch.device) -> None:
         self.checkpoints, self.corpus, self.device = checkpoints, corpus, device
-        self._loaded: dict[str, dict[bool, Loaded]] = {}  # by precision, and by whether alignments are wanted
+        self._loaded: dict[str, dict[bool, Loaded]] = {}  # by precision, and by whether with alignments
         self._loading = threading.Lock()
 
-    def translate(self, texts: Iterable[str], **decoding: "Unpack[Options]") -> list[str]:
-        """The best translation of each text; the options are those of Decoding."""
-        return [hypotheses[0].text for hypotheses in self.stream(texts, **decoding)]
+    def translate(self, texts: Iterable[str], **options: "Unpack[Options]") -> list[str]:
+        """Return the best translation of each text; the options are those of Decoding."""
+        return [hypotheses[0].text for hypotheses in self.stream(texts, **options)]
 
-    def stream(self, texts: Iterable[str], **decoding: "Unpack[Options]") -> Iterator[list[Hypothesis]]:
-        """Of each text, in order, `nbest` hypotheses, the best first. The texts may be without end."""
+    def stream(self, texts: Iterable[str], **options: "Unpack[Options]") -> Iterator[list[Hypothesis]]:
+        """Yield the `nbest` hypotheses of each text, in order, the best first. There may be endlessly many texts."""
         if isinstance(texts, str):
             raise UserError(f"{texts!r:.80} is one text: give a list of them")
-        asked = Decoding(**decoding)
-        loaded = self.loaded(asked)
+        decoding = Decoding(**options)
+        loaded = self.loaded(decoding)
         rest = iter(texts)
         while ahead := list(itertools.islice(rest, AHEAD)):
-            yield from self._answers(loaded, ahead, asked)
+            yield from self._answers(loaded, ahead, decoding)
 
-    def loaded(self, asked: Decoding) -> Loaded:
+    def loaded(self, decoding: Decoding) -> Loaded:
         """Read each checkpoint once for each precision: with and without alignments the weights are the same."""
         with self._loading:
-            if asked.precision not in self._loaded:
-                plain = load_models(self.checkpoints, self.corpus, self.device, asked.precision)
+            if decoding.precision not in self._loaded:
+                plain = load_models(self.checkpoints, self.corpus, self.device, decoding.precision)
                 aligning = plain._replace(models=[attending(model) for model in plain.models])
                 words = plain.task.source_dictionary
                 word = torch.tensor([words.nspecial, words.eos()])
-                for alignments, loaded in ((False, plain), (True, aligning)):  # lays weights out, in one thread alone
+                for alignments, loaded in ((False, plain), (True, aligning)):  # lays out weights, in one thread
                     self._search(loaded, [word], Decoding(alignments=alignments))
-                self._loaded[asked.precision] = {False: plain, True: aligning}
-            return self._loaded[asked.precision][asked.alignments]
+                self._loaded[decoding.precision] = {False: plain, True: aligning}
+            return self._loaded[decoding.precision][decoding.alignments]
 
-    def read(self, loaded: Loaded, texts: Sequence[str], asked: Decoding) -> list[Tensor]:
-        """The tokens of each, its end included."""
+    def read(self, loaded: Loaded, texts: Sequence[str], decoding: Decoding) -> list[Tensor]:
+        """Return the tokens of each text, end symbol included."""
         for text in texts:
             if not isinstance(text, str) or "\n" in text or SURROGATE.search(text):
-                told = f"{text!r:.80} is no line of text"
-                raise UserError(f"{told}: give a string of whole characters, without line breaks, for each sentence")
+                raise UserError(
+                    f"{text!r:.80} is no line of text: "
+                    "give a string of whole characters, without line breaks, for each sentence"
+                )
         words, tokens = loaded.task.source_dictionary, []
         for pieces in self.corpus.pieces("".join(f"{text}\n" for text in texts).encode()):
             tokens.append(words.encode_line(pieces, add_if_not_exist=False).long())
-            for limit, whose in ((loaded.limit, "the model's"), (asked.max_tokens, "max_tokens,")):
+            for limit, whose in ((loaded.limit, "the model's"), (decoding.max_tokens, "max_tokens,")):
                 if len(tokens[-1]) > limit:
-                    told = f"a text of {len(tokens[-1])} tokens, {pieces[:60]!r}, is longer than {whose} {limit}"
-                    raise UserError(f"{told}: split it into sentences")
+                    raise UserError(
+                        f"a text of {len(tokens[-1])} tokens, {pieces[:60]!r}, is longer than {whose} {limit}: "
+                        "split it into sentences"
+                    )
         return tokens
 
-    def _answers(self, loaded: Loaded, texts: Sequence[str], asked: Decoding) -> list[list[Hypothesis]]:
-        tokens = self.read(loaded, texts, asked)
-        full = [place for place, sentence in enumerate(tokens) if len(sentence) > 1]
+    def _answers(self, loaded: Loaded, texts: Sequence[str], decoding: Decoding) -> list[list[Hypothesis]]:
+        tokens = self.read(loaded, texts, decoding)
+        nonempty = [index for index, sentence in enumerate(tokens) if len(sentence) > 1]
         answers = [[Hypothesis("", 0.0, [], [], [])] for _ in texts]
-        found = self._search(loaded, [tokens[place] for place in full], asked)
-        for place, hypotheses in zip(full, found, strict=True):
-            answers[place] = hypotheses
+        results = self._search(loaded, [tokens[index] for index in nonempty], decoding)
+        for index, hypotheses in zip(nonempty, results, strict=True):
+            answers[index] = hypotheses
         return answers
 
-    def _search(self, loaded: Loaded, tokens: list[Tensor], asked: Decoding) -> list[list[Hypothesis]]:
-        generator = loaded.task.build_generator(loaded.models, options_of(asked))
-        found: list[list[dict[str, Any]]] = [[] for _ in tokens]
-        for batch in batches(tokens, loaded.task, asked.max_tokens):
+    def _search(self, loaded: Loaded, tokens: list[Tensor], decoding: Decoding) -> list[list[Hypothesis]]:
+        generator = loaded.task.build_generator(loaded.models, options_of(decoding))
+        results: list[list[dict[str, Any]]] = [[] for _ in tokens]
+        for batch in batches(tokens, loaded.task, decoding.max_tokens):
             sample = utils.apply_to_sample(lambda tensor: tensor.to(self.device), batch)
             answers = loaded.task.inference_step(generator, loaded.models, sample)
-            for place, beams in zip(batch["id"].tolist(), answers, strict=True):
-                found[place] = beams[: asked.nbest]
-        return self._hypotheses(loaded, tokens, found)
+            for index, beams in zip(batch["id"].tolist(), answers, strict=True):
+                results[index] = beams[: decoding.nbest]
+        return self._hypotheses(loaded, tokens, results)
 
     def _hypotheses(
-        self, loaded: Loaded, tokens: list[Tensor], found: list[list[dict[str, Any]]]
+        self, loaded: Loaded, tokens: list[Tensor], results: list[list[dict[str, Any]]]
     ) -> list[list[Hypothesis]]:
         source, target = loaded.task.source_dictionary, loaded.task.target_dictionary
-        written = [[target.string(beam["tokens"].cpu()).split() for beam in beams] for beams in found]
-        texts = iter(self.corpus.surface([" ".join(pieces) for beams in written for pieces in beams]).raw)
+        outputs = [[target.string(beam["tokens"].cpu()).split() for beam in beams] for beams in results]
+        texts = iter(self.corpus.surface([" ".join(pieces) for beams in outputs for pieces in beams]).raw)
         return [
             [
                 Hypothesis(
-                    next(texts),
-                    float(beam["score"]) / math.log(2),
-                    [source[number] for number in sentence[:-1].tolist()],
-                    pieces,
-                    [(int(place), int(other)) for place, other in beam.get("alignment", ())],
+                    text=next(texts),
+                    score=float(beam["score"]) / math.log(2),
+                    source=[source[number] for number in sentence[:-1].tolist()],
+                    pieces=pieces,
+                    alignment=[(int(read), int(written)) for read, written in beam.get("alignment", ())],
                 )
-                for beam, pieces in zip(beams, written_of, strict=True)
+                for beam, pieces in zip(beams, subwords, strict=True)
             ]
-            for sentence, beams, written_of in zip(tokens, found, written, strict=True)
+            for sentence, beams, subwords in zip(tokens, results, outputs, strict=True)
         ]
 
 
@@ -140,8 +144,11 @@ def load(
     hyphens: Literal["aggressive", "plain"] | None = None,
     cpu: bool = False,
 ) -> Translator:
-    """Of a run's folder or a checkpoint, of several an ensemble. How text becomes pieces is read from the folder
-    `prepared` by `realformer-nmt prepare` (default: the one that the model was trained on), or told by the others."""
+    """Load a run's folder or a checkpoint, or several as an ensemble.
+
+    Subwords are those of the folder `prepared` by `realformer-nmt prepare` (default: the one that the model was trained
+    on), or those of the options `data`, `subwords`, `subwords_folder` and `hyphens`.
+    """
     if not models:
         raise UserError("load() needs a run's folder or a checkpoint")
     options = CorpusOptions(
@@ -155,7 +162,7 @@ def load(
 
 
 def load_for(options: CorpusOptions, *models: Path, cpu: bool) -> Translator:
-    """Load models for text of a corpus; that of the first, where the options say none."""
+    """Load models for text of a corpus; by default that of the first model."""
     plugin.register()
     checkpoints = [run.checkpoint(model) for model in models]
     for path in checkpoints:
@@ -171,8 +178,10 @@ def load_for(options: CorpusOptions, *models: Path, cpu: bool) -> Translator:
 def trained_in(path: Path) -> Path:
     folder = run.trained_on(path).parent
     if not (folder / "prepare.json").is_file():
-        told = "pass --data DATA-BIN and --subwords, in Python data= and subwords="
-        raise UserError(f"{path} was trained on a data-bin that `prepare` has not made: {told}")
+        raise UserError(
+            f"{path} was trained on a data-bin that `prepare` has not made: "
+            "pass --data DATA-BIN and --subwords, in Python data= and subwords="
+        )
     return folder
 
 
@@ -194,7 +203,7 @@ def load_models(checkpoints: Sequence[Path], corpus: Preparation, device: torch.
 
 
 def batches(tokens: list[Tensor], task: Any, most: int) -> Iterator[dict[str, Any]]:
-    """Texts of similar length together, as fairseq-generate has them."""
+    """Yield batches of texts of similar length, as fairseq-generate does."""
     text = LanguagePairDataset(
         tokens,
         [len(sentence) for sentence in tokens],
@@ -204,5 +213,5 @@ def batches(tokens: list[Tensor], task: Any, most: int) -> Iterator[dict[str, An
         shuffle=False,
     )
     divide: Callable[..., Any] = text.batch_by_size
-    for places in divide(text.ordered_indices(), max_tokens=most) if tokens else ():
-        yield text.collater([text[place] for place in places])
+    for indices in divide(text.ordered_indices(), max_tokens=most) if tokens else ():
+        yield text.collater([text[index] for index in indices])

@@ -1,4 +1,4 @@
-"""What a model does with the texts of requests."""
+"""Kinds of work on the texts of requests: translation, and attention."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,7 +13,7 @@ from realformer_nmt.serving.translator import Translator
 
 @dataclass(frozen=True)
 class Search:
-    """For the best translations."""
+    """Search for the best translations."""
 
     translator: Translator
     decoding: Decoding
@@ -24,7 +24,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Attend:
-    """How every head attends while the model reads a text and writes these pieces."""
+    """Attention of every head while the model reads a text and writes these subwords."""
 
     translator: Translator
     decoding: Decoding

@@ -10,7 +10,7 @@ from realformer_nmt.model.presets import FAMILIES
 
 def test_the_gradient_of_fc2_in_the_last_and_the_first_layer() -> None:
     """By autograd, of a model that is built again from the same seed."""
-    found = beginnings.one("pre_ln", 2, seed=5)
+    found = beginnings.measure_seed("pre_ln", 2, seed=5)
     text = beginnings.random_text(5)
     sides = {f"{side}_{name}": value for side in ("encoder", "decoder") for name, value in beginnings.SIZE.items()}
     options = FAMILIES["pre_ln"] | sides | {"encoder_layers": 2, "decoder_layers": 2, "share_all_embeddings": True}
@@ -26,7 +26,7 @@ def test_the_gradient_of_fc2_in_the_last_and_the_first_layer() -> None:
 
 
 def test_a_row_is_the_mean_over_seeds() -> None:
-    runs = [beginnings.one("post_ln", 3, seed) for seed in (1, 2)]
+    runs = [beginnings.measure_seed("post_ln", 3, seed) for seed in (1, 2)]
     row = beginnings.row("post_ln", 3, (1, 2))
     assert runs[0] != runs[1]
     for figure in beginnings.FIGURES:

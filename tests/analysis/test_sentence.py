@@ -67,16 +67,16 @@ def test_the_translation_is_the_likeliest_of_what_beam_search_sees(toy_corpus: P
 
 
 def test_pieces_are_given_or_made_as_for_the_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert sentence.pieces("  a  b ", tmp_path / "data-bin") == "a b"
+    assert sentence.subwords("  a  b ", tmp_path / "data-bin") == "a b"
     (tmp_path / "prepare.json").touch()
     prepared = SimpleNamespace(pieces=lambda raw: [raw.decode().removesuffix("\n").replace(" ", "+")])
     monkeypatch.setattr(sentence.preparation, "read", lambda _folder: prepared)
-    assert sentence.pieces("a b", tmp_path / "data-bin") == "a+b"
+    assert sentence.subwords("a b", tmp_path / "data-bin") == "a+b"
 
 
 def test_what_cannot_be_read_is_refused(toy_corpus: Path) -> None:
     with pytest.raises(UserError, match="--sentence is empty"):
-        sentence.pieces("  ", toy_corpus)
+        sentence.subwords("  ", toy_corpus)
     text = analysed.some(toy_corpus)
     with pytest.raises(UserError, match="has 4 tokens, and the model room for 3: give a shorter one"):
         sentence.study(analysed.model(text, max_source_positions=3), text, "a b c")

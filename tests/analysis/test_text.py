@@ -11,7 +11,7 @@ from realformer_nmt.common.errors import UserError
 
 
 def lines(batch: text.Batch, tokens: Tensor, words: text.Dictionary) -> Iterator[tuple[int, str]]:
-    for place, row in zip(batch.places, tokens, strict=True):
+    for place, row in zip(batch.indices, tokens, strict=True):
         kept = [number for number in row.tolist() if number != words.pad()]
         assert kept == row.tolist()[: len(kept)]  # padding is on the right
         yield place, " ".join(words[number] for number in kept)
@@ -31,7 +31,7 @@ def test_every_sentence_comes_once(toy_corpus: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_sample_is_spread_over_the_text(toy_corpus: Path) -> None:
-    chosen = text.read(toy_corpus, "valid", 3).chosen
+    chosen = text.read(toy_corpus, "valid", 3).indices
     assert list(chosen) == [0, 101, 202]
 
 
@@ -39,7 +39,7 @@ def test_sentences_without_room_are_left_out(toy_corpus: Path) -> None:
     everything = text.read(toy_corpus, "valid", 1000)
     sources = (toy_corpus.parent / "valid.src").read_text().splitlines()
     fitting = [place for place, line in enumerate(sources) if len(line.split()) + 1 <= 5]
-    assert list(everything.within((5, 100)).chosen) == fitting
+    assert list(everything.within((5, 100)).indices) == fitting
     with pytest.raises(UserError, match="every sentence is longer than"):
         everything.within((2, 2))
 

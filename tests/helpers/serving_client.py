@@ -65,7 +65,7 @@ def serving(models: Mapping[str, Served], limits: Limits = DEFAULT) -> Iterator[
     with server.bound("127.0.0.1", 0) as listening:
         listening.listen(64)
         batches = Batches(limits.most_waiting)
-        ours = server.made(interface.interface(models, batches, limits, HOSTS), limits.most_seconds)
+        ours = server.build(interface.interface(models, batches, limits, HOSTS), limits.most_seconds)
         thread = threading.Thread(target=server.run, args=(ours, listening))
         thread.start()
         try:
