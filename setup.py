@@ -57,6 +57,7 @@ setup(
         "Jinja2>=3.1",
         "lxml>=5",
         "matplotlib>=3.8",
+        "msgspec>=0.19",
         "numpy>=1.26",
         "rich>=13",
         "sacremoses>=0.1.1",

@@ -6,7 +6,6 @@ one of the rows of a text's sequences, sentences or questions (rows.py), for the
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.metrics.base import Metric as Scorer
@@ -107,10 +106,3 @@ def figured(task: str | None, numbers: bool = False) -> dict[str, Figure]:
 def drawn(task: str, numbers: bool = False) -> list[str]:
     """What a grid may name; the first, if it names none."""
     return [name for name, metric in scored().items() if task in metric.tasks] + list(figured(task, numbers))
-
-
-def described(name: str) -> dict[str, Any]:
-    """For a record, before anything is scored."""
-    metric = METRICS[name]
-    direction = {"higher_is_better": metric.higher_is_better}
-    return {"name": name, "label": metric.label, "signature": None, **direction}
