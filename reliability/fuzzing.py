@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fairseq import checkpoint_utils
 from hypothesis import HealthCheck, given, settings
@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from realformer_nmt.checkpoints import layout
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison import grid, results, scored, summary, unlike
+from realformer_nmt.comparison.records.cell_result import CellResult
 from realformer_nmt.comparison.report import made
 from realformer_nmt.corpora import extract, manifest, preparation, segments
 from realformer_nmt.data_bins import index as index_of_fairseq
@@ -63,22 +64,19 @@ def read_run(path: Path) -> None:
 def reckon_with(path: Path) -> None:
     """By a report: what it says of a cell, and of several seeds."""
     run = scored.read(path)
-    cell: dict[str, Any] = {
-        "name": "admin-6-s1",
-        "family": "admin",
-        "layers": [6, 6],
-        "depth": "6",
-        "state": "done",
-        "tokens_a_second": None,
-        "hours": None,
-    }
-    cell |= {
-        "scores": results.scores(run),
-        "parameters": run.get("parameters"),
-        "settings": results.settings(RUN, {}, run),
-    }
+    cell = CellResult(
+        name="admin-6-s1",
+        family="admin",
+        layers=[6, 6],
+        depth="6",
+        seed=1,
+        state="done",
+        scores=results.scores(run),
+        parameters=run.get("parameters"),
+        settings=results.settings(RUN, {}, run),
+    )
     summary.row([cell, cell])
-    json.dumps([made.shared([cell]), unlike.settings([{**cell, "name": "a"}])])
+    json.dumps([made.shared([cell]), unlike.settings([cell])])
 
 
 def demand_sound(index: Path) -> None:

@@ -23,10 +23,10 @@ from realformer_nmt.comparison.grid import Grid
 from realformer_nmt.comparison.launch import here, slurm
 from realformer_nmt.comparison.live import Live
 from realformer_nmt.comparison.note import AGAIN, Note
+from realformer_nmt.comparison.records import results_file
 from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.standing import differences, renew
 from realformer_nmt.comparison.tasks import SCORINGS
-from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.protocols import composition, trackers
 from realformer_nmt.protocols.command import layers
 
@@ -154,7 +154,7 @@ def work(cell: Cell) -> float:
 def write(grid: Grid, corpus: Corpus, found: Sequence[Cell], folder: Path) -> None:
     with expected(folder / "cells", AGAIN):
         record = results.gather(grid, corpus, found, ["realformer-nmt", *sys.argv[1:]])
-        write_json(folder / document.RECORD, record)
+        results_file.write(folder / document.RECORD, record)
         document.write(record, folder)
     print(document.terminal_table(record))
     print(f"\n{folder / 'report.html'}")

@@ -1,18 +1,18 @@
 """A row of the table is a group of cells that differ in their seed alone; rows at one place are compared."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from realformer_nmt.comparison.axes import Point
+from realformer_nmt.comparison.records.cell_result import CellResult
+from realformer_nmt.comparison.records.results_file import ResultRow
 
 Place = tuple[str, Point]  # depth, and where on the axes
 Group = tuple[str, Place]  # with the family
 
 
-def place(record: Mapping[str, Any]) -> Place:
-    """Of a cell or a row of results.json."""
-    return record["depth"], tuple(record.get("axes", {}).items())
+def place(entry: CellResult | ResultRow) -> Place:
+    """Return the depth and the point on the axes."""
+    return entry.depth, tuple(entry.axes.items())
 
 
-def group(record: Mapping[str, Any]) -> Group:
-    return record["family"], place(record)
+def group(entry: CellResult | ResultRow) -> Group:
+    """Return the family and its place: what the cells of one row share."""
+    return entry.family, place(entry)

@@ -4,71 +4,81 @@ p is of the chosen setting against the baseline's chosen one. Holm's correction 
 not over the chosen ones alone, so that many tries buy nothing.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
+from realformer_nmt.comparison.best import members
 from realformer_nmt.comparison.cell import Cell
 from realformer_nmt.comparison.choice import left, lowest, mean
 from realformer_nmt.comparison.groups import Group, group
-from realformer_nmt.comparison.summary import judged, largest_p
+from realformer_nmt.comparison.records.cell_result import CellResult, Number
+from realformer_nmt.comparison.records.results_file import ResultRow
+from realformer_nmt.comparison.summary import difference, holm, largest_p
 from realformer_nmt.evaluation.metric_table import LOSS
-from realformer_nmt.evaluation.significance import holm
-
-Record = dict[str, Any]
 
 
 def rows(
-    table: Sequence[Record],
-    described: Sequence[Record],
+    table: Sequence[ResultRow],
+    results: Sequence[CellResult],
     cells: Sequence[Cell],
     metric: str,
     baseline: str,
     tune: Sequence[str],
-) -> list[Record]:
-    """`table` is that of all settings; one row a family, depth and point of the other axes, with `tried`. `described`
-    are the cells of results.json whose losses choose."""
-    losses = {record["name"]: loss(record) for record in described}
-    tried: dict[Group, list[Record]] = {}
+) -> list[ResultRow]:
+    """Return a row per family, depth and point on the other axes, with `tried`. `table` holds the rows of all settings,
+    `results` are the cells whose losses choose."""
+    losses = {result.name: loss(result) for result in results}
+    candidates: dict[Group, list[ResultRow]] = {}
     for row in table:
-        tried.setdefault((row["family"], left(row["depth"], row["axes"].items(), tune)), []).append(row)
-    chosen = {own: choose(candidates, losses) for own, candidates in tried.items()}
-    p_values = dict(tests(tried, chosen, cells, metric, baseline))
-    adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
-    made = []
-    for (family, place), row in chosen.items():
-        found = {**row, "best": False, "p_best": None, "tried": len(tried[family, place])}
-        against = chosen.get((baseline, place)) if family != baseline else None
-        judged(found, against, p_values.get(group(row)), adjusted.get(group(row)))
-        made.append(found)
-    return made
+        place = left(row.depth, row.axes.items(), tune)
+        candidates.setdefault((row.family, place), []).append(row)
+    selected = {key: choose(rows_of_family, losses) for key, rows_of_family in candidates.items()}
+    p_values = tests(candidates, selected, cells, metric, baseline)
+    corrected = holm(p_values)
+    tuned = []
+    for (family, place), row in selected.items():
+        reference = selected.get((baseline, place)) if family != baseline else None
+        means, key = reference.scores if reference else None, group(row)
+        compared = difference(row.scores, means, p_values.get(key), corrected.get(key))
+        tried = len(candidates[family, place])
+        tuned.append(replace(row, **compared._asdict(), best=False, p_best=None, tried=tried))
+    return tuned
 
 
-def loss(record: Record) -> float | None:
-    found: float | None = record["scores"].get(LOSS, {}).get("score") if record["state"] == "done" else None
-    return found
+def loss(result: CellResult) -> Number | None:
+    """Return the validation loss of a cell that is done."""
+    score = result.scores.get(LOSS) if result.state == "done" else None
+    return score.score if score else None
 
 
-def choose(candidates: Sequence[Record], losses: Mapping[str, float | None]) -> Record:
-    """The lowest validation loss, the mean over seeds, of the settings with which every training came to its end."""
-    means = [mean([losses[name] for name in row["cells"] if name in losses]) for row in candidates]
+def choose(candidates: Sequence[ResultRow], losses: Mapping[str, Number | None]) -> ResultRow:
+    """Return the setting with the lowest validation loss, the mean over seeds, of those with which every training came
+    to its end; where there is none, a row without a score that counts all failures."""
+    means = [mean([losses[name] for name in row.cells if name in losses]) for row in candidates]
     best = lowest(dict(enumerate(means)))
     if best is not None:
         return candidates[best]
-    states = [state for row in candidates for state in row["states"]]
-    failed = sum(row["failed"] for row in candidates)
-    return {**candidates[0], "seeds": 0, "failed": failed, "states": states, "scores": {}}
+    states = [state for row in candidates for state in row.states]
+    failed = sum(row.failed for row in candidates)
+    return replace(candidates[0], seeds=0, failed=failed, states=states, scores={})
 
 
 def tests(
-    tried: dict[Group, list[Record]], chosen: dict[Group, Record], cells: Sequence[Cell], metric: str, baseline: str
-) -> Iterator[tuple[Group, float]]:
-    """Every setting against the baseline's chosen one."""
-    for (family, place), candidates in tried.items():
-        against = chosen.get((baseline, place))
-        if family == baseline or against is None or not against["seeds"]:
+    candidates: Mapping[Group, Sequence[ResultRow]],
+    selected: Mapping[Group, ResultRow],
+    cells: Sequence[Cell],
+    metric: str,
+    baseline: str,
+) -> dict[Group, float]:
+    """Return p of every setting against the baseline's chosen one."""
+    p_values: dict[Group, float] = {}
+    for (family, place), rows_of_family in candidates.items():
+        reference = selected.get((baseline, place))
+        if family == baseline or reference is None or not reference.seeds:
             continue
-        for row in candidates:
-            ours, theirs = ([cell for cell in cells if cell.name in own["cells"]] for own in (row, against))
-            p = largest_p(ours, theirs, metric)
+        for row in rows_of_family:
+            p = largest_p(members(row, cells), members(reference, cells), metric)
             if p is not None:
-                yield group(row), p
+                p_values[group(row)] = p
+    return p_values

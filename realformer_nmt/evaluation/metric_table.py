@@ -6,7 +6,6 @@ a metric of the rows of a text's sequences, sentences or questions (rows.py), fo
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.metrics.base import Metric as Scorer
@@ -113,9 +112,3 @@ def row_figures(task: str | None, numbers: bool = False) -> dict[str, Figure]:
 def drawn(task: str, numbers: bool = False) -> list[str]:
     """Return the metrics that a grid may name; the first is the default."""
     return [name for name, metric in text_metrics().items() if task in metric.tasks] + list(row_figures(task, numbers))
-
-
-def described(name: str) -> dict[str, Any]:
-    """Return a metric's entry in a record that has no score yet."""
-    metric = METRICS[name]
-    return {"name": name, "label": metric.label, "signature": None, "higher_is_better": metric.higher_is_better}

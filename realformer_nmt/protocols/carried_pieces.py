@@ -24,4 +24,4 @@ def carried_counts(stage: Stage, cfg: Any, fresh: bool) -> Record:
     with quiet():
         rows = rows_of(Path(cfg.checkpoint.finetune_from_model), Path(folder), tasks.setup_task(cfg.task))
     print(f"embeddings carried over: {describe_rows(rows)}", file=sys.stderr)
-    return {OPTION: {side: {"pieces": each.pieces, "carried": each.common} for side, each in rows.items()}}
+    return {OPTION: {side: {"pieces": each.subwords, "carried": each.common} for side, each in rows.items()}}

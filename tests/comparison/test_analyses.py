@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from lxml import html
+from msgspec.structs import replace
 from sample_results import sample
 
 from realformer_nmt.analysis.watching import CHAINS
@@ -56,9 +57,9 @@ def test_claims_are_checked_of_the_cells_models(cells: list[Cell], tmp_path: Pat
     """RealFormer's figures are the lowest, as He et al. say; Pre-LN's cosine is below ADMIN's, against Xie et al."""
     analyse(cells, [0.1, 0.2, 0.3])
     (found,) = analyses.gather(tmp_path, cells)
-    assert found["cells"] == [cell.name for cell in cells]
-    assert found["figures"] == ["entropy_encoder.svg"]
-    papers = [(claim["paper"], claim["agrees"]) for claim in found["claims"]]
+    assert found.cells == [cell.name for cell in cells]
+    assert found.figures == ["entropy_encoder.svg"]
+    papers = [(claim.paper, claim.agrees) for claim in found.claims]
     assert papers.count(("He et al. 2021", True)) == 2
     assert papers.count(("Xie et al. 2023", False)) == 1
     assert papers.count(("Liu et al. 2020", True)) == 1  # its last branch is the smaller one
@@ -68,7 +69,7 @@ def test_seeds_are_not_compared_with_each_other(cells: list[Cell], tmp_path: Pat
     more = [make_cell(tmp_path, family, 2) for family in ("realformer", "pre_ln")]
     analyse([*cells[:2], *more], [0.1, 0.2, 0.5, 0.4])
     (found,) = analyses.gather(tmp_path, [*cells, *more])
-    sparse = [claim["agrees"] for claim in found["claims"] if "sparser" in claim["predicted"]]
+    sparse = [claim.agrees for claim in found.claims if "sparser" in claim.predicted]
     assert sparse == [True, False]
 
 
@@ -77,18 +78,18 @@ def test_depths_are_not_compared_with_each_other(cells: list[Cell], tmp_path: Pa
     deeper = make_cell(tmp_path, "pre_ln", layers="12-6")
     analyse([cells[0], deeper], [0.1, 0.2])
     (found,) = analyses.gather(tmp_path, [*cells, deeper])
-    assert found["claims"] == []
+    assert found.claims == []
 
 
 def test_an_only_layer_has_no_layer_above(cells: list[Cell], tmp_path: Path) -> None:
     folder = analyse(cells[:2], [0.1, 0.2])
     record = sealed.read(folder / "analysis.json", "")
-    for found in record["models"]:
-        for chain in found["attention"]["chains"].values():
+    for model in record["models"]:
+        for chain in model["attention"]["chains"].values():
             chain["divergence"] = {"mean": []}
     sealed.write(folder / "analysis.json", record)
     (shown,) = analyses.gather(tmp_path, cells)
-    assert [claim["predicted"].partition(" (")[0] for claim in shown["claims"]] == ["RealFormer's attention is sparser"]
+    assert [claim.predicted.partition(" (")[0] for claim in shown.claims] == ["RealFormer's attention is sparser"]
 
 
 def test_models_that_are_no_cells_are_not_shown(cells: list[Cell], tmp_path: Path) -> None:
@@ -101,19 +102,19 @@ def test_a_figure_that_was_changed_is_not_shown(cells: list[Cell], tmp_path: Pat
     folder = analyse(cells, [0.1, 0.2, 0.3])
     (folder / "entropy_encoder.svg").write_text(FIGURE + " ")
     (found,) = analyses.gather(tmp_path, cells)
-    assert found["figures"] == []
+    assert found.figures == []
 
 
 def test_the_page_holds_the_pictures_and_no_script(cells: list[Cell], tmp_path: Path) -> None:
     analyse(cells, [0.1, 0.2, 0.3])
-    results = {**sample(seeds=1), "cells": [], "analyses": analyses.gather(tmp_path, cells), "examples": []}
-    results["rows"] = [row for row in results["rows"] if not row["failed"]]
+    results = replace(sample(seeds=1), cells=[], analyses=analyses.gather(tmp_path, cells), examples=[])
+    results.rows[:] = [row for row in results.rows if not row.failed]
     page = html.fromstring(document.page(results, tmp_path))
     (picture,) = page.xpath("//img/@src")
     assert base64.b64decode(picture.removeprefix("data:image/svg+xml;base64,")).decode() == FIGURE
     assert page.xpath("//script") == []
     assert "img-src data:;" in page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")[0]
     told = [line.text_content().split(",")[0] for line in page.xpath("//ul[@class='says']/li")]
-    assert told == ["Agrees" if claim["agrees"] else "Does not agree" for claim in results["analyses"][0]["claims"]]
+    assert told == ["Agrees" if claim.agrees else "Does not agree" for claim in results.analyses[0].claims]
     assert "Agrees" in told
-    assert "img-src" not in document.page({**results, "analyses": []}, tmp_path)
+    assert "img-src" not in document.page(replace(results, analyses=[]), tmp_path)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from lxml import html
-from sample_results import Results, make_cell, rows, sample
+from msgspec.structs import replace
+from sample_results import CellScore, Results, make_cell, rows, sample
 
 from realformer_nmt.cli import main
 from realformer_nmt.common import sealed
@@ -113,9 +114,10 @@ def test_a_value_is_told_by_the_cells_record() -> None:
 
 
 def test_what_an_axis_changes_is_no_setting_of_a_cells_own() -> None:
+    made = {lr: {"lr": [lr], "dropout": dropout} for lr, dropout in ((0.1, 0.0), (0.2, 0.0), (0.3, 0.5))}
     cells = [
-        {"name": f"admin-6-lr{lr}-s1", "family": "admin", "settings": {"lr": [lr], "dropout": dropout}}
-        for lr, dropout in ((0.1, 0.0), (0.2, 0.0), (0.3, 0.5))
+        replace(make_cell("admin", "6", [6, 6], 1, "done"), name=f"admin-6-lr{lr}-s1", settings=settings)
+        for lr, settings in made.items()
     ]
     assert unlike.settings(cells, ["lr"]) == ["dropout 0.5: admin-6-lr0.3-s1 (the others: 0.0)"]
     assert len(unlike.settings(cells)) == 3
@@ -134,10 +136,10 @@ def gridded() -> Results:
                     stuck = (family, lr) == ("post_ln", 0.002)
                     cell = make_cell(family, "6", [6, 6], seed, "stuck" if stuck else "done")
                     name = f"{family}-6-lr{lr}-updates{updates}-s{seed}"
-                    score = {"score": 40 + 1000 * lr + updates / 100 + seed + len(family), "interval": 1.0}
-                    cell |= {"name": name, "axes": {"lr": lr, "updates": updates}}
-                    cells.append({**cell, "scores": {**cell["scores"], "bleu": score}})
-    return {**sample(), "axes": ["lr", "updates"], "cells": cells, "rows": rows(cells), "tuned": None, "examples": []}
+                    score = CellScore(score=40 + 1000 * lr + updates / 100 + seed + len(family), interval=1.0)
+                    scores, point = {**cell.scores, "bleu": score}, {"lr": lr, "updates": updates}
+                    cells.append(replace(cell, name=name, axes=point, scores=scores))
+    return replace(sample(), axes=["lr", "updates"], cells=cells, rows=rows(cells), examples=[])
 
 
 def test_a_drawing_an_axis_and_a_panel_for_each_place_on_the_other() -> None:
@@ -169,8 +171,8 @@ def test_the_table_has_a_column_an_axis() -> None:
 
 def test_the_page_says_where_a_row_stands() -> None:
     results = gridded()
-    stuck = [cell for cell in results["cells"] if cell["state"] == "stuck"]
-    page = html.fromstring(document.page({**results, "cells": stuck}))
+    stuck = [cell for cell in results.cells if cell.state == "stuck"]
+    page = html.fromstring(document.page(replace(results, cells=stuck)))
     heads = page.xpath("//div[contains(@class, 'pane-0')]//tr[@class='depth']//span/text()")
     assert heads == [f"6 layers, lr {lr:g}, updates {updates}" for lr in LRS for updates in UPDATES]
     titles = page.xpath("//h2/text()")

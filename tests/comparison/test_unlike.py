@@ -2,15 +2,17 @@
 
 from typing import Any
 
-from sample_results import sample
+from msgspec.structs import replace
+from sample_results import CellResult, make_cell, sample
 
 from realformer_nmt.comparison import unlike
 from realformer_nmt.comparison.report import wording
 
 
-def cell(name: str, family: str = "pre_ln", versions: dict[str, str] | None = None, **settings: Any) -> dict[str, Any]:
+def cell(name: str, family: str = "pre_ln", versions: dict[str, str] | None = None, **settings: Any) -> CellResult:
     made = {"encoder_layers": 6, "seed": 1, "dropout": 0.1, "residual_topology": "pre", **settings}
-    return {"name": name, "family": family, "settings": made, "versions": versions or {"torch": "2.11.0"}}
+    like = make_cell(family, "6", [6, 6], 1, "done")
+    return replace(like, name=name, settings=made, versions=versions or {"torch": "2.11.0"})
 
 
 def test_family_depth_and_seed_are_no_difference() -> None:
@@ -35,17 +37,17 @@ def test_versions_are_told_apart() -> None:
 
 
 def test_a_cell_that_was_not_begun_has_no_settings() -> None:
-    assert unlike.settings([cell("a"), {**cell("b"), "settings": {}, "versions": {}}]) == []
+    assert unlike.settings([cell("a"), replace(cell("b"), settings={}, versions={})]) == []
 
 
 def test_the_note_below_the_table_says_each() -> None:
-    found = {
-        **sample(),
-        "overrides": ["dropout 0.4: a (the others: 0.1)"],
-        "versions_apart": ["torch 2.10.0: a (the others: 2.11.0)"],
-    }
-    found["cells"] = [{**found["cells"][0], "name": "a", "differences": ["train: seed was 1, is now \x1b[2J"]}]
-    note = wording.tested(found)
+    results = replace(
+        sample(),
+        overrides=["dropout 0.4: a (the others: 0.1)"],
+        versions_apart=["torch 2.10.0: a (the others: 2.11.0)"],
+        cells=[replace(cell("a"), differences=["train: seed was 1, is now \x1b[2J"])],
+    )
+    note = wording.tested(results)
     assert "With settings of their own: dropout 0.4: a (the others: 0.1)." in note
     assert "Of another version: torch 2.10.0: a (the others: 2.11.0)." in note
     assert "Made otherwise than the grid asks for now: a (train: seed was 1, is now " in note

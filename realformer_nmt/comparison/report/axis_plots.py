@@ -5,68 +5,62 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from realformer_nmt.comparison.axes import AXES, shown
-from realformer_nmt.comparison.report.wording import (
-    Record,
-    by_size,
-    deep,
-    drawn_metric,
-    fallen,
-    families,
-    point,
-    printable,
-    spread,
-)
+from realformer_nmt.comparison.records.results_file import ResultRow, Results
+from realformer_nmt.comparison.report.wording import by_size, deep, drawn_metric, fallen, families, printable, spread
 from realformer_nmt.figures.drawing import Axes, Drawing, Look, looks, styled
 
 WIDTH, HEIGHT = 2.3, 2.3  # inches of a panel; a page scales them
 COLUMNS = 3
 DODGE = 0.06  # of a category, so that the bars of two families do not hide each other
 DEPTH = "depth"
-Coordinate = Callable[[Record], Any]
+Coordinate = Callable[[ResultRow], Any]
 
 
-def coordinates(results: Record) -> dict[str, Coordinate]:
-    """Depth and the axes, by name: what a row's place consists of."""
-    along = {name: lambda row, name=name: point(row)[name] for name in results["axes"]}
-    return {DEPTH: lambda row: row["depth"], **along}
+def coordinates(results: Results) -> dict[str, Coordinate]:
+    """Return depth and the axes, by name: what a row's place consists of."""
+    return {DEPTH: lambda row: row.depth, **{name: along(name) for name in results.axes}}
 
 
-def against_axes(results: Record) -> dict[str, Drawing]:
-    """One drawing an axis that has several values."""
-    rows = by_size(results["rows"])
+def along(name: str) -> Coordinate:
+    return lambda row: row.axes[name]
+
+
+def against_axes(results: Results) -> dict[str, Drawing]:
+    """Return one drawing per axis that has several values."""
+    rows = by_size(results.rows)
     several = [name for name, of in coordinates(results).items() if len({of(row) for row in rows}) > 1]
     return {name: against(results, name) for name in several}
 
 
 @styled()
-def against(results: Record, name: str) -> Drawing:
-    """All panels to one scale; the values of the axis as categories, in order."""
-    rows, all_of = by_size(results["rows"]), coordinates(results)
+def against(results: Results, name: str) -> Drawing:
+    """Draw all panels to one scale; the values of the axis as categories, in order."""
+    rows, all_of = by_size(results.rows), coordinates(results)
     of = all_of.pop(name)
-    panels: dict[str, list[Record]] = {}
+    panels: dict[str, list[ResultRow]] = {}
     for row in rows:
         panels.setdefault(titled(row, all_of, rows), []).append(row)
     values = list(dict.fromkeys(map(of, rows if name == DEPTH else sorted(rows, key=of))))
-    label, columns = printable(drawn_metric(results)["label"]), min(COLUMNS, len(panels))
+    label, columns = printable(drawn_metric(results).label), min(COLUMNS, len(panels))
     lines = math.ceil(len(panels) / columns)
-    drawing = Drawing(f"{label} against {said(name)}", max(4.0, WIDTH * columns), HEIGHT * lines)
+    drawing = Drawing(f"{label} against {axis_label(name)}", max(4.0, WIDTH * columns), HEIGHT * lines)
     grid = drawing.figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
-    for axes, (title, own) in zip(grid.flat, panels.items(), strict=False):
+    for axes, (title, panel_rows) in zip(grid.flat, panels.items(), strict=False):
         axes.set_title(printable(title), fontsize=9.0, loc="left")
-        draw(drawing, axes, results, own, [of(row) for row in own], values)
+        draw(drawing, axes, results, panel_rows, [of(row) for row in panel_rows], values)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     for axes in grid[:, 0]:
         axes.set_ylabel(label)
     for axes in grid[-1]:
-        axes.set_xlabel(said(name))
+        axes.set_xlabel(axis_label(name))
         axes.set_xticks(range(len(values)), [printable(category(value)) for value in values])
     grid[0, 0].set_ylim(bottom=max(0.0, grid[0, 0].get_ylim()[0]))
     drawing.legend(grid[0, 0])
     return drawing
 
 
-def said(name: str) -> str:
+def axis_label(name: str) -> str:
     return "layers" if name == DEPTH else AXES[name].label
 
 
@@ -74,34 +68,34 @@ def category(value: Any) -> str:
     return value if isinstance(value, str) else shown(value)
 
 
-def titled(row: Record, others: dict[str, Coordinate], rows: Sequence[Record]) -> str:
-    """By what there is more than one of."""
-    several = [name for name, of in others.items() if len({of(other) for other in rows}) > 1]
-    return ", ".join(deep(row[DEPTH]) if name == DEPTH else f"{name} {shown(point(row)[name])}" for name in several)
+def titled(row: ResultRow, coordinates: dict[str, Coordinate], rows: Sequence[ResultRow]) -> str:
+    """Return the title of a row's panel: the coordinates that have more than one value."""
+    several = [name for name, of in coordinates.items() if len({of(each) for each in rows}) > 1]
+    return ", ".join(deep(row.depth) if name == DEPTH else f"{name} {shown(row.axes[name])}" for name in several)
 
 
 def draw(
-    drawing: Drawing, axes: Axes, results: Record, rows: Sequence[Record], at: Sequence[Any], values: Sequence[Any]
+    drawing: Drawing, axes: Axes, results: Results, rows: Sequence[ResultRow], at: Sequence[Any], values: Sequence[Any]
 ) -> None:
-    names, metric = families(results), results["metric"]
+    names, metric = families(results), results.metric
     for place, (family, look) in enumerate(looks(names).items()):
-        own = {values.index(value): row for row, value in zip(rows, at, strict=True) if row["family"] == family}
-        scores = {x: row["scores"][metric] for x, row in own.items() if row["seeds"] and metric in row["scores"]}
+        by_x = {values.index(value): row for row, value in zip(rows, at, strict=True) if row.family == family}
+        scores = {x: row.scores[metric] for x, row in by_x.items() if row.seeds and metric in row.scores}
         dodge = (place - (len(names) - 1) / 2) * DODGE
         where = [x + dodge for x in range(len(values))]
-        means = [scores[x]["mean"] if x in scores else math.nan for x in range(len(values))]  # no line over a failure
+        means = [scores[x].mean if x in scores else math.nan for x in range(len(values))]  # no line over a failure
         (line,) = axes.plot(where, means, color=look.colour, marker=look.marker, label=printable(family))
         drawing.mark(line, "axis", "; ".join([family, *map(spread, scores.values())]))
         for x, score in scores.items():
-            if score["deviation"] is not None:
-                ends = [max(0.0, score["mean"] - score["deviation"]), score["mean"] + score["deviation"]]
+            if score.deviation is not None:
+                ends = [max(0.0, score.mean - score.deviation), score.mean + score.deviation]
                 axes.plot([x + dodge] * 2, ends, color=look.colour, marker="_", markersize=6, linewidth=1.0)
-        for x, row in own.items():
-            if row["failed"]:
+        for x, row in by_x.items():
+            if row.failed:
                 cross(drawing, axes, x + dodge, look, f"{family} {fallen(row)}")
 
 
 def cross(drawing: Drawing, axes: Axes, x: float, look: Look, text: str) -> None:
-    """On the ground, whatever the scale."""
+    """Draw a cross on the ground, whatever the scale."""
     (mark,) = axes.plot([x], [0.02], "x", color=look.colour, markersize=6, transform=axes.get_xaxis_transform())
     drawing.mark(mark, "failed", text)

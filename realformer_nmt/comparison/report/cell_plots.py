@@ -1,53 +1,77 @@
 """What the report draws of one cell: its losses, its quality, its gradients, and ADMIN's w where it has one."""
 
+import math
 import re
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from realformer_nmt.comparison.report.wording import Record, finite, printable
+from msgspec import Struct
+
+from realformer_nmt.comparison.records.cell_result import CellCurves, CellResult, CurvePoint, Number, ShortcutWeight
+from realformer_nmt.comparison.report.wording import finite, printable
 from realformer_nmt.figures.drawing import COLOURS, FAINT, INK, MARKERS, Axes, Drawing, MaxNLocator, plain, styled
+
+
+class CurveLook(NamedTuple):
+    label: str
+    colour: str
+    marker: str
+    width: float
+
 
 WIDTH, HEIGHT = 3.7, 2.5  # inches; a page scales them
 MARGINS = {"left": 0.15, "right": 0.97, "bottom": 0.17, "top": 0.9}  # said, not sought: it takes half the time
+TRAINING, VALIDATION = CurveLook("training", COLOURS[0], "", 1.1), CurveLook("validation", COLOURS[1], "o", 1.5)
 SUBLAYER = re.compile(r"(\w+)\.layers\.(\d+)\.(\w+)")  # encoder.layers.0.self_attn
 
 
-def drawn(cell: Record) -> Record:
-    """What the plots of a cell show."""
-    return {name: cell[name] for name in ("name", "curves", "unigram_entropy", "shortcuts")}
+class CellPlots(Struct, frozen=True, kw_only=True):
+    """Fields of a cell's result that its plots show."""
+
+    name: str
+    curves: CellCurves
+    unigram_entropy: Number | None
+    shortcuts: list[ShortcutWeight]
 
 
-def drawings(cell: Record) -> list[Drawing]:
-    """Only what there is something to draw of."""
-    return [drawing for draw in (loss, quality, gradient, shortcuts) if (drawing := draw(cell))]
+def plots_of(cell: CellResult) -> CellPlots:
+    return CellPlots(name=cell.name, curves=cell.curves, unigram_entropy=cell.unigram_entropy, shortcuts=cell.shortcuts)
+
+
+def drawings(cell: CellPlots) -> list[Drawing]:
+    """Return the plots of a cell that there is something to draw in."""
+    plots = [draw(cell) for draw in (loss, quality, gradient, shortcuts)]
+    return [drawing for drawing in plots if drawing]
 
 
 @styled()
-def loss(cell: Record) -> Drawing | None:
-    drawing = Drawing(f"loss of {cell['name']}", WIDTH, HEIGHT, MARGINS)
+def loss(cell: CellPlots) -> Drawing | None:
+    drawing = Drawing(f"loss of {cell.name}", WIDTH, HEIGHT, MARGINS)
     axes = panel(drawing, "loss", "bits a target token")
-    draw(drawing, axes, cell, "train", "nll_loss", "training")
-    draw(drawing, axes, cell, "valid", "nll_loss", "validation")
+    draw(drawing, axes, cell.curves.train, "nll_loss", TRAINING)
+    draw(drawing, axes, cell.curves.valid, "nll_loss", VALIDATION)
     if not axes.lines:
         return None
-    if cell["unigram_entropy"] is not None:
-        axes.axhline(cell["unigram_entropy"], color=INK, alpha=FAINT, linewidth=0.9, linestyle="--", label="unigrams")
+    if cell.unigram_entropy is not None:
+        axes.axhline(cell.unigram_entropy, color=INK, alpha=FAINT, linewidth=0.9, linestyle="--", label="unigrams")
     axes.legend()
     return drawing
 
 
 @styled()
-def quality(cell: Record) -> Drawing | None:
-    drawing = Drawing(f"BLEU of {cell['name']} in validation", WIDTH, HEIGHT, MARGINS)
+def quality(cell: CellPlots) -> Drawing | None:
+    drawing = Drawing(f"BLEU of {cell.name} in validation", WIDTH, HEIGHT, MARGINS)
     axes = panel(drawing, "BLEU in validation", "BLEU")
-    draw(drawing, axes, cell, "valid", "bleu", "validation")
+    draw(drawing, axes, cell.curves.valid, "bleu", VALIDATION)
     axes.set_ylim(0, max(1, axes.get_ylim()[1]))  # a cell that is stuck lies on the ground
     return drawing if axes.lines else None
 
 
 @styled()
-def gradient(cell: Record) -> Drawing | None:
-    drawing = Drawing(f"gradient norm of {cell['name']}", WIDTH, HEIGHT, MARGINS)
+def gradient(cell: CellPlots) -> Drawing | None:
+    drawing = Drawing(f"gradient norm of {cell.name}", WIDTH, HEIGHT, MARGINS)
     axes = panel(drawing, "gradient norm", "norm")
-    draw(drawing, axes, cell, "train", "gnorm", "training")
+    draw(drawing, axes, cell.curves.train, "gnorm", TRAINING)
     if not axes.lines:
         return None
     axes.set_yscale("log")
@@ -62,32 +86,32 @@ def panel(drawing: Drawing, title: str, unit: str) -> Axes:
     return axes
 
 
-def draw(drawing: Drawing, axes: Axes, cell: Record, part: str, figure: str, label: str) -> None:
-    """A curve; what is no number is a gap in it, and a curve of gaps is none."""
-    measured = [point for point in cell["curves"][part] if finite(point.get(figure)) == point.get(figure)]
+def draw(drawing: Drawing, axes: Axes, points: Sequence[CurvePoint], figure: str, look: CurveLook) -> None:
+    """Draw a curve; what is no number is a gap in it, and a curve of gaps is none."""
+    updates = [point.update for point in points]
+    values = [finite(getattr(point, figure)) for point in points]
+    measured = [(update, value) for update, value in zip(updates, values, strict=True) if math.isfinite(value)]
     if not measured:
         return
-    points = cell["curves"][part]
-    values = [finite(point.get(figure)) for point in points]
-    marks = {"train": (COLOURS[0], "", 1.1), "valid": (COLOURS[1], "o", 1.5)}
-    colour, marker, width = marks[part]
-    if len(measured) == 1:
-        marker = "o"  # one point makes no line
-    updates = [point["update"] for point in points]
-    (line,) = axes.plot(updates, values, color=colour, marker=marker, markersize=3.5, linewidth=width, label=label)
-    drawing.mark(line, "curve", f"{label}: {measured[-1][figure]:.2f} at update {measured[-1]['update']}")
+    marker = "o" if len(measured) == 1 else look.marker  # one point makes no line
+    (line,) = axes.plot(
+        updates, values, color=look.colour, marker=marker, markersize=3.5, linewidth=look.width, label=look.label
+    )
+    update, value = measured[-1]
+    drawing.mark(line, "curve", f"{look.label}: {value:.2f} at update {update}")
 
 
 @styled()
-def shortcuts(cell: Record) -> Drawing | None:
-    """ADMIN's w, the mean over the width, by layer; a line a kind of sub-layer."""
-    lines: dict[tuple[str, str], list[tuple[int, float]]] = {}
-    for shortcut in cell["shortcuts"]:
-        if found := SUBLAYER.fullmatch(shortcut["sublayer"]):
-            lines.setdefault((found[1], found[3]), []).append((int(found[2]) + 1, finite(shortcut["mean"])))
+def shortcuts(cell: CellPlots) -> Drawing | None:
+    """Draw ADMIN's w, the mean over the width, by layer; a line per kind of sub-layer."""
+    lines: dict[tuple[str, str], list[tuple[int, Number]]] = {}
+    for shortcut in cell.shortcuts:
+        match = SUBLAYER.fullmatch(shortcut.sublayer)
+        if match:
+            lines.setdefault((match[1], match[3]), []).append((int(match[2]) + 1, finite(shortcut.mean)))
     if not lines:
         return None
-    drawing = Drawing(f"ADMIN's w in {cell['name']}", WIDTH, HEIGHT, MARGINS)
+    drawing = Drawing(f"ADMIN's w in {cell.name}", WIDTH, HEIGHT, MARGINS)
     axes = panel(drawing, "ADMIN's w by sub-layer", "mean w")
     axes.set_xlabel("layer")
     for place, ((side, kind), points) in enumerate(sorted(lines.items(), reverse=True)):

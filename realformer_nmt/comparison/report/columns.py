@@ -1,18 +1,18 @@
 """The columns of the table: each as a reader sees it, and as a spreadsheet takes it, unrounded."""
 
 from collections.abc import Callable, Mapping, Sequence
-from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from realformer_nmt.comparison.axes import AXES, shown
 from realformer_nmt.comparison.groups import group
+from realformer_nmt.comparison.records.cell_result import Number
+from realformer_nmt.comparison.records.results_file import MetricColumn, ResultRow, Results
 from realformer_nmt.comparison.report.made import named, version
+from realformer_nmt.comparison.report.report_table import ReportTable
 from realformer_nmt.comparison.report.wording import (
-    Record,
     difference,
     hours,
     measured,
-    metrics,
     millions,
     probability,
     quality,
@@ -21,102 +21,102 @@ from realformer_nmt.comparison.report.wording import (
 )
 from realformer_nmt.evaluation.significance import ALPHA
 
-Of = Callable[[Record], Any]  # a row
+Figure = Callable[[ResultRow], str | Number | None]
 
 
 class Column(NamedTuple):
     head: str | None  # None: of the spreadsheet alone
-    text: Callable[[Record], str] = str
-    figures: Mapping[str, Of] = {}  # of the spreadsheet, by their names there
-    words: bool = False  # the others hold figures
-    mark: Callable[[Record], str] = lambda _row: ""  # a class of the page's style
+    text: Callable[[ResultRow], str] = str
+    figures: Mapping[str, Figure] = {}  # of the spreadsheet, by their names there
+    words: bool = False  # else it holds figures
+    mark: Callable[[ResultRow], str] = lambda _row: ""  # a class of the page's style
 
 
-def columns(results: Record) -> list[Column]:
-    """Of the tables: the metric that is drawn with its test, then the others."""
-    drawn, *others = metrics(results)
-    return [
-        family(results),
-        Column("depth", itemgetter("depth"), {"depth": itemgetter("depth"), **layers()}, words=True),
-        *map(axis, results.get("axes", [])),
-        score(results, drawn, quality),
-        SEEDS,
-        *compared(results, drawn),
-        *(score(results, metric, measured) for metric in others),
-        *COST,
-        *([chosen(results["tuned"]["rows"])] if results.get("tuned") else []),
-        Column(None, figures={"version": lambda row: version(row, results)}),
-    ]
+def columns(table: ReportTable) -> list[Column]:
+    """Return the columns of a table: the metric that is drawn with its test, then the rest."""
+    results, (drawn, *further) = table.results, table.metrics
+    listed = [family(results), DEPTH, *map(axis, results.axes), score(results, drawn, quality), SEEDS]
+    listed += compared(results, drawn)
+    listed += [score(results, metric, measured) for metric in further]
+    listed += COST
+    if table.tuned_rows is not None:
+        listed.append(is_chosen(table.tuned_rows))
+    return [*listed, Column(None, figures={"version": lambda row: version(row, results)})]
 
 
-def pane(results: Record, metric: Record) -> list[Column]:
-    """Of the page's table of one metric, whose rows are grouped by depth."""
+def pane(results: Results, metric: MetricColumn) -> list[Column]:
+    """Return the columns of the page's table of one metric, whose rows are grouped by depth."""
     return [family(results), score(results, metric, quality), *compared(results, metric), SEEDS, *COST]
 
 
-def family(results: Record) -> Column:
-    return Column("family", lambda row: named(row, results), {"family": itemgetter("family")}, words=True)
+def family(results: Results) -> Column:
+    return Column("family", lambda row: named(row, results), {"family": lambda row: row.family}, words=True)
 
 
-def chosen(rows: Sequence[Record]) -> Column:
-    """Whether its setting is the family's own, of those that were tried."""
-    own = [group(row) for row in rows if row["seeds"]]
-    return Column(None, figures={"chosen": lambda row: int(group(row) in own)})
+def is_chosen(tuned_rows: Sequence[ResultRow]) -> Column:
+    """Return the column that says whether a row's setting is the family's own, of those that were tried."""
+    groups = [group(row) for row in tuned_rows if row.seeds]
+    return Column(None, figures={"chosen": lambda row: int(group(row) in groups)})
 
 
 def axis(name: str) -> Column:
-    return Column(AXES[name].label, lambda row: shown(row["axes"][name]), {name: lambda row: row["axes"][name]})
+    return Column(AXES[name].label, lambda row: shown(row.axes[name]), {name: lambda row: row.axes[name]})
 
 
-def layers() -> dict[str, Of]:
-    return {"encoder_layers": lambda row: row["layers"][0], "decoder_layers": lambda row: row["layers"][1]}
+def score(results: Results, metric: MetricColumn, say: Callable[[ResultRow, str], str]) -> Column:
+    """Return the column of a metric; which row is best is known of the metric that is drawn."""
+    name = metric.name
 
+    def mark(row: ResultRow) -> str:
+        if row.seeds and name in row.scores:
+            return "best" if row.best and name == results.metric else ""
+        return "failed" if row.failed else "unscored"
 
-def score(results: Record, metric: Record, say: Callable[[Record, str], str]) -> Column:
-    """What is best is known of the metric that is drawn."""
-    name = metric["name"]
-
-    def mark(row: Record) -> str:
-        if row["seeds"] and name in row["scores"]:
-            return "best" if row["best"] and name == results["metric"] else ""
-        return "failed" if row["failed"] else "unscored"
-
-    figures: dict[str, Of] = {
-        f"{name}_mean": lambda row: row["scores"].get(name, {}).get("mean"),
-        f"{name}_deviation": lambda row: row["scores"].get(name, {}).get("deviation"),
-        f"{name}_difference": lambda row: (row["delta"] or {}).get(name),
+    figures: dict[str, Figure] = {
+        f"{name}_mean": lambda row: row.scores[name].mean if name in row.scores else None,
+        f"{name}_deviation": lambda row: row.scores[name].deviation if name in row.scores else None,
+        f"{name}_difference": lambda row: (row.delta or {}).get(name),
     }
-    return Column(metric["label"], lambda row: say(row, name), figures, mark=mark)
+    return Column(metric.label, lambda row: say(row, name), figures, mark=mark)
 
 
-def compared(results: Record, metric: Record) -> list[Column]:
-    """To the baseline; one metric is tested."""
+def compared(results: Results, metric: MetricColumn) -> list[Column]:
+    """Return the columns of the difference to the baseline; one metric is tested."""
 
-    def say(row: Record) -> str:
-        return "baseline" if row["family"] == results["baseline"] else difference(row, metric["name"])
+    def say(row: ResultRow) -> str:
+        return "baseline" if row.family == results.baseline else difference(row, metric.name)
 
-    test = {name: itemgetter(name) for name in ("p", "p_holm", "p_is_bound")}
-    p = Column("p (Holm)", probability, test, mark=real)
-    return [Column(f"to {results['baseline']}", say), *([p] if metric["name"] == results["metric"] else [])]
-
-
-def real(row: Record) -> str:
-    return "real" if row["p_holm"] is not None and row["p_holm"] < ALPHA else ""
+    to_baseline = Column(f"to {results.baseline}", say)
+    return [to_baseline, P] if metric.name == results.metric else [to_baseline]
 
 
+def real(row: ResultRow) -> str:
+    return "real" if row.p_holm is not None and row.p_holm < ALPHA else ""
+
+
+DEPTH = Column(
+    "depth",
+    lambda row: row.depth,
+    {
+        "depth": lambda row: row.depth,
+        "encoder_layers": lambda row: row.layers[0],
+        "decoder_layers": lambda row: row.layers[1],
+    },
+    words=True,
+)
+P = Column(
+    "p (Holm)",
+    probability,
+    {"p": lambda row: row.p, "p_holm": lambda row: row.p_holm, "p_is_bound": lambda row: row.p_is_bound},
+    mark=real,
+)
 SEEDS = Column(
     "seeds",
     seeds,
-    {"seeds": itemgetter("seeds"), "failed": itemgetter("failed"), "states": lambda row: " ".join(row["states"])},
+    {"seeds": lambda row: row.seeds, "failed": lambda row: row.failed, "states": lambda row: " ".join(row.states)},
 )
-
-
-def cost(head: str, name: str, say: Callable[[float | None], str]) -> Column:
-    return Column(head, lambda row: say(row[name]), {name: itemgetter(name)})
-
-
 COST = [
-    cost("parameters", "parameters", millions),
-    cost("tokens/s", "tokens_a_second", whole),
-    cost("hours", "hours", hours),
+    Column("parameters", lambda row: millions(row.parameters), {"parameters": lambda row: row.parameters}),
+    Column("tokens/s", lambda row: whole(row.tokens_a_second), {"tokens_a_second": lambda row: row.tokens_a_second}),
+    Column("hours", lambda row: hours(row.hours), {"hours": lambda row: row.hours}),
 ]

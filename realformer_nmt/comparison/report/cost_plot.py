@@ -4,8 +4,10 @@ import statistics
 from typing import NamedTuple
 
 from realformer_nmt.comparison.groups import group
+from realformer_nmt.comparison.records.cell_result import Number
+from realformer_nmt.comparison.records.results_file import ResultRow, Results
 from realformer_nmt.comparison.report.labels import Label, beside, room
-from realformer_nmt.comparison.report.wording import Record, drawn_metric, families, placed, printable, short
+from realformer_nmt.comparison.report.wording import drawn_metric, families, placed, printable, short
 from realformer_nmt.figures.drawing import Axes, Drawing, Look, looks, plain, styled
 
 WIDTH, HEIGHT = 5.2, 2.9  # inches; a page scales it
@@ -26,24 +28,25 @@ class Spread(NamedTuple):
 class Point(NamedTuple):
     """A row of the table."""
 
-    row: Record
+    row: ResultRow
     cost: Spread
     score: Spread
 
 
 @styled()
-def cost(results: Record) -> Drawing | None:
+def cost(results: Results) -> Drawing | None:
     metric = drawn_metric(results)
-    points = [point for row in results["rows"] if (point := measured(results, row, metric["name"]))]
+    measured_rows = [measured(results, row, metric.name) for row in results.rows]
+    points = [point for point in measured_rows if point]
     if not points:
         return None
     longest = max(point.cost.mean for point in points)
     unit, factor = ("hours", 1.0) if longest > 2 else ("minutes", MINUTES)
-    drawing = Drawing(f"{metric['label']} against {unit} of training", WIDTH, HEIGHT, {})
+    drawing = Drawing(f"{metric.label} against {unit} of training", WIDTH, HEIGHT, {})
     axes: Axes = drawing.figure.subplots()
-    axes.set(xlabel=f"{unit} a training", ylabel=printable(metric["label"]))
+    axes.set(xlabel=f"{unit} a training", ylabel=printable(metric.label))
     look = looks(families(results))
-    labels = [draw(drawing, axes, point, look[point.row["family"]], factor) for point in points]
+    labels = [draw(drawing, axes, point, look[point.row.family], factor) for point in points]
     if longest > 20 * min(point.cost.mean for point in points) > 0:
         axes.set_xscale("log")
         plain(axes.xaxis)
@@ -55,19 +58,18 @@ def cost(results: Record) -> Drawing | None:
     return drawing
 
 
-def measured(results: Record, row: Record, metric: str) -> Point | None:
-    cells = [cell for cell in results["cells"] if group(cell) == group(row)]
-    done = [
-        cell for cell in cells if cell["state"] == "done" and metric in cell["scores"] and cell["hours"] is not None
-    ]
-    if not done:
-        return None
-    return Point(
-        row, spread([cell["hours"] for cell in done]), spread([cell["scores"][metric]["score"] for cell in done])
-    )
+def measured(results: Results, row: ResultRow, metric: str) -> Point | None:
+    """Return the point of a row, over the cells that are done."""
+    hours, scores = [], []
+    for cell in results.cells:
+        is_scored = group(cell) == group(row) and cell.state == "done" and metric in cell.scores
+        if is_scored and cell.hours is not None:
+            hours.append(cell.hours)
+            scores.append(cell.scores[metric].score)
+    return Point(row, spread(hours), spread(scores)) if hours else None
 
 
-def spread(values: list[float]) -> Spread:
+def spread(values: list[Number]) -> Spread:
     return Spread(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0)
 
 
@@ -77,7 +79,7 @@ def draw(drawing: Drawing, axes: Axes, point: Point, look: Look, factor: float) 
     for xs, ys in bars:
         if xs[0] != xs[1] or ys[0] != ys[1]:
             (bar,) = axes.plot(xs, ys, color=look.colour, linewidth=1.1, alpha=0.8)
-            drawing.mark(bar, "cost-deviation", f"{point.row['family']}, {placed(point.row)}")
+            drawing.mark(bar, "cost-deviation", f"{point.row.family}, {placed(point.row)}")
     (mark,) = axes.plot([x], [y], look.marker, color=look.colour)
-    drawing.mark(mark, "cost", f"{point.row['family']}, {placed(point.row)}: {y:.2f}")
-    return Label(x, y, f"{point.row['family']} {short(point.row)}", look)
+    drawing.mark(mark, "cost", f"{point.row.family}, {placed(point.row)}: {y:.2f}")
+    return Label(x, y, f"{point.row.family} {short(point.row)}", look)

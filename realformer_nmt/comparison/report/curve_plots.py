@@ -4,10 +4,11 @@ import math
 from collections.abc import Sequence
 
 from realformer_nmt.comparison.groups import place
+from realformer_nmt.comparison.records.cell_result import CellResult, CurvePoint, Number
+from realformer_nmt.comparison.records.results_file import ResultRow, Results
 from realformer_nmt.comparison.report.labels import Label, beside, room
 from realformer_nmt.comparison.report.wording import (
     FAILED,
-    Record,
     by_size,
     fallen,
     families,
@@ -22,95 +23,95 @@ WIDTH, HEIGHT = 4.3, 2.7  # inches; a page scales them
 POINTS = 120  # of a curve: what a plot of this size can show
 SIGNS = 4  # of a family, on each of its curves
 UNIGRAMS = "unigrams"
-Curve = tuple[list[float], list[float]]  # updates, bits
+Curve = tuple[list[int], list[Number]]  # updates, bits
 
 
-def training(results: Record) -> list[Drawing]:
-    """One a place, all to one scale, with what a model loses that knows but how often each word is used."""
-    return small_multiples(results, "train")
+def training(results: Results) -> list[Drawing]:
+    """Draw one plot per place, all to one scale, with what a model loses that knows but how often each word is used."""
+    return small_multiples(results, {cell.name: thinned(cell.curves.train) for cell in results.cells}, "training")
 
 
-def validation(results: Record) -> list[Drawing]:
-    return small_multiples(results, "valid")
+def validation(results: Results) -> list[Drawing]:
+    return small_multiples(results, {cell.name: thinned(cell.curves.valid) for cell in results.cells}, "validation")
 
 
 @styled()
-def small_multiples(results: Record, part: str) -> list[Drawing]:
-    curves = {cell["name"]: thinned(cell["curves"][part]) for cell in results["cells"]}
-    drawn = [cell for cell in by_size(results["cells"]) if any(map(math.isfinite, curves[cell["name"]][1]))]
+def small_multiples(results: Results, curves: dict[str, Curve], title: str) -> list[Drawing]:
+    drawn = [cell for cell in by_size(results.cells) if any(map(math.isfinite, curves[cell.name][1]))]
     by_place = {at: [cell for cell in drawn if place(cell) == at] for at in places(results)}
-    texts = [UNIGRAMS, *(named(row) for row in results["rows"])]
+    texts = [UNIGRAMS, *(named(row) for row in results.rows)]
     limits = scale(drawn, curves)
-    return [draw(results, own, curves, part, texts, limits) for own in by_place.values() if own]
+    return [draw(results, cells, curves, title, texts, limits) for cells in by_place.values() if cells]
 
 
 def draw(
-    results: Record,
-    cells: Sequence[Record],
+    results: Results,
+    cells: Sequence[CellResult],
     curves: dict[str, Curve],
-    part: str,
+    title: str,
     texts: Sequence[str],
     limits: tuple[float, float],
 ) -> Drawing:
-    drawing = Drawing(f"{'training' if part == 'train' else 'validation'} loss, {placed(cells[0])}", WIDTH, HEIGHT, {})
+    drawing = Drawing(f"{title} loss, {placed(cells[0])}", WIDTH, HEIGHT, {})
     axes: Axes = drawing.figure.subplots()
     axes.set(xlabel="update", ylabel="bits a target token", ylim=limits)
     axes.set_title(printable(placed(cells[0])), fontsize=9.5, loc="left")
     for cell in cells:
-        draw_curve(drawing, axes, results, cell, curves[cell["name"]])
-    axes.set_xlim(0, max(curves[cell["name"]][0][-1] for cell in cells))
+        draw_curve(drawing, axes, results, cell, curves[cell.name])
+    axes.set_xlim(0, max(curves[cell.name][0][-1] for cell in cells))
     names = [*family_labels(results, cells, curves), *unigrams(drawing, axes, cells)]
     room(drawing, texts, len(names))
     beside(drawing, axes, names)
     return drawing
 
 
-def draw_curve(drawing: Drawing, axes: Axes, results: Record, cell: Record, curve: Curve) -> None:
-    """A failed cell's line is thick: it is what there is to see."""
+def draw_curve(drawing: Drawing, axes: Axes, results: Results, cell: CellResult, curve: Curve) -> None:
+    """Draw the curve of a cell; a failed one is thick: it is what there is to see."""
     order = families(results)
-    look, failed = looks(order)[cell["family"]], cell["state"] in FAILED
+    look, failed = looks(order)[cell.family], cell.state in FAILED
     step = max(1, len(curve[0]) // SIGNS)
     (line,) = axes.plot(
         *curve,
         color=look.colour,
         marker=look.marker,
-        markevery=(order.index(cell["family"]) * step // len(order), step),
+        markevery=(order.index(cell.family) * step // len(order), step),
         markersize=3.5,
         linewidth=2.2 if failed else 1.1,
     )
     update, bits = end(curve)
-    drawing.mark(line, "learning", f"{cell['name']}: {cell['state']}, {bits:.2f} bits at update {update:.0f}")
+    drawing.mark(line, "learning", f"{cell.name}: {cell.state}, {bits:.2f} bits at update {update:.0f}")
 
 
-def family_labels(results: Record, cells: Sequence[Record], curves: dict[str, Curve]) -> list[Label]:
-    """One a family, at the middle of where its curves end."""
-    found = []
-    for row in results["rows"]:
-        ends = [end(curves[cell["name"]]) for cell in cells if cell["family"] == row["family"]]
+def family_labels(results: Results, cells: Sequence[CellResult], curves: dict[str, Curve]) -> list[Label]:
+    """Return a label per family, at the middle of where its curves end."""
+    labels = []
+    for row in results.rows:
+        ends = [end(curves[cell.name]) for cell in cells if cell.family == row.family]
         if place(row) == place(cells[0]) and ends:
             height = sum(bits for _, bits in ends) / len(ends)
-            look = looks(families(results))[row["family"]]
-            found.append(Label(max(update for update, _ in ends), height, named(row), look))
-    return found
+            look = looks(families(results))[row.family]
+            labels.append(Label(max(update for update, _ in ends), height, named(row), look))
+    return labels
 
 
-def unigrams(drawing: Drawing, axes: Axes, cells: Sequence[Record]) -> list[Label]:
+def unigrams(drawing: Drawing, axes: Axes, cells: Sequence[CellResult]) -> list[Label]:
     labels = []
-    for entropy in sorted({cell["unigram_entropy"] for cell in cells} - {None}):
+    for entropy in sorted({cell.unigram_entropy for cell in cells if cell.unigram_entropy is not None}):
         line = axes.axhline(entropy, color=INK, linewidth=1.0, linestyle="--", zorder=1)
         drawing.mark(line, "unigrams", f"{UNIGRAMS}: {entropy:.2f} bits")
         labels.append(Label(axes.get_xlim()[1], entropy, UNIGRAMS))
     return labels
 
 
-def named(row: Record) -> str:
-    return f"{row['family']} {fallen(row)}".strip()
+def named(row: ResultRow) -> str:
+    return f"{row.family} {fallen(row)}".strip()
 
 
-def scale(cells: Sequence[Record], curves: dict[str, Curve]) -> tuple[float, float]:
-    """All that was measured; but a training that flies off does not press the others to the ground."""
-    bits = [value for cell in cells for value in curves[cell["name"]][1] if math.isfinite(value)]
-    entropies = [cell["unigram_entropy"] for cell in cells if cell["unigram_entropy"] is not None]
+def scale(cells: Sequence[CellResult], curves: dict[str, Curve]) -> tuple[float, float]:
+    """Return the limits that show all that was measured; but a training that flies off does not press the others to
+    the ground."""
+    bits = [value for cell in cells for value in curves[cell.name][1] if math.isfinite(value)]
+    entropies = [cell.unigram_entropy for cell in cells if cell.unigram_entropy is not None]
     if not bits:
         return 0.0, 1.0
     top = min(max([*bits, *entropies]), 2 * max(entropies, default=math.inf))
@@ -119,13 +120,19 @@ def scale(cells: Sequence[Record], curves: dict[str, Curve]) -> tuple[float, flo
 
 
 def end(curve: Curve) -> tuple[float, float]:
-    """The last point that is a number."""
-    return next((update, bits) for update, bits in zip(*map(reversed, curve), strict=True) if math.isfinite(bits))
+    """Return the last point that is a number."""
+    points = list(zip(*curve, strict=True))
+    return next((update, bits) for update, bits in reversed(points) if math.isfinite(bits))
 
 
-def thinned(points: Sequence[Record]) -> Curve:
-    """Means over neighbours; where none is a number there is a gap."""
+def thinned(points: Sequence[CurvePoint]) -> Curve:
+    """Return means over neighbours; where none is a number there is a gap."""
     size = math.ceil(len(points) / POINTS) or 1
     groups = [points[start : start + size] for start in range(0, len(points), size)]
-    bits = [[value for point in group if math.isfinite(value := finite(point.get("nll_loss")))] for group in groups]
-    return [group[-1]["update"] for group in groups], [sum(own) / len(own) if own else math.nan for own in bits]
+    return [group[-1].update for group in groups], [mean(group) for group in groups]
+
+
+def mean(points: Sequence[CurvePoint]) -> Number:
+    values = [finite(point.nll_loss) for point in points]
+    numbers = [value for value in values if math.isfinite(value)]
+    return sum(numbers) / len(numbers) if numbers else math.nan

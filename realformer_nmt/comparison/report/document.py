@@ -4,22 +4,35 @@ import base64
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from msgspec import convert, to_builtins
 
 from realformer_nmt.common import outputs
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.comparison.groups import group
-from realformer_nmt.comparison.report import axis_plots, cell_plots, columns, curve_plots, made, plots, tables, wording
+from realformer_nmt.comparison.records.cell_result import CellResult
+from realformer_nmt.comparison.records.results_file import AnalysisResult, MetricColumn, ResultRow, Results
+from realformer_nmt.comparison.report import (
+    axis_plots,
+    cell_plots,
+    columns,
+    curve_plots,
+    made,
+    plots,
+    report_table,
+    tables,
+    wording,
+)
 from realformer_nmt.comparison.report.cost_plot import cost
 from realformer_nmt.comparison.report.sentences import examples
 from realformer_nmt.comparison.report.tables import terminal_table as terminal_table
-from realformer_nmt.comparison.report.wording import Record, by_size, drawn_metric
+from realformer_nmt.comparison.report.wording import by_size, drawn_metric
 from realformer_nmt.evaluation.significance import ALPHA
 from realformer_nmt.figures.drawing import Drawing
 
@@ -31,7 +44,6 @@ FILTERS = (
     "placed",
     "spread",
     "whole",
-    "counted",
 )
 PAGE, STYLE = "report.html.jinja", "report.css.jinja"
 RECORD = "results.json"  # by which the other files are known
@@ -49,13 +61,13 @@ def check_folder(folder: Path, metric: str, axes: Iterable[str]) -> None:
             outputs.check_free(folder / name, "compare")
 
 
-def write(results: Record, folder: Path) -> None:
-    """Each file whole or not at all; a page of before stays until the new one is there."""
+def write(results: Results, folder: Path) -> None:
+    """Write each file whole or not at all; the page before stays until the new one is there."""
     figures = drawings(results)
     files = {
         **{name: table(results) for name, table in TABLES.items()},
         REPORT: page(results, folder),
-        **{f"{results['metric']}_by_{name}.svg": drawing.file_svg() for name, drawing in figures.items()},
+        **{f"{results.metric}_by_{name}.svg": drawing.file_svg() for name, drawing in figures.items()},
     }
     encoded = {name: text.encode("utf-8", "replace") for name, text in files.items()}  # a lone surrogate is a ?
     pictures = {f"{name}.png": drawing.png() for name, drawing in figures.items()}
@@ -64,13 +76,14 @@ def write(results: Record, folder: Path) -> None:
             stream.write(content)
 
 
-def drawings(results: Record) -> dict[str, Drawing]:
-    """The main plots: against depth, or where the grid has axes, against each."""
-    return (results.get("axes") and axis_plots.against_axes(results)) or {"depth": plots.by_depth(results)}
+def drawings(results: Results) -> dict[str, Drawing]:
+    """Return the main plots: against depth, or where the grid has axes, against each."""
+    by_axis = axis_plots.against_axes(results) if results.axes else {}
+    return by_axis or {"depth": plots.by_depth(results)}
 
 
-def page(results: Record, folder: Path | None = None) -> str:
-    """Figures of analyses lie in the comparison's folder."""
+def page(results: Results, folder: Path | None = None) -> str:
+    """Return the page; figures of analyses lie in the comparison's folder."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -79,7 +92,7 @@ def page(results: Record, folder: Path | None = None) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {name: getattr(wording, name) for name in FILTERS}
-    environment.filters["moment"] = moment
+    environment.filters |= {"moment": moment, "counted": report_table.counted}
     style = environment.get_template(STYLE).render(metrics=len(wording.metrics(results)))
     hashed = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return environment.get_template(PAGE).render(
@@ -87,11 +100,11 @@ def page(results: Record, folder: Path | None = None) -> str:
     )
 
 
-def content(results: Record) -> dict[str, Any]:
-    """What the template says, computed; it escapes all but the drawings and the style."""
-    states = Counter(cell["state"] for cell in results["cells"])
+def content(results: Results) -> dict[str, object]:
+    """Compute what the template says; it escapes all but the drawings and the style."""
+    states = Counter(cell.state for cell in results.cells)
     drawn = drawn_metric(results)
-    costs = cost(results)
+    costs, tuned = cost(results), report_table.tuned_table(results)
     return {
         "results": results,
         "metrics": wording.metrics(results),
@@ -101,37 +114,45 @@ def content(results: Record) -> dict[str, Any]:
         "best": best(results, drawn),
         "pane": columns.pane,
         "fallen": fallen(results),
-        "groups": [(at, list(rows)) for at, rows in groupby(by_size(results["rows"]), wording.placed)],
-        "shared": made.shared(results["cells"]),
-        "further": [further(table) for table in wording.test_sets(results)[1:]],
+        "groups": [(at, list(rows)) for at, rows in groupby(by_size(results.rows), wording.placed)],
+        "shared": made.shared(results.cells),
+        "further": [page_table(table) for table in report_table.test_sets(results)[1:]],
         "own": made.own,
         "versions": made.versions(results),
-        "stale": [cell for cell in by_size(results["cells"]) if cell["differences"]],
+        "stale": [cell for cell in by_size(results.cells) if cell.differences],
         "tested": wording.tested(results),
         "alpha": ALPHA,
-        "spent": sum(cell["hours"] or 0 for cell in results["cells"]),
-        "period": period(results["cells"]),
+        "spent": sum(cell.hours or 0 for cell in results.cells),
+        "period": period(results.cells),
         "main": [(drawing.label, drawing.page_svg(f"{name}-")) for name, drawing in drawings(results).items()],
-        "tuned": tuned(results),
+        "tuned": page_table(tuned) if tuned else None,
         "training": svgs(curve_plots.training(results), "train"),
         "validation": svgs(curve_plots.validation(results), "valid"),
         "cost": costs.page_svg("cost-") if costs else None,
-        "cells": [(cell, cell_svgs(json.dumps(cell_plots.drawn(cell)))) for cell in by_size(results["cells"])],
+        "cells": [(cell, cell_svgs(encoded(cell))) for cell in by_size(results.cells)],
         "examples": examples(results),
     }
 
 
-def tuned(results: Record) -> Record | None:
-    found = wording.tuned(results)
-    return found and {**found, "columns": tables.shown(found), "rows": by_size(found["rows"])}
+class PageTable(NamedTuple):
+    title: str
+    columns: list[columns.Column]
+    rows: list[ResultRow]
+    note: str
 
 
-def analyses(results: Record, folder: Path | None) -> list[tuple[Record, list[tuple[str, str]]]]:
-    """Each with its figures: pictures in which nothing runs, whoever made them."""
+def page_table(table: report_table.ReportTable) -> PageTable:
+    return PageTable(table.title, tables.shown(table), table.rows, table.note)
+
+
+def analyses(results: Results, folder: Path | None) -> list[tuple[AnalysisResult, list[tuple[str, str]]]]:
+    """Return each analysis with its figures: pictures in which nothing runs, whoever made them."""
     if folder is None:
         return []
-    places = [(record, folder / record["folder"]) for record in results.get("analyses", [])]
-    return [(record, [embedded(place / name) for name in record["figures"]]) for record, place in places]
+    shown = []
+    for analysis in results.analyses:
+        shown.append((analysis, [embedded(folder / analysis.folder / name) for name in analysis.figures]))
+    return shown
 
 
 def embedded(figure: Path) -> tuple[str, str]:
@@ -139,48 +160,47 @@ def embedded(figure: Path) -> tuple[str, str]:
     return figure.stem.replace("_", " "), f"data:image/svg+xml;base64,{coded}"
 
 
-def further(table: Record) -> tuple[str, list[columns.Column], list[Record]]:
-    """What the table of one more test set is of, its columns and its rows."""
-    return wording.scored_on(table), tables.shown(table), by_size(table["rows"])
-
-
 def svgs(drawings: Iterable[Drawing], prefix: str) -> list[str]:
     return [drawing.page_svg(f"{prefix}-{place}-") for place, drawing in enumerate(drawings)]
 
 
+def encoded(cell: CellResult) -> str:
+    """Return what the plots of a cell show, as text that a cache can compare."""
+    return json.dumps(to_builtins(cell_plots.plots_of(cell)))
+
+
 @lru_cache(maxsize=1024)
-def cell_svgs(drawn: str) -> list[str]:
-    """Kept, for a comparison writes its report after every cell."""
-    return svgs(cell_plots.drawings(json.loads(drawn)), f"cell{hashlib.sha256(drawn.encode()).hexdigest()[:12]}")
+def cell_svgs(text: str) -> list[str]:
+    """Draw the plots of a cell; they are cached, for a comparison writes its report after every cell."""
+    cell = convert(json.loads(text), cell_plots.CellPlots)
+    return svgs(cell_plots.drawings(cell), f"cell{hashlib.sha256(text.encode()).hexdigest()[:12]}")
 
 
-def best(results: Record, metric: Record) -> list[Record]:
-    """The row with the best mean, and those that are not significantly worse."""
-    rows = [row for row in results["rows"] if row["best"]]
-    return sorted(rows, key=lambda row: row["scores"][metric["name"]]["mean"], reverse=metric["higher_is_better"])
+def best(results: Results, metric: MetricColumn) -> list[ResultRow]:
+    """Return the row with the best mean, and those that are not significantly worse."""
+    rows = [row for row in results.rows if row.best]
+    return sorted(rows, key=lambda row: row.scores[metric.name].mean, reverse=metric.higher_is_better)
 
 
-def fallen(results: Record) -> list[tuple[Record, str]]:
-    """The rows with models that failed, and the evidence of the first."""
-    rows = [row for row in by_size(results["rows"]) if row["failed"]]
-    return [(row, next(cell["evidence"] or "" for cell in results["cells"] if failed(cell, row))) for row in rows]
+def fallen(results: Results) -> list[tuple[ResultRow, str]]:
+    """Return the rows with models that failed, and the evidence of the first."""
+    rows = [row for row in by_size(results.rows) if row.failed]
+    return [(row, next(cell.evidence or "" for cell in results.cells if failed(cell, row))) for row in rows]
 
 
-def failed(cell: Record, row: Record) -> bool:
-    return cell["state"] in wording.FAILED and group(cell) == group(row)
+def failed(cell: CellResult, row: ResultRow) -> bool:
+    return cell.state in wording.FAILED and group(cell) == group(row)
 
 
-def period(cells: Iterable[Record]) -> tuple[str | None, str | None]:
-    """The first start and the last end."""
-    times = [(cell["started"], cell["finished"]) for cell in cells]
-    return (
-        min((start for start, _ in times if start), default=None),
-        max((end for _, end in times if end), default=None),
-    )
+def period(cells: Sequence[CellResult]) -> tuple[str | None, str | None]:
+    """Return the first start and the last end."""
+    starts = [cell.started for cell in cells if cell.started]
+    ends = [cell.finished for cell in cells if cell.finished]
+    return min(starts, default=None), max(ends, default=None)
 
 
 def moment(stamp: str | None) -> str:
-    """2026-11-20T18:00:00+00:00 for a reader: 2026-11-20 18:00, in the zone that it was noted in."""
+    """Return 2026-11-20T18:00:00+00:00 for a reader: 2026-11-20 18:00, in the zone that it was noted in."""
     if not stamp:
         return wording.NOTHING
     zone = stamp[19:].lstrip(".0123456789")

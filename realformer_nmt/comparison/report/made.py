@@ -3,56 +3,68 @@ which were made with other versions than most."""
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from realformer_nmt.comparison.groups import Group, group
-from realformer_nmt.comparison.report.wording import MARK, Record
+from realformer_nmt.comparison.records.cell_result import CellResult
+from realformer_nmt.comparison.records.results_file import ResultRow, Results
+from realformer_nmt.comparison.report.wording import MARK
 from realformer_nmt.comparison.unlike import PACKAGES, flat
 
 
-def shared(cells: Iterable[Record]) -> dict[str, str]:
-    """The settings that most cells have, and all that have them alike: what was not decoded says nothing of beams."""
-    made = [render(cell["settings"]) for cell in cells if cell["settings"]]
-    found: dict[str, list[str]] = {}
-    for name, value in (item for own in made for item in own.items()):
-        found.setdefault(name, []).append(value)
-    return {name: values[0] for name, values in found.items() if len(set(values)) == 1 and 2 * len(values) > len(made)}
+def shared(cells: Sequence[CellResult]) -> dict[str, str]:
+    """Return the settings that most cells have, and all that have them with one value: what was not decoded says
+    nothing of beams."""
+    rendered = [render(cell.settings) for cell in cells if cell.settings]
+    values: dict[str, list[str]] = {}
+    for cell_settings in rendered:
+        for name, value in cell_settings.items():
+            values.setdefault(name, []).append(value)
+    return {
+        name: several[0]
+        for name, several in values.items()
+        if len(set(several)) == 1 and 2 * len(several) > len(rendered)
+    }
 
 
-def own(cell: Record, shared: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in render(cell["settings"]).items() if name not in shared}
+def own(cell: CellResult, shared: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of a cell that are not shared."""
+    return {name: value for name, value in render(cell.settings).items() if name not in shared}
 
 
 def render(settings: Mapping[str, Any]) -> dict[str, str]:
     return {name: json.dumps(value, ensure_ascii=False).strip('"') for name, value in flat(settings)}
 
 
-def versions(results: Record) -> dict[str, str]:
-    """Most cells' own; before any has begun, those at hand."""
-    made = [cell["versions"] for cell in results["cells"] if cell["versions"]]
-    names = dict.fromkeys(name for found in made for name in found)
-    counted = {name: Counter(found[name] for found in made if name in found) for name in names}
-    return {name: count.most_common(1)[0][0] for name, count in counted.items()} or dict(results["versions"])
+def versions(results: Results) -> dict[str, str]:
+    """Return most cells' versions; before any cell has begun, those at hand."""
+    counts: dict[str, Counter[str]] = {}
+    for cell in results.cells:
+        for name, number in cell.versions.items():
+            counts.setdefault(name, Counter())[number] += 1
+    return {name: count.most_common(1)[0][0] for name, count in counts.items()} or dict(results.versions)
 
 
-def apart(results: Record) -> set[Group]:
-    """The rows with a cell that other versions made."""
+def of_other_versions(results: Results) -> set[Group]:
+    """Return the rows with a cell that other versions made."""
     common = versions(results)
-    return {
-        group(cell)
-        for cell in results["cells"]
-        if any(cell["versions"].get(name, common.get(name)) != common.get(name) for name in PACKAGES)
-    }
+    return {group(cell) for cell in results.cells if differs(cell, common)}
 
 
-def named(row: Record, results: Record) -> str:
-    """The family, marked where other versions made it."""
-    return row["family"] + (f" {MARK}" if group(row) in apart(results) else "")
+def differs(cell: CellResult, common: Mapping[str, str]) -> bool:
+    return any(cell.versions.get(name, common.get(name)) != common.get(name) for name in PACKAGES)
 
 
-def version(row: Record, results: Record) -> str:
-    """Of all that the mark is about; of several, each."""
-    of_row = [cell["versions"] for cell in results["cells"] if group(cell) == group(row)]
-    told = (" ".join(f"{name} {made[name]}" for name in PACKAGES if name in made) for made in of_row)
-    return "; ".join(dict.fromkeys(filter(None, told)))
+def named(row: ResultRow, results: Results) -> str:
+    """Return the family, marked where other versions made it."""
+    return row.family + (f" {MARK}" if group(row) in of_other_versions(results) else "")
+
+
+def version(row: ResultRow, results: Results) -> str:
+    """Return the version of all that the mark is about; of several, each."""
+    texts = []
+    for cell in results.cells:
+        if group(cell) == group(row):
+            texts.append(" ".join(f"{name} {cell.versions[name]}" for name in PACKAGES if name in cell.versions))
+    return "; ".join(dict.fromkeys(filter(None, texts)))

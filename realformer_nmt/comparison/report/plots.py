@@ -3,16 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from realformer_nmt.comparison.report.wording import (
-    Record,
-    deep,
-    depths,
-    drawn_metric,
-    fallen,
-    families,
-    printable,
-    spread,
-)
+from realformer_nmt.comparison.records.results_file import Results
+from realformer_nmt.comparison.report.wording import deep, depths, drawn_metric, fallen, families, printable, spread
 from realformer_nmt.figures.drawing import FAINT, INK, Axes, Drawing, Look, looks, styled
 
 WIDTH = 4.7  # inches; a page scales it
@@ -23,9 +15,9 @@ Failure = tuple[float, str, str]  # place, family, what is said
 
 
 @styled()
-def by_depth(results: Record) -> Drawing:
+def by_depth(results: Results) -> Drawing:
     """A line a family over depths, as categories; what failed stands below, named."""
-    label = printable(drawn_metric(results)["label"])
+    label = printable(drawn_metric(results).label)
     names, failed = list(depths(results)), failures(results)
     strip = STRIP * max((len([one for one in failed if one[0] == place]) for place in range(len(names))), default=0)
     drawing = Drawing(f"{label} against depth", WIDTH, 2.8 + strip)
@@ -45,44 +37,40 @@ def by_depth(results: Record) -> Drawing:
         draw_family(drawing, axes, results, family, look, (place - (len(families(results)) - 1) / 2) * DODGE)
     draw_published(drawing, axes, results)
     axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0]))
-    if not any(row["seeds"] and results["metric"] in row["scores"] for row in results["rows"]):
+    if not any(row.seeds and results.metric in row.scores for row in results.rows):
         axes.text(0.5, 0.5, "no cell has a score", transform=axes.transAxes, ha="center", alpha=FAINT)
         axes.set_yticks([])
     drawing.legend(axes)
     return drawing
 
 
-def counted(results: Record) -> str:
-    """What the numbers of layers are of."""
+def counted(results: Results) -> str:
+    """Return the label of the numbers of layers."""
     if not all(map(all, depths(results).values())):
         return "layers"  # of a model with one side
     return "layers (encoder-decoder)" if any("-" in name for name in depths(results)) else "encoder and decoder layers"
 
 
-def draw_family(drawing: Drawing, axes: Axes, results: Record, family: str, look: Look, dodge: float) -> None:
-    places, metric = list(depths(results)), results["metric"]
-    own = [row for row in results["rows"] if row["family"] == family and row["seeds"]]
-    scores = {row["depth"]: row["scores"][metric] for row in own if metric in row["scores"]}
+def draw_family(drawing: Drawing, axes: Axes, results: Results, family: str, look: Look, dodge: float) -> None:
+    places, metric = list(depths(results)), results.metric
+    rows = [row for row in results.rows if row.family == family and row.seeds]
+    scores = {row.depth: row.scores[metric] for row in rows if metric in row.scores}
     where = [place + dodge for place in range(len(places))]
-    means = [scores[depth]["mean"] if depth in scores else math.nan for depth in places]  # no line over a failure
+    means = [scores[depth].mean if depth in scores else math.nan for depth in places]  # no line over a failure
     (line,) = axes.plot(where, means, color=look.colour, marker=look.marker, label=printable(family))
-    told = [f"{deep(depth)} {spread(score)}" for depth, score in scores.items()]
-    drawing.mark(line, "family", f"{family}: {'; '.join(told) or 'no score'}")
+    texts = [f"{deep(depth)} {spread(score)}" for depth, score in scores.items()]
+    drawing.mark(line, "family", f"{family}: {'; '.join(texts) or 'no score'}")
     for x, depth in zip(where, places, strict=True):
         score = scores.get(depth)
-        if score and score["deviation"] is not None:
-            ends = [max(0.0, score["mean"] - score["deviation"]), score["mean"] + score["deviation"]]
+        if score and score.deviation is not None:
+            ends = [max(0.0, score.mean - score.deviation), score.mean + score.deviation]
             (bar,) = axes.plot([x, x], ends, color=look.colour, marker="_", markersize=7, linewidth=1.1)
             drawing.mark(bar, "deviation", f"{family}: {spread(score)}")
 
 
-def failures(results: Record) -> list[Failure]:
+def failures(results: Results) -> list[Failure]:
     places = list(depths(results))
-    return [
-        (places.index(row["depth"]), row["family"], f"{row['family']} {fallen(row)}")
-        for row in results["rows"]
-        if row["failed"]
-    ]
+    return [(places.index(row.depth), row.family, f"{row.family} {fallen(row)}") for row in results.rows if row.failed]
 
 
 def draw_failures(drawing: Drawing, axes: Axes, failed: Sequence[Failure], look: dict[str, Look]) -> None:
@@ -99,17 +87,17 @@ def draw_failures(drawing: Drawing, axes: Axes, failed: Sequence[Failure], look:
     axes.spines["left"].set_visible(False)
 
 
-def draw_published(drawing: Drawing, axes: Axes, results: Record) -> None:
-    """Where metric and corpus agree, at the depths of this comparison."""
+def draw_published(drawing: Drawing, axes: Axes, results: Results) -> None:
+    """Draw the papers' figures where metric and corpus agree, at the depths of this comparison."""
     layers = list(depths(results).values())
     label: str | None = "published"
-    for figure in results["published"]:
-        size = [figure["encoder_layers"], figure["decoder_layers"]]
-        if figure["bleu"] is None or figure["comparable_with"] != results["metric"] or size not in layers:
+    for figure in results.published:
+        size = [figure.encoder_layers, figure.decoder_layers]
+        if figure.bleu is None or figure.comparable_with != results.metric or size not in layers:
             continue
         place = [layers.index(size) + 0.24]
         (mark,) = axes.plot(
-            place, [figure["bleu"]], "D", color=INK, alpha=FAINT, markersize=4, markerfacecolor="none", label=label
+            place, [figure.bleu], "D", color=INK, alpha=FAINT, markersize=4, markerfacecolor="none", label=label
         )
-        drawing.mark(mark, "published", f"{figure['paper']}, {figure['model']}: {figure['bleu']:.2f}")
+        drawing.mark(mark, "published", f"{figure.paper}, {figure.model}: {figure.bleu:.2f}")
         label = None  # one line in the legend

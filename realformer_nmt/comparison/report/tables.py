@@ -9,18 +9,10 @@ from itertools import groupby
 from tabulate import tabulate
 
 from realformer_nmt.common.terminal import printable
+from realformer_nmt.comparison.records.results_file import ResultRow, Results
 from realformer_nmt.comparison.report.columns import Column, columns
-from realformer_nmt.comparison.report.wording import (
-    MARK,
-    Record,
-    by_size,
-    metrics,
-    placed,
-    scored_on,
-    test_sets,
-    tested,
-    tuned,
-)
+from realformer_nmt.comparison.report.report_table import ReportTable, test_sets, tuned_table
+from realformer_nmt.comparison.report.wording import MARK, metrics, placed, tested
 
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -39,77 +31,82 @@ FORMULA = re.compile(r"(?<!\w)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")  # as full-w
 MARKDOWN = re.compile(r"[\\`*\[\]<>|&$~]|(?<!\w)_|_(?!\w)")  # post_ln needs no backslash, _so_ does
 
 
-def shown(results: Record) -> list[Column]:
-    return [column for column in columns(results) if column.head is not None]
+def shown(table: ReportTable) -> list[Column]:
+    """Return the columns that a reader sees."""
+    return [column for column in columns(table) if column.head is not None]
 
 
-def headers(results: Record) -> list[str]:
-    return [str(column.head) for column in shown(results)]
+def headers(table: ReportTable) -> list[str]:
+    return [str(column.head) for column in shown(table)]
 
 
-def line(row: Record, results: Record) -> list[str]:
-    return [column.text(row) for column in shown(results)]
+def lines(table: ReportTable) -> list[list[str]]:
+    """Return the text of every row, column by column."""
+    return [line(row, shown(table)) for row in table.rows]
 
 
-def lines(results: Record) -> list[list[str]]:
-    return [line(row, results) for row in by_size(results["rows"])]
+def line(row: ResultRow, listed: Sequence[Column]) -> list[str]:
+    return [column.text(row) for column in listed]
 
 
-def terminal_table(results: Record) -> str:
-    made = [titled(table, "{}\n", plain(table)) for table in test_sets(results)]
-    return "\n\n".join([*made, *(f"{own['title']}\n{plain(own)}" for own in [tuned(results)] if own)])
+def terminal_table(results: Results) -> str:
+    blocks = [titled(table, "{}\n", plain(table)) for table in test_sets(results)]
+    tuned = tuned_table(results)
+    if tuned:
+        blocks.append(f"{tuned.title}\n{plain(tuned)}")
+    return "\n\n".join(blocks)
 
 
-def titled(table: Record, title: str, text: str) -> str:
-    """The one table of one test set needs no title."""
-    return (title.format(printable(scored_on(table))) if table.get("further") else "") + text
+def titled(table: ReportTable, title: str, text: str) -> str:
+    """Put the title above a table; the one table of one test set needs none."""
+    return (title.format(printable(table.title)) if table.results.further else "") + text
 
 
-def plain(results: Record) -> str:
-    cells = [[printable(word) for word in words] for words in [headers(results), *lines(results)]]
-    return tabulate(cells[1:], cells[0], disable_numparse=True, colalign=alignment(results))
+def plain(table: ReportTable) -> str:
+    cells = [[printable(word) for word in words] for words in [headers(table), *lines(table)]]
+    return tabulate(cells[1:], cells[0], disable_numparse=True, colalign=alignment(table))
 
 
-def alignment(results: Record) -> list[str]:
-    return ["left" if column.words else "right" for column in shown(results)]
+def alignment(table: ReportTable) -> list[str]:
+    return ["left" if column.words else "right" for column in shown(table)]
 
 
-def markdown(results: Record) -> str:
-    made = [titled(table, "{}:\n\n", markdown_table(table)) for table in test_sets(results)]
+def markdown(results: Results) -> str:
+    blocks = [titled(table, "{}:\n\n", markdown_table(table)) for table in test_sets(results)]
+    tuned = tuned_table(results)
+    if tuned:
+        blocks.append(f"{tuned.title}:\n\n{markdown_table(tuned)}\n\n{tuned.note}")
     signatures = [
-        f"- {markdown_escaped(metric['label'])}: `{printable(metric['signature']).replace('`', '')}`"
+        f"- {markdown_escaped(metric.label)}: `{printable(metric.signature).replace('`', '')}`"
         for metric in metrics(results)
-        if metric["signature"]
+        if metric.signature
     ]
-    made += [f"{own['title']}:\n\n{markdown_table(own)}\n\n{own['told']}" for own in [tuned(results)] if own]
-    return "\n\n".join([*made, markdown_escaped(tested(results)), "\n".join(signatures)]).strip() + "\n"
+    return "\n\n".join([*blocks, markdown_escaped(tested(results)), "\n".join(signatures)]).strip() + "\n"
 
 
-def markdown_table(results: Record) -> str:
-    cells = [[markdown_escaped(word) for word in words] for words in [headers(results), *lines(results)]]
-    return tabulate(cells[1:], cells[0], tablefmt="github", disable_numparse=True, colalign=alignment(results))
+def markdown_table(table: ReportTable) -> str:
+    cells = [[markdown_escaped(word) for word in words] for words in [headers(table), *lines(table)]]
+    return tabulate(cells[1:], cells[0], tablefmt="github", disable_numparse=True, colalign=alignment(table))
 
 
 def markdown_escaped(text: str) -> str:
     return MARKDOWN.sub(lambda found: f"\\{found[0]}", printable(text))
 
 
-def latex(results: Record) -> str:
+def latex(results: Results) -> str:
     tabulars = [titled(table, "% {}\n", latex_table(table)) for table in test_sets(results)]
     return "% \\usepackage{booktabs}\n" + "\n".join(tabulars)
 
 
-def latex_table(results: Record) -> str:
-    """A tabular of booktabs, a rule between depths."""
-    bodies = [
-        "\n".join(latex_line(line(row, results)) for row in rows)
-        for _, rows in groupby(by_size(results["rows"]), key=placed)
-    ]
+def latex_table(table: ReportTable) -> str:
+    """Return a tabular of booktabs, a rule between depths."""
+    listed = shown(table)
+    bodies = ["\n".join(latex_line(line(row, listed)) for row in rows) for _, rows in groupby(table.rows, key=placed)]
     return "\n".join(
         [
-            f"\\begin{{tabular}}{{{''.join(side[0] for side in alignment(results))}}}",
+            f"\\begin{{tabular}}{{{''.join(side[0] for side in alignment(table))}}}",
             "\\toprule",
-            latex_line(headers(results)),
+            latex_line(headers(table)),
             "\\midrule",
             "\n\\midrule\n".join(bodies),
             "\\bottomrule",
@@ -127,9 +124,10 @@ def latex_escaped(text: str) -> str:
     return "".join(LATEX.get(letter, letter) for letter in printable(text))
 
 
-def spreadsheet(results: Record) -> str:
-    """All metrics, unrounded: what another program reads on."""
-    figures = {name: of for column in columns(results) for name, of in column.figures.items()}
+def spreadsheet(results: Results) -> str:
+    """Return all metrics, unrounded: what another program reads on."""
+    tables = test_sets(results)
+    figures = {name: figure for column in columns(tables[0]) for name, figure in column.figures.items()}
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
 
@@ -137,9 +135,9 @@ def spreadsheet(results: Record) -> str:
         writer.writerow([cell if isinstance(cell, int | float | None) else word(str(cell)) for cell in cells])
 
     write([*figures, "subset"])
-    for table in test_sets(results):
-        for row in by_size(table["rows"]):
-            write([*(of(row) for of in figures.values()), table["subset"]])
+    for table in tables:
+        for row in table.rows:
+            write([*(figure(row) for figure in figures.values()), table.subset])
     return stream.getvalue()
 
 

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator
 import browsers
 import pytest
 from fixture_types import Once
+from msgspec.structs import replace
 from PIL import Image
 from playwright.sync_api import Page
 from sample_results import FAMILIES, Results, changed, empty, sample, unfinished
 from test_document import HOSTILE
 
 from realformer_nmt.comparison import unlike
+from realformer_nmt.comparison.records.results_file import SubsetTable
 from realformer_nmt.comparison.report import document
 
 PHONE, DESK = (390, 844), (1280, 900)
@@ -22,9 +24,9 @@ BAD = HOSTILE + LATEX
 def of_two_versions() -> Results:
     """And scored on two test sets."""
     results = sample(seeds=1)
-    results["cells"][0]["versions"] |= {"realformer_nmt": "0.1.9"}
-    further = {name: results[name] for name in ("metrics", "rows")} | {"subset": "test1", "lines": 500}
-    return {**results, "versions_apart": unlike.versions(results["cells"]), "further": [further]}
+    results.cells[0].versions["realformer_nmt"] = "0.1.9"
+    further = SubsetTable(subset="test1", lines=500, metrics=results.metrics, rows=results.rows)
+    return replace(results, versions_apart=unlike.versions(results.cells), further=[further])
 
 
 REPORTS: dict[str, Callable[[], Results]] = {
@@ -84,7 +86,7 @@ def test_every_plot_is_drawn(opened: Opened, size: tuple[int, int], scheme: str)
     assert told == []
     assert width(page) <= size[0]
     boxes = page.eval_on_selector_all("svg", "all => all.map(each => each.getBoundingClientRect().toJSON())")
-    curves = sum(4 if cell["shortcuts"] else 3 for cell in results["cells"])
+    curves = sum(4 if cell.shortcuts else 3 for cell in results.cells)
     assert len(boxes) == 2 + 1 + 2 + 1 + curves  # training a depth, by depth, validation a depth, cost
     assert all(box["width"] > 200 and box["height"] > 100 and box["right"] <= size[0] for box in boxes)
 
@@ -278,7 +280,7 @@ def test_the_policy_runs_no_script_even_where_one_stands_in_the_page(opened: Ope
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
 def test_a_row_of_another_version_is_marked_and_the_mark_is_explained(opened: Opened, size: tuple[int, int]) -> None:
     page, told = opened("two versions", size)
-    first = REPORTS["two versions"]()["cells"][0]
+    first = REPORTS["two versions"]().cells[0]
     marked = page.get_by_role("rowheader", name="\N{DAGGER}")
     shown = [row.inner_text() for row in marked.all() if row.is_visible()]
     assert shown == [f"{first['family']} \N{DAGGER}"] * 2  # a table of each test set

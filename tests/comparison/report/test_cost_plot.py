@@ -5,7 +5,8 @@ import statistics
 
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from sample_results import Results, empty, sample
+from msgspec.structs import replace
+from sample_results import CellResult, CellScore, Results, empty, sample
 from test_labels import collisions, words
 from test_plots import marks, points, title
 
@@ -19,6 +20,10 @@ def drawn(results: Results) -> Drawing:
     return drawing
 
 
+def costing(cell: CellResult, hours: float | None, bleu: float) -> CellResult:
+    return replace(cell, hours=hours, scores={**cell.scores, "bleu": CellScore(score=bleu)})
+
+
 def names(drawing: Drawing) -> list[str]:
     return [text.get_text() for text in drawing.figure.axes[0].texts]
 
@@ -27,7 +32,7 @@ def test_seeds_are_one_point_with_spread() -> None:
     results = sample()
     drawing = drawn(results)
     told = {title(mark) for mark in marks(drawing, "cost")}
-    done = [row for row in results["rows"] if row["seeds"]]
+    done = [row for row in results.rows if row.seeds]
     assert told == {f"{row['family']}, {row['depth']} layers: {row['scores']['bleu']['mean']:.2f}" for row in done}
     assert len(marks(drawing, "cost-deviation")) == 2 * len(done) == 18  # of quality, of time
     assert marks(drawn(sample(seeds=1)), "cost-deviation") == []
@@ -35,7 +40,7 @@ def test_seeds_are_one_point_with_spread() -> None:
 
 def test_every_name_says_family_and_depth_and_none_a_seed() -> None:
     results = sample()
-    expected = {f"{row['family']} {row['depth']}" for row in results["rows"] if row["seeds"]}
+    expected = {f"{row['family']} {row['depth']}" for row in results.rows if row.seeds}
     assert set(names(drawn(results))) == expected
     assert len(names(drawn(results))) == len(expected) == 9
 
@@ -43,10 +48,10 @@ def test_every_name_says_family_and_depth_and_none_a_seed() -> None:
 def test_points_stand_at_the_means() -> None:
     results = sample()
     drawing = drawn(results)
-    cells = [cell for cell in results["cells"] if (cell["family"], cell["depth"]) == ("admin", "18")]
+    cells = [cell for cell in results.cells if (cell.family, cell.depth) == ("admin", "18")]
     expected = (
-        60 * statistics.mean(cell["hours"] for cell in cells),
-        statistics.mean(cell["scores"]["bleu"]["score"] for cell in cells),
+        60 * statistics.mean(cell.hours for cell in cells),
+        statistics.mean(cell.scores["bleu"].score for cell in cells),
     )
     lines = [line for line in drawing.figure.axes[0].lines if line.get_linestyle() == "None"]
     assert any((line.get_xdata()[0], line.get_ydata()[0]) == pytest.approx(expected) for line in lines)
@@ -54,8 +59,7 @@ def test_points_stand_at_the_means() -> None:
 
 def test_no_name_lies_on_another_though_all_points_do() -> None:
     results = sample({str(n): [n, n] for n in (1, 6, 12, 18, 24, 36)}, seeds=1, fails=("", ""))
-    for cell in results["cells"]:
-        cell["hours"], cell["scores"]["bleu"]["score"] = 1.0, 20.0
+    results.cells[:] = [costing(cell, 1.0, 20.0) for cell in results.cells]
     drawing = drawn(results)
     assert len(names(drawing)) == 30
     assert collisions(drawing) == []
@@ -67,8 +71,7 @@ def test_no_name_lies_on_another_though_all_points_do() -> None:
 def test_nothing_leaves_the_figure(scale: float) -> None:
     """Whatever the digits of its ticks."""
     results = sample(seeds=1)
-    for cell in results["cells"]:
-        cell["scores"]["bleu"]["score"] *= scale
+    results.cells[:] = [costing(cell, cell.hours, cell.scores["bleu"].score * scale) for cell in results.cells]
     drawing = drawn(results)
     _, figure = words(drawing)
     box = drawing.figure.axes[0].get_tightbbox(FigureCanvasAgg(drawing.figure).get_renderer())
@@ -80,11 +83,9 @@ def test_nothing_leaves_the_figure(scale: float) -> None:
 def test_nothing_is_drawn_below_nothing() -> None:
     """Seeds that differ more than their mean is high."""
     results = sample()
-    for cell in results["cells"]:
-        cell["hours"], cell["scores"]["bleu"]["score"] = (
-            0.01 if cell["seed"] > 1 else 3.0,
-            0.1 * 40 ** (cell["seed"] == 2),
-        )
+    results.cells[:] = [
+        costing(cell, 0.01 if cell.seed > 1 else 3.0, 0.1 * 40 ** (cell.seed == 2)) for cell in results.cells
+    ]
     axes = drawn(results).figure.axes[0]
     assert min(float(y) for line in axes.lines for y in line.get_ydata()) >= 0
     assert min(float(x) for line in axes.lines for x in line.get_xdata()) >= 0
@@ -94,8 +95,7 @@ def test_nothing_is_drawn_below_nothing() -> None:
 def test_hours_or_minutes_on_a_scale_that_shows_all() -> None:
     assert "minutes a training" in drawn(sample()).page_svg("p")
     slow = sample()
-    for number, each in enumerate(slow["cells"]):
-        each["hours"] = 0.5 * (number + 1) ** 2
+    slow.cells[:] = [replace(cell, hours=0.5 * (number + 1) ** 2) for number, cell in enumerate(slow.cells)]
     drawing = drawn(slow)
     assert "hours a training" in drawing.page_svg("p")
     assert not re.search(r"mathdefault|\$", drawing.page_svg("p"))

@@ -1,10 +1,20 @@
 """Training curves read back as XML: every cell, the unigram line to scale, a stuck model above it."""
 
-import copy
 import math
 
 import pytest
-from sample_results import FAMILIES, Results, empty, sample, unfinished
+from msgspec.structs import replace
+from sample_results import (
+    FAMILIES,
+    CurvePoint,
+    ResultRow,
+    Results,
+    change_cells,
+    change_rows,
+    empty,
+    sample,
+    unfinished,
+)
 from test_labels import collisions
 from test_plots import marks, title
 
@@ -14,6 +24,10 @@ from realformer_nmt.figures.drawing import Drawing
 
 def deep(results: Results) -> Drawing:
     return curve_plots.training(results)[1]
+
+
+def is_deep_admin(row: ResultRow) -> bool:
+    return (row.family, row.depth) == ("admin", "18")
 
 
 def names(drawing: Drawing) -> list[str]:
@@ -31,7 +45,7 @@ def test_one_plot_a_depth_with_every_cell() -> None:
     assert [drawing.label for drawing in drawings] == ["training loss, 6 layers", "training loss, 18 layers"]
     for drawing, depth in zip(drawings, ("6", "18"), strict=True):
         told = [title(mark).split(":")[0] for mark in marks(drawing, "learning")]
-        assert told == [cell["name"] for cell in results["cells"] if cell["depth"] == depth]
+        assert told == [cell.name for cell in results.cells if cell.depth == depth]
     assert len({tuple(drawing.figure.axes[0].get_ylim()) for drawing in drawings}) == 1  # to one scale
 
 
@@ -51,7 +65,7 @@ def test_no_name_lies_on_another() -> None:
 
 
 def test_each_point_is_the_mean_of_what_was_measured() -> None:
-    points = [{"update": n, "nll_loss": 10 - n / 100} for n in range(1, 601)]
+    points = [CurvePoint(update=n, nll_loss=10 - n / 100) for n in range(1, 601)]
     updates, bits = curve_plots.thinned(points)
     assert len(bits) == 120
     assert updates == list(range(5, 601, 5))
@@ -59,8 +73,8 @@ def test_each_point_is_the_mean_of_what_was_measured() -> None:
 
 
 def test_what_is_no_number_is_a_gap() -> None:
-    points = [{"update": n, "nll_loss": value} for n, value in enumerate([5.0, math.nan, None, 4.0, math.inf], 1)]
-    points.append({"update": 6})
+    points = [CurvePoint(update=n, nll_loss=value) for n, value in enumerate([5.0, math.nan, None, 4.0, math.inf], 1)]
+    points.append(CurvePoint(update=6))
     updates, bits = curve_plots.thinned(points)
     assert updates == [1, 2, 3, 4, 5, 6]
     assert [value if math.isfinite(value) else None for value in bits] == [5.0, None, None, 4.0, None, None]
@@ -68,11 +82,10 @@ def test_what_is_no_number_is_a_gap() -> None:
 
 def test_a_training_that_flies_off_does_not_press_the_others_down() -> None:
     results = sample(seeds=1)
-    cell = next(cell for cell in results["cells"] if cell["name"] == "admin-18-s1")
-    row = next(row for row in results["rows"] if (row["family"], row["depth"]) == ("admin", "18"))
-    cell["state"], row["states"], row["failed"], row["seeds"] = "diverged", ["diverged"], 1, 0
-    for point in cell["curves"]["train"][20:]:
-        point["nll_loss"] = 1e6 if point["update"] < 300 else math.nan
+    change_cells(results, lambda cell: cell.name == "admin-18-s1", state="diverged")
+    change_rows(results, is_deep_admin, states=["diverged"], failed=1, seeds=0)
+    curve = next(cell.curves.train for cell in results.cells if cell.name == "admin-18-s1")
+    curve[20:] = [replace(point, nll_loss=1e6 if point.update < 300 else math.nan) for point in curve[20:]]
     drawing = deep(results)
     assert drawing.figure.axes[0].get_ylim()[1] < 2.2 * 5.9
     assert "admin diverged" in names(drawing)
@@ -80,9 +93,8 @@ def test_a_training_that_flies_off_does_not_press_the_others_down() -> None:
 
 
 def test_a_family_of_which_some_failed_says_how_many() -> None:
-    results = copy.deepcopy(sample(seeds=3))
-    row = next(row for row in results["rows"] if (row["family"], row["depth"]) == ("admin", "18"))
-    row.update(states=["done", "stuck", "done"], failed=1, seeds=2)
+    results = sample(seeds=3)
+    change_rows(results, is_deep_admin, states=["done", "stuck", "done"], failed=1, seeds=2)
     assert "admin stuck, 1 of 3" in names(deep(results))
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jinja2 import UndefinedError
 from lxml import etree, html
-from sample_results import changed, empty, sample, unfinished
+from msgspec.structs import replace
+from sample_results import change_rows, changed, empty, sample, unfinished
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.report import document
@@ -44,8 +44,8 @@ def test_all_files_are_written_whole(tmp_path: Path) -> None:
 
 def test_a_page_of_before_stays_until_the_new_one_is_there(tmp_path: Path) -> None:
     (tmp_path / "report.html").write_text("before")
-    with pytest.raises(UndefinedError):
-        document.write({key: value for key, value in sample(seeds=1).items() if key != "created"}, tmp_path)
+    with pytest.raises(TypeError):
+        document.write(replace(sample(seeds=1), created=1), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
     assert (tmp_path / "report.html").read_text() == "before"
 
@@ -75,29 +75,29 @@ def test_the_header_says_what_was_run_where(page: html.HtmlElement) -> None:
     results = sample(seeds=2)
     text = " ".join(page.xpath("string(//header)").split())
     machine = "bench: AMD EPYC 9554, 2 cores, 24 GiB, NVIDIA H200"
-    for said in (results["commit"], "torch 2.13.0", machine, "Trained 2026-11-20 17:11 UTC to 2026-11-20 17:22 UTC"):
+    for said in (results.commit, "torch 2.13.0", machine, "Trained 2026-11-20 17:11 UTC to 2026-11-20 17:22 UTC"):
         assert said in text
     shown = [block.text for block in page.xpath("//header//pre")]
-    assert {results["command"], results["grid"].strip()} <= {block.strip() for block in shown}
-    for cell in results["cells"]:
-        assert "\n".join(cell["commands"]) in shown
-        assert cell["fairseq_train"] in shown
+    assert {results.command, results.grid.strip()} <= {block.strip() for block in shown}
+    for cell in results.cells:
+        assert "\n".join(cell.commands) in shown
+        assert cell.fairseq_train in shown
 
 
 def test_a_table_for_each_metric(page: html.HtmlElement) -> None:
     results = sample(seeds=2)
     panes = page.xpath("//div[contains(@class, 'pane ')]")
     assert [pane.get("aria-label") for pane in panes] == ["sacreBLEU", "chrF2", "validation loss"]
-    for pane, metric in zip(panes, results["metrics"], strict=True):
+    for pane, metric in zip(panes, results.metrics, strict=True):
         assert len(pane.xpath(".//tbody")) == 2
-        assert len(pane.xpath(".//tr[td]")) == len(results["rows"])
-        means = [row["scores"][metric["name"]]["mean"] for row in results["rows"] if row["seeds"]]
+        assert len(pane.xpath(".//tr[td]")) == len(results.rows)
+        means = [row.scores[metric.name].mean for row in results.rows if row.seeds]
         shown = [cell.text for cell in pane.xpath(".//tr/td[1]")]
         assert sorted(float(each.split(" ±")[0]) for each in shown if "failed" not in each) == sorted(
             round(mean, 2) for mean in means
         )
         assert shown.count("failed (stuck)") == 1
-        assert len(pane.xpath(".//thead//th")) == (8 if metric["name"] == results["metric"] else 7)
+        assert len(pane.xpath(".//thead//th")) == (8 if metric.name == results.metric else 7)
     assert page.xpath("//input[@checked]/@id") == ["metric-0"]
 
 
@@ -109,9 +109,8 @@ def test_a_single_best_is_marked_alone(page: html.HtmlElement) -> None:
 
 def test_ties_are_marked_alike() -> None:
     results = sample(seeds=1)
-    tied = [row for row in results["rows"] if row["depth"] == "18" and row["seeds"]]
-    for row in tied:
-        row.update(best=True, p_best=0.3)
+    tied = [row for row in results.rows if row.depth == "18" and row.seeds]
+    change_rows(results, tied.__contains__, best=True, p_best=0.3)
     page = html.fromstring(document.page(results))
     assert len(page.xpath("//td[@class='best']")) == len(tied) == 4
     tile = " ".join(page.xpath("string(//dl[@class='tiles']/div[dt[starts-with(., 'best')]]/dd)").split())
@@ -126,7 +125,7 @@ def test_nothing_is_best_where_nothing_is_scored() -> None:
 
 
 def test_a_title_of_ones_own() -> None:
-    page = html.fromstring(document.page({**sample(seeds=1), "title": "Deep and narrow"}))
+    page = html.fromstring(document.page(replace(sample(seeds=1), title="Deep and narrow")))
     assert page.xpath("string(//h1)") == "Deep and narrow"
     assert page.xpath("string(//title)").startswith("Deep and narrow: ")
 
@@ -143,7 +142,7 @@ def test_every_cell_has_its_curves(page: html.HtmlElement) -> None:
     cells = page.xpath("//details[@class='cell']")
     drawn = {"post_ln": 3, "pre_ln": 3, "admin": 4, "realformer": 4, "resi_dual": 3}
     results = sample(seeds=2)
-    families = {cell["name"]: cell["family"] for cell in results["cells"]}
+    families = {cell.name: cell.family for cell in results.cells}
     names = [cell.findtext(".//span") for cell in cells]
     assert sorted(names) == sorted(families)
     assert [len(cell.xpath(".//svg")) for cell in cells] == [drawn[families[name]] for name in names]
@@ -168,18 +167,18 @@ def test_hostile_text_is_text(hostile: str) -> None:
     assert page.xpath("//script | //img") == []
     assert len(page.xpath("//style")) == 1
     results = sample(seeds=1)
-    assert page.xpath("string(//h1)") == results["title"] + HOSTILE
+    assert page.xpath("string(//h1)") == results.title + HOSTILE
     sentences = "".join(page.xpath("//article//text()"))
-    for example in results["examples"]:
-        assert example["source"] + HOSTILE in sentences
-        assert example["reference"] + HOSTILE in sentences
+    for example in results.examples:
+        assert example.source + HOSTILE in sentences
+        assert example.reference + HOSTILE in sentences
     assert [mark for mark in page.xpath("//svg//text()") if HOSTILE in mark]
     assert not re.search(r"<(script|img)", hostile)
 
 
 def test_half_a_surrogate_does_not_keep_the_page_from_being_written(tmp_path: Path) -> None:
     results = sample(seeds=1)
-    results["examples"][0]["source"] = "\ud800 half"
+    results.examples[0] = replace(results.examples[0], source="\ud800 half")
     document.write(results, tmp_path)
     assert "? half" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
@@ -210,5 +209,5 @@ def test_a_report_shows_any_text_as_it_is(text: str) -> None:
     plain, page = small("x"), small(text)
     tags = [[element.tag for element in found.iter() if isinstance(element.tag, str)] for found in (plain, page)]
     assert sorted(set(tags[0])) == sorted(set(tags[1]))
-    assert page.xpath("string(//h1)") == sample(seeds=1)["title"] + text
+    assert page.xpath("string(//h1)") == sample(seeds=1).title + text
     assert not page.xpath("//script | //img | //iframe | //@*[starts-with(name(), 'on')]")

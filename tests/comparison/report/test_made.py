@@ -4,14 +4,14 @@ import csv
 import io
 
 from lxml import html
-from sample_results import Results, empty, sample
+from msgspec.structs import replace
+from sample_results import Results, change_cells, empty, sample
 
 from realformer_nmt.comparison.report import document, made, tables
 
 
 def another(results: Results, cell: str, **changes: object) -> Results:
-    (found,) = [each for each in results["cells"] if each["name"] == cell]
-    found.update(changes)
+    change_cells(results, lambda each: each.name == cell, **changes)
     return results
 
 
@@ -23,9 +23,9 @@ def facts(page: html.HtmlElement, cell: str) -> dict[str, str]:
 
 def test_settings_are_the_cells_and_not_the_grids() -> None:
     """The grid says 0.4; all cells but one were trained with 0.1, and that one with 0.2."""
-    results = {**sample(seeds=2), "grid": "[train]\ndropout = 0.4\n"}
-    (cell,) = [each for each in results["cells"] if each["name"] == "admin-6-s1"]
-    page = html.fromstring(document.page(another(results, "admin-6-s1", settings={**cell["settings"], "dropout": 0.2})))
+    results = replace(sample(seeds=2), grid="[train]\ndropout = 0.4\n")
+    (cell,) = [each for each in results.cells if each.name == "admin-6-s1"]
+    page = html.fromstring(document.page(another(results, "admin-6-s1", settings={**cell.settings, "dropout": 0.2})))
     assert "dropout 0.2" in facts(page, "admin-6-s1")["Settings of its own"]
     assert "dropout 0.1" in facts(page, "pre_ln-6-s1")["Settings of its own"]
     (shared,) = page.xpath("//details[starts-with(summary, 'Settings that all cells share')]/pre")
@@ -42,9 +42,9 @@ def test_what_all_share_stands_once() -> None:
 
 def test_a_cell_that_was_not_decoded_does_not_say_how() -> None:
     results = sample(seeds=1)
-    stuck = next(cell for cell in results["cells"] if cell["state"] == "stuck")
-    del stuck["settings"]["decoding"]
-    shared = made.shared(results["cells"])
+    stuck = next(cell for cell in results.cells if cell.state == "stuck")
+    del stuck.settings["decoding"]
+    shared = made.shared(results.cells)
     assert shared["decoding.beam"] == "4"
     assert "decoding.beam" not in made.own(stuck, shared)
     assert "model" not in shared
@@ -52,10 +52,10 @@ def test_a_cell_that_was_not_decoded_does_not_say_how() -> None:
 
 def test_other_versions_are_marked_in_every_table() -> None:
     results = sample(seeds=1)
-    (cell,) = [each for each in results["cells"] if each["name"] == "admin-6-s1"]
+    (cell,) = [each for each in results.cells if each.name == "admin-6-s1"]
     told = "torch 2.10.0: admin-6-s1 (the others: 2.13.0)"
-    another(results, "admin-6-s1", versions={**cell["versions"], "torch": "2.10.0"})
-    results["versions_apart"] = [told]
+    another(results, "admin-6-s1", versions={**cell.versions, "torch": "2.10.0"})
+    results = replace(results, versions_apart=[told])
     page = html.fromstring(document.page(results))
     marked = [row.findtext("th") for row in page.xpath("//div[contains(@class, 'pane-0')]//tr[td]")]
     assert [name for name in marked if "†" in name] == ["admin †"]
@@ -73,29 +73,26 @@ def test_the_spreadsheet_says_which_version_made_a_row() -> None:
     told = {(line["family"], line["depth"]): line["version"] for line in lines}
     common = told.pop(("pre_ln", "6"))
     assert told.pop(("admin", "6")) == f"{common}; realformer_nmt 0.0.9 commit abc"
-    assert results["cells"][0]["versions"]["commit"] in common
+    assert results.cells[0].versions.commit in common
     assert set(told.values()) == {common}
 
 
 def test_the_versions_on_top_are_those_of_the_cells() -> None:
-    results = sample(seeds=1)
-    results["versions"] = {"torch": "2.99.0"}  # of whoever writes the report
-    results["commit"] = "another"
+    results = replace(sample(seeds=1), versions={"torch": "2.99.0"}, commit="another")  # of whoever writes the report
     page = html.fromstring(document.page(results))
     header = page.xpath("string(//header)")
     assert "torch 2.13.0" in header
-    assert results["cells"][0]["versions"]["commit"] in header
+    assert results.cells[0].versions.commit in header
     assert "2.99.0" not in header
     assert "another" not in header
 
 
 def test_before_any_cell_has_begun_nothing_is_said_of_settings() -> None:
     results = empty()
-    for cell in results["cells"]:
-        cell.update(settings={}, versions={})
-    assert made.shared(results["cells"]) == {}
-    assert made.versions(results) == results["versions"]
-    assert made.apart(results) == set()
+    change_cells(results, lambda _: True, settings={}, versions={})
+    assert made.shared(results.cells) == {}
+    assert made.versions(results) == results.versions
+    assert made.of_other_versions(results) == set()
     page = html.fromstring(document.page(results))
     assert page.xpath("//details[starts-with(summary, 'Settings that all cells share')]") == []
 

@@ -7,9 +7,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lxml import etree
-from sample_results import FAMILIES, Results, changed, empty, sample, unfinished
+from msgspec.structs import replace
+from sample_results import (
+    FAMILIES,
+    CellCurves,
+    MeanScore,
+    Results,
+    change_rows,
+    changed,
+    empty,
+    sample,
+    unfinished,
+)
 
 from realformer_nmt.comparison.report import cell_plots, document, plots
+from realformer_nmt.comparison.report.cell_plots import CellPlots
 from realformer_nmt.figures.drawing import COLOURS, MARKERS, Drawing, looks
 
 STYLE = Path(document.__file__).with_name(document.STYLE).read_text()
@@ -34,8 +46,8 @@ def points(mark: etree._Element) -> list[tuple[float, float]]:
     return [(float(use.get("x")), float(use.get("y"))) for use in mark.xpath(".//*[local-name()='use']")]
 
 
-def cell(results: Results, name: str) -> Results:
-    return next(cell for cell in results["cells"] if cell["name"] == name)
+def cell(results: Results, name: str) -> CellPlots:
+    return next(cell_plots.plots_of(cell) for cell in results.cells if cell.name == name)
 
 
 def linear(colour: str) -> np.ndarray:
@@ -75,11 +87,11 @@ def test_a_line_a_family_a_mark_a_depth() -> None:
     lines = marks(plots.by_depth(results), "family")
     assert [title(line).split(":")[0] for line in lines] == list(FAMILIES)
     assert [len(points(line)) for line in lines] == [1, 2, 2, 2, 2]  # post_ln is stuck at 18
-    heights = [(row["scores"]["bleu"]["mean"], row["family"]) for row in results["rows"] if row["depth"] == "6"]
+    heights = [(row.scores["bleu"].mean, row.family) for row in results.rows if row.depth == "6"]
     drawn = [(-points(line)[0][1], family) for line, family in zip(lines, FAMILIES, strict=True)]
     assert [family for _, family in sorted(drawn)] == [family for _, family in sorted(heights)]
-    shallow, deep = (row["scores"]["bleu"] for row in results["rows"] if row["family"] == "pre_ln")
-    told = [f"{score['mean']:.2f} ± {score['deviation']:.2f}" for score in (shallow, deep)]
+    shallow, deep = (row.scores["bleu"] for row in results.rows if row.family == "pre_ln")
+    told = [f"{score.mean:.2f} ± {score.deviation:.2f}" for score in (shallow, deep)]
     assert title(lines[1]) == f"pre_ln: 6 layers {told[0]}; 18 layers {told[1]}"
 
 
@@ -90,8 +102,8 @@ def test_deviations_are_drawn_to_scale() -> None:
     assert len(bars) == 9
     lines = dict(zip(FAMILIES, marks(drawing, "family"), strict=True))
     (_, low), (_, high) = points(lines["pre_ln"])
-    mean = {(row["family"], row["depth"]): row["scores"].get("bleu") for row in results["rows"]}
-    pixels = (low - high) / (mean["pre_ln", "18"]["mean"] - mean["pre_ln", "6"]["mean"])
+    mean = {(row.family, row.depth): row.scores.get("bleu") for row in results.rows}
+    pixels = (low - high) / (mean["pre_ln", "18"].mean - mean["pre_ln", "6"].mean)
     for bar in bars:
         family, deviation = title(bar).split(":")[0], float(title(bar).split("±")[1])
         (x, bottom), (_, top) = points(bar)
@@ -102,8 +114,8 @@ def test_deviations_are_drawn_to_scale() -> None:
 
 def test_what_failed_is_named_below() -> None:
     results = sample({"6": [6, 6], "18": [18, 18], "60-12": [60, 12]})
-    row = next(row for row in results["rows"] if (row["family"], row["depth"]) == ("admin", "60-12"))
-    row.update(states=["done", "diverged", "done"], seeds=2, failed=1)
+    changes = {"states": ["done", "diverged", "done"], "seeds": 2, "failed": 1}
+    change_rows(results, lambda row: (row.family, row.depth) == ("admin", "60-12"), **changes)
     drawing = plots.by_depth(results)
     crosses = marks(drawing, "failed")
     assert [title(cross) for cross in crosses] == ["post_ln stuck", "admin diverged, 1 of 3"]
@@ -122,15 +134,15 @@ def test_no_line_leads_over_a_failure() -> None:
 def test_published_figures_stand_only_where_metric_and_depth_agree() -> None:
     drawn = [title(mark) for mark in marks(plots.by_depth(sample()), "published")]
     assert drawn == ["He et al. 2021, Pre-LN: 64.00", "He et al. 2021, RealFormer: 70.20"]
-    assert marks(plots.by_depth({**sample(), "metric": "chrf"}), "published") == []
+    assert marks(plots.by_depth(replace(sample(), metric="chrf")), "published") == []
 
 
 def test_a_deviation_ends_at_nothing() -> None:
     """No score is below 0, whatever the mean and its deviation."""
     results = sample()
-    for row in results["rows"]:
-        if row["scores"]:
-            row["scores"]["bleu"] = {"mean": 1.0, "deviation": 4.0}
+    for row in results.rows:
+        if row.scores:
+            row.scores["bleu"] = MeanScore(mean=1.0, deviation=4.0)
     axes = plots.by_depth(results).figure.axes[0]
     assert min(float(y) for line in axes.lines for y in line.get_ydata()) >= 0
     assert axes.get_ylim()[0] >= 0
@@ -152,15 +164,15 @@ def test_the_curves_of_a_cell() -> None:
 
 def test_a_loss_that_is_no_number_is_a_gap() -> None:
     diverged = cell(sample(), "pre_ln-6-s1")
-    curve = diverged["curves"]["train"]
-    for point, value in zip(curve[20:], [math.nan, None, math.inf] * 7, strict=False):
-        point.update(nll_loss=value, gnorm=value)
+    curve = diverged.curves.train
+    values = zip(curve[20:], [math.nan, None, math.inf] * 7, strict=False)
+    curve[20:] = [replace(point, nll_loss=value, gnorm=value) for point, value in values]
     loss, _, gradient = cell_plots.drawings(diverged)
     for drawing in (loss, gradient):
         assert "at update 200" in title(marks(drawing, "curve")[0])
-    diverged["curves"] = {"train": curve[19:], "valid": []}
+    diverged = replace(diverged, curves=CellCurves(train=curve[19:]))
     assert [len(points(marks(drawing, "curve")[0])) for drawing in cell_plots.drawings(diverged)] == [1, 1]
-    diverged["curves"] = {"train": curve[20:], "valid": []}
+    diverged = replace(diverged, curves=CellCurves(train=curve[20:]))
     assert cell_plots.drawings(diverged) == []
 
 

@@ -61,19 +61,19 @@ def test_systems_that_say_the_same_stand_together() -> None:
         ["all 18 others"],  # three families, two depths, three seeds
     ]
     assert [stretch.kind for stretch in first.versions[2].stretches] == [SAME]
-    assert first.source == results["examples"][0]["source"]
+    assert first.source == results.examples[0].source
 
 
 def test_where_all_say_the_same_none_is_named() -> None:
     results = sample(seeds=1)
-    texts = results["examples"][0]["hypotheses"]
+    texts = results.examples[0].hypotheses
     texts.update(dict.fromkeys(texts, "das"))
     assert [version.systems for version in examples(results)[0].versions] == [["all 10 systems"]]
 
 
 def test_seeds_are_named_where_they_do_not_agree() -> None:
     results = sample(seeds=3)
-    texts = results["examples"][0]["hypotheses"]
+    texts = results.examples[0].hypotheses
     for number, name in enumerate(texts):
         texts[name] = "das" if name == "admin-6-s2" else str(number)
     assert ["admin 6 seed 2"] in [version.systems for version in examples(results)[0].versions]

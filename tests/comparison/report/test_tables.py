@@ -6,9 +6,11 @@ import re
 import statistics
 
 import pytest
-from sample_results import FAMILIES, Results, changed, empty, sample, unfinished
+from msgspec.structs import replace
+from sample_results import FAMILIES, MeanScore, Results, changed, empty, sample, unfinished
 
 from realformer_nmt.comparison.report import tables, wording
+from realformer_nmt.comparison.report.report_table import scored_on, test_sets
 
 HOSTILE = r"a|b_&%$#{}~^\<i>*x*`c`[d](e)"
 ESCAPES = {r"\textbackslash{}": "\\", r"\textasciitilde{}": "~", r"\textasciicircum{}": "^", r"\textless{}": "<"}
@@ -16,26 +18,34 @@ ESCAPES |= {r"\textgreater{}": ">", r"\textbar{}": "|", **{f"\\{letter}": letter
 
 
 def one_row(results: Results, family: str, depth: str) -> list[str]:
-    return next(words for words in tables.lines(results) if words[:2] == [family, depth])
+    return next(words for words in lines(results) if words[:2] == [family, depth])
+
+
+def lines(results: Results) -> list[list[str]]:
+    return tables.lines(test_sets(results)[0])
+
+
+def headers(results: Results) -> list[str]:
+    return tables.headers(test_sets(results)[0])
 
 
 def test_one_is_no_plural() -> None:
-    told = [{"subset": "test2", "lines": lines, "unit": unit} for lines, unit in ((1, "sequences"), (1200, "lines"))]
-    assert list(map(wording.scored_on, told)) == ["test2, 1 sequence", "test2, 1,200 lines"]
+    assert scored_on("test2", 1, "sequences") == "test2, 1 sequence"
+    assert scored_on("test2", 1200, "lines") == "test2, 1,200 lines"
 
 
 def test_a_row_says_what_was_measured() -> None:
     results = sample()
-    cells = [cell for cell in results["cells"] if (cell["family"], cell["depth"]) == ("admin", "18")]
-    others = [cell for cell in results["cells"] if (cell["family"], cell["depth"]) == ("pre_ln", "18")]
-    bleu, baseline = ([cell["scores"]["bleu"]["score"] for cell in group] for group in (cells, others))
-    chrf = [cell["scores"]["chrf"]["score"] for cell in cells]
-    row = dict(zip(tables.headers(results), one_row(results, "admin", "18"), strict=True))
+    cells = [cell for cell in results.cells if (cell.family, cell.depth) == ("admin", "18")]
+    others = [cell for cell in results.cells if (cell.family, cell.depth) == ("pre_ln", "18")]
+    bleu, baseline = ([cell.scores["bleu"].score for cell in group] for group in (cells, others))
+    chrf = [cell.scores["chrf"].score for cell in cells]
+    row = dict(zip(headers(results), one_row(results, "admin", "18"), strict=True))
     assert row["sacreBLEU"] == f"{statistics.mean(bleu):.2f} ± {statistics.stdev(bleu):.2f}"
     assert row["chrF2"] == f"{statistics.mean(chrf):.2f} ± {statistics.stdev(chrf):.2f}"
     assert row["to pre_ln"] == f"+{statistics.mean(bleu) - statistics.mean(baseline):.2f}"
-    assert (row["seeds"], row["p (Holm)"]) == ("3", "0.0120")
-    assert (row["parameters"], row["tokens/s"], row["hours"]) == ("1.74 M", "1,667", "0.044")
+    assert (row.seeds, row["p (Holm)"]) == ("3", "0.0120")
+    assert (row.parameters, row["tokens/s"], row.hours) == ("1.74 M", "1,667", "0.044")
 
 
 @pytest.mark.parametrize(
@@ -43,13 +53,13 @@ def test_a_row_says_what_was_measured() -> None:
 )
 def test_what_rounds_to_nothing_has_no_sign(difference: float, said: str) -> None:
     results = sample()
-    results["rows"][0]["delta"]["bleu"] = difference
+    results.rows[0].delta["bleu"] = difference
     assert one_row(results, "post_ln", "6")[4] == said
 
 
 def test_a_bound_of_p_is_said_to_be_one() -> None:
     results = sample()
-    results["rows"][0].update(p=1 / 10001, p_holm=8 / 10001, p_is_bound=True)
+    results.rows[0] = replace(results.rows[0], p=1 / 10001, p_holm=8 / 10001, p_is_bound=True)
     assert one_row(results, "post_ln", "6")[5] == "< 0.0008"
 
 
@@ -66,9 +76,9 @@ def test_a_bound_of_p_is_said_to_be_one() -> None:
 )
 def test_what_failed_says_how(states: list[str], said: str, counted: str) -> None:
     results = sample()
-    row = results["rows"][0]
-    row.update(states=states, seeds=states.count("done"), failed=states.count("stuck") + states.count("diverged"))
-    row["scores"]["bleu"] = {"mean": 70.0, "deviation": 0.5}  # of a failed cell too: it is not to be shown
+    failed = states.count("stuck") + states.count("diverged")
+    results.rows[0] = replace(results.rows[0], states=states, seeds=states.count("done"), failed=failed)
+    results.rows[0].scores["bleu"] = MeanScore(mean=70.0, deviation=0.5)  # of a failed cell too: it is not to be shown
     words = one_row(results, "post_ln", "6")
     assert (words[2], words[3]) == (said, counted)
     assert "failed" not in " ".join(words[4:])  # once is enough
@@ -80,21 +90,21 @@ def test_one_seed_has_no_deviation() -> None:
 
 def test_depths_rise_by_all_their_layers() -> None:
     results = sample({"60-12": [60, 12], "18": [18, 18], "6": [6, 6]}, seeds=1)
-    assert [words[1] for words in tables.lines(results)] == ["6"] * 5 + ["18"] * 5 + ["60-12"] * 5
-    assert [words[0] for words in tables.lines(results)[:5]] == list(FAMILIES)
+    assert [words[1] for words in lines(results)] == ["6"] * 5 + ["18"] * 5 + ["60-12"] * 5
+    assert [words[0] for words in lines(results)[:5]] == list(FAMILIES)
 
 
 def test_the_spreadsheet_holds_all_metrics_unrounded() -> None:
     results = sample()
     read = list(csv.DictReader(io.StringIO(tables.spreadsheet(results))))
-    assert len(read) == len(results["rows"]) == 10
+    assert len(read) == len(results.rows) == 10
     for line in read:
-        row = next(row for row in results["rows"] if (row["family"], row["depth"]) == (line["family"], line["depth"]))
-        assert [int(line["encoder_layers"]), int(line["decoder_layers"])] == row["layers"]
+        row = next(row for row in results.rows if (row.family, row.depth) == (line["family"], line["depth"]))
+        assert [int(line["encoder_layers"]), int(line["decoder_layers"])] == row.layers
         for metric in ("bleu", "chrf", "valid_loss"):
-            score = row["scores"].get(metric)
-            assert line[f"{metric}_mean"] == (repr(score["mean"]) if score else "")
-            assert line[f"{metric}_deviation"] == (repr(score["deviation"]) if score else "")
+            score = row.scores.get(metric)
+            assert line[f"{metric}_mean"] == (repr(score.mean) if score else "")
+            assert line[f"{metric}_deviation"] == (repr(score.deviation) if score else "")
 
 
 def test_names_come_back_out_of_the_spreadsheet() -> None:
@@ -130,7 +140,7 @@ def test_a_difference_below_0_stays_a_number() -> None:
     results = sample()
     read = list(csv.DictReader(io.StringIO(tables.spreadsheet(results))))
     differences = [float(line["bleu_difference"]) for line in read if line["bleu_difference"]]
-    wanted = [row["delta"]["bleu"] for row in tables.by_size(results["rows"]) if row["delta"]]
+    wanted = [row.delta["bleu"] for row in wording.by_size(results.rows) if row.delta]
     assert differences == wanted
     assert min(differences) < 0
 
@@ -140,10 +150,10 @@ def test_latex_escapes_all_its_specials() -> None:
     text = tables.latex(results)
     body = text.split("\\midrule\n", 1)[1].split("\n\\bottomrule")[0].replace("\\midrule\n", "")
     pattern = re.compile("|".join(map(re.escape, sorted(ESCAPES, key=len, reverse=True))))
-    for line, row in zip(body.splitlines(), tables.by_size(results["rows"]), strict=True):
+    for line, row in zip(body.splitlines(), wording.by_size(results.rows), strict=True):
         cells = re.split(r"(?<!\\) & ", line.removesuffix(r" \\"))
-        assert len(cells) == len(tables.headers(results))
-        assert pattern.sub(lambda found: ESCAPES[found[0]], cells[0]) == row["family"]
+        assert len(cells) == len(headers(results))
+        assert pattern.sub(lambda found: ESCAPES[found[0]], cells[0]) == row.family
         assert not re.search(r"[&%#_~^<>|]", pattern.sub("", cells[0]))
 
 
@@ -158,9 +168,9 @@ def test_latex_is_booktabs_with_a_rule_between_depths() -> None:
 def test_markdown_keeps_its_columns_whatever_the_names() -> None:
     results = changed(sample(), lambda text: text + HOSTILE)
     table = tables.markdown(results).split("\n\n")[0].splitlines()
-    assert len(table) == 2 + len(results["rows"])
+    assert len(table) == 2 + len(results.rows)
     for line in table:
-        assert len(re.findall(r"(?<!\\)\|", line)) == len(tables.headers(results)) + 1
+        assert len(re.findall(r"(?<!\\)\|", line)) == len(headers(results)) + 1
     bare = re.sub(r"\\.", "", table[2])
     assert not re.search(r"[*`<>\[\]]", bare)
 
@@ -174,7 +184,7 @@ def test_markdown_tells_the_test_and_the_signatures() -> None:
 
 
 def test_markdown_tells_what_was_not_trained_as_the_rest() -> None:
-    text = tables.markdown({**sample(), "overrides": ["resi_dual 18 (epochs 4)", "admin (lr 2)"]})
+    text = tables.markdown(replace(sample(), overrides=["resi_dual 18 (epochs 4)", "admin (lr 2)"]))
     assert "With settings of their own: resi_dual 18 (epochs 4); admin (lr 2)." in text
 
 

@@ -1,0 +1,72 @@
+"""A cell of results.json, as classes. The fields stand in the order of the file's keys.
+
+A field with a default is one that records of version 0.1.0 may lack, or that a cell has only once it has run.
+"""
+
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType, field
+
+Number = int | float  # each is written as it was read: 500 stays 500
+
+
+class CellScore(Struct, frozen=True, kw_only=True):
+    """Score of one training; a validation loss has no interval."""
+
+    score: Number
+    interval: Number | UnsetType | None = UNSET  # other sentences would move the score so far
+
+
+class CurvePoint(Struct, frozen=True, kw_only=True):
+    """Values that fairseq logged at an update, losses in bits per target token; those it did not log are unset."""
+
+    update: int
+    nll_loss: Number | UnsetType | None = UNSET
+    loss: Number | UnsetType | None = UNSET
+    gnorm: Number | UnsetType | None = UNSET
+    tokens_a_second: Number | UnsetType | None = UNSET
+    bleu: Number | UnsetType | None = UNSET
+
+
+class CellCurves(Struct, frozen=True, kw_only=True):
+    train: list[CurvePoint] = []
+    valid: list[CurvePoint] = []
+
+
+class ShortcutWeight(Struct, frozen=True, kw_only=True):
+    """ADMIN's w of one sub-layer, over the width."""
+
+    sublayer: str
+    mean: Number
+    smallest: Number | UnsetType = UNSET
+    largest: Number | UnsetType = UNSET
+
+
+class CellResult(Struct, frozen=True, kw_only=True):
+    """One training: family, depth, seed and point on the axes, and what became of it."""
+
+    name: str
+    family: str
+    layers: list[int]  # of encoder and decoder
+    depth: str
+    seed: int
+    axes: dict[str, Number] = {}
+    state: str
+    evidence: str | None = None
+    scores: dict[str, CellScore] = {}
+    parameters: Number | None = None
+    tokens_a_second: Number | None = None
+    hours: Number | None = None
+    gpu_hours: Number | None = None
+    started: str | None = None
+    finished: str | None = None
+    device: str | None = None
+    host: str | None = None
+    commands: list[str] = []
+    settings: dict[str, Any] = {}  # fairseq's, by its names
+    versions: dict[str, str] = {}
+    differences: list[str] = []  # to what the grid asks for now
+    fairseq_train: str | None = None
+    unigram_entropy: Number | None = None
+    curves: CellCurves = field(default_factory=CellCurves)
+    shortcuts: list[ShortcutWeight] = []

@@ -1,0 +1,71 @@
+"""What a table of the report is of: the rows of one test set, or those that were chosen on the validation data."""
+
+from typing import NamedTuple
+
+from realformer_nmt.comparison.axes import AXES
+from realformer_nmt.comparison.records.results_file import MetricColumn, ResultRow, Results, TunedTable
+from realformer_nmt.comparison.report.wording import by_size, drawn_first, metrics, printable
+
+
+class ReportTable(NamedTuple):
+    """Rows of a table, the shallow first, with the metrics of its columns, the drawn one first."""
+
+    results: Results
+    title: str
+    subset: str
+    metrics: list[MetricColumn]
+    rows: list[ResultRow]
+    note: str = ""
+    tuned_rows: list[ResultRow] | None = None  # of which a column says whether a row is one
+
+
+def test_sets(results: Results) -> list[ReportTable]:
+    """Return a table per test set, the one first that the plots are of."""
+    tuned_rows = results.tuned.rows if results.tuned else None
+
+    def table(subset: str, lines: int | None, columns: list[MetricColumn], rows: list[ResultRow]) -> ReportTable:
+        title = scored_on(subset, lines, results.unit)
+        return ReportTable(results, title, subset, columns, by_size(rows), tuned_rows=tuned_rows)
+
+    first = table(results.subset, results.lines, metrics(results), results.rows)
+    rest = [
+        table(further.subset, further.lines, drawn_first(results.metric, further.metrics), further.rows)
+        for further in results.further
+    ]
+    return [first, *rest]
+
+
+def scored_on(subset: str, lines: int | None, unit: str) -> str:
+    """Return `test, 1,000 lines`."""
+    return subset + (f", {counted(lines, unit)}" if lines else "")
+
+
+def counted(lines: int, unit: str) -> str:
+    """Return `1 sequence` or `1,000 sequences`."""
+    return f"{lines:,} {unit.removesuffix('s') if lines == 1 else unit}"
+
+
+def tuned_table(results: Results) -> ReportTable | None:
+    """Return the rows alone that were chosen on the validation data, with a note that says how."""
+    if not results.tuned:
+        return None
+    names = " and ".join(AXES[name].label for name in results.tuned.axes)
+    return ReportTable(
+        results,
+        f"Each family with its own {names}",
+        results.subset,
+        metrics(results),
+        by_size(results.tuned.rows),
+        tuned_note(results, results.tuned, names),
+    )
+
+
+def tuned_note(results: Results, tuned: TunedTable, names: str) -> str:
+    number = sum(row.tried or 0 for row in tuned.rows if row.family != results.baseline)
+    seeds = ", ".join(map(str, tuned.seeds))  # which records of version 0.1.0 do not say
+    over = f"seed{'s' * (len(tuned.seeds) > 1)} {seeds}" if tuned.seeds else "seeds"
+    return (
+        f"Of each family the {names} with the lowest validation loss (mean over {over}). Differences on "
+        f"the test set are to {printable(results.baseline)} with its own; p is corrected for all "
+        f"{number} settings of the other families that were tried."
+    )
