@@ -31,7 +31,7 @@ __version__ = "0.2.0"
 __all__ = ["analyse", "average", "compare", "evaluate", "export", "load", "prepare", "score", "train", "translate"]
 
 
-def _demand_a_folder() -> None:
+def _check_a_folder() -> None:
     """Exit if the current folder was removed: torch's libraries would abort the process."""
     try:
         Path.cwd()
@@ -56,7 +56,7 @@ def _fairseq_imports() -> bool:
     return True
 
 
-_demand_a_folder()
+_check_a_folder()
 # fairseq's speech tasks log that tensorboardX is missing; translation does not need it
 logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)
 # with torch 2.14 or later, every import of fairseq shows this warning

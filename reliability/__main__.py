@@ -37,7 +37,7 @@ from reliability import (
     soak,
     writers,
 )
-from reliability.trainings import FailedError, corpus, demand
+from reliability.trainings import FailedError, check, corpus
 
 Figures = dict[str, Any]
 FUZZING = 60.0  # seconds
@@ -62,7 +62,7 @@ def refuse_writes(data: Path, folder: Path) -> Figures:
     (folder / "vanishing").mkdir()
     tried["text: vanished folder"] = disks.vanish(folder / "vanishing")
     for name, outcome in tried.items():
-        demand(outcome.refused, f"{name}: {outcome}")
+        check(outcome.refused, f"{name}: {outcome}")
     troubles = list(disks.TROUBLES if os.geteuid() == 0 else ())
     for number, trouble in enumerate(troubles):
         disks.train_through(trouble, data, made.checkpoint, folder / f"trouble{number}")

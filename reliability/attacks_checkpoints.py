@@ -18,7 +18,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.protocols import updates
 from reliability import hostile_pickles, hostile_settings
 from reliability.hostile_settings import MARK
-from reliability.trainings import demand, same
+from reliability.trainings import check, same
 
 Figures = dict[str, Any]
 OPTIONS = (
@@ -70,23 +70,23 @@ def refuse_pickles(folder: Path) -> int:
         for content in (hostile_pickles.packed(pickled), hostile_pickles.older(pickled)):
             path.write_bytes(content)
             for reader, read in READERS.items():
-                demand_one_line(f"{name} by {reader}", path, read)
+                check_one_line(f"{name} by {reader}", path, read)
                 tried += 1
             with contextlib.suppress(UserError):
                 reading.receive(io.BytesIO(content))
             integrity.describe(path)
-            demand(not proof.exists(), f"{name} has run")
+            check(not proof.exists(), f"{name} has run")
     return tried
 
 
-def demand_one_line(name: str, path: Path, read: Callable[[Path], Any]) -> None:
+def check_one_line(name: str, path: Path, read: Callable[[Path], Any]) -> None:
     try:
         read(path)
     except UserError as error:
         told = str(error)
-        demand(str(path) in told and "\n" not in told, f"{name}: {told}")
+        check(str(path) in told and "\n" not in told, f"{name}: {told}")
     else:
-        demand(False, f"{name} was loaded")
+        check(False, f"{name} was loaded")
 
 
 def take_no_settings(path: Path, folder: Path, step: int = 1) -> int:
@@ -98,11 +98,11 @@ def take_no_settings(path: Path, folder: Path, step: int = 1) -> int:
         try:
             cfg = checkpoint_utils.load_checkpoint_to_cpu(str(changed))["cfg"]
         except UserError as error:
-            demand(str(changed) in str(error) and "\n" not in str(error), f"{name}: {error}")
+            check(str(changed) in str(error) and "\n" not in str(error), f"{name}: {error}")
         else:
             left = f"{OmegaConf.to_container(cfg, resolve=True)}"
-            demand(MARK not in left, f"{name} came through: {left}")
-        demand(not proof.exists(), f"{name} has acted")
+            check(MARK not in left, f"{name} came through: {left}")
+        check(not proof.exists(), f"{name} has acted")
         tried += 1
     return tried
 
@@ -121,8 +121,8 @@ def flip(path: Path, folder: Path, number: int) -> int:
         try:
             found = reading.load(flipped)
         except UserError as error:
-            demand(str(flipped) in str(error), str(error))
+            check(str(flipped) in str(error), str(error))
             refused += 1
         else:
-            demand(same(found, good), f"the bit in byte {place} came through")
+            check(same(found, good), f"the bit in byte {place} came through")
     return refused

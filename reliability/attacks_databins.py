@@ -17,7 +17,7 @@ from realformer_nmt.data_bins import note
 from realformer_nmt.protocols import updates
 from reliability import hostile_databins
 from reliability.hostile_databins import SHELL, SIDE, Hostile
-from reliability.trainings import REPOSITORY, demand, fairseq_train, program, run
+from reliability.trainings import REPOSITORY, check, fairseq_train, program, run
 
 FILES = (f"{SIDE}.idx", f"{SIDE}.bin", "dict.src.txt")
 Figures = dict[str, Any]
@@ -75,8 +75,8 @@ def flip_prepared(data: Path, folder: Path, number: int) -> int:
     own = prepare(data, folder)
     for file, place in flips(own, number):
         line = refusal(own)
-        demand(line is not None and str(file) in line, f"bit {place} of {file.name}: {line}")
-    demand(refusal(own) is None, "what was prepared is refused")
+        check(line is not None and str(file) in line, f"bit {place} of {file.name}: {line}")
+    check(refusal(own) is None, "what was prepared is refused")
     return number
 
 
@@ -95,14 +95,14 @@ def flip_bare(data: Path, folder: Path, number: int) -> Figures:
         try:
             dataset = load(own)
         except UserError as error:
-            demand(str(own) in str(error), f"bit {place} of {file.name}: {error}")
+            check(str(own) in str(error), f"bit {place} of {file.name}: {error}")
             continue
         silent += 1
         index, words = Path(f"{dataset.src._path}.idx"), len(dataset.src_dict)
         sizes, places = dataset.src.sizes, hostile_databins.read(index.with_suffix("")).places
         numbers = np.fromfile(index.with_suffix(".bin"), dataset.src._index.dtype)
         inside = sizes.min() > 0 and places.min() >= 0 and (places // 2 + sizes <= len(numbers)).all()
-        demand(bool(inside and numbers.max() < words), f"bit {place} of {file.name} is silent and out of bounds")
+        check(bool(inside and numbers.max() < words), f"bit {place} of {file.name} is silent and out of bounds")
     return {"flips": number, "refused": number - silent, "within bounds": silent}
 
 
@@ -110,7 +110,7 @@ def refuse(cases: Iterable[Hostile]) -> int:
     tried = 0
     for case in cases:
         line = refusal(case.data)
-        demand(line is not None and case.file in line, f"{case.name}: {line}")
+        check(line is not None and case.file in line, f"{case.name}: {line}")
         tried += 1
     return tried
 
@@ -119,7 +119,7 @@ def refuse_by_commands(data: Path, folder: Path) -> int:
     """A .fasta whose name a shell would run, in a folder of such a name, given to every command that reads data."""
     folder.mkdir(parents=True)
     done = run(fairseq_train(data, folder / "run", "--max-update", 25, "--cpu"))
-    demand(done.returncode == 0, done.stdout)
+    check(done.returncode == 0, done.stdout)
     hostile = hostile_databins.rename(data, folder / "$(touch pwned)", SHELL)
     trained = ["--path", str(folder / "run" / "checkpoint_last.pt"), "--cpu"]
     user_dir = ["--user-dir", str(REPOSITORY / "realformer_nmt")]
@@ -138,6 +138,6 @@ def refuse_by_commands(data: Path, folder: Path) -> int:
     for name, words in commands.items():
         done = run(words, cwd=folder)
         last = done.stdout.strip().splitlines()[-1:]
-        demand(done.returncode == 1 and SHELL in "".join(last), f"{name}: {done.stdout[-2000:]}")
-        demand(not list(folder.rglob("pwned")), f"{name} ran a command")
+        check(done.returncode == 1 and SHELL in "".join(last), f"{name}: {done.stdout[-2000:]}")
+        check(not list(folder.rglob("pwned")), f"{name} ran a command")
     return len(commands)

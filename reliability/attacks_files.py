@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from reliability import hostile_files, watched
-from reliability.trainings import demand, run
+from reliability.trainings import check, run
 from reliability.watched import Outcome
 
 Figures = dict[str, Any]
@@ -42,15 +42,15 @@ def world(folder: Path) -> tuple[Path, Path]:
 def hold(name: str, current: Path, outcome: Outcome, refused: bool | None = True) -> None:
     """`refused`: whether it must be, None where it may."""
     status, output, strayed = outcome
-    demand(not strayed, f"{name}: {strayed}")
-    demand(not list(current.parent.rglob("pwned*")), f"{name} left a file")
+    check(not strayed, f"{name}: {strayed}")
+    check(not list(current.parent.rglob("pwned*")), f"{name} left a file")
     steering = [line for line in output.split("\n") if not line.replace("\t", "").isprintable()]
-    demand(not steering, f"{name} steers the terminal: {steering}")
-    demand(status in ((1,) if refused else (0,) if refused is False else (0, 1)), f"{name}: {status}, {output[-2000:]}")
+    check(not steering, f"{name} steers the terminal: {steering}")
+    check(status in ((1,) if refused else (0,) if refused is False else (0, 1)), f"{name}: {status}, {output[-2000:]}")
     if status:
         told = output.splitlines()
-        demand(len(told) == 1 and told[0].startswith("realformer-nmt: "), f"{name}: {output[-2000:]}")
-        demand("nobody has foreseen" not in output, f"{name}: {output}")
+        check(len(told) == 1 and told[0].startswith("realformer-nmt: "), f"{name}: {output[-2000:]}")
+        check("nobody has foreseen" not in output, f"{name}: {output}")
 
 
 def refuse_grids(data: Path, folder: Path, step: int = 1) -> int:
@@ -116,5 +116,5 @@ def compared(data: Path, folder: Path, seeds: Sequence[int] = (1,)) -> tuple[Pat
     grid.write_text(hostile_files.grid({**LEARNING, "seeds": f"{list(seeds)}"}, data, folder))
     words = [sys.executable, "-m", "realformer_nmt.cli", "compare", str(grid), "--folder", str(folder / "runs")]
     done = run([*words, "--gpus", "0"])
-    demand(done.returncode == 0, done.stdout[-2000:])
+    check(done.returncode == 0, done.stdout[-2000:])
     return grid, folder / "runs"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from realformer_nmt.protocols.command import TRAINER, runnable
-from reliability.trainings import LIMIT, TINY, demand, environment
+from reliability.trainings import LIMIT, TINY, check, environment
 
 MODULES = ("fairseq", "fairseq_cli", "torch", "numpy", "realformer_nmt", "runpy", "json", "multiprocessing", "submitit")
 USER_DIR = Path(__file__).resolve().parents[1] / "realformer_nmt"
@@ -33,6 +33,6 @@ def attack(data: Path, folder: Path) -> dict[str, Any]:
         done = subprocess.run(
             words, cwd=folder, env=environment(), capture_output=True, text=True, timeout=LIMIT, check=False
         )
-        demand(not (folder / "pwned").exists(), f"{name} ran a module of the current folder")
-        demand(done.returncode == 0, f"{name}: {done.stderr[-2000:]}")
+        check(not (folder / "pwned").exists(), f"{name} ran a module of the current folder")
+        check(done.returncode == 0, f"{name}: {done.stderr[-2000:]}")
     return {"modules": len(MODULES), "commands": len(commands), "python path": bool(os.environ.get("PYTHONPATH"))}

@@ -15,7 +15,7 @@ from realformer_nmt.common import sealed
 from realformer_nmt.data_bins.note import describe
 from reliability import hostile_files, kills, watched
 from reliability.attacks_files import Figures, hold, packed
-from reliability.trainings import demand
+from reliability.trainings import check
 
 TEXTS = ["text", "subwords", "pieces", "data-bin", "stages", "test.raw.en", "prepare.json"]
 OWN = "ok.en ok.de"
@@ -89,7 +89,7 @@ def refuse_all(data: Path, checkpoint: Path, current: Path, step: int = 1) -> in
         hold(f"{name}, {spot}: {thing}", current, outcome)
         after = snapshot(current)
         changed = [file for file, state in before.items() if after.get(file) != state]
-        demand(not changed, f"{name}, {spot}: {thing}: {changed} changed; {outcome.output}")
+        check(not changed, f"{name}, {spot}: {thing}: {changed} changed; {outcome.output}")
         clear(current, set(snapshot(current)) - set(before))
     return len(cases)
 

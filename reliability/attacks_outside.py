@@ -6,7 +6,7 @@ from typing import Any
 
 from reliability import kills
 from reliability.inputs import passed
-from reliability.trainings import demand, fairseq_train, kill, run, start, wait_for
+from reliability.trainings import check, fairseq_train, kill, run, start, wait_for
 
 TABLES = {
     "names of files": "tests/common/test_safe_names.py",
@@ -38,8 +38,8 @@ def second_training(data: Path, folder: Path) -> str:
         refused = run([*words, "--max-update", "20"])
     finally:
         kill(first)
-    demand(refused.returncode != 0, refused.stdout[-3000:])
-    demand("run: another process trains in it; wait, or end that process" in refused.stdout, refused.stdout[-3000:])
+    check(refused.returncode != 0, refused.stdout[-3000:])
+    check("run: another process trains in it; wait, or end that process" in refused.stdout, refused.stdout[-3000:])
     done = run([*words, "--max-update", str(kills.reached(log) + 1)])
-    demand(done.returncode == 0, done.stdout[-3000:])
+    check(done.returncode == 0, done.stdout[-3000:])
     return "refused, until the first was killed"

@@ -18,7 +18,7 @@ import numpy as np
 from realformer_nmt.common.json_records import SEAL, seal
 from reliability import hostile_files, watched
 from reliability.attacks_files import COMPARE, Figures, hold
-from reliability.trainings import demand
+from reliability.trainings import check
 
 RECORDS = ("cell.json", "train.json", "average.pt.json", "translation/translation.json", "run.json")
 REPORT = f"compare grid.toml {COMPARE} --report".split()
@@ -70,7 +70,7 @@ def refuse_unsealed(folder: Path, cell: Path) -> int:
             outcome = watched.run(REPORT, folder, folder / "out")
         hold(f"{name} without its seal", folder, outcome, refused=None)
         told = outcome.output if outcome.status else page.read_text()
-        demand("was changed since it was written" in told, f"{name} without its seal: {outcome.output}")
+        check("was changed since it was written" in told, f"{name} without its seal: {outcome.output}")
     return len(RECORDS)
 
 
@@ -88,7 +88,7 @@ def give_others(folder: Path, cell: Path, number: int) -> Figures:
             hold(f"{name} {place} {other!r:.50}", folder, outcome, refused=None)
         refused += outcomes[0].status
         if not outcomes[0].status:
-            demand_harmless(folder / "out", f"{name} {place} {other!r:.50}")
+            check_harmless(folder / "out", f"{name} {place} {other!r:.50}")
     return {"tried": number, "refused": refused}
 
 
@@ -103,7 +103,7 @@ def show_texts(folder: Path, cell: Path, texts: Sequence[str]) -> int:
             hold(f"{text!r} shown", folder, outcome, refused=text == hostile_files.HALF)
             hold(f"{text!r} told", folder, watched.run(STATUS, folder, folder / "out"), refused=None)
         if not outcome.status:
-            demand_harmless(folder / "out", repr(text))
+            check_harmless(folder / "out", repr(text))
     return len(texts)
 
 
@@ -119,22 +119,22 @@ def sentences(cell: Path, text: str) -> Iterator[None]:
     file.write_bytes(before)
 
 
-def demand_harmless(out: Path, name: str) -> None:
+def check_harmless(out: Path, name: str) -> None:
     """Of a report that was written: no script in its page, no formula in its spreadsheet, nothing unseen in either."""
     page = Tags((out / "report.html").read_text(encoding="utf-8"))
-    demand(not SCRIPTS & set(page.tags) and page.tags.count("style") == 1, f"{name}: {set(page.tags)} in the page")
+    check(not SCRIPTS & set(page.tags) and page.tags.count("style") == 1, f"{name}: {set(page.tags)} in the page")
     acting = [(key, value) for key, value in page.attributes if key.startswith("on") or key == "style"]
     leading = [value for key, value in page.attributes if key in ("src", "href") and not f"{value}".startswith("#")]
-    demand(not acting and not leading, f"{name}: {acting} {leading} in the page")
+    check(not acting and not leading, f"{name}: {acting} {leading} in the page")
     for file in ("table.csv", "table.md", "table.tex"):
         text = (out / file).read_text(encoding="utf-8")
-        demand(text.replace("\n", "").isprintable(), f"{name}: {file} holds {text}")
+        check(text.replace("\n", "").isprintable(), f"{name}: {file} holds {text}")
         marked = file != "table.csv" and MARKUP.search(CODE.sub("", text))
-        demand(not marked, f"{name}: {file} holds markup: {text}")
+        check(not marked, f"{name}: {file} holds markup: {text}")
     table = (out / "table.csv").read_text(encoding="utf-8")
     cells = [cell for mark in ",;\t|" for line in csv.reader(io.StringIO(table), delimiter=mark) for cell in line]
     formulas = [cell for cell in cells if cell.strip()[:1] in tuple("=+-@") and not is_number(cell)]
-    demand(not formulas, f"{name}: {formulas} in the spreadsheet")
+    check(not formulas, f"{name}: {formulas} in the spreadsheet")
 
 
 def is_number(cell: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from reliability import watched
 from reliability.attacks_files import COMPARE, Figures, hold
-from reliability.trainings import demand
+from reliability.trainings import check
 
 HYPOTHESES, TRANSLATION = "translation/hypotheses.txt", "translation/translation.json"
 SWAPPED = (
@@ -37,7 +37,7 @@ def attack(grid: Path, runs: Path, folder: Path, swapped: Sequence[tuple[str, ..
     folder.mkdir()
     shutil.copy(grid, folder / "grid.toml")
     whole = report(folder, runs)
-    demand(sum(cell["state"] == "done" for cell in whole.values()) > 1, f"not done: {[*whole]}")
+    check(sum(cell["state"] == "done" for cell in whole.values()) > 1, f"not done: {[*whole]}")
     for names in swapped:
         refuse_in_comparison(folder, runs, names, whole)
     tried = [(use, name) for names in swapped if len(names) == 1 for name in names for use in USES if name in USES[use]]
@@ -79,11 +79,11 @@ def refuse_in_comparison(folder: Path, runs: Path, names: Sequence[str], whole: 
     """What a report shows of a cell is the cell's or nothing, and another folder takes none of it."""
     for name, cell in report(folder, runs, names).items():
         shown = [key for key in MEASURED if is_foreign(cell[key], whole[name][key])]
-        demand(not shown, f"{name} shows {shown} of another cell where {names} are swapped: {cell['state']}")
+        check(not shown, f"{name} shows {shown} of another cell where {names} are swapped: {cell['state']}")
         same = all(cell[key] == whole[name][key] for key in MEASURED)
         told = cell["state"] == "damaged" or bool(cell["differences"])
-        demand(told or same, f"{name} says nothing of {names}: {cell['state']}")
-    demand(asked(folder, "compare grid.toml").status == 1, f"{names} were swapped, and compare went on")
+        check(told or same, f"{name} says nothing of {names}: {cell['state']}")
+    check(asked(folder, "compare grid.toml").status == 1, f"{names} were swapped, and compare went on")
     (folder / "out").rename(folder / "other")
     (folder / "out").mkdir()
     hold(f"{names}, merged", folder, asked(folder, "compare grid.toml --merge other"))

@@ -13,7 +13,7 @@ from pathlib import Path
 from realformer_nmt.checkpoints.integrity import is_cut
 from realformer_nmt.common.text_lines import write_lines
 from reliability import kills
-from reliability.trainings import LIMIT, demand, fairseq_train, kill, run, start, wait_for
+from reliability.trainings import LIMIT, check, fairseq_train, kill, run, start, wait_for
 from reliability.writers import TRANSLATING, WRITERS, Trained, run_as_command
 
 SYSTEM = "(No space left on device|Read-only file system|File too large|Not a directory|File exists|No such file)"
@@ -149,10 +149,10 @@ def train_through(trouble: str, data: Path, undisturbed: Path, folder: Path) -> 
         finally:
             kill(process)
         put_back(folder / "run")
-        demand(status != 0 and message in log.read_text(), log.read_text()[-3000:])
-        demand(not kills.parts(folder / "run"), f"{trouble} left half a checkpoint")
+        check(status != 0 and message in log.read_text(), log.read_text()[-3000:])
+        check(not kills.parts(folder / "run"), f"{trouble} left half a checkpoint")
         for checkpoint in (folder / "run").glob("*.pt"):
-            demand(not is_cut(checkpoint), f"{trouble} left half of {checkpoint}")
+            check(not is_cut(checkpoint), f"{trouble} left half of {checkpoint}")
         done = run(words)
-        demand(done.returncode == 0 and "Loaded checkpoint" in done.stdout, done.stdout[-3000:])
+        check(done.returncode == 0 and "Loaded checkpoint" in done.stdout, done.stdout[-3000:])
         kills.agree(undisturbed, folder / "run/checkpoint_last.pt", kills.KEPT)

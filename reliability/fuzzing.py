@@ -79,9 +79,9 @@ def reckon_with(path: Path) -> None:
     json.dumps([made.shared([cell]), unlike.settings([cell])])
 
 
-def demand_sound(index: Path) -> None:
+def check_sound(index: Path) -> None:
     index.with_suffix(".bin").write_bytes(bytes(12))
-    index_of_fairseq.demand_sound(index, 4, index)
+    index_of_fairseq.check_sound(index, 4, index)
 
 
 OLD = saved(_use_new_zipfile_serialization=False)
@@ -110,7 +110,7 @@ READERS = {
     "run.json, by a report": Reader(reckon_with, json_like(RUN).map(resealed), "run.json"),
     "checkpoint": Reader(layout.load, mutated(saved()) | pickled(saved())),
     "checkpoint, by fairseq": Reader(load_by_fairseq, mutated(saved()) | pickled(saved()) | mutated(OLD)),
-    "data-bin": Reader(demand_sound, mutated(index_of((1, 2))), "input.idx"),
+    "data-bin": Reader(check_sound, mutated(index_of((1, 2))), "input.idx"),
 }
 
 

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 
-from reliability.trainings import REPOSITORY, demand
+from reliability.trainings import REPOSITORY, check
 
 TABLES = {
     "mistakes at our commands": "tests/reliability/test_bad_inputs.py",
@@ -28,5 +28,5 @@ def passed(file: str) -> int:
     done = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=False)
     told = done.stdout.strip().splitlines()[-1]
     found = re.search(r"(\d+) passed", told)
-    demand(done.returncode == 0 and found is not None, f"{file}: {told}")
+    check(done.returncode == 0 and found is not None, f"{file}: {told}")
     return int(found[1]) if found else 0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from reliability.trainings import Words, demand, fairseq_train, kill, load, run, same, start, wait_for
+from reliability.trainings import Words, check, fairseq_train, kill, load, run, same, start, wait_for
 
 SAVING = ("--save-interval-updates", "4", "--keep-interval-updates", "3", "--keep-last-epochs", "2")
 CHECKPOINT = "checkpoint_last.pt"
@@ -29,7 +29,7 @@ def survive(
     for update, writing in zip(moments, kinds, strict=True):
         halves += strike(command(data, killed, updates), killed, log, update, None if writing else chance)
     train(data, killed, updates)
-    demand(halves >= while_writing, f"{halves} of {while_writing} checkpoints were cut by a kill")
+    check(halves >= while_writing, f"{halves} of {while_writing} checkpoints were cut by a kill")
     agree(alone / CHECKPOINT, killed / CHECKPOINT, KEPT)
     found = {"kills survived": len(moments), "of them amid the writing of a checkpoint": halves}
     return {**found, "updates": updates, "seed": seed, "bits of parameters, profile and moments that differ": 0}
@@ -41,7 +41,7 @@ def command(data: Path, folder: Path, updates: int) -> Words:
 
 def train(data: Path, folder: Path, updates: int) -> None:
     done = run(command(data, folder, updates))
-    demand(done.returncode == 0, done.stdout[-3000:])
+    check(done.returncode == 0, done.stdout[-3000:])
 
 
 def strike(words: Sequence[str], folder: Path, log: Path, update: int, chance: np.random.Generator | None) -> int:
@@ -72,4 +72,4 @@ def reached(log: Path) -> int:
 def agree(one: Path, other: Path, parts: Sequence[str]) -> None:
     first, second = load(one), load(other)
     for part in parts:
-        demand(same(first[part], second[part]), f"{part} of {other} is not that of {one}")
+        check(same(first[part], second[part]), f"{part} of {other} is not that of {one}")

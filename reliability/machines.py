@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reliability import kills, ranks
-from reliability.trainings import LIMIT, Words, demand, kill, start, torchrun, wait_for
+from reliability.trainings import LIMIT, Words, check, kill, start, torchrun, wait_for
 
 SILENCE = 15  # seconds without an update, after which a rank gives up
 PORT = 29511
@@ -86,7 +86,7 @@ def lose_machine(data: Path, folder: Path, updates: int) -> dict[str, float]:
     folder.mkdir(parents=True)
     with network() as machines:
         whole = Job(machines, data, folder / "whole", updates)
-        demand(whole.finish() == [0, 0], whole.read_logs())
+        check(whole.finish() == [0, 0], whole.read_logs())
         ranks.agree(folder / "whole", 2)
         job = Job(machines, data, folder / "lost", updates)
         try:
@@ -98,10 +98,10 @@ def lose_machine(data: Path, folder: Path, updates: int) -> dict[str, float]:
             took = time.monotonic() - died
         finally:
             job.end()
-        demand(status != 0, f"the other machine died, and the job ended well: {job.read_logs()}")
+        check(status != 0, f"the other machine died, and the job ended well: {job.read_logs()}")
         machines[1].plug("up")
         again = Job(machines, data, folder / "lost", updates)
-        demand(again.finish() == [0, 0], again.read_logs())
-        demand("Loaded checkpoint" in again.logs[0].read_text(), again.read_logs())
+        check(again.finish() == [0, 0], again.read_logs())
+        check("Loaded checkpoint" in again.logs[0].read_text(), again.read_logs())
     kills.agree(folder / "whole" / ranks.LAST, folder / "lost" / ranks.LAST, kills.KEPT)
     return {"seconds until the other gave up": round(took, 1), "seconds of silence allowed": SILENCE}

@@ -25,7 +25,7 @@ from reliability.native_calls import FUNCTIONS, Arguments, Function
 from reliability.native_chance import Chance
 from reliability.native_known import KNOWN
 from reliability.native_mutations import mutated
-from reliability.trainings import REPOSITORY, FailedError, demand
+from reliability.trainings import REPOSITORY, FailedError, check
 
 MODULE = "realformer_nmt.kernels.native._kernels"
 REFUSALS = (TypeError, ValueError)
@@ -174,7 +174,7 @@ def attack(folder: Path, calls: int, seed: int) -> dict[str, Any]:
         raise FailedError(f"the fuzz of the kernels ended with {finished.returncode}: {finished.stderr[-2000:]}")
     figures: dict[str, Any] = json.loads(finished.stdout)
     failed = figures.pop("failed")
-    demand(not failed, f"{len(failed)} of {calls} calls of kernels: {json.dumps(failed, indent=1)}")
+    check(not failed, f"{len(failed)} of {calls} calls of kernels: {json.dumps(failed, indent=1)}")
     return {"calls": calls, "seed": seed, **figures}
 
 

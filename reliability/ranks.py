@@ -12,7 +12,7 @@ from reliability import kills
 from reliability.trainings import (
     REPOSITORY,
     Words,
-    demand,
+    check,
     descendants,
     difference,
     fairseq_train,
@@ -46,35 +46,35 @@ def training(data: Path, folder: Path, ranks: int, updates: int, share: int = 1,
 def alone(data: Path, folder: Path, ranks: int, updates: int) -> Path:
     """The same tokens an update on one rank."""
     done = run(training(data, folder, 1, updates, share=ranks))
-    demand(done.returncode == 0, done.stdout[-3000:])
+    check(done.returncode == 0, done.stdout[-3000:])
     return folder / LAST
 
 
 def together(data: Path, folder: Path, ranks: int, updates: int, launcher: str, one: Path) -> float:
     """An epoch has 45 batches, so that ranks get uneven numbers of them. How far it is from one rank, rounded."""
     done = run(training(data, folder, ranks, updates, launcher=launcher))
-    demand(done.returncode == 0, done.stdout[-3000:])
-    demand(done.stdout.count("done training") == 1, "not one run")
+    check(done.returncode == 0, done.stdout[-3000:])
+    check(done.stdout.count("done training") == 1, "not one run")
     agree(folder, ranks)
-    demand(trained(folder / LAST) == updates, f"{trained(folder / LAST)} updates instead of {updates}")
+    check(trained(folder / LAST) == updates, f"{trained(folder / LAST)} updates instead of {updates}")
     distance = difference(folder / LAST, one)
-    demand(distance < ROUNDING, f"{ranks} ranks of {launcher} are {distance} from one rank")
+    check(distance < ROUNDING, f"{ranks} ranks of {launcher} are {distance} from one rank")
     return distance
 
 
 def agree(folder: Path, ranks: int) -> None:
     """All parameters, shortcuts' w among them, alike on all ranks to the bit."""
     files = sorted(folder.glob(f"rank*of{ranks}.pt"))
-    demand(len(files) == ranks, f"{len(files)} ranks of {ranks}")
+    check(len(files) == ranks, f"{len(files)} ranks of {ranks}")
     for other in files[1:]:
-        demand(difference(files[0], other) == 0, f"{other} differs from {files[0]}")
+        check(difference(files[0], other) == 0, f"{other} differs from {files[0]}")
 
 
 def lose_one(data: Path, folder: Path, ranks: int, updates: int, launcher: str, undisturbed: Path) -> float:
     """As outlive_one; the same command then ends where it would have."""
     took = outlive_one(data, folder, ranks, updates, launcher)
     done = run(training(data, folder, ranks, updates, launcher=launcher))
-    demand(done.returncode == 0 and "Loaded checkpoint" in done.stdout, done.stdout[-3000:])
+    check(done.returncode == 0 and "Loaded checkpoint" in done.stdout, done.stdout[-3000:])
     kills.agree(undisturbed, folder / LAST, kills.KEPT)
     return took
 
@@ -93,7 +93,7 @@ def outlive_one(data: Path, folder: Path, ranks: int, updates: int, launcher: st
         status = 0
     took = time.monotonic() - died
     kill(process)
-    demand(status != 0, f"{launcher}: a rank died, and the job goes on")
+    check(status != 0, f"{launcher}: a rank died, and the job goes on")
     return round(took, 1)
 
 
@@ -110,7 +110,7 @@ def lose_launcher(data: Path, folder: Path, ranks: int, updates: int, launcher: 
     took = time.monotonic() - died
     left = sum(map(lives, family))
     kill(process)
-    demand(left == 0, f"{launcher}: {left} ranks outlive it")
+    check(left == 0, f"{launcher}: {left} ranks outlive it")
     return round(took, 1)
 
 
@@ -119,12 +119,12 @@ def elastic(data: Path, folder: Path, ranks: tuple[int, ...], one: Path) -> floa
     most, each = ranks[0], trained(one) // len(ranks)
     for place, number in enumerate(ranks):
         done = run(training(data, folder, number, each * (place + 1), share=most // number))
-        demand(done.returncode == 0, done.stdout[-3000:])
+        check(done.returncode == 0, done.stdout[-3000:])
         if place:
             told = f"of {ranks[place - 1]} ranks, this run of {number}: 0 batches are seen again"
-            demand(told in done.stdout, done.stdout[-3000:])
+            check(told in done.stdout, done.stdout[-3000:])
     distance = difference(folder / LAST, one)
-    demand(distance < ROUNDING, f"{ranks} ranks one after the other are {distance} from one rank")
+    check(distance < ROUNDING, f"{ranks} ranks one after the other are {distance} from one rank")
     return distance
 
 

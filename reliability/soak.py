@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from reliability.kills import reached
-from reliability.trainings import demand, fairseq_train, kill, start
+from reliability.trainings import check, fairseq_train, kill, start
 
 KEEPING = ("--keep-interval-updates", "1", "--no-epoch-checkpoints", "--keep-best-checkpoints", "1")
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -29,7 +29,7 @@ def watch(data: Path, folder: Path, updates: int, settled: int, slack: float, ev
             time.sleep(0.2)
     finally:
         kill(process)
-    demand(process.returncode == 0, log.read_text()[-3000:])
+    check(process.returncode == 0, log.read_text()[-3000:])
     return judged([found for found in samples if found[0] >= settled], updates, slack)
 
 
@@ -49,8 +49,8 @@ def judged(samples: list[Sample], updates: int, slack: float) -> dict[str, objec
     first, last = alive[:part], alive[-part:]
     before, after = (statistics.median(memory for _, memory, _ in found) for found in (first, last))
     files = [max(number for *_, number in found) for found in (first, last)]
-    demand(after - before <= slack, f"memory grew from {before:.1f} to {after:.1f} MiB")
-    demand(files[1] <= files[0], f"open files grew from {files[0]} to {files[1]}")
+    check(after - before <= slack, f"memory grew from {before:.1f} to {after:.1f} MiB")
+    check(files[1] <= files[0], f"open files grew from {files[0]} to {files[1]}")
     told = {"MiB": round(before, 1), "MiB at the end": round(after, 1)}
     told |= {"open files": files[0], "open files at the end": files[1]}
     return {"updates": updates, "watched from update": first[0][0], "looks": len(alive), **told}

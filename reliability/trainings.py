@@ -37,7 +37,7 @@ def corpus(folder: Path) -> Path:
     texts = [word for split in SENTENCES for word in (f"--{split}pref", str(folder / split))]
     languages = ["--source-lang", "src", "--target-lang", "tgt", "--joined-dictionary"]
     done = run([*program("preprocess"), *languages, *texts, "--destdir", str(folder / "data-bin")])
-    demand(done.returncode == 0, done.stdout)
+    check(done.returncode == 0, done.stdout)
     return folder / "data-bin"
 
 
@@ -95,7 +95,7 @@ def start(words: Sequence[str], log: Path, **options: Any) -> "subprocess.Popen[
 def wait_for(happened: Callable[[], bool], process: "subprocess.Popen[bytes]", log: Path, pause: float = 0.005) -> None:
     end = time.monotonic() + LIMIT
     while not happened():
-        demand(process.poll() is None and time.monotonic() < end, log.read_text()[-3000:])
+        check(process.poll() is None and time.monotonic() < end, log.read_text()[-3000:])
         time.sleep(pause)
 
 
@@ -133,7 +133,7 @@ def updates(checkpoint: Path) -> int:
 def difference(one: Path, other: Path) -> float:
     """The largest between any two numbers of the two models."""
     first, second = load(one)["model"], load(other)["model"]
-    demand(first.keys() == second.keys(), f"{one} and {other} hold other models")
+    check(first.keys() == second.keys(), f"{one} and {other} hold other models")
     return max(float((first[name].double() - second[name].double()).abs().max()) for name in first)
 
 
@@ -152,6 +152,6 @@ class FailedError(Exception):
     """What was promised does not hold."""
 
 
-def demand(holds: bool, otherwise: str) -> None:
+def check(holds: bool, otherwise: str) -> None:
     if not holds:
         raise FailedError(otherwise)

@@ -43,11 +43,11 @@ class Watch:
         if event in CONNECTS or (event in STARTS and not self.is_git(event, arguments)):
             self.note(event, arguments)
         elif event == "open" and isinstance(arguments[2], int) and arguments[2] & WRITING:
-            self.demand_inside(event, arguments[:1])
+            self.check_inside(event, arguments[:1])
         elif event in CHANGES:
-            self.demand_inside(event, arguments[: CHANGES[event]])
+            self.check_inside(event, arguments[: CHANGES[event]])
 
-    def demand_inside(self, event: str, paths: tuple[Any, ...]) -> None:
+    def check_inside(self, event: str, paths: tuple[Any, ...]) -> None:
         for path in paths:
             if isinstance(path, int) or path is None:
                 continue

@@ -15,17 +15,17 @@ from realformer_nmt.analysis.one_text import OneText
 from realformer_nmt.analysis.text import Batch
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins import targets
-from realformer_nmt.data_bins.note import demand_prepared
+from realformer_nmt.data_bins.note import check_prepared
 
 
 class ClassifiedText(OneText):
     """Sentences or pairs, with a class or a number as target."""
 
     @staticmethod
-    def demand(data: Path, subset: str) -> None:
+    def check(data: Path, subset: str) -> None:
         if not (data / "input0" / f"{subset}.idx").is_file():
             raise UserError(f"{data} holds no sentences input0/{subset}.idx: give another --subset or --data")
-        targets.demand_labels(data, subset)
+        targets.check_labels(data, subset)
 
     def prepare(self, model: Any) -> None:
         name = self.task.cfg.classification_head_name
@@ -51,9 +51,9 @@ class QuestionText(OneText):
     """Windows of questions and contexts, with start and end of the answer as targets."""
 
     @staticmethod
-    def demand(data: Path, subset: str) -> None:
+    def check(data: Path, subset: str) -> None:
         path = data / f"{subset}.json"
-        demand_prepared(path)
+        check_prepared(path)
         if not path.is_file():
             raise UserError(f"{path} is not there: give another --subset, or --data that holds it")
 

@@ -36,7 +36,7 @@ def fill(request: AnalyseRequest) -> int:
         read = readers[name].read(data, request.subset, request.sentences)
         links = readers[name].links(request.alignment, read) if request.alignment else None
         model = subject.load(name, path, inspection.build_any)
-        subject.demand_dictionaries(model, data, *read.dictionaries)
+        subject.check_dictionaries(model, data, *read.dictionaries)
         fitting = read.within(model.model.max_positions())
         model.model.to(study.device(request.cpu))
         heads[name] = study.attention(model, fitting, links)

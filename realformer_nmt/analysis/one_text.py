@@ -23,7 +23,7 @@ class OneText(Text):
     task: Any  # fairseq's
 
     @staticmethod
-    def demand(data: Path, subset: str) -> None:
+    def check(data: Path, subset: str) -> None:
         if not (data / f"{subset}.idx").is_file():
             subsets = sorted({file.name.partition(".")[0] for file in data.glob("*.idx")})
             raise UserError(f"{data} holds no subset {subset} of one text: there are {', '.join(subsets) or 'none'}")
@@ -47,7 +47,7 @@ class OneText(Text):
 
 def read(kind: type[OneText], path: Path, settings: Mapping[str, Any], side: str, data: Path, subset: str) -> OneText:
     """Read a subset of a data-bin by the settings of a checkpoint's task."""
-    kind.demand(data, subset)
+    kind.check(data, subset)
     options = {**settings, "data": str(data), "use_plasma_view": False}  # plasma would start a server
     try:
         with quiet():

@@ -78,7 +78,7 @@ class OneTextReader(Reader):
 
 def reader(path: Path) -> Reader:
     state = layout.without_weights(path)
-    inspection.demand_own(path, layout.options(state))
+    inspection.check_own(path, layout.options(state))
     kind = PairReader if kind_of(state) is None else OneTextReader
     return kind(path, state)
 

@@ -60,7 +60,7 @@ def translate(model: TranslationModel, source: Tensor, words: Dictionary) -> Ten
 def study_read(model: Any, text: OneText, line: str) -> Sentence:
     """Return the attention of a model of a single stack, which reads the sentence."""
     tokens = text.tokens(line)
-    demand_room(tokens.size(1), model.max_positions())
+    check_room(tokens.size(1), model.max_positions())
     words = [text.dictionaries[0][number] for number in tokens[0].tolist()]
     layers = attention_by_chain(model, Batch([0], {text.side: tokens}, tokens))
     return Sentence(words, [], {chain: Attended(words, words, heads) for chain, heads in layers.items()})
@@ -70,12 +70,12 @@ def study(model: TranslationModel, text: Text, line: str) -> Sentence:
     device = next(model.parameters()).device
     source_words, target_words = text.dictionaries
     source = source_words.encode_line(line, add_if_not_exist=False).long()
-    demand_room(len(source), model.max_positions()[0])
+    check_room(len(source), model.max_positions()[0])
     target = translate(model, source.to(device), target_words).cpu()
     return attention(model, text.dictionaries, source, target)
 
 
-def demand_room(tokens: int, limit: int) -> None:
+def check_room(tokens: int, limit: int) -> None:
     if tokens > limit:
         raise UserError(f"--sentence has {tokens} tokens, and the model room for {limit}: give a shorter one")
 

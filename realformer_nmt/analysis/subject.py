@@ -53,13 +53,13 @@ Build = Callable[[Path, dict[str, Any], dict[str, Tensor]], Model]
 def load(name: str, path: Path, build: Build[Model]) -> Subject[Model]:
     state = layout.load(path)
     options = layout.options(state)
-    inspection.demand_own(path, options)
+    inspection.check_own(path, options)
     model = build(path, {**options, "checkpoint_activations": False}, state["model"]).eval()
     words = trained_corpus.entry(state.get("task_state"), "dictionaries", dict)
     return Subject(name, path, model, options, layout.updates(state), words)
 
 
-def demand_dictionaries(subject: Subject[Model], data: Path, *dictionaries: Dictionary) -> None:
+def check_dictionaries(subject: Subject[Model], data: Path, *dictionaries: Dictionary) -> None:
     """Raise an error if the model was trained with other dictionaries."""
     sizes = [len(words) for words in dictionaries]
     trained = [len(stack.embed_tokens.weight) for stack in watching.stacks(subject.model).values()]
@@ -70,6 +70,6 @@ def demand_dictionaries(subject: Subject[Model], data: Path, *dictionaries: Dict
         )
     read = dict(zip(("source", "target"), dictionaries, strict=False))
     try:
-        trained_corpus.demand_same(read, data, {"dictionaries": subject.words})
+        trained_corpus.check_same(read, data, {"dictionaries": subject.words})
     except trained_corpus.OtherCorpusError as error:
         raise UserError(f"{subject.path}: {error}") from error

@@ -72,7 +72,7 @@ def name_in(group: str, settings: Fields) -> str:
     return name
 
 
-def demand_known(group: str, name: Any) -> type:
+def check_known(group: str, name: Any) -> type:
     """Return the component of a name; refuse names that are neither in KNOWN nor registered by a plug-in."""
     component = registry(group).get(name) if isinstance(name, str) else None
     base = ARCH_MODEL_NAME_REGISTRY.get(name, name) if group == "model" and isinstance(name, str) else name

@@ -88,7 +88,7 @@ def allowed_settings(group: str, values: Fields, fields: frozenset[str]) -> Fiel
         if not is_decoding_option(value):
             raise SettingsError(f"has the {group}'s {name} {str(value)[:80]}, and allowed is up to {LARGEST:,}")
     for name in ("eval_bleu_args", "eval_bleu_detok_args"):
-        demand_numbers(group, name, settings.get(name) or "{}")
+        check_numbers(group, name, settings.get(name) or "{}")
     return settings
 
 
@@ -115,7 +115,7 @@ def items_of(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list | tuple) else ()
 
 
-def demand_numbers(group: str, name: str, text: str) -> None:
+def check_numbers(group: str, name: str, text: str) -> None:
     """Refuse a JSON text that is not a table of decoding options, and one that names a tokeniser."""
     try:
         options = json.loads(text)
@@ -133,7 +133,7 @@ def is_decoding_option(value: Any) -> bool:
     return isinstance(value, str) and re.fullmatch(LANGUAGE, value) is not None
 
 
-def demand_kinds(group: str, settings: Fields, types: Mapping[str, type]) -> None:
+def check_kinds(group: str, settings: Fields, types: Mapping[str, type]) -> None:
     """Refuse values of other types than the settings are declared to have; None is always allowed."""
     for name in sorted(settings.keys() & types):
         value = settings[name]

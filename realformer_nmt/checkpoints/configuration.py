@@ -17,10 +17,10 @@ from realformer_nmt.checkpoints.allowed_kinds import (
     NAME_FIELDS,
     Fields,
     SettingsError,
+    check_known,
     declared,
     declared_types,
     defaults_of_later_options,
-    demand_known,
     is_of_plug_in,
     name_in,
     required_settings,
@@ -28,8 +28,8 @@ from realformer_nmt.checkpoints.allowed_kinds import (
 from realformer_nmt.checkpoints.allowed_values import (
     TEXTS,
     allowed_settings,
+    check_kinds,
     checked_plain,
-    demand_kinds,
     is_allowed,
 )
 
@@ -40,17 +40,17 @@ UNUSED = dict.fromkeys(("optimizer", "lr_scheduler", "scoring"))  # groups that 
 
 def take_settings(state: Mapping[str, Any]) -> dict[str, Any]:
     """Return a checkpoint with only its allowed settings; refuse it if fairseq could not work with its entries."""
-    demand_entries(state)
+    check_entries(state)
     checked = dict(state)
     if checked.get("args") is not None:
         checked["args"] = flat(fields_of(checked["args"], "args"))
     if checked.get("cfg") is not None:
         checked["cfg"] = grouped(fields_of(checked["cfg"], "cfg"))
-    demand_known_meters(checked.get("extra_state"))
+    check_known_meters(checked.get("extra_state"))
     return checked
 
 
-def demand_entries(state: Mapping[str, Any]) -> None:
+def check_entries(state: Mapping[str, Any]) -> None:
     """Refuse entries of other types than fairseq writes."""
     for name, kind in ENTRIES.items():
         if name in state and not isinstance(state[name], kind):
@@ -98,13 +98,13 @@ def component_settings(group: str, settings: Any) -> Any:
     if isinstance(settings, argparse.Namespace):
         return flat(vars(settings), group)
     if isinstance(settings, str):
-        demand_known(group, settings)
+        check_known(group, settings)
         return settings
     values = fields_of(settings, group)
     name = name_in(group, values)
-    component = demand_known(group, name)
+    component = check_known(group, name)
     allowed = {**defaults_of_later_options(component), **allowed_settings(group, values, declared(component))}
-    demand_kinds(group, allowed, declared_types(component))
+    check_kinds(group, allowed, declared_types(component))
     if is_of_plug_in(component):
         rest = (values.keys() & declared(component)) - {*TEXTS, *NAME_FIELDS[group], "dataset_impl"}
         allowed |= {field: checked_plain(values[field], f"the {group}'s {field}") for field in sorted(rest)}
@@ -122,14 +122,14 @@ def flat(values: Fields, own_group: str | None = None) -> argparse.Namespace:
     for group, (_, option) in NAME_FIELDS.items():
         name = name_in(group, values) if group == own_group else values.get(option)
         if name is not None:
-            component = demand_known(group, name)
+            component = check_known(group, name)
             settings |= {**allowed_settings(group, values, declared(component)), option: name}
     if own_group is not None:
         settings["_name"] = settings[NAME_FIELDS[own_group][1]]
     return argparse.Namespace(**settings)
 
 
-def demand_known_meters(extra: Any) -> None:
+def check_known_meters(extra: Any) -> None:
     """Refuse unknown meters: fairseq would build whatever class is named."""
     metrics = extra.get("metrics") if isinstance(extra, dict) else None
     for rows in (metrics or {}).values() if isinstance(metrics, dict | None) else (None,):

@@ -28,7 +28,7 @@ def inspect(path: Path) -> dict[str, Any]:
     """Return the table that `realformer-nmt inspect` shows."""
     state = layout.load(path)
     options, weights = layout.options(state), state["model"]
-    demand_own(path, options)
+    check_own(path, options)
     model = build_any(path, options, weights)
     return {
         "arch": arch_of(options),
@@ -57,7 +57,7 @@ def arch_of(options: dict[str, Any]) -> Any:
     return options.get("_name") or options.get("arch")
 
 
-def demand_own(path: Path, options: dict[str, Any]) -> None:
+def check_own(path: Path, options: dict[str, Any]) -> None:
     """Refuse models that are not of this package."""
     arch = arch_of(options)
     if arch not in PRESETS and not all(choice in options for choice in CHOICES):

@@ -63,7 +63,7 @@ def builder(name: str) -> Builder:
     return BUILDERS[name]
 
 
-def demand(right: bool, what: str) -> None:
+def check(right: bool, what: str) -> None:
     """Refuse the checkpoint with the message `what` unless the condition is true."""
     if not right:
         raise PickleError(what)
@@ -75,7 +75,7 @@ def ordered(values: Values, call: Call, depth: int) -> OrderedDict[Any, Any]:
     keys, nodes = call.items[::2], call.items[1::2]
     items = dict(zip(keys, (values.of(node, depth) for node in nodes), strict=True))
     table = OrderedDict({**dict(pairs), **items})
-    demand(all(type(key) in (str, int) for key in table), "a key is neither text nor a whole number")
+    check(all(type(key) in (str, int) for key in table), "a key is neither text nor a whole number")
     if isinstance(call.state, dict) and "_metadata" in call.state:
         vars(table)["_metadata"] = values.of(call.state["_metadata"], depth)
     return table
@@ -87,88 +87,88 @@ def tensor(values: Values, call: Call, _: int) -> Tensor:
     A seventh argument, metadata, is refused.
     """
     storage, offset, size, stride, *rest = call.arguments
-    demand(isinstance(storage, StorageId) and len(rest) == 2, "a tensor is of another kind")
+    check(isinstance(storage, StorageId) and len(rest) == 2, "a tensor is of another kind")
     for numbers in ((offset,), size, stride):
-        demand(type(numbers) is tuple and all(type(n) is int and n >= 0 for n in numbers), "a tensor has no such shape")
+        check(type(numbers) is tuple and all(type(n) is int and n >= 0 for n in numbers), "a tensor has no such shape")
     flat = values.storages(storage.id)
     last = offset + sum((length - 1) * step for length, step in zip(size, stride, strict=True))
     inside = math.prod(size) == 0 or (last < flat.numel() and math.prod(size) <= flat.numel())
-    demand(inside and len(size) <= 16, "a tensor is larger than its numbers")
+    check(inside and len(size) <= 16, "a tensor is larger than its numbers")
     return flat.as_strided(size, stride, offset) if math.prod(size) else flat.new_empty(size)
 
 
 def parameter(values: Values, call: Call, depth: int) -> Any:
     """Build the tensor of a torch.nn.Parameter."""
-    demand(isinstance(call.arguments[0], Call), "a parameter is no tensor")
+    check(isinstance(call.arguments[0], Call), "a parameter is no tensor")
     return values.of(call.arguments[0], depth)
 
 
 def encoded(_: Values, call: Call, __: int) -> bytes:
     """Build bytes from _codecs.encode(text, "latin1"), as protocol 2 writes them."""
-    demand([type(argument) for argument in call.arguments] == [str, str], "bytes are of another kind")
+    check([type(argument) for argument in call.arguments] == [str, str], "bytes are of another kind")
     text, coding = call.arguments
-    demand(coding == "latin1", "bytes are of another coding")
+    check(coding == "latin1", "bytes are of another coding")
     return bytes(text.encode("latin1"))
 
 
 def array(values: Values, call: Call, depth: int) -> np.ndarray:
     """Build an array of int64 or float64, as fairseq's meters hold the counts of BLEU."""
-    demand(call.arguments[0] == Name("numpy.ndarray") and isinstance(call.state, tuple), "an array is of another kind")
+    check(call.arguments[0] == Name("numpy.ndarray") and isinstance(call.state, tuple), "an array is of another kind")
     _, shape, dtype_call, columns_first, content = call.state
     dtype = dtype_of(dtype_call)
     raw = values.of(content, depth)
     right = type(shape) is tuple and len(shape) <= 4 and all(type(length) is int and length >= 0 for length in shape)
-    demand(right and type(raw) is bytes and len(raw) == 8 * math.prod(shape), "an array is not as long as its shape")
-    demand(columns_first is False or len(shape) < 2, "an array has its columns first")
+    check(right and type(raw) is bytes and len(raw) == 8 * math.prod(shape), "an array is not as long as its shape")
+    check(columns_first is False or len(shape) < 2, "an array has its columns first")
     return np.frombuffer(raw, dtype).reshape(shape).copy()
 
 
 def dtype_of(call: Any) -> str:
     """Return "<i8" for numpy.dtype("i8", False, True) with the state (3, "<", None, None, None, -1, -1, 0)."""
-    demand(isinstance(call, Call) and call.name == "numpy.dtype", "an array is of another kind")
+    check(isinstance(call, Call) and call.name == "numpy.dtype", "an array is of another kind")
     code, state = call.arguments[:1], call.state
-    demand(code in (("i8",), ("f8",)), "an array holds neither int64 nor float64")
-    demand(isinstance(state, tuple) and state[1:5] == ("<", None, None, None), "an array is of another byte order")
+    check(code in (("i8",), ("f8",)), "an array holds neither int64 nor float64")
+    check(isinstance(state, tuple) and state[1:5] == ("<", None, None, None), "an array is of another byte order")
     return f"<{code[0]}"
 
 
 def namespace(values: Values, call: Call, depth: int) -> argparse.Namespace:
     """Build a Namespace, which holds the options of older checkpoints."""
-    demand(call.arguments == () and isinstance(call.state, dict), "options are of another kind")
+    check(call.arguments == () and isinstance(call.state, dict), "options are of another kind")
     right = all(type(name) is str and name.isidentifier() and not name.startswith("__") for name in call.state)
-    demand(right, "an option's name is none")
+    check(right, "an option's name is none")
     return argparse.Namespace(**{name: values.of(value, depth) for name, value in call.state.items()})
 
 
 def container(values: Values, call: Call, depth: int) -> Any:
     """Build a plain dict or list from omegaconf's; interpolations such as ${model} stay text."""
-    demand(isinstance(call.state, dict) and "_content" in call.state, "settings are of another kind")
+    check(isinstance(call.state, dict) and "_content" in call.state, "settings are of another kind")
     return values.of(call.state["_content"], depth)
 
 
 def any_node(values: Values, call: Call, depth: int) -> Any:
     """Build the value of omegaconf's AnyNode."""
-    demand(isinstance(call.state, dict) and "_val" in call.state, "a setting is of another kind")
+    check(isinstance(call.state, dict) and "_val" in call.state, "a setting is of another kind")
     return values.of(call.state["_val"], depth)
 
 
 def placeholder(_: Values, call: Call, __: int) -> Any:
     """Build fairseq's placeholder for a tensor that another rank sends after the message."""
-    demand(isinstance(call.state, dict) and type(call.state.get("index")) is int, "a tensor's place is no number")
+    check(isinstance(call.state, dict) and type(call.state.get("index")) is int, "a tensor's place is no number")
     return _TensorPlaceholder(index=call.state["index"])
 
 
 def size(_: Values, call: Call, __: int) -> torch.Size:
     """Build a torch.Size: ranks tell each other the shapes of the tensors that they send."""
     (lengths,) = call.arguments
-    demand(type(lengths) is tuple and all(type(length) is int and length >= 0 for length in lengths), "a size is none")
+    check(type(lengths) is tuple and all(type(length) is int and length >= 0 for length in lengths), "a size is none")
     return torch.Size(lengths)
 
 
 def device(_: Values, call: Call, __: int) -> torch.device:
     """Build torch.device("cpu") or torch.device("cuda", index)."""
     name, *index = call.arguments
-    demand(name in ("cpu", "cuda") and all(type(n) is int for n in index), "a device is none that is known")
+    check(name in ("cpu", "cuda") and all(type(n) is int for n in index), "a device is none that is known")
     return torch.device(name, *index)
 
 

@@ -41,11 +41,11 @@ def read(
     with expected(path, hint):
         if SEAL in record and record.pop(SEAL) != seal(record):
             raise UserError(f"{path} was changed since it was written: put it back as it was; {hint}")
-    demand(record, path, hint, required)
+    check(record, path, hint, required)
     return record
 
 
-def demand(record: Mapping[str, Any], path: Path, hint: str, required: Mapping[str, type]) -> None:
+def check(record: Mapping[str, Any], path: Path, hint: str, required: Mapping[str, type]) -> None:
     """Refuse a record that lacks a required key, or has a value of another type."""
     for key, kind in required.items():
         if not isinstance(record.get(key), kind):

@@ -20,7 +20,7 @@ MEMBERS = f"{PLAIN},=@~()[]' &!#%"  # also allowed for members of archives
 
 def plain(name: str) -> str:
     """Check a name without a folder: no separator, no `..`, not hidden, not like an option."""
-    return _demand(name, PLAIN, "a plain name: letters, digits and ._-+, the first a letter, a digit or _")
+    return _check(name, PLAIN, "a plain name: letters, digits and ._-+, the first a letter, a digit or _")
 
 
 def is_plain(name: str) -> bool:
@@ -39,7 +39,7 @@ def file_name(name: str) -> str:
 def inside(path: str) -> str:
     """Check a relative path that stays in its folder."""
     for part in path.split("/"):
-        _demand(part, MEMBERS, f"a path that stays in its folder, of names of letters, digits and {MEMBERS}")
+        _check(part, MEMBERS, f"a path that stays in its folder, of names of letters, digits and {MEMBERS}")
     return path
 
 
@@ -62,7 +62,7 @@ def path_option(path: str) -> Path:
     return Path(path)
 
 
-def _demand(name: str, punctuation: str, allowed: str) -> str:
+def _check(name: str, punctuation: str, allowed: str) -> str:
     categories = {unicodedata.category(letter)[0] for letter in name if letter not in punctuation}
     starts_well = name[:1].isalnum() or name.startswith("_")
     visible = not any(letter in UNSEEN for letter in name)

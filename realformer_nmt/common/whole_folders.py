@@ -20,7 +20,7 @@ from realformer_nmt.common.errors import UserError
 @contextlib.contextmanager
 def completed_folder(path: Path) -> Iterator[Path]:
     """Yield an empty folder to fill; it gets its name if the block succeeds, and is removed if it fails."""
-    demand_free(path)
+    check_free(path)
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         remove_leftovers(path)
@@ -31,14 +31,14 @@ def completed_folder(path: Path) -> Iterator[Path]:
                 yield part
                 for entry in (*part.rglob("*"), part):
                     _sync(entry)
-                demand_free(path)
+                check_free(path)
                 part.rename(path)
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
             raise
 
 
-def demand_free(path: Path) -> None:
+def check_free(path: Path) -> None:
     if path.exists() or path.is_symlink():
         raise UserError(f"{path} is there already: name another folder, or remove it")
 

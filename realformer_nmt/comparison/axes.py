@@ -37,21 +37,21 @@ AXES["data"] = Axis("share of the training pairs", "data", {}, (), whole=False, 
 ZERO = ("dropout", "warmup")  # may be 0
 
 
-def demand(axes: Mapping[str, Any]) -> None:
+def check(axes: Mapping[str, Any]) -> None:
     for name, values in axes.items():
         if name not in AXES:
             raise ValueError(unknown("axes:", name, AXES))
         if type(values) is not list or not values:
             raise ValueError(f"axes: {name} {values!r}: allowed is a list of one value or more")
         for value in values:
-            demand_value(name, value)
+            check_value(name, value)
         if len({shown(value) for value in values}) < len(values):
             raise ValueError(f"axes: {name} {values}: a value is named twice; name each once")
     if "epochs" in axes and "updates" in axes:
         raise ValueError("axes: epochs and updates both say how long a training is: keep one of them")
 
 
-def demand_value(name: str, value: Any) -> None:
+def check_value(name: str, value: Any) -> None:
     axis = AXES[name]
     allowed = (int,) if axis.whole else (int, float)
     if type(value) not in allowed or not (0 <= value <= axis.most) or (value == 0 and name not in ZERO):
@@ -60,7 +60,7 @@ def demand_value(name: str, value: Any) -> None:
         raise ValueError(f"axes: {name} {value!r}: allowed is a {kind} {least}, {shown(axis.most)} at most")
 
 
-def demand_free(axes: Mapping[str, Any], table: str, options: Mapping[str, Any]) -> None:
+def check_free(axes: Mapping[str, Any], table: str, options: Mapping[str, Any]) -> None:
     """That nothing else sets what an axis sets."""
     for name in axes:
         axis = AXES[name]

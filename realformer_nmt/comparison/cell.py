@@ -145,7 +145,7 @@ def read(record: Path) -> dict[str, Any]:
         return {}
     found = sealed.read(record, AGAIN)
     with json_records.expected(record, AGAIN):
-        kinds.demand(found, OF_STAGE)
-        kinds.demand(found.get(MADE_FROM, {}), {"settings": absent_or(kinds.table)}, f"{MADE_FROM}.")
-        kinds.demand_rows(found.get("sessions", []), SESSION, "sessions")
+        kinds.check(found, OF_STAGE)
+        kinds.check(found.get(MADE_FROM, {}), {"settings": absent_or(kinds.table)}, f"{MADE_FROM}.")
+        kinds.check_rows(found.get("sessions", []), SESSION, "sessions")
     return found

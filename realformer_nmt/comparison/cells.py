@@ -118,10 +118,10 @@ def file_or_name(grid: Grid) -> str:
     return str(grid.path(grid.protocol)) if grid.protocol.endswith(".toml") else grid.protocol
 
 
-def demand_one_task(grid: Grid) -> None:
+def check_one_task(grid: Grid) -> None:
     """Before a data-bin is looked for, which is that of the task."""
     settings = load(file_or_name(grid))
-    demand_metric(grid, {**settings.train, **(grid.train or {})})
+    check_metric(grid, {**settings.train, **(grid.train or {})})
     if settings.task != grid.task:
         own = [name for name in shipped() if load(name).task == grid.task]
         raise UserError(
@@ -130,7 +130,7 @@ def demand_one_task(grid: Grid) -> None:
         )
 
 
-def demand_metric(grid: Grid, train: Mapping[str, Any]) -> None:
+def check_metric(grid: Grid, train: Mapping[str, Any]) -> None:
     """Of what the labels are, where it is of labels."""
     known = metric_table.drawn(grid.task, bool(train.get("regression-target")))
     if grid.drawn not in known:

@@ -1,4 +1,4 @@
-"""`realformer-nmt compare` but for its status: what it demands before anything starts, the cells, the report."""
+"""`realformer-nmt compare` but for its status: what is checked before anything starts, the cells, the report."""
 
 import signal
 import sys
@@ -16,7 +16,7 @@ from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison import choice, merging, plan, results, status
 from realformer_nmt.comparison import grid as grids
 from realformer_nmt.comparison.cell import Cell
-from realformer_nmt.comparison.cells import cells, demand_one_task
+from realformer_nmt.comparison.cells import cells, check_one_task
 from realformer_nmt.comparison.compare import CompareRequest
 from realformer_nmt.comparison.corpus import Corpus
 from realformer_nmt.comparison.grid import Grid
@@ -33,7 +33,7 @@ from realformer_nmt.protocols.command import layers
 
 def run(request: CompareRequest) -> int:
     grid = grids.load(request.grid).with_seeds(request.add_seeds)
-    demand_one_task(grid)
+    check_one_task(grid)
     corpus = SCORINGS[grid.task].find(grid, request.prepared, request.archives, request.folder)
     present = torch.cuda.device_count() if request.launcher == "here" else 1  # a node's are not seen from here
     gpus = present if request.gpus is None else request.gpus
@@ -51,9 +51,9 @@ def run(request: CompareRequest) -> int:
     document.check_folder(request.folder, grid.drawn, grid.axes or {})
     if not request.report:
         with alone(request.folder / ".lock", "compares in"):
-            demand_data(grid, corpus)
+            check_data(grid, corpus)
             if request.merge:
-                merging.demand_cells(request.merge)
+                merging.check_cells(request.merge)
                 merging.merge(
                     chosen, [only(grid, cells(grid, corpus, f, min(1, gpus)), request.only) for f in request.merge]
                 )
@@ -75,8 +75,8 @@ def only(grid: Grid, found: Sequence[Cell], families: Sequence[str]) -> list[Cel
 
 def make(request: CompareRequest, grid: Grid, found: Sequence[Cell], gpus: int) -> None:
     wanted = choice.wanted(grid, found)
-    unfit = demand_fit(wanted, request.anew)
-    plan.demand_states(wanted)
+    unfit = check_fit(wanted, request.anew)
+    plan.check_states(wanted)
     for cell in unfit:
         renew(cell)
     begun: list[Cell] = []
@@ -85,11 +85,11 @@ def make(request: CompareRequest, grid: Grid, found: Sequence[Cell], gpus: int) 
         begun += ready
 
 
-def demand_data(grid: Grid, corpus: Corpus) -> None:
+def check_data(grid: Grid, corpus: Corpus) -> None:
     for preparation in corpus.preparations(shares(grid)):
         preparation.run()
     for subset in grid.subsets:
-        SCORINGS[grid.task].demand(corpus, subset)
+        SCORINGS[grid.task].check(corpus, subset)
 
 
 def shares(grid: Grid) -> list[float]:
@@ -98,7 +98,7 @@ def shares(grid: Grid) -> list[float]:
     return found
 
 
-def demand_fit(found: Sequence[Cell], anew: bool) -> list[Cell]:
+def check_fit(found: Sequence[Cell], anew: bool) -> list[Cell]:
     """Before anything starts; those that are to be made anew."""
     unfit = {cell: told for cell in found if (told := differences(cell))}
     for cell, told in unfit.items():
@@ -117,7 +117,7 @@ def show_plan(grid: Grid, corpus: Corpus, found: Sequence[Cell], tflops: float |
         print(*(plan.pasted(each.command()) for each in corpus.preparations(shares(grid))), sep="\n")
         print(f"{len(found)} cells; parameters and cost are known once the corpus is prepared so", end="\n\n")
     else:
-        plan.demand_states(found)
+        plan.check_states(found)
         costs = [plan.cost(cell) for cell in found]
         print(plan.table(found, costs, tflops))
         print(choice.told(grid, found), end="")

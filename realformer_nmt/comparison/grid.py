@@ -18,7 +18,7 @@ from realformer_nmt.comparison.cell import USUAL, Failure, Named, named
 from realformer_nmt.corpora.manifest import ManifestError, build_table, merge, read_toml
 from realformer_nmt.evaluation import metric_table
 from realformer_nmt.protocols import command
-from realformer_nmt.protocols.file_flags import demand_harmless, demand_no_part
+from realformer_nmt.protocols.file_flags import check_harmless, check_no_part
 from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
 
 BUDGET = ("epochs", "updates", "tokens-a-step", "max-tokens", "average", "precision")  # of `realformer-nmt train`
@@ -101,8 +101,8 @@ class Grid:
             twice = [str(value) for value in dict.fromkeys(values) if values.count(value) > 1]
             if twice:
                 raise ValueError(f"{name}: {twice[0]} is named twice; name each once")
-        self._demand_axes()
-        self._demand_known()
+        self._check_axes()
+        self._check_known()
         if sum(origin is not None for origin in (self.corpus, self.prepared, self.data)) > 1:
             raise ValueError("corpus, prepared and data each say what is translated: give one of them")
         if self.prepare and self.corpus is None:
@@ -110,10 +110,10 @@ class Grid:
         if re.search("[{}]", PARTS.sub("", self.pretrained or "")):
             raise ValueError(f"pretrained: {self.pretrained}: allowed in braces are family, layers and seed")
 
-    def _demand_known(self) -> None:
+    def _check_known(self) -> None:
         for family in (*self.families, *(rule.family for rule in self.override if rule.family)):
             try:
-                command.demand_family("family", family)
+                command.check_family("family", family)
                 command.name_of(TASKS[self.task], family, self.kind)
             except UserError as error:
                 raise ValueError(str(error)) from error
@@ -136,19 +136,19 @@ class Grid:
             further = ", ".join(self.subsets[1:]) or "none, since subsets names one"
             raise ValueError(f"data.references: a raw text for each further subset: {further}")
         for budget in (self.budget, *(rule.budget for rule in self.override)):
-            demand_budget(budget or {})
+            check_budget(budget or {})
         for flags in (self.train, *(rule.train for rule in self.override)):
-            demand_harmless(flags or {})
-            demand_no_part(flags or {})
-            demand_no_budget(flags or {})
+            check_harmless(flags or {})
+            check_no_part(flags or {})
+            check_no_budget(flags or {})
 
-    def _demand_axes(self) -> None:
+    def _check_axes(self) -> None:
         along = self.axes or {}
-        axes.demand(along)
+        axes.check(along)
         for table, given in (("train", self.train), ("budget", self.budget)):
-            axes.demand_free(along, table, given or {})
+            axes.check_free(along, table, given or {})
             for rule in self.override:
-                axes.demand_free(along, table, getattr(rule, table) or {})
+                axes.check_free(along, table, getattr(rule, table) or {})
         if self.data and "data" in along:
             raise ValueError("data is an axis of this grid, and [data] names a data-bin alone: give corpus or prepared")
         for name in self.tune:
@@ -190,7 +190,7 @@ class Grid:
             raise UserError(f"{self.name}.toml: {error}") from error
 
 
-def demand_budget(budget: Mapping[str, Any]) -> None:
+def check_budget(budget: Mapping[str, Any]) -> None:
     for name, value in budget.items():
         if name not in BUDGET:
             raise ValueError(unknown("budget", name, BUDGET))
@@ -200,7 +200,7 @@ def demand_budget(budget: Mapping[str, Any]) -> None:
             raise ValueError(f"budget: {name} {value}: allowed is a whole number, 1 or more")
 
 
-def demand_no_budget(flags: Mapping[str, Any]) -> None:
+def check_no_budget(flags: Mapping[str, Any]) -> None:
     """fairseq-train would follow the flag, and the plan and the table the budget."""
     for name in OF_BUDGET.keys() & flags.keys():
         raise ValueError(f"train: {name} is said by budget: {OF_BUDGET[name]}, or by an axis; give it there")

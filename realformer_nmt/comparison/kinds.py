@@ -7,7 +7,7 @@ from typing import Any
 Kind = Callable[[Any], bool]
 
 
-def demand(table: Any, kinds: Mapping[str, Kind], within: str = "") -> None:
+def check(table: Any, kinds: Mapping[str, Kind], within: str = "") -> None:
     """What is absent is None."""
     for name, is_right in kinds.items():
         value = table.get(name)
@@ -15,10 +15,10 @@ def demand(table: Any, kinds: Mapping[str, Kind], within: str = "") -> None:
             raise ValueError(f"{within}{name} is {str(value)[:80]!r}")
 
 
-def demand_rows(rows: Any, kinds: Mapping[str, Kind], name: str) -> None:
-    demand({name: rows}, {name: list_of(table)})
+def check_rows(rows: Any, kinds: Mapping[str, Kind], name: str) -> None:
+    check({name: rows}, {name: list_of(table)})
     for place, row in enumerate(rows):
-        demand(row, kinds, f"{name}.{place}.")
+        check(row, kinds, f"{name}.{place}.")
 
 
 def text(value: Any) -> bool:

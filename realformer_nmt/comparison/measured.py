@@ -37,18 +37,18 @@ def find(grid: Grid, given: Path | None, archives: Path | None, _folder: Path) -
     return Corpus(data.resolve().name, data, task=grid.task)
 
 
-def demand(corpus: Corpus, subset: str) -> None:
+def check(corpus: Corpus, subset: str) -> None:
     databin.count(corpus.data, subset, *corpus.pair())
 
 
-def demand_labelled(corpus: Corpus, subset: str) -> None:
+def check_labelled(corpus: Corpus, subset: str) -> None:
     databin.count(corpus.data / "input0", subset)
-    targets.demand_labels(corpus.data, subset)
+    targets.check_labels(corpus.data, subset)
 
 
-def demand_questions(corpus: Corpus, subset: str) -> None:
+def check_questions(corpus: Corpus, subset: str) -> None:
     path = corpus.data / f"{subset}.json"
-    squad.demand_in_place(path, squad.read(path))
+    squad.check_in_place(path, squad.read(path))
 
 
 def stages(grid: Grid, corpus: Corpus, folder: Path, _: Protocol, subset: str) -> tuple[Stage, ...]:

@@ -19,7 +19,7 @@ from realformer_nmt.comparison.standing import differences
 NOTHING = "nothing was merged"
 
 
-def demand_cells(folders: Sequence[Path]) -> None:
+def check_cells(folders: Sequence[Path]) -> None:
     """Of several one may be mistyped: the others alone would not be what was asked for."""
     for folder in folders:
         if not (folder / "cells").is_dir():
@@ -54,7 +54,7 @@ def new(mine: Cell, theirs: Sequence[Cell]) -> Cell | None:
         raise UserError(
             f"{mine.folder} has begun and is not finished, and {finished[0].folder} is: remove the first; {NOTHING}"
         )
-    demand_reference(finished[0], mine)
+    check_reference(finished[0], mine)
     return finished[0]
 
 
@@ -64,7 +64,7 @@ def records(cell: Cell) -> list[str | None]:
     return [sha256(file) if file.is_file() else None for file in files]
 
 
-def demand_reference(cell: Cell, mine: Cell) -> None:
+def check_reference(cell: Cell, mine: Cell) -> None:
     """run.json names it relative to itself."""
     reference = scored.read(cell.scores).get("files", {}).get("reference")
     if reference is None:

@@ -37,8 +37,8 @@ class Note:
         if self.content["state"] not in (*ENDED, "waiting", "running"):
             raise UserError(f"{cell.note} holds the unknown state {self.content['state']}; {AGAIN}")
         with json_records.expected(cell.note, AGAIN):
-            kinds.demand(self.content, OF_CELL)
-            kinds.demand_rows(self.content["sessions"], SESSION, "sessions")
+            kinds.check(self.content, OF_CELL)
+            kinds.check_rows(self.content["sessions"], SESSION, "sessions")
 
     @property
     def state(self) -> str:

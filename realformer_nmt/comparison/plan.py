@@ -47,12 +47,12 @@ def fairseq_train(cell: Cell) -> list[str]:
     return composition.fairseq_train(training(cell))
 
 
-def demand_states(cells: Sequence[Cell]) -> None:
+def check_states(cells: Sequence[Cell]) -> None:
     """That each training leaves what is to be averaged, or has left it; of cells whose data are there."""
     refused: dict[str, list[str]] = {}
     for cell in cells:
         try:
-            demand_states_of(cell)
+            check_states_of(cell)
         except UserError as error:
             refused.setdefault(str(error), []).append(cell.name)
     if refused:
@@ -60,7 +60,7 @@ def demand_states(cells: Sequence[Cell]) -> None:
         raise UserError(f"{told}; a grid says these options in [budget] and [train]")
 
 
-def demand_states_of(cell: Cell) -> None:
+def check_states_of(cell: Cell) -> None:
     trained, averaged = cell.stages[:2]
     if is_finished(cell, Note(cell)):
         return
@@ -70,7 +70,7 @@ def demand_states_of(cell: Cell) -> None:
             raise UserError(f"{request.begin_with} is not there, which pretrained says to begin with: train it first")
         if request.begin_with:
             run_records.check_average(request.begin_with, request.begin_with.with_name(RECORD))
-        trainings.demand_states(request, [evaluate.subset for evaluate in cell.requests(EvaluateRequest)])
+        trainings.check_states(request, [evaluate.subset for evaluate in cell.requests(EvaluateRequest)])
     elif not standing(averaged).done:
         averaging.select(cell.requests(AverageRequest)[0])
 

@@ -31,14 +31,14 @@ def read(file: Path) -> dict[str, Any]:
         return {}
     run = sealed.read(file, AGAIN, KINDS)
     with json_records.expected(file, AGAIN):
-        kinds.demand(run, OF_RUN)
+        kinds.check(run, OF_RUN)
         for name, score in run["scores"].items():
             if name not in METRICS:
                 raise ValueError(f"scores is {name!r}")
-            kinds.demand(score, SCORE, f"scores.{name}.")
-        kinds.demand_rows(run["models"][0].get("shortcuts", []), SHORTCUT, "shortcuts")
-        kinds.demand_rows(run.get("published") or [], FIGURE, "published")
-        kinds.demand(run.get("validation") or {}, {"nll_loss": absent_or(number)}, "validation.")
+            kinds.check(score, SCORE, f"scores.{name}.")
+        kinds.check_rows(run["models"][0].get("shortcuts", []), SHORTCUT, "shortcuts")
+        kinds.check_rows(run.get("published") or [], FIGURE, "published")
+        kinds.check(run.get("validation") or {}, {"nll_loss": absent_or(number)}, "validation.")
     return run
 
 

@@ -14,19 +14,19 @@ from realformer_nmt.protocols.tasks import TRANSLATION
 
 class Scoring(NamedTuple):
     find: Callable[[Grid, Path | None, Path | None, Path], Corpus]  # by what the command line names
-    demand: Callable[[Corpus, str], object]  # that its data-bin has a subset
+    check: Callable[[Corpus, str], object]  # that its data-bin has a subset
     stages: Callable[[Grid, Corpus, Path, Protocol, str], tuple[Stage, ...]]  # of a subset, after the average
     tested: Callable[[str], str]  # the metric whose difference is tested where this one is drawn
     p_value: Callable[[Path, Path, str, int, int], float | None]
     of_words: bool = True  # whose entropy says that a model is stuck
 
 
-MEASURED = Scoring(measured.find, measured.demand, measured.stages, measured.tested, measured.p_value)
+MEASURED = Scoring(measured.find, measured.check, measured.stages, measured.tested, measured.p_value)
 SCORINGS = {
-    TRANSLATION: Scoring(corpus.find, measured.demand, translated.stages, translated.tested, translated.p_value),
+    TRANSLATION: Scoring(corpus.find, measured.check, translated.stages, translated.tested, translated.p_value),
     "language_modeling": MEASURED,
     "masked_lm": MEASURED,
-    "sentence_prediction": MEASURED._replace(demand=measured.demand_labelled, of_words=False),
-    "question_answering": MEASURED._replace(demand=measured.demand_questions, of_words=False),
+    "sentence_prediction": MEASURED._replace(check=measured.check_labelled, of_words=False),
+    "question_answering": MEASURED._replace(check=measured.check_questions, of_words=False),
     "span_masked_lm": MEASURED._replace(of_words=False),  # names of spans are among the targets
 }

@@ -70,7 +70,7 @@ def binarise(
         for language in languages:
             index = folder / f"{name}.{pair}.{language}.idx"
             if index.exists():
-                counts[name] = demand_same(texts / f"{name}.{language}", index)
+                counts[name] = check_same(texts / f"{name}.{language}", index)
     return counts
 
 
@@ -90,7 +90,7 @@ def written(folder: Path) -> int:
     return total
 
 
-def demand_same(text: Path, index: Path) -> int:
+def check_same(text: Path, index: Path) -> int:
     with index.open("rb") as file:
         binarised: int = HEADER.unpack(file.read(HEADER.size))[3]
     with text.open("rb") as file:

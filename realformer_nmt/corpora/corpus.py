@@ -25,17 +25,17 @@ class Packing:
     file: str | None = None  # its name on disk, if another packing has the last component of the URLs
 
     def __post_init__(self) -> None:
-        _demand(bool(self.urls) and len(set(self.urls)) == len(self.urls), "urls", "at least one URL, each once")
+        _check(bool(self.urls) and len(set(self.urls)) == len(self.urls), "urls", "at least one URL, each once")
         for url in self.urls:
             split = urlsplit(url)
-            _demand(split.scheme in ("http", "https") and bool(split.hostname), "urls", "http or https URLs", url)
+            _check(split.scheme in ("http", "https") and bool(split.hostname), "urls", "http or https URLs", url)
         _name("file", safe_names.file_name, self.name)
-        _demand(self.bytes is None or self.bytes > 0, "bytes", "more than 0", self.bytes)
+        _check(self.bytes is None or self.bytes > 0, "bytes", "more than 0", self.bytes)
         for key, digits in ("sha256", 64), ("md5", 32):
             value = getattr(self, key)
             allowed = f"{digits} hexadecimal digits in lower case"
-            _demand(value is None or re.fullmatch(f"[0-9a-f]{{{digits}}}", value) is not None, key, allowed, value)
-        _demand(bool(self.sha256 or self.md5), "sha256", "this or md5, without which no file can be trusted")
+            _check(value is None or re.fullmatch(f"[0-9a-f]{{{digits}}}", value) is not None, key, allowed, value)
+        _check(bool(self.sha256 or self.md5), "sha256", "this or md5, without which no file can be trusted")
 
     @property
     def name(self) -> str:
@@ -95,8 +95,8 @@ class Part:
 
     def __post_init__(self) -> None:
         valid = self.subset is None or re.fullmatch("test([1-9][0-9]?)?", self.subset)
-        _demand(bool(valid), "subset", "test, test1, test2 ...", self.subset)
-        _demand(self.source != self.target, "target", "another text than the source", self.target.path)
+        _check(bool(valid), "subset", "test, test1, test2 ...", self.subset)
+        _check(self.source != self.target, "target", "another text than the source", self.target.path)
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class HeldOut:
     counted: Literal["before_cleaning", "after_cleaning"]
 
     def __post_init__(self) -> None:
-        _demand(self.every >= 2, "every", "2 or more", self.every)
+        _check(self.every >= 2, "every", "2 or more", self.every)
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,8 @@ class Lengths:
     validation: bool  # whether validation data are filtered too
 
     def __post_init__(self) -> None:
-        _demand(1 <= self.min <= self.max, "min", "1 to max", self.min)
-        _demand(1 <= self.ratio < math.inf, "ratio", "1 or more, and finite", self.ratio)
+        _check(1 <= self.min <= self.max, "min", "1 to max", self.min)
+        _check(1 <= self.ratio < math.inf, "ratio", "1 or more, and finite", self.ratio)
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class TextProtocol:
     lengths: Lengths
 
     def __post_init__(self) -> None:
-        _demand(self.bpe > 0, "bpe", "more than 0 merges", self.bpe)
+        _check(self.bpe > 0, "bpe", "more than 0 merges", self.bpe)
 
 
 @dataclass(frozen=True)
@@ -159,23 +159,23 @@ class Corpus:
     def __post_init__(self) -> None:
         for key in ("source", "target"):
             language = getattr(self, key)
-            _demand(re.fullmatch("[a-z]{2,3}", language) is not None, key, "a language code such as en", language)
-        _demand(self.source != self.target, "target", "another language than the source", self.target)
-        _demand(bool(self.train), "train", "at least one part")
-        _demand(bool(self.valid) != bool(self.held_out), "valid", "either parts, or held_out and no parts")
+            _check(re.fullmatch("[a-z]{2,3}", language) is not None, key, "a language code such as en", language)
+        _check(self.source != self.target, "target", "another language than the source", self.target)
+        _check(bool(self.train), "train", "at least one part")
+        _check(bool(self.valid) != bool(self.held_out), "valid", "either parts, or held_out and no parts")
         named = [part.subset for part in self.train + self.valid if part.subset]
-        _demand(not named, "subset", "a key of [[test]] alone", named and named[0])
+        _check(not named, "subset", "a key of [[test]] alone", named and named[0])
         _, _, *tests = self.splits()
         counted = ["test", *(f"test{number}" for number in range(1, len(tests)))]
         complete = tests == counted and (len(tests) == 1 or all(map(self.splits().get, tests)))
-        _demand(complete, "subset", f"{', '.join(counted)}, each of one part or more", ", ".join(tests))
+        _check(complete, "subset", f"{', '.join(counted)}, each of one part or more", ", ".join(tests))
         members = [member for part in self.parts for member in (part.source, part.target)]
         twice = _twice([str(member) for member in members])
-        _demand(twice is None, "train, valid, test", "each text once", twice)
+        _check(twice is None, "train, valid, test", "each text once", twice)
         twice = _twice([packing.name for archive in self.archives for packing in archive.packings])
-        _demand(twice is None, "archives", "each file name once (`file` gives a packing another)", twice)
+        _check(twice is None, "archives", "each file name once (`file` gives a packing another)", twice)
         twice = _twice([archive.name for archive in self.archives])
-        _demand(twice is None, "archives", "names that differ in more than case and composition", twice)
+        _check(twice is None, "archives", "names that differ in more than case and composition", twice)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -214,6 +214,6 @@ def _number(subset: str) -> int:
     return int(subset.removeprefix("test") or 0)
 
 
-def _demand(condition: bool, key: str, allowed: str, value: object = None) -> None:
+def _check(condition: bool, key: str, allowed: str, value: object = None) -> None:
     if not condition:
         raise ValueError(f"{key}{'' if value is None else f' = {value!r}'}: allowed is {allowed}")

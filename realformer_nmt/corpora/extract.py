@@ -45,7 +45,7 @@ def extract(
     A file that is no archive is its own single member, and stays where it is."""
     entries_of = next((entries for suffix, entries in ENTRIES.items() if archive.name.endswith(suffix)), None)
     if entries_of is None:
-        _demand_none(archive, set(members) - {archive.name}, [archive.name])
+        _check_none(archive, set(members) - {archive.name}, [archive.name])
         return {archive.name: archive}
     paths = {member: folder / _safe(archive, member) for member in members}
     state = State(archive, folder)
@@ -61,7 +61,7 @@ def extract(
                     f"{archive}: {entry.name} has {entry.size:,} bytes, more than the {largest:,} that are allowed"
                 )
             if entry.name in missing:
-                _demand_file(archive, entry)
+                _check_file(archive, entry)
                 with state.recorded():
                     _write(entry, paths[entry.name], quiet)
                 state.add(entry.name, entry.size)
@@ -74,7 +74,7 @@ def extract(
         raise _damaged(archive, error) from error
     except DAMAGED as error:
         raise _damaged(archive, error) from error
-    _demand_none(archive, missing, names)
+    _check_none(archive, missing, names)
     return paths
 
 
@@ -167,7 +167,7 @@ def _safe(archive: Path, member: str) -> str:
         raise UserError(f"{archive}: {error}") from error
 
 
-def _demand_file(archive: Path, entry: Entry) -> None:
+def _check_file(archive: Path, entry: Entry) -> None:
     if not entry.plain:
         raise UserError(f"{archive}: {entry.name} is a link, a folder or a device; only files are extracted")
 
@@ -185,7 +185,7 @@ def _write(entry: Entry, path: Path, quiet: bool) -> None:
             raise EOFError(f"{entry.name} ends after {out.tell():,} of {entry.size:,} bytes")
 
 
-def _demand_none(archive: Path, missing: Collection[str], names: Sequence[str]) -> None:
+def _check_none(archive: Path, missing: Collection[str], names: Sequence[str]) -> None:
     for member in sorted(missing):
         near = difflib.get_close_matches(member, names, n=3) or names[:3]
         raise UserError(f"{archive}: has no member {member}; near it are {', '.join(near) or 'none: it is empty'}")

@@ -10,7 +10,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.preparation import Report, read_report
 from realformer_nmt.corpora.prepare_request import PrepareRequest
 from realformer_nmt.corpora.subwords import METHODS
-from realformer_nmt.data_bins.note import NAME, demand_prepared, verify
+from realformer_nmt.data_bins.note import NAME, check_prepared, verify
 
 IN_FOLDER = ("corpus", "source", "target", "subwords", "vocabulary")  # options whose values the folder holds
 
@@ -49,7 +49,7 @@ def read(request: PrepareRequest, folder: Path) -> Like:
     verify(folder, by_hash=False)
     like = Like(folder, report)
     for file in like.inputs().values():
-        demand_prepared(file)
+        check_prepared(file)
     return like
 
 

@@ -16,7 +16,7 @@ from realformer_nmt.corpora.subwords import METHODS, encoder
 from realformer_nmt.corpora.surface import SURFACES, Surface
 from realformer_nmt.corpora.texts import Plan
 from realformer_nmt.data_bins import databin
-from realformer_nmt.data_bins.languages import demand_language
+from realformer_nmt.data_bins.languages import check_language
 
 WRITER = "`realformer-nmt prepare` writes it when it is done"
 
@@ -49,7 +49,7 @@ class Report:
         if self.subwords not in METHODS:
             raise ValueError(unknown("subwords", self.subwords, METHODS))
         for language in (self.source, self.target):
-            demand_language(language)
+            check_language(language)
 
     def texts(self) -> dict[str, list[str]]:
         """Return the names of each split's source files, without their folders and archives."""

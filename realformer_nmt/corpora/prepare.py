@@ -76,7 +76,7 @@ def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> No
     def clean(out: Path) -> dict[str, Any]:
         members = fetch_texts(job.corpus, folder, job.archives, quiet=quiet) if job.corpus else {}
         counts = write_texts(job.parts(members), plan, workers, out, quiet)
-        job.demand_pairs(counts["parts"])
+        job.check_pairs(counts["parts"])
         return counts
 
     def learn(out: Path) -> dict[str, Any]:

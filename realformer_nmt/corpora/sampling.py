@@ -12,7 +12,7 @@ from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.common.whole_folders import completed_folder
 from realformer_nmt.corpora.sample import SampleRequest
 from realformer_nmt.data_bins import databin
-from realformer_nmt.data_bins.index import demand_sound, header
+from realformer_nmt.data_bins.index import check_sound, header
 from realformer_nmt.data_bins.note import NAME, WRITER, describe, verify
 from realformer_nmt.data_bins.note import read as read_note
 
@@ -24,7 +24,7 @@ def run(request: SampleRequest) -> int:
     verify(request.prepared)
     sample = {"share": request.share, "of": sha256(request.prepared / NAME)}
     if (request.folder / NAME).is_file():
-        demand_same(request.folder, sample)
+        check_same(request.folder, sample)
         print(f"{request.folder}: was made before, of the same pairs")
         return 0
     with completed_folder(request.folder) as part:
@@ -33,7 +33,7 @@ def run(request: SampleRequest) -> int:
     return 0
 
 
-def demand_same(folder: Path, sample: dict[str, Any]) -> None:
+def check_same(folder: Path, sample: dict[str, Any]) -> None:
     verify(folder, by_hash=False)
     if sealed.read(folder / NAME, WRITER).get("sample") != sample:
         raise UserError(f"{folder} holds other pairs: name another --folder, or remove it")
@@ -61,7 +61,7 @@ def take(index: Path, to: Path, share: float) -> int:
     """Write the sampled sentences of one .idx and .bin to another, and return their number."""
     from fairseq.data import indexed_dataset  # here: the commands' --help does not wait for it
 
-    number = demand_sound(index, None, index)
+    number = check_sound(index, None, index)
     kind, _ = header(index)
     indices = sample_indices(number, share)
     if not len(indices):

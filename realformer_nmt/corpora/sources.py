@@ -13,7 +13,7 @@ from realformer_nmt.corpora.manifest import load, shipped
 from realformer_nmt.corpora.prepare_request import Pair, PrepareRequest
 from realformer_nmt.corpora.subwords import METHODS
 from realformer_nmt.corpora.texts import SPLITS, Files, Plan
-from realformer_nmt.data_bins.languages import demand_language
+from realformer_nmt.data_bins.languages import check_language
 
 SUBWORDS = "sentencepiece"
 PIECES = 32_000  # of sentencepiece, unless the user passes --vocabulary
@@ -53,7 +53,7 @@ class Job:
             for split, parts in self.corpus.splits().items()
         }
 
-    def demand_pairs(self, parts: Sequence[Mapping[str, Any]]) -> None:
+    def check_pairs(self, parts: Sequence[Mapping[str, Any]]) -> None:
         """Raise if no pair of a requested split remains: fairseq would leave the split out without a message."""
         for split in dict.fromkeys(part["split"] for part in parts):
             parts_of_split = [part for part in parts if part["split"] == split]
@@ -163,7 +163,7 @@ def check_own_files(request: PrepareRequest) -> None:
         raise UserError("give either --valid SOURCE TARGET or --held-out N, which takes every N-th training pair")
     for language in (request.source, request.target):
         try:
-            demand_language(language)
+            check_language(language)
         except ValueError as error:
             raise UserError(f"--source, --target: {error}") from error
     if request.source == request.target:

@@ -31,9 +31,9 @@ class Stages:
         self.folder, self.end = folder, end
         self.hint = f"remove {folder / 'stages'} to make all again"
         self.reports: dict[str, Report] = {}
-        self.inputs = self._demand_same(json.loads(json.dumps(settings)), inputs)
+        self.inputs = self._check_same(json.loads(json.dumps(settings)), inputs)
 
-    def _demand_same(self, settings: Report, inputs: Mapping[str, Path]) -> Report:
+    def _check_same(self, settings: Report, inputs: Mapping[str, Path]) -> Report:
         """Return the fingerprints of the inputs; contents decide, so that a file may be touched or moved."""
         path = self.folder / "stages" / "settings.json"
         before = sealed.read(path, self.hint, {"settings": dict, "inputs": dict}) if path.exists() else {}

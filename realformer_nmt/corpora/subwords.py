@@ -23,7 +23,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.parallel import ordered
 from realformer_nmt.corpora.progress import shown, watched
 from realformer_nmt.corpora.segments import Block, blocks
-from realformer_nmt.data_bins.note import demand_prepared
+from realformer_nmt.data_bins.note import check_prepared
 
 Encoder = Callable[[list[str]], list[str]]  # lines to lines of subwords, separated by spaces
 MODEL, DICTIONARY, CODES = "sentencepiece.model", "dictionary.txt", "bpe.codes"
@@ -90,7 +90,7 @@ def sample(texts: Texts, most: int) -> Iterator[str]:
 
 @functools.cache
 def sentencepiece_model(folder: Path) -> sentencepiece.SentencePieceProcessor:
-    demand_prepared(folder / MODEL)
+    check_prepared(folder / MODEL)
     try:
         return sentencepiece.SentencePieceProcessor(model_proto=(folder / MODEL).read_bytes())
     except OSError as error:
@@ -132,7 +132,7 @@ class MosesBpe:
     """An encoder with BPE that remembers the subwords of each word."""
 
     def __init__(self, folder: Path) -> None:
-        demand_prepared(folder / CODES)
+        check_prepared(folder / CODES)
         with (folder / CODES).open(encoding="utf-8", newline="\n") as codes:
             self.bpe = BPE(codes)
         self.memory = {"": ""}

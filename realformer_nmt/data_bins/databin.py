@@ -9,9 +9,9 @@ import numpy as np
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.datasets import dictionary
-from realformer_nmt.data_bins.index import demand_sound, header
+from realformer_nmt.data_bins.index import check_sound, header
 from realformer_nmt.data_bins.languages import pair_in
-from realformer_nmt.data_bins.note import demand_prepared
+from realformer_nmt.data_bins.note import check_prepared
 
 languages = pair_in
 
@@ -48,9 +48,9 @@ def sound(folder: Path, subset: str, pair: tuple[str, ...], language: str = "") 
     index = next((folder / name for name in names if (folder / name).is_file()), None)
     if index:
         for file in (index, index.with_suffix(".bin")):
-            demand_prepared(file)
+            check_prepared(file)
         path = dictionaries(folder, (language,))[0]
-        demand_sound(index, len(dictionary(path)), path)
+        check_sound(index, len(dictionary(path)), path)
     return index
 
 
@@ -64,7 +64,7 @@ def binarise(lines: Iterable[str], dictionaries: Path, subset: str, source: str,
     from fairseq.data import indexed_dataset  # here: the commands' --help does not wait for it
 
     for language in (source, target):
-        demand_prepared(dictionaries / f"dict.{language}.txt")
+        check_prepared(dictionaries / f"dict.{language}.txt")
         shutil.copyfile(dictionaries / f"dict.{language}.txt", folder / f"dict.{language}.txt")
     vocabulary = dictionary(folder / f"dict.{source}.txt")
     prefix = folder / f"{subset}.{source}-{target}.{source}"

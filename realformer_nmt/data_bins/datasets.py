@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realformer_nmt.common.errors import UserError, one_line
-from realformer_nmt.data_bins.index import AGAIN, demand_sound, header
+from realformer_nmt.data_bins.index import AGAIN, check_sound, header
 from realformer_nmt.data_bins.languages import pair_of
-from realformer_nmt.data_bins.note import demand_prepared
+from realformer_nmt.data_bins.note import check_prepared
 
 if TYPE_CHECKING:
     from fairseq.data import Dictionary
@@ -23,7 +23,7 @@ OTHER_FORMATS = ("", ".fasta")  # endings of files that fairseq reads in other f
 PREFIX = re.compile(r"[\w-]+(\.[\w-]+)*", re.ASCII)  # train.en-de.en, train.align.en-de, train
 
 
-def demand_plain(options: Mapping[str, Any]) -> None:
+def check_plain(options: Mapping[str, Any]) -> None:
     """Raise if an option of fairseq's contains ${, which OmegaConf would replace by another value."""
     for name in ("data", "source_lang", "target_lang"):
         if "${" in str(options.get(name)):
@@ -42,7 +42,7 @@ def dictionary_file(file: Path) -> Iterator[None]:
     """Raise UserError if the dictionary cannot be read within this context."""
     if file.exists() and not file.is_file():
         raise UserError(f"{file} is no file; a data-bin has one for each of its languages")
-    demand_prepared(file)
+    check_prepared(file)
     try:
         yield
     except UserError:
@@ -53,7 +53,7 @@ def dictionary_file(file: Path) -> Iterator[None]:
         raise UserError(f"{file} is no dictionary of fairseq's: {one_line(error)}; {AGAIN}") from error
 
 
-def demand_whole(prefix: Path, impl: str, vocabulary: "Dictionary | None") -> bool:
+def check_whole(prefix: Path, impl: str, vocabulary: "Dictionary | None") -> bool:
     """Return whether a dataset exists, and raise if it is unsound; a test set may have no target."""
     if not PREFIX.fullmatch(prefix.name):
         raise UserError(f"{prefix}: allowed in the name are letters, digits, _ and - between dots; rename the data")
@@ -64,17 +64,17 @@ def demand_whole(prefix: Path, impl: str, vocabulary: "Dictionary | None") -> bo
             raise UserError(f"{other} is not in the format {FORMAT}, the only one that is read; {AGAIN}")
     index, data = (Path(f"{prefix}.{suffix}") for suffix in ("idx", "bin"))
     for file in (index, data):
-        demand_prepared(file)
+        check_prepared(file)
     if not index.exists() and not data.exists():
         return False
     language = prefix.name.rpartition(".")[2]
     size = None if vocabulary is None else len(vocabulary)
-    demand_sound(index, size, prefix.with_name(f"dict.{language}.txt"))
-    demand_parallel(index)
+    check_sound(index, size, prefix.with_name(f"dict.{language}.txt"))
+    check_parallel(index)
     return True
 
 
-def demand_parallel(index: Path) -> None:
+def check_parallel(index: Path) -> None:
     """Raise if both sides exist and differ in their number of sentences."""
     pair = pair_of(index)
     if pair is None:

@@ -42,14 +42,14 @@ def header(index: Path) -> tuple[np.dtype, int]:
     return np.dtype(KINDS[code]), count
 
 
-def demand_sound(index: Path, vocabulary_size: int | None, dictionary: object) -> int:
+def check_sound(index: Path, vocabulary_size: int | None, dictionary: object) -> int:
     """Check that each sentence is within the .bin and has words of the dictionary; return the number of sentences.
 
     `vocabulary_size` is None without a dictionary, as for alignments; then a sentence may be empty."""
     kind, count = header(index)
     data = index.with_name(index.name.removesuffix("idx") + "bin")
     size = data.stat().st_size if data.is_file() else 0
-    expected = demand_places(index, kind, count, 0 if vocabulary_size is None else 1)
+    expected = check_places(index, kind, count, 0 if vocabulary_size is None else 1)
     if size != expected or not size:
         raise UserError(f"{data} has {size:,} bytes, and {index.name} says {expected:,}: it is cut off; {AGAIN}")
     numbers = np.memmap(data, kind, "r")
@@ -65,7 +65,7 @@ def demand_sound(index: Path, vocabulary_size: int | None, dictionary: object) -
     return count
 
 
-def demand_places(index: Path, kind: np.dtype, count: int, shortest: int) -> int:
+def check_places(index: Path, kind: np.dtype, count: int, shortest: int) -> int:
     """Check that sentences follow each other without a gap, as fairseq writes them; return where the last one ends."""
     end = 0
     for first in range(0, count, BLOCK):

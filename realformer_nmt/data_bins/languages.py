@@ -1,6 +1,6 @@
 """Names of languages, which occur in file names, between dots and hyphens, and in commands.
 
-Every name passes `demand_language` before fairseq sees it. Hyphens are allowed within a name, such as zh-Hans: the file
+Every name passes `check_language` before fairseq sees it. Hyphens are allowed within a name, such as zh-Hans: the file
 train.en-zh-Hans.en.idx is in the language en, so that its pair can be split in one way only.
 """
 
@@ -12,7 +12,7 @@ from realformer_nmt.common.errors import UserError
 LANGUAGE = re.compile(r"[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*")
 
 
-def demand_language(name: object) -> None:
+def check_language(name: object) -> None:
     if not isinstance(name, str) or not LANGUAGE.fullmatch(name):
         raise ValueError(f"{name!r} names no language: allowed are letters, digits, _ and hyphens between, such as en")
 
@@ -27,8 +27,8 @@ def pair_of(index: Path) -> tuple[str, str] | None:
     else:
         return None
     try:
-        demand_language(source)
-        demand_language(target)
+        check_language(source)
+        check_language(target)
     except ValueError as error:
         raise UserError(f"{index}: {error}") from error
     return source, target
@@ -49,21 +49,21 @@ def pair_in(folder: Path) -> tuple[str, str]:
 
 def no_pair_in(folder: Path) -> tuple[str, ...]:
     """Check a data-bin with one text, and return no languages."""
-    return demand(folder, "a data-bin of fairseq-preprocess --only-source", ["dict.txt"], ["train.idx"])
+    return check(folder, "a data-bin of fairseq-preprocess --only-source", ["dict.txt"], ["train.idx"])
 
 
 def sentences_in(folder: Path) -> tuple[str, ...]:
     """Check a folder for --task sentence_prediction, and return no languages."""
     expected = "a folder of input0 and label, each of fairseq-preprocess --only-source"
-    return demand(folder, expected, ["input0/dict.txt"], ["input0/train.idx"], ["label/train.idx", "label/train.label"])
+    return check(folder, expected, ["input0/dict.txt"], ["input0/train.idx"], ["label/train.idx", "label/train.label"])
 
 
 def questions_in(folder: Path) -> tuple[str, ...]:
     """Check a folder for --task question_answering, and return no languages."""
-    return demand(folder, "a folder of dict.txt and questions in SQuAD's format", ["dict.txt"], ["train.json"])
+    return check(folder, "a folder of dict.txt and questions in SQuAD's format", ["dict.txt"], ["train.json"])
 
 
-def demand(folder: Path, expected: str, *files: list[str]) -> tuple[str, ...]:
+def check(folder: Path, expected: str, *files: list[str]) -> tuple[str, ...]:
     """Raise unless the folder has one file of each list; return no languages."""
     for names in files:
         if not any((folder / name).is_file() for name in names):

@@ -21,7 +21,7 @@ class Noted(NamedTuple):
     sha256: str
 
 
-def demand_prepared(file: Path) -> None:
+def check_prepared(file: Path) -> None:
     """Raise if a file is not as it was prepared; files of a folder that no record lists are accepted."""
     folder = file.parent.resolve()
     note = folder.parent / NAME

@@ -26,20 +26,20 @@ def sentences(prefix: Path) -> int:
     return sum(header(index)[1] for index in parts(prefix))
 
 
-def demand_labels(data: Path, split: str) -> None:
+def check_labels(data: Path, split: str) -> None:
     """Raise if a split has neither classes nor numbers; test sets often have none."""
     if not any((data / "label" / f"{split}.{ending}").is_file() for ending in ("idx", "label")):
         raise UserError(f"{data / 'label'} holds neither {split}.idx nor {split}.label: give a subset that has labels")
 
 
-def demand_as_many(data: Path, split: str, inner: str) -> None:
+def check_as_many(data: Path, split: str, inner: str) -> None:
     """Raise if the second sentences or labels, where there are any, are not as many as the first sentences."""
     expected, count = sentences(data / "input0" / split), sentences(data / inner / split)
     if count and count != expected:
         raise UserError(f"{data / inner / split}.idx has {count:,} lines for {expected:,} sentences; {AGAIN}")
 
 
-def demand_classes(data: Path, split: str, first: int, classes: int) -> None:
+def check_classes(data: Path, split: str, first: int, classes: int) -> None:
     """Raise unless each sentence has one label, of a class; the first class has index `first` in the dictionary."""
     for index in parts(data / "label" / split):
         kind, number = header(index)
@@ -56,7 +56,7 @@ def demand_classes(data: Path, split: str, first: int, classes: int) -> None:
             raise UserError(f"{index} holds {number:,} labels or more: pass --num-classes {number}")
 
 
-def demand_numbers(data: Path, split: str, values: int) -> None:
+def check_numbers(data: Path, split: str, values: int) -> None:
     """Raise unless the file of numbers has a line of `values` for each sentence; it need not exist for prediction."""
     file, count = data / "label" / f"{split}.label", sentences(data / "input0" / split)
     if not file.exists():

@@ -63,13 +63,13 @@ def scores(texts: Mapping[str, Texts], samples: int) -> dict[str, Score]:
 
 
 def measure(scorer: Scorer, label: str, texts: Texts, samples: int = 0) -> Score:
-    demand_same_length(texts.hypotheses, texts.reference)
+    check_same_length(texts.hypotheses, texts.reference)
     result = scorer.corpus_score(texts.hypotheses, [texts.reference], n_bootstrap=samples)
     score = Score(label, float(result.score), str(scorer.get_signature()), texts.name)
     return replace(score, mean=float(result._mean), interval=float(result._ci)) if samples > 1 else score
 
 
-def demand_same_length(hypotheses: Lines, reference: Lines) -> None:
+def check_same_length(hypotheses: Lines, reference: Lines) -> None:
     if len(hypotheses) != len(reference):
         raise UserError(
             f"{len(hypotheses)} hypotheses and {len(reference)} references: they must be those of the same test set "
@@ -84,7 +84,7 @@ def split_compounds(lines: Lines) -> list[str]:
     return [HYPHEN.sub(r"\1 ##AT##-##AT## \2", line) for line in lines]
 
 
-def demand_whole_compounds(hyphens: str | None, hypotheses: Lines, reference: Lines) -> None:
+def check_whole_compounds(hyphens: str | None, hypotheses: Lines, reference: Lines) -> None:
     is_split = hyphens == "aggressive" or any("@-@" in line for line in (*hypotheses, *reference))
     if is_split or hyphens != "plain":
         reason = "already splits compounds (A @-@ B)" if is_split else "is not Moses' tokenisation"
@@ -99,7 +99,7 @@ def comet(model: str, source: Lines, hypotheses: Lines, reference: Lines) -> Sco
     import torch  # here: no other metric needs it
 
     package = comet_package()
-    demand_same_length(source, reference)
+    check_same_length(source, reference)
     triples = [
         {"src": source_line, "mt": hypothesis, "ref": reference_line}
         for source_line, hypothesis, reference_line in zip(source, hypotheses, reference, strict=True)

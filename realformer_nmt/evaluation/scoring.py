@@ -31,12 +31,12 @@ def run(request: ScoreRequest) -> int:
     translation = sealed.read(request.translation / RECORD, WRITER, REQUIRED)
     stage = stage_of(request)
     if not (request.training or request.anew):
-        demand_no_training(stage)
+        check_no_training(stage)
     if stage.finished(request.anew):
         return 0
     training = sealed.read(request.training, TRAINER) if request.training else {}
     files = {"hypotheses": request.translation / HYPOTHESES, "reference": raw_texts.reference(request, translation)}
-    demand_unchanged(request.translation, translation)
+    check_unchanged(request.translation, translation)
     checked = check_training(request.training, training, translation)
     provenance = stage.begin()
     with metrics.seeded(request.seed):
@@ -65,7 +65,7 @@ def run(request: ScoreRequest) -> int:
     return 0
 
 
-def demand_no_training(stage: Stage) -> None:
+def check_no_training(stage: Stage) -> None:
     """Raise an error if the previous record has a training, whose hours and protocol the new one would lack."""
     previous = stage.standing().record
     if previous and previous.get("training"):
@@ -118,7 +118,7 @@ def check_training(file: Path | None, training: dict[str, Any], translation: dic
     return all(proven)
 
 
-def demand_unchanged(folder: Path, translation: dict[str, Any]) -> None:
+def check_unchanged(folder: Path, translation: dict[str, Any]) -> None:
     for name, recorded in translation["files"].items():
         if not (folder / name).is_file() or sha256(folder / name) != recorded:
             raise UserError(f"{folder / name} is not what {RECORD} describes: translate again")
@@ -164,7 +164,7 @@ def tokenised_texts(
     words = Texts(names.get(hyphens or "", "words of the data-bin"), hypotheses, reference)
     if hyphens != "plain" and not request.compound_split:
         return {metric_table.WORDS: words}
-    metrics.demand_whole_compounds(hyphens, hypotheses, reference)
+    metrics.check_whole_compounds(hyphens, hypotheses, reference)
     split = Texts(
         f"{words.name}, compounds split", metrics.split_compounds(hypotheses), metrics.split_compounds(reference)
     )

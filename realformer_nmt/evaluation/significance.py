@@ -85,7 +85,7 @@ def run(request: SignificanceRequest) -> int:
     if request.output:
         outputs.check_record(request.output, "significance")
     systems = [read(path) for path in request.runs]
-    demand_same_test(request.runs, systems)
+    check_same_test(request.runs, systems)
     comparisons = compare(systems, request.metrics, request.test, request.samples, request.seed, request.jobs)
     print(table(systems[0], comparisons, request))
     if request.output:
@@ -119,7 +119,7 @@ def source(translation: Mapping[str, Any]) -> tuple[str | None, str | None]:
     return languages[0], translation.get(MADE_FROM, {}).get("inputs", {}).get("input", {}).get("sha256")
 
 
-def demand_same_test(paths: Sequence[Path], systems: Sequence[System]) -> None:
+def check_same_test(paths: Sequence[Path], systems: Sequence[System]) -> None:
     first = systems[0]
     for path, system in zip(paths, systems, strict=True):
         if len(system.reference) != len(first.reference):

@@ -39,7 +39,7 @@ def run(request: TranslateRequest) -> int:
     check_shares(request.output)
     start = time.monotonic()
     provenance = stage.begin()
-    demand_models(request, corpus)
+    check_models(request, corpus)
     with shares(request.output, provenance, request.jobs, request.anew) as folder:
         generated = translate(request, corpus, folder)
         with stage.claimed(*outputs):
@@ -91,28 +91,28 @@ def raw_text(request: TranslateRequest, corpus: Preparation) -> Path | None:
     return request.input if request.test_set is None else test_sets.find(request.test_set, corpus.languages).source
 
 
-def demand_models(request: TranslateRequest, corpus: Preparation) -> None:
+def check_models(request: TranslateRequest, corpus: Preparation) -> None:
     for path in request.checkpoints:
         if not path.is_file():
             raise UserError(f"{path}: no such file; give checkpoints that fairseq-train or average has saved")
         if os.pathsep in str(path):
             raise UserError(f"{path} has a colon in its name, at which fairseq cuts it in two: give a link without one")
         state = layout.without_weights(path)
-        demand_same_languages(path, state, corpus)
+        check_same_languages(path, state, corpus)
         if request.precision != EXACT and not layout.of_this_package(state):
             raise UserError(f"{path} is no model of this package and decodes in {EXACT} alone: leave out --precision")
 
 
-def demand_translates(path: Path, state: dict[str, Any]) -> None:
+def check_translates(path: Path, state: dict[str, Any]) -> None:
     """Raise an error for a model of one text, which would not translate but continue the source."""
     task = layout.setting(state, "task", "_name")
     if task in OF_TEXT:
         raise UserError(f"{path} is of --task {task}, whose models do not translate: give one of --task translation")
 
 
-def demand_same_languages(path: Path, state: dict[str, Any], corpus: Preparation) -> None:
+def check_same_languages(path: Path, state: dict[str, Any], corpus: Preparation) -> None:
     """Raise an error for a model of another pair, which would translate nonsense if the dictionary is joined."""
-    demand_translates(path, state)
+    check_translates(path, state)
     trained = (state.get("task_state") or {}).get("languages")
     if trained and trained != [corpus.source, corpus.target]:
         pair = f"{corpus.data} is from {corpus.source} to {corpus.target}"

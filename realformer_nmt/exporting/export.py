@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option import argument, option
-from realformer_nmt.common.whole_folders import completed_folder, demand_free
+from realformer_nmt.common.whole_folders import check_free, completed_folder
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 
 EXACT = "fp32"
@@ -71,9 +71,9 @@ REQUEST = ExportRequest
 
 def run(request: ExportRequest) -> int:
     target = TARGETS[request.to]
-    demand_packages(request.to, target)
-    demand_precision(request.to, target, request.precision)
-    demand_free(request.output)
+    check_packages(request.to, target)
+    check_precision(request.to, target, request.precision)
+    check_free(request.output)
     from realformer_nmt.exporting import source  # here: --help needs none of it
 
     loaded = source.load(request.model, request)
@@ -84,12 +84,12 @@ def run(request: ExportRequest) -> int:
     return 0
 
 
-def demand_packages(name: str, target: Target) -> None:
+def check_packages(name: str, target: Target) -> None:
     missing = [package for package in target.packages if importlib.util.find_spec(package) is None]
     if missing:
         raise UserError(f"--to {name} needs {' and '.join(missing)}: pip install 'realformer-nmt[{name}]'")
 
 
-def demand_precision(name: str, target: Target, precision: str) -> None:
+def check_precision(name: str, target: Target, precision: str) -> None:
     if precision not in target.precisions:
         raise UserError(f"--precision {precision} is not one of --to {name}'s: {', '.join(target.precisions)}")

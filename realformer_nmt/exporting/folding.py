@@ -38,7 +38,7 @@ def fold(side: str, stack: Side, weights: Weights) -> None:
         norm, readers = SUBLAYERS[kind]
         w = shortcut.weight().detach().double()  # C, or a scalar
         if not w.eq(1).all():
-            demand_invertible(f"{side}.{name}", w)
+            check_invertible(f"{side}.{name}", w)
             for writer in writers or embedding_writers(side, stack, weights):
                 weights[writer] *= w
             for reader in readers:
@@ -56,6 +56,6 @@ def embedding_writers(side: str, stack: Side, weights: Weights) -> list[str]:
     return [name for name in (f"{side}.embed_tokens.weight", positions) if name in weights]
 
 
-def demand_invertible(name: str, w: Tensor) -> None:
+def check_invertible(name: str, w: Tensor) -> None:
     if not w.ne(0).all():
         raise UserError(f"{name} has a weight of 0, which no plain shortcut can have: --to onnx takes every model")

@@ -34,7 +34,7 @@ LONGEST = 201  # tokens that fairseq writes by default, end symbol included
 
 def write(source: Source, folder: Path, _precision: str) -> None:
     form = plain.of(source)
-    demand_marian(source, form.options)
+    check_marian(source, form.options)
     weights = marian_weights(source, form)
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     config = model_config(form.options, weights)
@@ -44,7 +44,7 @@ def write(source: Source, folder: Path, _precision: str) -> None:
     (folder / "README.md").write_text(model_card.of(source), encoding="utf-8")
 
 
-def demand_marian(source: Source, options: Mapping[str, Any]) -> None:
+def check_marian(source: Source, options: Mapping[str, Any]) -> None:
     allowed = {
         "encoder_normalize_before": (False,),
         "layernorm_embedding": (False,),

@@ -37,17 +37,17 @@ class Plain(NamedTuple):
 
 def of(source: Source) -> Plain:
     config = read_options(TranslationConfig, argparse.Namespace(**source.options))
-    form = demand_form(source, config)
+    form = check_form(source, config)
     state = source.model.state_dict()
     weights = {name: tensor.to(torch.float64, copy=True) for name, tensor in state.items() if "_shortcut." not in name}
     for side in SIDES:
         fold(side, getattr(source.model, side), weights)
     single = rounded(weights, tied(state))
-    demand_finite(source, single)
+    check_finite(source, single)
     return Plain(stock_options(config, form, single), single)
 
 
-def demand_finite(source: Source, weights: Weights) -> None:
+def check_finite(source: Source, weights: Weights) -> None:
     for name, weight in weights.items():
         if not weight.isfinite().all():
             raise UserError(
@@ -56,7 +56,7 @@ def demand_finite(source: Source, weights: Weights) -> None:
             )
 
 
-def demand_form(source: Source, config: TranslationConfig) -> Form:
+def check_form(source: Source, config: TranslationConfig) -> Form:
     form = FORMS.get(config.residual_topology, Form(False, ()))
     allowed = {
         "residual_topology": FORMS,

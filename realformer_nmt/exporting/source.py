@@ -19,7 +19,7 @@ from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.preparation import Preparation
 from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, encoder
 from realformer_nmt.data_bins.datasets import dictionary
-from realformer_nmt.evaluation.translation import demand_same_languages, demand_translates
+from realformer_nmt.evaluation.translation import check_same_languages, check_translates
 from realformer_nmt.model.model import TranslationModel
 from realformer_nmt.model.pattern import PATTERNS
 from realformer_nmt.serving.translator import trained_in
@@ -67,19 +67,19 @@ class Source(NamedTuple):
 
 def load(model: Path, options: CorpusOptions) -> Source:
     path = run.checkpoint(model)
-    demand_translates(path, layout.without_weights(path))
+    check_translates(path, layout.without_weights(path))
     corpus = preparation.requested(options if options.says_corpus() else replace(options, prepared=trained_in(path)))
-    demand_same_languages(path, layout.without_weights(path), corpus)
+    check_same_languages(path, layout.without_weights(path), corpus)
     hashes = {name: sha256(file) for name, file in inputs(path, corpus).items() if file.is_file()}
-    demand_subwords(corpus)
+    check_subwords(corpus)
     loaded = subject.load(path.name, path, inspection.build)
-    demand_plain_attention(path, loaded.options)
+    check_plain_attention(path, loaded.options)
     source = Source(path, loaded.model, loaded.options, loaded.updates or 0, corpus, hashes)
-    subject.demand_dictionaries(loaded, corpus.data, *map(dictionary, source.dictionaries))
+    subject.check_dictionaries(loaded, corpus.data, *map(dictionary, source.dictionaries))
     return source
 
 
-def demand_plain_attention(path: Path, options: Mapping[str, Any]) -> None:
+def check_plain_attention(path: Path, options: Mapping[str, Any]) -> None:
     pattern = options.get("encoder_attention_pattern", "full")
     if not PATTERNS[pattern].whole:
         raise UserError(f"{path} has --encoder-attention-pattern {pattern}: only models of full attention are exported")
@@ -100,7 +100,7 @@ def inputs(path: Path, corpus: Preparation) -> dict[str, Path]:
     return {file.name: file for file in (path, *dictionaries(corpus), *subwords(corpus))}
 
 
-def demand_subwords(corpus: Preparation) -> None:
+def check_subwords(corpus: Preparation) -> None:
     """Raise an error if the subword files are not of the method, or not as they were prepared."""
     if corpus.folder is not None and corpus.subwords in METHODS:
         encoder(corpus.subwords, corpus.folder)

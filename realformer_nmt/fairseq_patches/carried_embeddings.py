@@ -15,7 +15,7 @@ from realformer_nmt.checkpoints import integrity, reading
 from realformer_nmt.checkpoints.carried_rows import TABLES, Rows, carry, common
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.datasets import dictionary
-from realformer_nmt.data_bins.languages import demand_language
+from realformer_nmt.data_bins.languages import check_language
 from realformer_nmt.fairseq_patches import trained_corpus
 
 OPTION = "carry_embeddings"
@@ -53,7 +53,7 @@ def source_data(trainer: Any) -> Path | None:
     folder = getattr(trainer.cfg.model, OPTION, "")
     if not folder:
         return None
-    demand_beginning(trainer.cfg)
+    check_beginning(trainer.cfg)
     if not isinstance(trainer.task, TranslationTask):
         raise UserError(f"--carry-embeddings {folder} is for --task translation alone: leave it out")
     if trainer.cfg.ema.store_ema:
@@ -61,7 +61,7 @@ def source_data(trainer: Any) -> Path | None:
     return Path(folder)
 
 
-def demand_beginning(cfg: Any) -> None:
+def check_beginning(cfg: Any) -> None:
     if not cfg.checkpoint.finetune_from_model:
         folder = getattr(cfg.model, OPTION)
         raise UserError(f"--carry-embeddings {folder} needs --finetune-from-model FILE, whose embeddings they are")
@@ -73,15 +73,15 @@ def rows_of(checkpoint: Path, folder: Path, task: Any) -> dict[str, Rows]:
     dictionaries = trained_corpus.words(task)
     state = loaded.get("task_state")
     languages = trained_corpus.entry(state, "languages", list) or [task.cfg.source_lang, task.cfg.target_lang]
-    demand_languages(checkpoint, languages)
+    check_languages(checkpoint, languages)
     files = [folder / f"dict.{language}.txt" for language in languages]
     previous = {side: dictionary(file) for side, file in zip(dictionaries, files, strict=True)}
-    trained_corpus.demand_same(previous, folder, state)
-    demand_rows(checkpoint, trained_corpus.entry(loaded, "model", dict), folder, previous)
+    trained_corpus.check_same(previous, folder, state)
+    check_rows(checkpoint, trained_corpus.entry(loaded, "model", dict), folder, previous)
     return {side: common(previous[side], words) for side, words in dictionaries.items()}
 
 
-def demand_rows(checkpoint: Path, weights: Mapping[str, Any], folder: Path, words: Mapping[str, Dictionary]) -> None:
+def check_rows(checkpoint: Path, weights: Mapping[str, Any], folder: Path, words: Mapping[str, Dictionary]) -> None:
     """Check the dictionaries' lengths by the tables of embeddings, as not every checkpoint records its dictionaries."""
     for name, side in TABLES.items():
         table = weights.get(name)
@@ -92,13 +92,13 @@ def demand_rows(checkpoint: Path, weights: Mapping[str, Any], folder: Path, word
             )
 
 
-def demand_languages(checkpoint: Path, languages: Sequence[object]) -> None:
+def check_languages(checkpoint: Path, languages: Sequence[object]) -> None:
     """Check a checkpoint's languages, which become names of files."""
     if len(languages) != 2:
         raise UserError(f"{checkpoint} is of {len(languages)} languages; give one that was trained on a pair")
     for language in languages:
         try:
-            demand_language(language)
+            check_language(language)
         except ValueError as error:
             raise UserError(f"{checkpoint}: {error}") from error
 

@@ -131,15 +131,15 @@ def refuse_options_that_name_no_file() -> None:
     @functools.wraps(original)
     def load_checkpoint(cfg: typing.Any, trainer: Trainer, **options: typing.Any) -> typing.Any:
         if cfg.restore_file != LAST and not trainer.checkpoint_suffix:
-            demand_file("--restore-file", cfg.restore_file)
+            check_file("--restore-file", cfg.restore_file)
         if cfg.finetune_from_model is not None and not Path(cfg.save_dir, LAST).is_file():
-            demand_file("--finetune-from-model", cfg.finetune_from_model)
+            check_file("--finetune-from-model", cfg.finetune_from_model)
         return original(cfg, trainer, **options)
 
     checkpoint_utils.load_checkpoint = load_checkpoint
 
 
-def demand_file(option: str, path: str) -> None:
+def check_file(option: str, path: str) -> None:
     if PathManager.path_requires_pathmanager(path):
         return
     if not path:

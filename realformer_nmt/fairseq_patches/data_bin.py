@@ -11,10 +11,10 @@ from fairseq.tasks.sentence_prediction import SentencePredictionTask
 from omegaconf import DictConfig, OmegaConf
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.data_bins.datasets import FORMAT, demand_plain, demand_whole, dictionary_file
+from realformer_nmt.data_bins.datasets import FORMAT, check_plain, check_whole, dictionary_file
 from realformer_nmt.data_bins.index import AGAIN
-from realformer_nmt.data_bins.languages import demand_language, pair_in
-from realformer_nmt.data_bins.targets import demand_as_many, demand_classes, demand_numbers
+from realformer_nmt.data_bins.languages import check_language, pair_in
+from realformer_nmt.data_bins.targets import check_as_many, check_classes, check_numbers
 
 
 def check_languages() -> None:
@@ -24,12 +24,12 @@ def check_languages() -> None:
     @functools.wraps(original)
     def setup_task(cfg: Any, **kwargs: Any) -> Any:
         options: Any = OmegaConf.to_container(cfg) if isinstance(cfg, DictConfig) else vars(cfg)
-        demand_plain(options)
+        check_plain(options)
         names = ("source_lang", "target_lang")
         languages = {name: options[name] for name in names if options.get(name) is not None}
         for name, language in languages.items():
             try:
-                demand_language(language)
+                check_language(language)
             except ValueError as error:
                 raise UserError(f"--{name.replace('_', '-')}: {error}") from error
         task = original(cfg, **kwargs)
@@ -61,7 +61,7 @@ def check_datasets() -> None:
 
     @functools.wraps(original)
     def make_dataset(path: str, impl: str, fix_lua_indexing: bool = False, dictionary: Any = None) -> Any:
-        exists = demand_whole(Path(path), impl, dictionary)
+        exists = check_whole(Path(path), impl, dictionary)
         return original(path, FORMAT, fix_lua_indexing, dictionary) if exists else None
 
     indexed_dataset.make_dataset = make_dataset
@@ -77,12 +77,12 @@ def check_targets() -> None:
     def load_dataset(self: SentencePredictionTask, split: str, *args: Any, **kwargs: Any) -> Any:
         data, classes = Path(self.cfg.data), self.cfg.num_classes
         for inner in ("input1", "label"):
-            demand_as_many(data, split, inner)
+            check_as_many(data, split, inner)
         if self.cfg.regression_target:
-            demand_numbers(data, split, classes)  # a text file, which fairseq reads as a whole
+            check_numbers(data, split, classes)  # a text file, which fairseq reads as a whole
         dataset = original(self, split, *args, **kwargs)
         if not self.cfg.regression_target:
-            demand_classes(data, split, self.label_dictionary.nspecial, classes)
+            check_classes(data, split, self.label_dictionary.nspecial, classes)
         return dataset
 
     SentencePredictionTask.load_dataset = load_dataset

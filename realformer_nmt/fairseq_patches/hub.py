@@ -53,13 +53,13 @@ def ask_for_the_files_of_a_bpe() -> None:
     def from_pretrained(*args: typing.Any, **kwargs: typing.Any) -> dict[str, typing.Any]:
         loaded: dict[str, typing.Any] = original(*args, **kwargs)
         for group in ("bpe", "tokenizer"):
-            demand_files(group, loaded["args"].get(group))
+            check_files(group, loaded["args"].get(group))
         return loaded
 
     hub_utils.from_pretrained = from_pretrained
 
 
-def demand_files(group: str, settings: typing.Any) -> None:
+def check_files(group: str, settings: typing.Any) -> None:
     for name in map(str, settings) if isinstance(settings, DictConfig) else ():
         if OmegaConf.is_missing(settings, name):
             raise UserError(

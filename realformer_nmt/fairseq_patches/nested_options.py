@@ -53,11 +53,11 @@ def read(option: str, text: str) -> Mapping[str, Any]:
     if not isinstance(table, dict):
         raise OptionError(f"{flag} {text[:80]!r} is no table of options, such as {{'dropout': 0.1}}")
     for name, value in table.items():
-        demand_known(flag, name, value, NESTED[option].names())
+        check_known(flag, name, value, NESTED[option].names())
     return table
 
 
-def demand_known(flag: str, name: Any, value: Any, names: frozenset[str]) -> None:
+def check_known(flag: str, name: Any, value: Any, names: frozenset[str]) -> None:
     if name not in names:
         similar = difflib.get_close_matches(str(name), names, 1)
         hint = f"; there is {similar[0]!r}" if similar else ""

@@ -14,7 +14,7 @@ from fairseq import options, utils
 from fairseq.trainer import Trainer
 from omegaconf import DictConfig, OmegaConf
 
-from realformer_nmt.checkpoints.allowed_kinds import KNOWN, SettingsError, demand_known
+from realformer_nmt.checkpoints.allowed_kinds import KNOWN, SettingsError, check_known
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.fairseq_patches import nested_options
 from realformer_nmt.fairseq_patches.literal_options import evaluate
@@ -197,7 +197,7 @@ def check_training(cfg: DictConfig) -> None:
     """Check that a training can run on this machine, that it ends, and that its checkpoints can be read again."""
     for group, flag in {"task": "--task", "criterion": "--criterion", "model": "--arch"}.items():
         try:
-            demand_known(group, cfg[group]._name)
+            check_known(group, cfg[group]._name)
         except SettingsError as error:
             raise OptionError(f"{flag}: this training's checkpoints could not be read again: {error}") from error
     check_criterion(cfg)

@@ -47,7 +47,7 @@ def go_on_from_a_whole_checkpoint_of_this_model() -> None:
     def load_checkpoint(self: Any, filename: str, *args: Any, **kwargs: Any) -> Any:
         path = Path(choose_checkpoint(self, filename))
         if path.is_file():
-            demand_same_model(path, self)
+            check_same_model(path, self)
         try:
             return original(self, str(path), *args, **kwargs)
         except Exception as error:
@@ -79,13 +79,13 @@ def name_the_checkpoint_that_does_not_fit() -> None:
                 raise UserError(f"{names} became no model: {foreign_errors.unknown(error)}") from error
             raise
         models, _, task = loaded
-        demand_kinds(filenames, models, task)
+        check_kinds(filenames, models, task)
         return loaded
 
     checkpoint_utils.load_model_ensemble_and_task = load_model_ensemble_and_task
 
 
-def demand_kinds(filenames: Sequence[Any], models: Sequence[Any], task: Any) -> None:
+def check_kinds(filenames: Sequence[Any], models: Sequence[Any], task: Any) -> None:
     """Check that the models are of the task.
 
     fairseq-generate continues texts by a language model of the same dictionary, alone or in an ensemble, and
@@ -99,14 +99,14 @@ def demand_kinds(filenames: Sequence[Any], models: Sequence[Any], task: Any) -> 
             )
 
 
-def demand_same_model(path: Path, trainer: Any) -> None:
+def check_same_model(path: Path, trainer: Any) -> None:
     """Check a checkpoint's options, without its weights, against those of the model that is trained."""
     model = trainer.cfg.model
     try:
         state = reading.load(path, integrity.ENTRIES)
     except UserError:
         return  # fairseq reads it next, and reports what is wrong
-    demand_same_task(path, trainer, state)
+    check_same_task(path, trainer, state)
     if "residual_topology" not in model:
         return  # a model of another package
     saved = {**BEFORE, **options(state)}
@@ -127,7 +127,7 @@ def demand_same_model(path: Path, trainer: Any) -> None:
             )
 
 
-def demand_same_task(path: Path, trainer: Any, state: dict[str, Any]) -> None:
+def check_same_task(path: Path, trainer: Any, state: dict[str, Any]) -> None:
     """Check the dictionaries and languages. Finetuning may change the pair of languages, but not reverse it."""
     if not isinstance(trainer.task, trained_corpus.TASKS):
         return
@@ -136,9 +136,9 @@ def demand_same_task(path: Path, trainer: Any, state: dict[str, Any]) -> None:
         if not (finetuning and getattr(trainer.cfg.model, "carry_embeddings", "")):
             words = trained_corpus.words(trainer.task)
             data = trained_corpus.settings(trainer.task).data
-            trained_corpus.demand_same(words, data, state.get("task_state"))
-            trained_corpus.demand_same_subwords(trainer.task, state.get("task_state"))
+            trained_corpus.check_same(words, data, state.get("task_state"))
+            trained_corpus.check_same_subwords(trainer.task, state.get("task_state"))
         if isinstance(trainer.task, TranslationTask):
-            trained_corpus.demand_same_languages(trainer.task, state.get("task_state"), only_not_reversed=finetuning)
+            trained_corpus.check_same_languages(trainer.task, state.get("task_state"), only_not_reversed=finetuning)
     except trained_corpus.OtherCorpusError as error:
         raise UserError(f"{path}: {error}") from error

@@ -40,10 +40,10 @@ def remember(kind: Any) -> None:
 
     @functools.wraps(load)
     def load_state_dict(self: Any, state: dict[str, Any]) -> None:
-        demand_same(words(self), settings(self).data, state)
-        demand_same_subwords(self, state)
+        check_same(words(self), settings(self).data, state)
+        check_same_subwords(self, state)
         if isinstance(self, TranslationTask):
-            demand_same_languages(self, state)
+            check_same_languages(self, state)
         load(self, state)
 
     kind.state_dict, kind.load_state_dict = state_dict, load_state_dict
@@ -75,7 +75,7 @@ class OtherCorpusError(UserError):
     """Error of a checkpoint of another corpus; a caller that has the path of its file adds it."""
 
 
-def demand_same(dictionaries: Mapping[str, Dictionary], folder: object, state: Mapping[str, Any] | None) -> None:
+def check_same(dictionaries: Mapping[str, Dictionary], folder: object, state: Mapping[str, Any] | None) -> None:
     saved = entry(state, "dictionaries", dict)
     for side, current in fingerprints(dictionaries).items():
         if saved.get(side, current) != current:
@@ -85,7 +85,7 @@ def demand_same(dictionaries: Mapping[str, Dictionary], folder: object, state: M
             )
 
 
-def demand_same_languages(task: Any, state: Mapping[str, Any] | None, only_not_reversed: bool = False) -> None:
+def check_same_languages(task: Any, state: Mapping[str, Any] | None, only_not_reversed: bool = False) -> None:
     """Check the languages: with a joined dictionary weights of another pair fit, and translate into no language."""
     trained, current = entry(state, "languages", list), pair(task)
     if trained and trained != current and not (only_not_reversed and trained != current[::-1]):
@@ -96,7 +96,7 @@ def demand_same_languages(task: Any, state: Mapping[str, Any] | None, only_not_r
         )
 
 
-def demand_same_subwords(task: Any, state: Mapping[str, Any] | None) -> None:
+def check_same_subwords(task: Any, state: Mapping[str, Any] | None) -> None:
     """Check the sentencepiece model of a task that splits its texts into subwords itself."""
     trained, current = entry(state, "subwords", str), getattr(task, "subwords", "")
     if trained and current and trained != current:

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from realformer_nmt.common.errors import OptionError, UserError
 from realformer_nmt.kernels.matmul import product
-from realformer_nmt.kernels.precision import EXACT, FORMS, demand_supported
+from realformer_nmt.kernels.precision import EXACT, FORMS, check_supported
 
 PIECE = 8192
 
@@ -69,7 +69,7 @@ class Products:
                 )
             return
         if torch.backends.mkldnn.is_available():
-            demand_supported(precision)
+            check_supported(precision)
             for parameter in _parameters(self.layers):
                 parameter.__class__ = Watched
             weight = torch.cat([weight.detach() for weight in weights])

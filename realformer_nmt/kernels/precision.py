@@ -50,7 +50,7 @@ FORMS: dict[str, Callable[[Tensor, Tensor | None], Callable[[Tensor], Tensor]]] 
 }
 
 
-def demand_supported(precision: str) -> None:
+def check_supported(precision: str) -> None:
     if precision not in supported():
         wanted = " or ".join(INSTRUCTIONS[precision])
         raise OptionError(

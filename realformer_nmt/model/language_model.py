@@ -10,7 +10,7 @@ from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.model import read_options
 from realformer_nmt.model.one_side import DecoderAlone
-from realformer_nmt.model.one_side_options import demand_room, of_side
+from realformer_nmt.model.one_side_options import check_room, of_side
 from realformer_nmt.model.presets import KINDS
 
 ASKED = ("tokens_per_sample", "max_target_positions")  # of the task, as fairseq's transformer_lm does
@@ -33,5 +33,5 @@ class LanguageModel(DecoderAlone):
             )
         longest = getattr(cfg, "max_target_positions", None) or cfg.tokens_per_sample
         model = cls.build(replace(read_options(TranslationConfig, cfg), max_target_positions=longest), words)
-        demand_room(model.max_positions(), cfg.tokens_per_sample, "--max-target-positions")
+        check_room(model.max_positions(), cfg.tokens_per_sample, "--max-target-positions")
         return model

@@ -19,7 +19,7 @@ from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.encoder import Encoder, EncoderOut
 from realformer_nmt.model.model import read_options
-from realformer_nmt.model.one_side_options import demand_room, of_side
+from realformer_nmt.model.one_side_options import check_room, of_side
 from realformer_nmt.model.presets import KINDS
 from realformer_nmt.model.profiled_model import ProfiledModel
 from realformer_nmt.model.scaling import Gains
@@ -95,7 +95,7 @@ class MaskedModel(ProfiledModel, RobertaModel):
         choose("--pooler-activation-fn", args.pooler_activation_fn, dict.fromkeys(ACTIVATIONS))
         base_architecture(args)  # what its heads ask for, beside our options
         encoder = MaskedEncoder(args, task.source_dictionary)
-        demand_room(encoder.max_positions(), getattr(task.cfg, "tokens_per_sample", 0), "--max-positions")
+        check_room(encoder.max_positions(), getattr(task.cfg, "tokens_per_sample", 0), "--max-positions")
         return cls(args, encoder)
 
     @classmethod

@@ -19,7 +19,7 @@ from realformer_nmt.model.decoder import Decoder
 from realformer_nmt.model.decoding_model import DecodingModel
 from realformer_nmt.model.encoder import Encoder
 from realformer_nmt.model.model import TranslationModel, embedding, read_options, refuse_left_padded_targets
-from realformer_nmt.model.weights import demand_finite, explain_mismatch
+from realformer_nmt.model.weights import check_finite, explain_mismatch
 
 MODEL = "multilingual_realformer_nmt"
 
@@ -98,6 +98,6 @@ class MultilingualModel(DecodingModel, FairseqMultiModel):
     def load_state_dict(self, state_dict: dict[str, Tensor], strict: bool = True, model_cfg: Any = None) -> Any:
         """Of a checkpoint of several pairs, those that this model has: generating builds one."""
         ours = {name: weight for name, weight in state_dict.items() if name.split(".")[1] in self.models}
-        demand_finite(ours)
+        check_finite(ours)
         with explain_mismatch(self, ours):
             return super().load_state_dict(ours, strict, model_cfg)

@@ -25,7 +25,7 @@ def of_side(name: str, side: str, without: tuple[str, ...], added: Mapping[str, 
     return make_dataclass(name, [*kept, *further], bases=(FairseqDataclass,))
 
 
-def demand_room(positions: int, tokens: int, option: str) -> None:
+def check_room(positions: int, tokens: int, option: str) -> None:
     if tokens > positions:
         raise OptionError(
             f"--tokens-per-sample {tokens} is more than the {positions} positions of the model: pass fewer, or more by "

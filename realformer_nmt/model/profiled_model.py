@@ -7,7 +7,7 @@ from torch import Tensor
 
 from realformer_nmt.model.admin_profile import is_pending, profile
 from realformer_nmt.model.decoding_model import DecodingModel
-from realformer_nmt.model.weights import demand_finite, explain_mismatch
+from realformer_nmt.model.weights import check_finite, explain_mismatch
 
 
 class ProfiledModel(DecodingModel):
@@ -26,6 +26,6 @@ class ProfiledModel(DecodingModel):
 
     def load_state_dict(self, state_dict: dict[str, Tensor], *args: Any, **kwargs: Any) -> Any:
         self._profile_checked = False  # the loaded weights say whether there is a profile
-        demand_finite(state_dict)
+        check_finite(state_dict)
         with explain_mismatch(self, state_dict):
             return super().load_state_dict(state_dict, *args, **kwargs)

@@ -15,7 +15,7 @@ class WeightsError(UserError):
     """Says what is wrong with weights; whoever knows their file adds it."""
 
 
-def demand_finite(weights: Mapping[str, Tensor]) -> None:
+def check_finite(weights: Mapping[str, Tensor]) -> None:
     for name, weight in weights.items():
         if not isinstance(weight, Tensor):
             raise WeightsError(f"holds no weights: its {name} is a {type(weight).__name__}")

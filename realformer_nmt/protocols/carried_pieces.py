@@ -8,7 +8,7 @@ from fairseq import tasks
 
 from realformer_nmt.common.finished import Stage
 from realformer_nmt.common.provenance import Record
-from realformer_nmt.fairseq_patches.carried_embeddings import OPTION, demand_beginning, describe_rows, rows_of
+from realformer_nmt.fairseq_patches.carried_embeddings import OPTION, check_beginning, describe_rows, rows_of
 from realformer_nmt.fairseq_patches.quiet import quiet
 
 
@@ -20,7 +20,7 @@ def carried_counts(stage: Stage, cfg: Any, fresh: bool) -> Record:
     previous = (None if fresh else stage.standing().record) or {}
     if OPTION in previous:
         return {OPTION: previous[OPTION]}
-    demand_beginning(cfg)
+    check_beginning(cfg)
     with quiet():
         rows = rows_of(Path(cfg.checkpoint.finetune_from_model), Path(folder), tasks.setup_task(cfg.task))
     print(f"embeddings carried over: {describe_rows(rows)}", file=sys.stderr)

@@ -71,7 +71,7 @@ def layers(written: str, sides: Sequence[str] = SIDES) -> tuple[int, int]:
     return encoder_layers, decoder_layers
 
 
-def demand_family(option: str, arch: str) -> None:
+def check_family(option: str, arch: str) -> None:
     if arch in FAMILIES:
         return
     if arch not in PRESETS:
@@ -97,7 +97,7 @@ def name_of(task: Task, family: str, kind: str | None) -> str:
 
 
 def architecture(task: Task, arch: str, depth: str, kind: str | None = None) -> list[str]:
-    demand_family("--arch", arch)
+    check_family("--arch", arch)
     numbers = zip(SIDES, layers(depth, task.sides), strict=True)
     sizes = {f"{side}-layers": number for side, number in numbers if number}
     return ["--arch", name_of(task, arch, kind), *flags(sizes)]

@@ -72,7 +72,7 @@ def find_machines(request: TrainRequest) -> Machines:
 
 def compose(request: TrainRequest, protocol: Protocol, machines: Machines, prepared: dict[str, Any]) -> list[str]:
     """Return fairseq-train's flags without the end of the schedule, the user's own last."""
-    demand_name_alone(protocol, request.flags)
+    check_name_alone(protocol, request.flags)
     task = tasks.TASKS[protocol.task]
     length = {"max-epoch": protocol.epochs} if protocol.epochs else {"max-update": protocol.updates}
     folder = request.folder.absolute()
@@ -98,7 +98,7 @@ def compose(request: TrainRequest, protocol: Protocol, machines: Machines, prepa
     return [*argv, *request.flags]
 
 
-def demand_name_alone(protocol: Protocol, flags: Sequence[str]) -> None:
+def check_name_alone(protocol: Protocol, flags: Sequence[str]) -> None:
     """Refuse flags that would override what a run's name says: its task, its family and its layers."""
     names = {f"--{name}" for name in protocol.train} | {word.partition("=")[0] for word in flags}
     if "--task" in names:

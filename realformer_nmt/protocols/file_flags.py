@@ -63,7 +63,7 @@ CRITERIA = (
 WORD = re.compile(r"[A-Za-z0-9_.]([A-Za-z0-9_.,+ ()\[\]-]*[A-Za-z0-9_.)\]])?|[(\[][0-9., e-]*[)\]]|-[0-9.][0-9.e-]*")
 
 
-def demand_harmless(flags: Mapping[str, Any]) -> None:
+def check_harmless(flags: Mapping[str, Any]) -> None:
     """Raise a ValueError that names the first flag, or the first value, that no file may set."""
     for name, value in flags.items():
         if name not in ALLOWED:
@@ -77,7 +77,7 @@ def demand_harmless(flags: Mapping[str, Any]) -> None:
             raise ValueError(unknown("--criterion", str(value), CRITERIA))
 
 
-def demand_no_part(flags: Mapping[str, Any]) -> None:
+def check_no_part(flags: Mapping[str, Any]) -> None:
     """Raise a ValueError at a flag for a part of the model: reports name a model by its family, which fixes these."""
     parts = [name for name in PART_FLAGS if name in flags]
     if parts:

@@ -12,7 +12,7 @@ from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.protocols import updates
 
 
-def demand(cfg: Any, more: Iterable[str] = ()) -> None:
+def check(cfg: Any, more: Iterable[str] = ()) -> None:
     """Check the subsets that the training validates, and `more`, which are measured later."""
     validated = [] if cfg.dataset.disable_validation else cfg.dataset.valid_subset.split(",")
     if cfg.dataset.skip_invalid_size_inputs_valid_test:
@@ -21,10 +21,10 @@ def demand(cfg: Any, more: Iterable[str] = ()) -> None:
         task = tasks.setup_task(cfg.task)
         positions = task.max_positions(), updates.longest(cfg, task), cfg.dataset.max_tokens_valid
     for subset in dict.fromkeys([*validated, *more]):
-        demand_short(task, cfg.task.data, subset, utils.resolve_max_positions(*positions))
+        check_short(task, cfg.task.data, subset, utils.resolve_max_positions(*positions))
 
 
-def demand_short(task: Any, data: str, subset: str, limits: Any) -> None:
+def check_short(task: Any, data: str, subset: str, limits: Any) -> None:
     try:
         with quiet():
             task.load_dataset(subset, combine=False, epoch=1)

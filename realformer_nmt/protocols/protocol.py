@@ -8,7 +8,7 @@ from realformer_nmt.common import safe_names
 from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.manifest import ManifestError, build, build_table, constructed, merge, read_toml
-from realformer_nmt.protocols.file_flags import demand_harmless, demand_no_part
+from realformer_nmt.protocols.file_flags import check_harmless, check_no_part
 from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
 
 FOLDER = Path(__file__).parent
@@ -44,8 +44,8 @@ class Protocol:
             raise ValueError("either epochs or updates says how long to train")
         if self.task not in TASKS:
             raise ValueError(unknown("task", self.task, TASKS))
-        demand_harmless(self.train)
-        demand_no_part(self.train)
+        check_harmless(self.train)
+        check_no_part(self.train)
 
     @property
     def tokens_a_step(self) -> int:

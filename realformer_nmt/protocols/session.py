@@ -41,7 +41,7 @@ class Training:
             if self.stage.finished(self.fresh):
                 return 0
             previous = self.stage.standing().record or {}
-            self._demand_known(previous)
+            self._check_known(previous)
             self.sessions: list[Record] = previous.get("sessions", [])
             self.checkpoints: dict[str, str] | None = previous.get(LISTED, None if previous else {})
             self.inputs = self.stage.made(previous)
@@ -51,7 +51,7 @@ class Training:
         print(f"{self.folder}: trained in {self._seconds():.0f} s")
         return 0
 
-    def _demand_known(self, previous: Record) -> None:
+    def _check_known(self, previous: Record) -> None:
         """Refuse checkpoints without a record: fairseq would go on from any that is there."""
         if previous or self.machines.node_rank:
             return

@@ -7,7 +7,7 @@ from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.updates import Length
 
 
-def demand(protocol: Protocol, cfg: Any, length: Length) -> None:
+def check(protocol: Protocol, cfg: Any, length: Length) -> None:
     """Check a training by `cfg`, what fairseq-train will read, the user's flags included."""
     for name, value in {"save": cfg.checkpoint.save_interval, "validate": cfg.dataset.validate_interval}.items():
         if value < 1:

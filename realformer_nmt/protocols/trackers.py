@@ -55,16 +55,16 @@ def chosen(options: TrackerOptions) -> TrackerOptions:
 def check_requested(options: TrackerOptions) -> None:
     for tracker in TRACKERS.values():
         if getattr(options, tracker.option[2:].replace("-", "_")):
-            demand(tracker)
+            check(tracker)
 
 
-def demand_installed(cfg: Any) -> None:
+def check_installed(cfg: Any) -> None:
     for name, tracker in TRACKERS.items():
         if cfg.common.get(name):
-            demand(tracker)
+            check(tracker)
 
 
-def demand(tracker: Tracker) -> None:
+def check(tracker: Tracker) -> None:
     from fairseq.logging import progress_bar  # slow to import, and not needed for --help
 
     package = tracker.package

@@ -12,7 +12,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.finished import Stage
 from realformer_nmt.fairseq_patches.option_ranges import check_training
 from realformer_nmt.fairseq_patches.quiet import quiet
-from realformer_nmt.fairseq_patches.resume_checks import demand_same_model
+from realformer_nmt.fairseq_patches.resume_checks import check_same_model
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.model import read_options
 from realformer_nmt.protocols import (
@@ -39,14 +39,14 @@ def run(request: TrainRequest) -> int:
     if request.dry_run:
         print_command(request)
         return 0
-    demand_beginning(request)
+    check_beginning(request)
     run_folder.check_folder(request.folder)
     prepared = composition.preparation(request)
     protocol = composition.load_protocol(request, prepared)
     machines = composition.find_machines(request)
     argv = composition.compose(request, protocol, machines, prepared)
     cfg = updates.parse(argv)
-    trackers.demand_installed(cfg)
+    trackers.check_installed(cfg)
     if tasks.task_of(cfg).translates:  # a model of another task is built below, where its batches are counted
         validate(read_options(TranslationConfig, cfg.model))
     stage = stage_of_options(request, cfg, machines)
@@ -60,8 +60,8 @@ def run(request: TrainRequest) -> int:
     if not machines.gpus:
         print("training on the CPU: no GPU is used", file=sys.stderr)
     length = updates.length(cfg, machines.ranks)
-    states.demand(protocol, cfg, length)
-    lengths.demand(cfg)
+    states.check(protocol, cfg, length)
+    lengths.check(cfg)
     content = {
         **summary(request, protocol, machines, length),
         **carried_counts(stage, cfg, request.anew),
@@ -80,7 +80,7 @@ def print_command(request: TrainRequest) -> None:
     announce(request, composition.load_protocol(request, prepared), prepared)
 
 
-def demand_beginning(request: TrainRequest) -> None:
+def check_beginning(request: TrainRequest) -> None:
     if request.carry_embeddings and not request.begin_with:
         raise UserError(f"--carry-embeddings {request.carry_embeddings} needs --from RUN, whose embeddings they are")
     if request.begin_with and request.folder.resolve() in request.begin_with.resolve().parents:
@@ -110,7 +110,7 @@ def stage_of_options(request: TrainRequest, cfg: Any, machines: Machines) -> Sta
     return Stage("train", request.folder / RECORD, options, settings.inputs(cfg), lasting=False)
 
 
-def demand_states(request: TrainRequest, measured: Iterable[str] = ()) -> None:
+def check_states(request: TrainRequest, measured: Iterable[str] = ()) -> None:
     """Check a training that is not started yet.
 
     It must leave the checkpoints to average, texts of `measured` subsets must not be too long, and the model to begin
@@ -118,12 +118,12 @@ def demand_states(request: TrainRequest, measured: Iterable[str] = ()) -> None:
     prepared, machines = composition.preparation(request), composition.find_machines(request)
     protocol = composition.load_protocol(request, prepared)
     cfg = updates.parse(composition.compose(request, protocol, machines, prepared))
-    states.demand(protocol, cfg, updates.length(cfg, machines.ranks))
-    lengths.demand(cfg, measured)
+    states.check(protocol, cfg, updates.length(cfg, machines.ranks))
+    lengths.check(cfg, measured)
     if request.begin_with:
         with quiet():
             task = fairseq_tasks.setup_task(cfg.task)
-        demand_same_model(request.begin_with.absolute(), SimpleNamespace(cfg=cfg, task=task))
+        check_same_model(request.begin_with.absolute(), SimpleNamespace(cfg=cfg, task=task))
 
 
 def summary(request: TrainRequest, protocol: Protocol, machines: Machines, length: updates.Length) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
 from realformer_nmt.common.errors import UserError, one_line
-from realformer_nmt.data_bins.datasets import demand_plain
+from realformer_nmt.data_bins.datasets import check_plain
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.protocols.tasks import task_of
 
@@ -38,7 +38,7 @@ def parse(argv: Sequence[str]) -> Any:
     """Read fairseq-train's flags by fairseq's own parser; the caller may change the result.
 
     Results are cached: parsing takes a third of a second, and a command does it several times per cell of a grid."""
-    demand_plain({"data": argv[0]})
+    check_plain({"data": argv[0]})
     return copy.deepcopy(_read(tuple(argv)))
 
 

@@ -60,7 +60,7 @@ def start(answer: dict[str, Any]) -> int:
     return int(answer["answer_start"])
 
 
-def demand_in_place(path: Path, questions: list[Question]) -> None:
+def check_in_place(path: Path, questions: list[Question]) -> None:
     """Raise an error if an answer is not in its context at the start that the file gives."""
     for question in questions:
         for answer in question.answers:

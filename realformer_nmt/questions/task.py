@@ -25,7 +25,7 @@ from fairseq.tasks import FairseqTask, register_task
 from omegaconf import II, MISSING
 
 from realformer_nmt.common.errors import OptionError, UserError
-from realformer_nmt.data_bins.note import demand_prepared
+from realformer_nmt.data_bins.note import check_prepared
 from realformer_nmt.model.masked_model import MaskedModel
 from realformer_nmt.questions import squad
 from realformer_nmt.questions.squad import Question
@@ -75,9 +75,9 @@ class QuestionAnsweringTask(FairseqTask):
 
     def load_dataset(self, split: str, **_: Any) -> FairseqDataset:
         path = Path(self.cfg.data) / f"{split}.json"
-        demand_prepared(path)
+        check_prepared(path)
         questions = squad.read(path)
-        squad.demand_in_place(path, questions)
+        squad.check_in_place(path, questions)
         windows = self.windows(questions)
         unknown = self.unknown_share(windows)
         logger.info(f"{path}: {len(questions):,} questions, {len(windows):,} windows, {unknown:.1%} of tokens unknown")

@@ -15,7 +15,7 @@ from fairseq.data import Dictionary
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import sha256
-from realformer_nmt.data_bins.note import demand_prepared
+from realformer_nmt.data_bins.note import check_prepared
 from realformer_nmt.questions.squad import Question
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ Cut = Callable[[str], Subwords]
 def cut_of(folder: Path) -> Cut:
     """Return how a folder's texts are cut into subwords: by its sentencepiece model, or else at white space."""
     path = folder / MODEL
-    demand_prepared(path)
+    check_prepared(path)
     if not path.exists():
         return split_at_spaces
     from sentencepiece import SentencePieceProcessor  # here: no other task needs it

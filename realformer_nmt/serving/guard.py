@@ -47,15 +47,15 @@ class Guard:
             await self.app(scope, receive, send)
             return
         try:
-            self._demand_host(scope)
-            self._demand_small(scope)
+            self._check_host(scope)
+            self._check_small(scope)
             body = await self._body(receive)
         except RefusedError as refusal:
             await refusal.response()(scope, receive, send_guarded)
             return
         await self.app(scope, replayed(body, receive), send_guarded)
 
-    def _demand_host(self, scope: Scope) -> None:
+    def _check_host(self, scope: Scope) -> None:
         values = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
         host = PORT.sub("", values[0]).lower() if len(values) == 1 else ""
         if host not in self.hosts:
@@ -85,7 +85,7 @@ class Guard:
                 raise self._too_large(more)
             parts.append(part)
 
-    def _demand_small(self, scope: Scope) -> None:
+    def _check_small(self, scope: Scope) -> None:
         """Refuse a body whose announced size is too large, before it is read."""
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if int(announced) > self.limits.most_bytes:

@@ -75,7 +75,7 @@ class Handlers:
         if len(body.texts) > self._limits.most_texts:
             raise UserError(f"{len(body.texts)} texts: allowed are {self._limits.most_texts} in a request")
         for text in body.texts:
-            self._demand_short(text)
+            self._check_short(text)
         if body.beam > self._limits.most_beam:
             raise UserError(f"beam={body.beam}: allowed is {self._limits.most_beam} or less")
         decoding = Decoding(**body.model_dump(exclude={"model", "texts"}), precision=served.precision)
@@ -86,7 +86,7 @@ class Handlers:
     async def attention(self, body: messages.Attention, request: Request) -> messages.Weights:
         """Attention of every head of a layer, while the model reads the text and writes the pieces."""
         served = self._select(body.model)
-        self._demand_short(body.text)
+        self._check_short(body.text)
         choose("chain", body.chain, CHAINS)
         work = Attend(served.translator, Decoding(precision=served.precision), tuple(body.pieces))
         (sentence,) = await self._answers(work, [body.text], request)
@@ -115,7 +115,7 @@ class Handlers:
             raise UserError(unknown("model", printable(key), self._served))
         return self._served[key]
 
-    def _demand_short(self, text: str) -> None:
+    def _check_short(self, text: str) -> None:
         if len(text) > self._limits.most_characters:
             raise UserError(
                 f"a text of {len(text)} characters: allowed are {self._limits.most_characters}, split it into sentences"

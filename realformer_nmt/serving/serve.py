@@ -41,7 +41,7 @@ REQUEST = ServeRequest
 
 
 def run(request: ServeRequest) -> int:
-    demand_installed()
+    check_installed()
     from realformer_nmt.serving import interface, served, server  # here: --help needs none of it
     from realformer_nmt.serving.batching import Batches
 
@@ -57,7 +57,7 @@ def run(request: ServeRequest) -> int:
     return 0
 
 
-def demand_installed() -> None:
+def check_installed() -> None:
     for name in ("fastapi", "uvicorn"):
         if importlib.util.find_spec(name) is None:
             raise UserError(f"serve needs {name}: pip install 'realformer-nmt[serve]'")

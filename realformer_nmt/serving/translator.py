@@ -23,7 +23,7 @@ from realformer_nmt.corpora import preparation
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.preparation import Preparation
 from realformer_nmt.evaluation.translate import EXACT
-from realformer_nmt.evaluation.translation import demand_same_languages, demand_translates
+from realformer_nmt.evaluation.translation import check_same_languages, check_translates
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.serving.attending import attending
 from realformer_nmt.serving.decoding import Decoding, Hypothesis, Options, options_of
@@ -166,12 +166,12 @@ def load_for(options: CorpusOptions, *models: Path, cpu: bool) -> Translator:
     plugin.register()
     checkpoints = [run.checkpoint(model) for model in models]
     for path in checkpoints:
-        demand_translates(path, layout.without_weights(path))
+        check_translates(path, layout.without_weights(path))
     corpus = preparation.requested(
         options if options.says_corpus() else replace(options, prepared=trained_in(checkpoints[0]))
     )
     for path in checkpoints:
-        demand_same_languages(path, layout.without_weights(path), corpus)
+        check_same_languages(path, layout.without_weights(path), corpus)
     return Translator(checkpoints, corpus, torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu"))
 
 

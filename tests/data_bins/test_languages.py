@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.data_bins.languages import demand_language, pair_in, pair_of
+from realformer_nmt.data_bins.languages import check_language, pair_in, pair_of
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 WORD = st.text(LETTERS + LETTERS.upper() + "0123456789_", min_size=1, max_size=9)
@@ -17,7 +17,7 @@ NAMES = st.lists(WORD, min_size=1, max_size=3).map("-".join)
 @given(NAMES, NAMES)
 def test_every_name_is_found_again_in_the_name_of_a_file(source: str, target: str) -> None:
     for language in (source, target):
-        demand_language(language)
+        check_language(language)
         parted = pair_of(Path(f"train.{source}-{target}.{language}.idx"))
         assert parted is not None
         assert "-".join(parted) == f"{source}-{target}"
@@ -30,13 +30,13 @@ def test_every_name_is_found_again_in_the_name_of_a_file(source: str, target: st
 def test_any_other_letter_is_refused(before: str, letter: str, after: str) -> None:
     for name in (f"{before}{letter}", f"{letter}{after}", f"{before}{letter}{after}"):
         with pytest.raises(ValueError, match="names no language: allowed are letters"):
-            demand_language(name)
+            check_language(name)
 
 
 @pytest.mark.parametrize("name", ["", "-", "-de", "de-", "a--b", "de\n", None, 5, ["de"]])
 def test_what_is_no_name_is_refused(name: object) -> None:
     with pytest.raises(ValueError, match="names no language"):
-        demand_language(name)
+        check_language(name)
 
 
 def test_a_folder_of_two_pairs_is_not_guessed_at(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def stock(form: plain.Plain) -> TransformerModel:
     return model.eval()
 
 
-def demand_equal(source: Source) -> plain.Plain:
+def check_equal(source: Source) -> plain.Plain:
     form = plain.of(source)
     words = PREVIOUS.ne(PAD)  # at padding stock computes other numbers, which nobody reads
     expected, found = (
@@ -51,14 +51,14 @@ def demand_equal(source: Source) -> plain.Plain:
 @pytest.mark.parametrize("scaling", SCALINGS)
 def test_every_scaling_of_post_ln_is_a_plain_transformer(scaling: str, options: dict[str, Any], tmp_path: Path) -> None:
     source = exportable.source(("post", scaling, "dot", "none"), tmp_path, **options)
-    form = demand_equal(source)
+    form = check_equal(source)
     assert [name for name in form.weights if "shortcut" in name] == []
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_pre_ln_is_one_as_it_is(options: dict[str, Any], tmp_path: Path) -> None:
     source = exportable.source(("pre", "none", "dot", "none"), tmp_path, **options)
-    form = demand_equal(source)
+    form = check_equal(source)
     state = source.model.state_dict()
     assert all(torch.equal(weight, state[name]) for name, weight in form.weights.items())
 

@@ -45,14 +45,14 @@ def test_weights_of_full_attention_are_finetuned_with_a_window_but_do_not_go_on_
 ) -> None:
     local = {"residual_topology": "post", "encoder_attention_pattern": "local"}
     same = task(toy_corpus, "src", "tgt")
-    resume_checks.demand_same_model(checkpoint, trainer(checkpoint, same, True, **local))
+    resume_checks.check_same_model(checkpoint, trainer(checkpoint, same, True, **local))
     with pytest.raises(UserError, match=r"pair\.pt is of another model: --encoder-attention-pattern was full there"):
-        resume_checks.demand_same_model(checkpoint, trainer(checkpoint, same, False, **local))
+        resume_checks.check_same_model(checkpoint, trainer(checkpoint, same, False, **local))
     near = {"residual_topology": "post", "encoder_relative_positions": 4}  # has weights of its own
     with pytest.raises(UserError, match=r"pair\.pt is of another model: --encoder-relative-positions was 0 there"):
-        resume_checks.demand_same_model(checkpoint, trainer(checkpoint, same, True, **near))
+        resume_checks.check_same_model(checkpoint, trainer(checkpoint, same, True, **near))
     with pytest.raises(UserError, match=r"pair\.pt is of another model: --residual-topology"):
-        resume_checks.demand_same_model(checkpoint, trainer(checkpoint, same, True, residual_topology="pre"))
+        resume_checks.check_same_model(checkpoint, trainer(checkpoint, same, True, residual_topology="pre"))
 
 
 def test_a_training_goes_on_with_its_pair_and_is_finetuned_on_any_but_its_reverse(
@@ -67,7 +67,7 @@ def test_a_training_goes_on_with_its_pair_and_is_finetuned_on_any_but_its_revers
         other.cfg.source_lang, other.cfg.target_lang = pair
         for finetuning, fits in ((False, resumed), (True, finetuned)):
             if fits:
-                resume_checks.demand_same_model(checkpoint, trainer(checkpoint, other, finetuning))
+                resume_checks.check_same_model(checkpoint, trainer(checkpoint, other, finetuning))
                 continue
             with pytest.raises(UserError, match=r"pair\.pt: the checkpoint translates from src to tgt, but asked for"):
-                resume_checks.demand_same_model(checkpoint, trainer(checkpoint, other, finetuning))
+                resume_checks.check_same_model(checkpoint, trainer(checkpoint, other, finetuning))

@@ -12,7 +12,7 @@ import realformer_nmt
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import preparation
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.evaluation.translation import demand_same_languages
+from realformer_nmt.evaluation.translation import check_same_languages
 from realformer_nmt.exporting import source as exporting
 from realformer_nmt.protocols import updates
 
@@ -48,7 +48,7 @@ def test_a_language_model_does_not_pass_for_one_that_translates(language_model: 
         )
     corpus = preparation.requested(CorpusOptions(data=toy_corpus, subwords="none"))
     with pytest.raises(UserError, match=r"lm\.pt is of --task language_modeling, whose models do not translate"):
-        demand_same_languages(language_model, torch.load(language_model, weights_only=False), corpus)
+        check_same_languages(language_model, torch.load(language_model, weights_only=False), corpus)
     with pytest.raises(UserError, match=r"lm\.pt is of --task language_modeling, whose models do not translate"):
         realformer_nmt.load(language_model)
     with pytest.raises(UserError, match=r"lm\.pt is of --task language_modeling, whose models do not translate"):

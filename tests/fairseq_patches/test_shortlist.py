@@ -47,7 +47,7 @@ def sample() -> dict[str, Any]:
     return {"net_input": {"src_tokens": source, "src_lengths": source.ne(PAD).sum(1)}}
 
 
-def demand_equal(ours: list[list[dict[str, Tensor]]], theirs: list[list[dict[str, Tensor]]]) -> None:
+def check_equal(ours: list[list[dict[str, Tensor]]], theirs: list[list[dict[str, Tensor]]]) -> None:
     """In order, but for neighbours whose scores differ by rounding."""
     for beams in zip(ours, theirs, strict=True):
         torch.testing.assert_close(*(torch.stack([beam["score"] for beam in each]) for each in beams))
@@ -66,7 +66,7 @@ def test_hypotheses_and_scores_are_those_of_the_whole_vocabulary(name: str, atte
     options = {"max_len_b": 9, **OPTIONS[name]}
     short, whole = (kind([translator], WORDS, **options) for kind in (ShortlistGenerator, SequenceGenerator))
     assert short.short is not None
-    demand_equal(short.generate([translator], sample()), whole.generate([translator], sample()))
+    check_equal(short.generate([translator], sample()), whole.generate([translator], sample()))
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_several_models_are_searched_by_fairseq() -> None:
     models = [model(1), model(2)]
     short, whole = (kind(models, WORDS, beam_size=3, max_len_b=6) for kind in (ShortlistGenerator, SequenceGenerator))
     assert short.short is None
-    demand_equal(short.generate(models, sample()), whole.generate(models, sample()))
+    check_equal(short.generate(models, sample()), whole.generate(models, sample()))
 
 
 def test_a_prefix_is_kept_to() -> None:
@@ -97,7 +97,7 @@ def test_a_prefix_is_kept_to() -> None:
         kind([translator], WORDS, beam_size=3, max_len_b=6) for kind in (ShortlistGenerator, SequenceGenerator)
     )
     found = short.generate([translator], sample(), prefix_tokens=prefix)
-    demand_equal(found, whole.generate([translator], sample(), prefix_tokens=prefix))
+    check_equal(found, whole.generate([translator], sample(), prefix_tokens=prefix))
     assert found[2][0]["tokens"][:2].tolist() == [30, 600]
 
 
@@ -111,4 +111,4 @@ def test_a_beam_that_is_no_number_is_lost_as_in_the_whole_vocabulary() -> None:
         translator.decoder.embed_tokens.weight[begun] = torch.inf
     found = short.generate([translator], sample())
     assert all(begun not in beam["tokens"][:-1] for beam in found[0])
-    demand_equal(found, whole.generate([translator], sample()))
+    check_equal(found, whole.generate([translator], sample()))

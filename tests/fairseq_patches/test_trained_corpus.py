@@ -35,11 +35,11 @@ def test_a_model_of_other_words_neither_goes_on_nor_is_judged(name: str, tmp_pat
     torch.save({"model": {}, "task_state": own.state_dict()}, path)
     for now in (own, task(name, tmp_path / "moved", "abc")):
         now.load_state_dict(own.state_dict())  # as generating, validating and fairseq-eval-lm do
-        resume_checks.demand_same_task(path, trainer(now), torch.load(path))
+        resume_checks.check_same_task(path, trainer(now), torch.load(path))
     with pytest.raises(UserError, match=r"another source dictionary than that of .*/other"):
         other.load_state_dict(own.state_dict())
     with pytest.raises(UserError, match=r"one\.pt: .* another source dictionary than that of .*/other"):
-        resume_checks.demand_same_task(path, trainer(other), torch.load(path))
+        resume_checks.check_same_task(path, trainer(other), torch.load(path))
     other.load_state_dict({})  # of another version of this package, or of fairseq alone
 
 
@@ -51,12 +51,12 @@ def test_answers_of_texts_that_were_cut_otherwise_are_refused(tmp_path: Path) ->
     path = tmp_path / "one.pt"
     torch.save({"model": {}, "task_state": cut.state_dict()}, path)
     cut.load_state_dict(cut.state_dict())
-    resume_checks.demand_same_task(path, trainer(cut), torch.load(path))
+    resume_checks.check_same_task(path, trainer(cut), torch.load(path))
     for one, other in ((words, cut), (cut, words)):
         with pytest.raises(UserError, match=r"another sentencepiece\.model than those of"):
             one.load_state_dict(other.state_dict())
     with pytest.raises(UserError, match=r"one\.pt: .* another sentencepiece\.model than those of .*/words"):
-        resume_checks.demand_same_task(path, trainer(words), torch.load(path))
+        resume_checks.check_same_task(path, trainer(words), torch.load(path))
     masked = task("masked_lm", tmp_path / "masked", "abc")
     masked.load_state_dict(cut.state_dict())  # of another task: its texts are cut by no one
     cut.load_state_dict(masked.state_dict())

@@ -12,7 +12,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison import grid as grids
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.protocols import protocol
-from realformer_nmt.protocols.file_flags import ALLOWED, demand_harmless
+from realformer_nmt.protocols.file_flags import ALLOWED, check_harmless
 
 CODE = ["user-dir", "user_dir", "user-d", "user", "use", "user-dir=/x", "-user-dir", "user-dir ", "USER-DIR", ""]
 FILES = ["save-dir", "restore-file", "finetune-from-model", "log-file", "tensorboard-logdir", "plasma-path", "data"]
@@ -55,7 +55,7 @@ def test_a_value_is_a_number_or_a_word(name: str, value: str) -> None:
     """Behind a switch, a word that begins as a flag would be one."""
     for given in (value, [value]):
         with pytest.raises(ValueError, match=f"--{name} "):
-            demand_harmless({name: given})
+            check_harmless({name: given})
 
 
 @pytest.mark.parametrize(

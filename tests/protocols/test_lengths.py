@@ -28,8 +28,8 @@ def test_what_validation_would_end_at_is_counted(task: str, once: Once, user_dir
     words = [str(corpus / data), *map(str, (*OPTIONS, *own))]
     for flag in (limit, "--max-tokens-valid"):
         with pytest.raises(UserError, match=told):
-            lengths.demand(updates.parse([*words, flag, "7"]))
-        lengths.demand(updates.parse([*words, flag, "7", "--skip-invalid-size-inputs-valid-test"]))
-        lengths.demand(updates.parse([*words, flag, str(max(tokens))]))
+            lengths.check(updates.parse([*words, flag, "7"]))
+        lengths.check(updates.parse([*words, flag, "7", "--skip-invalid-size-inputs-valid-test"]))
+        lengths.check(updates.parse([*words, flag, str(max(tokens))]))
     with pytest.raises(UserError, match="of train are too long"):
-        lengths.demand(updates.parse([*words, limit, "7", "--disable-validation"]), ["absent", "train"])
+        lengths.check(updates.parse([*words, limit, "7", "--disable-validation"]), ["absent", "train"])

@@ -90,11 +90,11 @@ def test_the_end_counts_beside_the_epochs_before_it(
 )
 def test_more_states_than_will_be_kept_are_refused(toy_corpus: Path, words: list[object], kind: Any, kept: int) -> None:
     cfg, counted = length(toy_corpus, *words)
-    states.demand(_averaging(kept, kind), cfg, counted)
+    states.check(_averaging(kept, kind), cfg, counted)
     with pytest.raises(
         UserError, match=rf"^{kept + 1} checkpoints are to be averaged.* keep {kept} .*--average {kept}"
     ):
-        states.demand(_averaging(kept + 1, kind), cfg, counted)
+        states.check(_averaging(kept + 1, kind), cfg, counted)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_more_states_than_will_be_kept_are_refused(toy_corpus: Path, words: list
 )
 def test_an_end_that_is_not_saved_is_refused(toy_corpus: Path, words: list[object], message: str) -> None:
     with pytest.raises(UserError, match=message):
-        states.demand(_averaging(1, "last"), *length(toy_corpus, *words))
+        states.check(_averaging(1, "last"), *length(toy_corpus, *words))
 
 
 def test_the_refusal_comes_before_the_training(toy_corpus: Path, tmp_path: Path, capsys: Any) -> None:

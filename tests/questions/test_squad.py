@@ -31,7 +31,7 @@ ANSWER = (*QUESTIONS, 0, "answers", 0)
 def test_both_versions_are_read(tmp_path: Path) -> None:
     first = squad.read(write(tmp_path / "first", ("version",), "1.1"))
     assert first == [squad.Question("1", "Who?", "x größer", (squad.Answer("größer", 2),), False)]
-    squad.demand_in_place(tmp_path / "first", first)
+    squad.check_in_place(tmp_path / "first", first)
     impossible = {**ASKED, "is_impossible": True, "answers": [], "plausible_answers": ASKED["answers"]}
     (second,) = squad.read(write(tmp_path / "second", (*QUESTIONS, 0), impossible))
     assert (second.answers, second.may_have_none) == ((), True)
@@ -56,5 +56,5 @@ def test_both_versions_are_read(tmp_path: Path) -> None:
 def test_what_is_wrong_is_named(tmp_path: Path, place: tuple[str | int, ...], value: Any, told: str) -> None:
     file = write(tmp_path / "train.json", place, value)
     with pytest.raises(UserError, match=told) as raised:
-        squad.demand_in_place(file, squad.read(file))
+        squad.check_in_place(file, squad.read(file))
     assert str(file) in str(raised.value)
