@@ -23,9 +23,9 @@ import numpy as np
 from realformer_nmt.common.versions import processor
 from realformer_nmt.corpora.binarise import binarise
 from realformer_nmt.corpora.cleaning import Hyphens, Steps, cleaned, fault
-from realformer_nmt.corpora.corpus import Lengths
+from realformer_nmt.corpora.manifest_schema import Lengths
 from realformer_nmt.corpora.prepare import versions
-from realformer_nmt.corpora.segments import blocks
+from realformer_nmt.corpora.read_segments import blocks
 from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, Texts, split
 from realformer_nmt.corpora.tokenise import tokeniser
 

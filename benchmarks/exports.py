@@ -19,9 +19,9 @@ from tabulate import tabulate
 from realformer_nmt import plugin
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.versions import processor, versions
-from realformer_nmt.corpora import preparation
+from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.exporting import onnx_decoding, source
+from realformer_nmt.exporting import loaded_run, onnx_decoding
 from realformer_nmt.exporting.export import TARGETS
 from realformer_nmt.serving import translator
 
@@ -71,9 +71,9 @@ ENGINES = {
 
 
 def judge(path: Path, prepared: Path, engines: list[str]) -> Iterator[Row]:
-    corpus = preparation.read(prepared)
+    corpus = text_pipeline.read(prepared)
     raw, reference = ((prepared / f"test.raw.{side}").read_text().splitlines() for side in corpus.languages)
-    found = source.load(path, CorpusOptions(prepared=prepared))
+    found = loaded_run.load(path, CorpusOptions(prepared=prepared))
     model = translator.load(path, prepared=prepared, cpu=True)
     ours = [each[0] for each in model.stream(raw, beam=BEAM, max_len_b=LONGEST)]
     yield row(path, "this package", "fp32", [each.text for each in ours], ours, reference)

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from realformer_nmt.common.versions import versions
+from realformer_nmt.model.meta_model import skeleton
 from realformer_nmt.model.presets import FAMILIES
-from realformer_nmt.model.skeleton import skeleton
 
 DEPTHS, SEEDS = (6, 18), (1, 2, 3)
 TRIED = ("post_ln", "pre_ln", "admin", "realformer", "resi_dual")

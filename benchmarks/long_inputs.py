@@ -15,8 +15,8 @@ from torch.nn.functional import cross_entropy
 
 from realformer_nmt import plugin
 from realformer_nmt.common.versions import versions
+from realformer_nmt.model.meta_model import one_side_skeleton
 from realformer_nmt.model.presets import FAMILIES, KINDS
-from realformer_nmt.model.skeleton import one_side_skeleton
 
 LENGTHS, LONGEST, ROUNDS, WORDS = (1024, 2048, 4096), 4096, 3, 1000
 PATTERNS = ("full", "local", "global_local")

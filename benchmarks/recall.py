@@ -18,8 +18,8 @@ from torch.nn.functional import cross_entropy
 
 from realformer_nmt import plugin
 from realformer_nmt.common.versions import versions
+from realformer_nmt.model.meta_model import one_side_skeleton
 from realformer_nmt.model.presets import FAMILIES, KINDS
-from realformer_nmt.model.skeleton import one_side_skeleton
 
 KEYS, VALUES, NOISE, LAYERS, WINDOW = 4, 4, 8, 2, 16
 ANSWER = 4 + KEYS  # fairseq's own four words, then the questions, the answers, the entries, the noise

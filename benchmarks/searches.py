@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from realformer_nmt.checkpoints.inspection import arch_of
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.exporting import plain, source
+from realformer_nmt.exporting import as_stock_transformer, loaded_run
 from realformer_nmt.fairseq_patches.shortlist import ShortlistGenerator
 from realformer_nmt.serving import translator
 from realformer_nmt.serving.decoding import Decoding, options_of
@@ -84,8 +84,8 @@ class Engines(NamedTuple):
     def load(cls, run: Path) -> "Engines":
         """Ours as `realformer-nmt translate` loads it; stock's as `export --to fairseq` writes it."""
         (fast,), task, _ = translator.load(run, cpu=True).loaded(Decoding())
-        exact = source.load(run, CorpusOptions())
-        form = plain.of(exact)
+        exact = loaded_run.load(run, CorpusOptions())
+        form = as_stock_transformer.of(exact)
         models = {"ours": fast, "ours, fp64": exact.model.double()}
         for name, dtype in (("stock", torch.float32), ("stock, fp64", torch.float64)):
             models[name] = TransformerModel.build_model(argparse.Namespace(**form.options), task)

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 import realformer_nmt
-from realformer_nmt.common import foreign_errors, safe_names, standard_streams, terminal
+from realformer_nmt.common import error_messages, safe_names, standard_streams, terminal
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.common.request import Request
 
@@ -55,7 +55,7 @@ SUBCOMMANDS = (
     Subcommand("significance", "test whether runs differ from a baseline", "realformer_nmt.evaluation.significance"),
     Subcommand("export", "write a model as other programs read it", "realformer_nmt.exporting.export", True),
     Subcommand("analyse", "show what trained models do inside", "realformer_nmt.analysis.analyse", True),
-    Subcommand("compare", "train and score a grid of models; write a report", "realformer_nmt.comparison.compare"),
+    Subcommand("compare", "train and score a grid of models; write a report", "realformer_nmt.comparison.command"),
     Subcommand(
         "completion", "print a script that lets a shell complete these commands", "realformer_nmt.cli.completion", True
     ),
@@ -89,7 +89,7 @@ def _message(error: BaseException) -> str:
         return "interrupted"
     kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     unforeseen = f"{kind}; nobody has foreseen this: add --debug, which shows where it happened, and report it"
-    return foreign_errors.known(error) or one_line(unforeseen)
+    return error_messages.known(error) or one_line(unforeseen)
 
 
 def _run(tokens: Sequence[str]) -> int:

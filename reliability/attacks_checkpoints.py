@@ -12,7 +12,7 @@ import torch
 from fairseq import checkpoint_utils, tasks
 from omegaconf import OmegaConf
 
-from realformer_nmt.checkpoints import averaging, integrity, layout, reading
+from realformer_nmt.checkpoints import averaging, checkpoint_fields, integrity, reading
 from realformer_nmt.checkpoints.inspection import inspect
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.protocols import updates
@@ -29,7 +29,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "fairseq's": lambda path: checkpoint_utils.load_checkpoint_to_cpu(str(path)),
     "fairseq's average": lambda path: checkpoint_utils.load_ema_from_checkpoint(str(path)),
     "average": lambda path: averaging.average([path]),
-    "without weights": layout.without_weights,
+    "without weights": checkpoint_fields.without_weights,
     "inspect": inspect,
 }
 

@@ -13,7 +13,7 @@ import numpy as np
 from fairseq import tasks
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.data_bins import note
+from realformer_nmt.data_bins import prepare_record
 from realformer_nmt.protocols import updates
 from reliability import hostile_databins
 from reliability.hostile_databins import SHELL, SIDE, Hostile
@@ -83,7 +83,7 @@ def flip_prepared(data: Path, folder: Path, number: int) -> int:
 def prepare(data: Path, folder: Path) -> Path:
     """A copy with what `realformer-nmt prepare` notes of it."""
     own = Path(shutil.copytree(data, folder / "data-bin"))
-    (folder / note.NAME).write_text(json.dumps(note.describe(folder, sorted(own.iterdir()))))
+    (folder / prepare_record.NAME).write_text(json.dumps(prepare_record.describe(folder, sorted(own.iterdir()))))
     return own
 
 

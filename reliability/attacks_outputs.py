@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from realformer_nmt.common import sealed
-from realformer_nmt.data_bins.note import describe
+from realformer_nmt.common import checksummed_json
+from realformer_nmt.data_bins.prepare_record import describe
 from reliability import hostile_files, kills, watched
 from reliability.attacks_files import Figures, hold, packed
 from reliability.trainings import check
@@ -115,7 +115,7 @@ def write_inputs(current: Path, data: Path, checkpoint: Path) -> None:
     (current / "grid.toml").write_text(hostile_files.grid({}, data, current))
     shutil.copytree(data, current / "prepared" / "data-bin")
     files = describe(current / "prepared", sorted((current / "prepared" / "data-bin").iterdir()))
-    sealed.write(current / "prepared" / "prepare.json", {"pairs": {"train": 9}, "pieces": {}, **files})
+    checksummed_json.write(current / "prepared" / "prepare.json", {"pairs": {"train": 9}, "pieces": {}, **files})
     write_scored(current)
     (current / "questions").mkdir()
     for name in ("questions.json", "answers.json", "questions/dict.txt", "questions/sentencepiece.model"):
@@ -129,11 +129,11 @@ def write_scored(current: Path) -> None:
     (current / "translation" / "hypotheses.txt").write_bytes(text)
     made = {"files": {"hypotheses.txt": digest}, "lines": 60, "languages": ["en", "de"], "subwords": "none"}
     made |= {"decoding": {}, "checkpoints": ["good.pt"], "checkpoint_sha256": ["0"], "subset": "test"}
-    sealed.write(current / "translation" / "translation.json", {**made, "corpus": None, "outputs": {}})
+    checksummed_json.write(current / "translation" / "translation.json", {**made, "corpus": None, "outputs": {}})
     found = {"path": "ok.de", "sha256": digest}
     run = {"corpus": None, "subset": "test", "files": {"hypotheses": found, "reference": found}}
     for name in ("run.json", "other.json"):
-        sealed.write(current / name, {**run, "scores": {}, "translation": {}, "averaged": []})
+        checksummed_json.write(current / name, {**run, "scores": {}, "translation": {}, "averaged": []})
 
 
 def place(current: Path, spot: str, thing: str) -> None:
@@ -157,7 +157,9 @@ def _folder(path: Path, current: Path) -> None:
 THINGS: dict[str, Callable[[Path, Path], object]] = {
     "text": lambda path, current: shutil.copyfile(current / "notes.txt", path),
     "read-only text": _read_only,
-    "record": lambda path, _: sealed.write(path, {"command": "another's", "made_from": {}, "outputs": {path.name: {}}}),
+    "record": lambda path, _: checksummed_json.write(
+        path, {"command": "another's", "made_from": {}, "outputs": {path.name: {}}}
+    ),
     "score": lambda path, current: shutil.copyfile(current / "run.json", path),
     "link": lambda path, current: path.symlink_to(current / "notes.txt"),
     "dangling link": lambda path, current: path.symlink_to(current / "nothing"),

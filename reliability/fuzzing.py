@@ -17,12 +17,14 @@ from fairseq import checkpoint_utils
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from realformer_nmt.checkpoints import layout
+from realformer_nmt.checkpoints import checkpoint_fields
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.comparison import grid, results, scored, summary, unlike
-from realformer_nmt.comparison.records.cell_result import CellResult
-from realformer_nmt.comparison.report import made
-from realformer_nmt.corpora import extract, manifest, preparation, segments
+from realformer_nmt.comparison.grid import grid
+from realformer_nmt.comparison.records import run_record
+from realformer_nmt.comparison.report import provenance
+from realformer_nmt.comparison.results import gather, setting_differences, summary
+from realformer_nmt.comparison.results.cell_result import CellResult
+from realformer_nmt.corpora import extract, manifest, read_segments, text_pipeline
 from realformer_nmt.data_bins import index as index_of_fairseq
 from realformer_nmt.evaluation import significance
 from realformer_nmt.protocols import protocol
@@ -52,7 +54,7 @@ def load_by_fairseq(path: Path) -> None:
 
 
 def read_preparation(path: Path) -> None:
-    preparation.read(path.parent)
+    text_pipeline.read(path.parent)
 
 
 def read_run(path: Path) -> None:
@@ -63,7 +65,7 @@ def read_run(path: Path) -> None:
 
 def reckon_with(path: Path) -> None:
     """By a report: what it says of a cell, and of several seeds."""
-    run = scored.read(path)
+    run = run_record.read(path)
     cell = CellResult(
         name="admin-6-s1",
         family="admin",
@@ -71,12 +73,12 @@ def reckon_with(path: Path) -> None:
         depth="6",
         seed=1,
         state="done",
-        scores=results.scores(run),
+        scores=gather.scores(run),
         parameters=run.get("parameters"),
-        settings=results.settings(RUN, {}, run),
+        settings=gather.settings(RUN, {}, run),
     )
     summary.row([cell, cell])
-    json.dumps([made.shared([cell]), unlike.settings([cell])])
+    json.dumps([provenance.shared([cell]), setting_differences.settings([cell])])
 
 
 def check_sound(index: Path) -> None:
@@ -94,21 +96,21 @@ class Reader(NamedTuple):
 
 
 READERS = {
-    "sgm": Reader(lambda path: list(segments.Segments(path, "sgm")), mutated(SGM) | st.binary()),
-    "tags": Reader(lambda path: list(segments.Segments(path, "tags")), mutated(TAGS) | st.binary()),
-    "pairs": Reader(lambda path: list(segments.blocks(path, path, "text", "replace")), st.binary()),
-    "gzip": Reader(lambda path: list(segments.Segments(path, "gzip")), mutated(bytes(30)) | st.binary()),
+    "sgm": Reader(lambda path: list(read_segments.Segments(path, "sgm")), mutated(SGM) | st.binary()),
+    "tags": Reader(lambda path: list(read_segments.Segments(path, "tags")), mutated(TAGS) | st.binary()),
+    "pairs": Reader(lambda path: list(read_segments.blocks(path, path, "text", "replace")), st.binary()),
+    "gzip": Reader(lambda path: list(read_segments.Segments(path, "gzip")), mutated(bytes(30)) | st.binary()),
     "zip": Reader(lambda path: extract.extract(path, ["a"], path.parent / "out"), mutated(packed()), "input.zip"),
     "tar": Reader(lambda path: extract.extract(path, ["a"], path.parent / "out"), mutated(bytes(600)), "input.tar"),
     "manifest": Reader(manifest.load, mutated(MANIFEST.read_bytes()) | st.binary(), "input.toml"),
     "grid": Reader(grid.load, mutated(GRID) | st.binary(), "input.toml"),
     "protocol": Reader(lambda path: protocol.load(str(path), "c", "18"), mutated(PROTOCOL) | st.binary(), "input.toml"),
     "prepare.json": Reader(
-        lambda path: preparation.read(path.parent), json_like(PREPARED).map(resealed), "prepare.json"
+        lambda path: text_pipeline.read(path.parent), json_like(PREPARED).map(resealed), "prepare.json"
     ),
     "run.json": Reader(read_run, json_like(RUN).map(resealed), "run.json"),
     "run.json, by a report": Reader(reckon_with, json_like(RUN).map(resealed), "run.json"),
-    "checkpoint": Reader(layout.load, mutated(saved()) | pickled(saved())),
+    "checkpoint": Reader(checkpoint_fields.load, mutated(saved()) | pickled(saved())),
     "checkpoint, by fairseq": Reader(load_by_fairseq, mutated(saved()) | pickled(saved()) | mutated(OLD)),
     "data-bin": Reader(check_sound, mutated(index_of((1, 2))), "input.idx"),
 }

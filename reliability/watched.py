@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from realformer_nmt import cli
-from realformer_nmt.comparison import execution
+from realformer_nmt.comparison import compare
 from realformer_nmt.corpora import fetch, prepare
 from realformer_nmt.evaluation import significance
-from realformer_nmt.model import skeleton
+from realformer_nmt.model import meta_model
 from realformer_nmt.protocols import show, train
 
-PRELOADED = (execution, fetch, prepare, show, significance, skeleton, train)  # once, and not in every fork
+PRELOADED = (compare, fetch, prepare, show, significance, meta_model, train)  # once, and not in every fork
 OUTPUT, STRAYED = ".output", ".strayed"  # in the current folder
 OWN = (OUTPUT, STRAYED)
 LIMIT = 120  # seconds, after which a command is taken to hang

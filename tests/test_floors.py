@@ -24,7 +24,7 @@ FLOORS = (  # from the ground up; what stands beside the rooms is a room of its 
 )
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 APART = ("end_to_end", "recipes", "reliability", "documents")
-DOORS = (  # of the package itself: it registers where fairseq is there, offers `load` and the commands, has fairseq import late
+DOORS = (  # of the package itself: it registers where fairseq is there, offers `load` and the commands, imports late
     ("realformer_nmt", "realformer_nmt.common.late_imports"),
     ("realformer_nmt", "realformer_nmt.commands"),
     ("realformer_nmt", "realformer_nmt.plugin"),

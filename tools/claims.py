@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.analysis import beginnings, claims
-from realformer_nmt.common import sealed
+from realformer_nmt.analysis import at_initialisation, claims
+from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.versions import versions
 
@@ -25,13 +25,13 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("analyses", type=Path, nargs="+", metavar="ANALYSIS.JSON")
     parser.add_argument("--record", type=Path, default=Path("docs/results/claims.json"))
     parser.add_argument("--page", type=Path, default=Path("docs/claims.md"))
-    parser.add_argument("--depths", type=int, nargs="+", default=beginnings.DEPTHS)
-    parser.add_argument("--seeds", type=int, nargs="+", default=beginnings.SEEDS)
+    parser.add_argument("--depths", type=int, nargs="+", default=at_initialisation.DEPTHS)
+    parser.add_argument("--seeds", type=int, nargs="+", default=at_initialisation.SEEDS)
     args = parser.parse_args(words)
     rows, inputs = trained(args.analyses)
-    settings = {**beginnings.SETTINGS, "depths": list(args.depths), "seeds": list(args.seeds)}
+    settings = {**at_initialisation.SETTINGS, "depths": list(args.depths), "seeds": list(args.seeds)}
     record: dict[str, Any] = {
-        "start": beginnings.measure(args.depths, args.seeds),
+        "start": at_initialisation.measure(args.depths, args.seeds),
         "trained": rows,
         MADE_FROM: {"start": settings, "trained": inputs, "versions": versions()},
     }
@@ -48,7 +48,7 @@ def trained(analyses: Sequence[Path]) -> tuple[list[Any], list[Any]]:
     """What the claims are about, and what each analysis was made from: hashes, no places."""
     rows, inputs = [], []
     for path in analyses:
-        found = sealed.read(path, WRITER, {"models": list, MADE_FROM: dict})
+        found = checksummed_json.read(path, WRITER, {"models": list, MADE_FROM: dict})
         rows += [claims.summary(model) for model in found["models"]]
         made = found[MADE_FROM]
         hashes = {name: file["sha256"] for name, file in made["inputs"].items()}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from realformer_nmt.analysis.words import word_of_each
+from realformer_nmt.analysis.token_classes import word_of_each
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import read_lines
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from realformer_nmt.common.finished import HELP
 from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.request import Request
+from realformer_nmt.common.stage_record import HELP
 
 SENTENCES = 8192  # as many as He et al. look at
 
@@ -36,9 +36,9 @@ class AnalyseRequest(Request):
     anew: bool = option(HELP, False)
 
     def run(self) -> int:
-        from realformer_nmt.analysis import folder  # here: --help needs none of it
+        from realformer_nmt.analysis import analysis_run  # here: --help needs none of it
 
-        return folder.fill(self)
+        return analysis_run.fill(self)
 
 
 REQUEST = AnalyseRequest

@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from realformer_nmt.analysis.watching import CHAINS
+from realformer_nmt.analysis.hooks import CHAINS
 
 Row = Mapping[str, Any]
 XIONG, XIE, LIU, HE = "Xiong et al. 2020", "Xie et al. 2023", "Liu et al. 2020", "He et al. 2021"

@@ -6,13 +6,13 @@ from typing import Any
 import torch
 from fairseq.models import BaseFairseqModel
 
-from realformer_nmt.analysis import disturbance, gradients, left_out, likeness, stream
+from realformer_nmt.analysis import gradients, layer_ablation, layer_similarity, stream, weight_perturbation
+from realformer_nmt.analysis.loaded_model import Subject
 from realformer_nmt.analysis.losses import loss
-from realformer_nmt.analysis.subject import Subject
 from realformer_nmt.analysis.text import Text, to
 from realformer_nmt.checkpoints.inspection import Model, arch_of
 from realformer_nmt.fairseq_patches.quiet import quiet
-from realformer_nmt.model.skeleton import any_skeleton
+from realformer_nmt.model.meta_model import any_skeleton
 
 SEED = 1
 SENTENCES = 128  # fewer than for attention, as each layer takes several passes
@@ -37,8 +37,8 @@ def measure(model: BaseFairseqModel, text: Text) -> dict[str, Any]:
         "loss": loss(model, text),
         "gradients": gradients.norms(model, text),
         "stream": stream.measure(model, text),
-        "disturbance": disturbance.measure(model, text),
-        "likeness": likeness.measure(model, text),
+        "disturbance": weight_perturbation.measure(model, text),
+        "likeness": layer_similarity.measure(model, text),
     }
 
 
@@ -49,5 +49,5 @@ def study(subject: Subject[Model], text: Text) -> dict[str, Any]:
         "sentences": len(text.indices),
         "start": measure(start, text),
         "checkpoint": measure(subject.model, text),
-        "left_out": left_out.measure(subject.model, text),
+        "left_out": layer_ablation.measure(subject.model, text),
     }

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from realformer_nmt.analysis import lines, matrices
+from realformer_nmt.analysis.hooks import SIDES
 from realformer_nmt.analysis.lines import Line
-from realformer_nmt.analysis.watching import SIDES
 from realformer_nmt.figures.drawing import Drawing
 
 STATES = {"checkpoint": "", "start": "at the start"}

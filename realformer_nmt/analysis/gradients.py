@@ -5,9 +5,9 @@ from typing import Any
 
 from torch import nn
 
+from realformer_nmt.analysis.hooks import stacks
 from realformer_nmt.analysis.losses import words
 from realformer_nmt.analysis.text import Text, to
-from realformer_nmt.analysis.watching import stacks
 
 
 def norms(model: nn.Module, text: Text) -> dict[str, Any]:

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from realformer_nmt.analysis import alignment
-from realformer_nmt.analysis.distribution import Distribution
+from realformer_nmt.analysis.histogram import Distribution
+from realformer_nmt.analysis.hooks import CHAINS, CROSS
 from realformer_nmt.analysis.text import Batch
-from realformer_nmt.analysis.watching import CHAINS, CROSS
-from realformer_nmt.analysis.words import Words
+from realformer_nmt.analysis.token_classes import Words
 
 UNIT = "bits"
 LONGEST = 4096  # tokens: entropies reach up to log2 of it, 12 bits

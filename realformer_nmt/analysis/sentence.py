@@ -10,12 +10,12 @@ from fairseq.data import Dictionary
 from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor, nn
 
-from realformer_nmt.analysis import watching
+from realformer_nmt.analysis import hooks
+from realformer_nmt.analysis.hooks import CHAINS, CROSS
 from realformer_nmt.analysis.one_text import OneText
 from realformer_nmt.analysis.text import Batch, Text, collate, to
-from realformer_nmt.analysis.watching import CHAINS, CROSS
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora import preparation
+from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.model.model import TranslationModel
 
 BEAM, LONGEST = 4, {"max_len_a": 1.5, "max_len_b": 10}  # fairseq's options; they end a translation that repeats itself
@@ -43,7 +43,7 @@ def subwords(raw: str, data: Path) -> str:
     """
     line = " ".join(raw.split())
     if (data.parent / "prepare.json").is_file():
-        (line,) = preparation.read(data.parent).pieces(f"{line}\n".encode())
+        (line,) = text_pipeline.read(data.parent).pieces(f"{line}\n".encode())
     if not line:
         raise UserError("--sentence is empty: give a sentence of the source language")
     return line
@@ -88,7 +88,7 @@ def attention_by_chain(model: nn.Module, batch: Batch) -> dict[str, list[Tensor]
     def see(chain: str, _layer: int, heads: Tensor) -> None:
         layers[chain].append(heads[0].cpu())
 
-    with torch.no_grad(), watching.attention(model, see):
+    with torch.no_grad(), hooks.attention(model, see):
         model(**batch.inputs, features_only=True)
     return layers
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.analysis import watching
+from realformer_nmt.analysis import hooks
 from realformer_nmt.analysis.text import Text, to
 
 
@@ -58,7 +58,7 @@ def measure(model: nn.Module, text: Text) -> dict[str, Any]:
     `norm` is by layer, from 0, the input of the first: the root mean square of each tensor of the stream. `sublayers`
     is by the sub-layer's name.
     """
-    sublayers = {side: watching.shortcuts(stack) for side, stack in watching.stacks(model).items()}
+    sublayers = {side: hooks.shortcuts(stack) for side, stack in hooks.stacks(model).items()}
     norms: dict[str, list[list[Moments]]] = {side: [] for side in sublayers}
     terms = {key: (Moments(), Moments()) for shortcuts in sublayers.values() for key in shortcuts.values()}
     device = next(model.parameters()).device
@@ -70,12 +70,12 @@ def measure(model: nn.Module, text: Text) -> dict[str, Any]:
         for moments, tensor in zip(norms[side][layer], stream, strict=True):
             moments.add(tensor[masks[side]])
 
-    def see_terms(side: str, shortcut: watching.Shortcut, x: Tensor, branch: Tensor) -> None:
+    def see_terms(side: str, shortcut: hooks.Shortcut, x: Tensor, branch: Tensor) -> None:
         shortcut_moments, branch_moments = terms[shortcut]
         shortcut_moments.add((shortcut.weight().to(x) * x)[masks[side]])
         branch_moments.add(branch[masks[side]])
 
-    with watching.streams(model, see), watching.terms(model, see_terms):
+    with hooks.streams(model, see), hooks.terms(model, see_terms):
         for batch in text.batches():
             batch = to(batch, device)
             masks |= {side: tokens.ne(text.pad) for side, tokens in batch.read.items()}

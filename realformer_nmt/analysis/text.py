@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.data_bins import databin
+from realformer_nmt.data_bins import subsets
 from realformer_nmt.data_bins.datasets import dictionary
 
 INPUTS = ("src_tokens", "prev_output_tokens")  # fairseq's names of what the first stack reads, and the second
@@ -112,11 +112,11 @@ def collate(indices: list[int], source: list[Tensor], target: list[Tensor], word
 
 def read(data: Path, subset: str, most: int) -> Text:
     """Read at most so many sentences of a subset and their translations, evenly spread."""
-    pair = databin.languages(data)
-    databin.count(data, subset, *pair)
+    pair = subsets.languages(data)
+    subsets.count(data, subset, *pair)
     sides, dictionaries = [], []
     for language in pair:
-        index = databin.sound(data, subset, pair, language)
+        index = subsets.sound(data, subset, pair, language)
         if index is None:
             raise UserError(f"{data} holds no subset {subset} in {language}: analyses read the translation too")
         sides.append(indexed_dataset.make_dataset(str(index.with_suffix("")), "mmap"))

@@ -8,12 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from realformer_nmt.checkpoints import layout, lineage, selection, validation
+from realformer_nmt.checkpoints import checkpoint_fields, lineage, selection, validation
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.finished import Stage
 from realformer_nmt.common.provenance import named, several
+from realformer_nmt.common.stage_record import Stage
 from realformer_nmt.common.text_lines import sha256
 
 
@@ -71,14 +71,14 @@ def average(paths: Sequence[Path]) -> dict[str, Any]:
 
     Two models are in memory, whatever the number of paths: the sum in fp64, and the one that is being added.
     """
-    first = layout.load(paths[0])
+    first = checkpoint_fields.load(paths[0])
     expected, ties = signature(first), tied(first["model"])
     del first
     sums: dict[str, Tensor] = {}
     newest: dict[str, Any] = {}
     members = []
     for path in paths:
-        state = layout.load(path)
+        state = checkpoint_fields.load(path)
         check_same_model(paths[0], expected, path, signature(state))
         add(sums, state.pop("model"), path)
         state.pop("last_optimizer_state", None)
@@ -99,7 +99,7 @@ def signature(state: dict[str, Any]) -> dict[str, Any]:
     checkpoint has them.
     """
     tensors = {name: (tuple(tensor.shape), tensor.dtype) for name, tensor in state["model"].items()}
-    return {"choices": layout.choices(state), "tensors": tensors, "words": layout.words(state)}
+    return {"choices": checkpoint_fields.choices(state), "tensors": tensors, "words": checkpoint_fields.words(state)}
 
 
 def check_same_model(first: Path, expected: dict[str, Any], path: Path, actual: dict[str, Any]) -> None:
@@ -152,7 +152,7 @@ def mean(total: Tensor, number: int, dtype: torch.dtype) -> Tensor:
 
 
 def age(state: dict[str, Any]) -> tuple[int, int]:
-    return layout.updates(state) or 0, layout.epochs(state) or 0
+    return checkpoint_fields.updates(state) or 0, checkpoint_fields.epochs(state) or 0
 
 
 def member(path: Path, state: dict[str, Any]) -> dict[str, Any]:
@@ -160,8 +160,8 @@ def member(path: Path, state: dict[str, Any]) -> dict[str, Any]:
     return {
         "file": path.name,
         "sha256": sha256(path),
-        "epoch": layout.epochs(state),
-        "updates": layout.updates(state),
+        "epoch": checkpoint_fields.epochs(state),
+        "updates": checkpoint_fields.updates(state),
         "stored": validation.stored(state),
         "meters": validation.meters(state),
         **lineage.made_of(state),

@@ -13,7 +13,7 @@ from typing import Any
 from fairseq.dataclass.configs import FairseqConfig
 from omegaconf import OmegaConf
 
-from realformer_nmt.checkpoints.allowed_kinds import (
+from realformer_nmt.checkpoints.allowed_components import (
     NAME_FIELDS,
     Fields,
     SettingsError,

@@ -8,15 +8,15 @@ from typing import Any, TypeVar
 from fairseq.models import BaseFairseqModel
 from torch import Tensor
 
-from realformer_nmt.checkpoints import layout
-from realformer_nmt.common import foreign_errors
+from realformer_nmt.checkpoints import checkpoint_fields
+from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.model import presets
 from realformer_nmt.model.admin_profile import shortcuts
 from realformer_nmt.model.config import TranslationConfig
+from realformer_nmt.model.meta_model import one_side_skeleton, skeleton
 from realformer_nmt.model.model import TranslationModel
 from realformer_nmt.model.presets import FAMILIES, PRESETS
-from realformer_nmt.model.skeleton import one_side_skeleton, skeleton
 from realformer_nmt.model.weights import WeightsError
 
 Model = TypeVar("Model", bound=BaseFairseqModel)
@@ -26,15 +26,15 @@ SIZES = ("encoder_layers", "decoder_layers", "encoder_embed_dim", "decoder_embed
 
 def inspect(path: Path) -> dict[str, Any]:
     """Return the table that `realformer-nmt inspect` shows."""
-    state = layout.load(path)
-    options, weights = layout.options(state), state["model"]
+    state = checkpoint_fields.load(path)
+    options, weights = checkpoint_fields.options(state), state["model"]
     check_own(path, options)
     model = build_any(path, options, weights)
     return {
         "arch": arch_of(options),
-        **{name: options.get(name) for name in (*CHOICES, *SIZES, *layout.BEFORE) if name in options},
+        **{name: options.get(name) for name in (*CHOICES, *SIZES, *checkpoint_fields.BEFORE) if name in options},
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
-        "updates": layout.updates(state),
+        "updates": checkpoint_fields.updates(state),
         "shortcuts": list(shortcut_rows(model)),
     }
 
@@ -104,8 +104,8 @@ def load_into(
     except UserError as error:
         raise UserError(f"{path}: {error}") from error
     except (RuntimeError, MemoryError) as error:
-        if foreign_errors.is_of_memory(error):
-            raise UserError(f"{path} {foreign_errors.TOO_LARGE}") from error
+        if error_messages.is_of_memory(error):
+            raise UserError(f"{path} {error_messages.TOO_LARGE}") from error
         raise
     return model
 

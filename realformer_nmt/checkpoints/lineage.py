@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.checkpoints import layout
+from realformer_nmt.checkpoints import checkpoint_fields
 from realformer_nmt.checkpoints.run_records import LISTED, listed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.json_records import expected
@@ -25,8 +25,8 @@ def check_training(path: Path, sha256: str, file: Path, training: Mapping[str, A
         names = listed(training)
         if sha256 in names:
             return True
-        state = layout.without_weights(path)
-        entry = {"file": path.name, "sha256": sha256, "updates": layout.updates(state), **made_of(state)}
+        state = checkpoint_fields.without_weights(path)
+        entry = {"file": path.name, "sha256": sha256, "updates": checkpoint_fields.updates(state), **made_of(state)}
         strangers = list(unlisted(entry, names))
         reason = strangers and (contradiction(state, training) or absence(strangers, names, training))
     if reason:
@@ -39,7 +39,7 @@ def check_training(path: Path, sha256: str, file: Path, training: Mapping[str, A
 
 def made_of(state: Mapping[str, Any]) -> Record:
     """Return the entry `averaged` of a checkpoint that is an average or an export, and nothing for any other."""
-    extra = layout.table(state.get("extra_state"))
+    extra = checkpoint_fields.table(state.get("extra_state"))
     members = [extra[EXPORTED]] if EXPORTED in extra else extra.get(AVERAGED)
     return {AVERAGED: members} if members else {}
 
@@ -58,7 +58,7 @@ def contradiction(state: dict[str, Any], training: Mapping[str, Any]) -> str | N
     """Return the first setting in which a checkpoint differs from the record of a training."""
     settings = training.get(MADE_FROM, {}).get("settings", {})
     for group, names in SETTINGS.items():
-        for name, value in layout.table(layout.table(state.get("cfg")).get(group)).items():
+        for name, value in checkpoint_fields.table(checkpoint_fields.table(state.get("cfg")).get(group)).items():
             there = settings.get(group if name == "_name" else name, value)
             if (names is None or name in names) and value is not None and there != value:
                 return f"{group if name == '_name' else name} {value}, there {there}"
@@ -86,5 +86,5 @@ def absence(strangers: list[Mapping[str, Any]], names: Mapping[str, str], traini
 
 def origin(state: dict[str, Any]) -> str:
     """Return " (FOLDER)" with the folder where the training saved a checkpoint, if the checkpoint has it."""
-    folder = layout.setting(state, "checkpoint", "save_dir")
+    folder = checkpoint_fields.setting(state, "checkpoint", "save_dir")
     return f" ({folder})" if isinstance(folder, str) else ""

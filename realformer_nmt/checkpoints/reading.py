@@ -13,8 +13,8 @@ from typing import Any, BinaryIO
 import torch
 from torch import Tensor
 
-from realformer_nmt.checkpoints.pickles import ForeignNameError, PickleError
-from realformer_nmt.checkpoints.stand_ins import Values
+from realformer_nmt.checkpoints.pickle_reader import ForeignNameError, PickleError
+from realformer_nmt.checkpoints.rebuilders import Values
 from realformer_nmt.checkpoints.torch_files import opened, parse_storage_id
 from realformer_nmt.common.errors import UserError, one_line
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.common import sealed
+from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.finished import OUTPUTS
 from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.provenance import MADE_FROM, fingerprint
+from realformer_nmt.common.stage_record import OUTPUTS
 
 LISTED = "checkpoints"  # key of train.json: the name of each checkpoint that the training wrote, by its hash
 TRAINING = "train.json"
@@ -34,7 +34,7 @@ def check_average(path: Path, training: Path | None = None) -> None:
     record = path.with_name(f"{path.name}.json")
     if not (path.is_file() and record.is_file()):
         return
-    average = sealed.read(record, HINT)
+    average = checksummed_json.read(record, HINT)
     with expected(record, HINT):
         previous = average.get(OUTPUTS, {}).get(path.name)
         if previous and fingerprint(path, previous)["sha256"] != previous["sha256"]:
@@ -45,7 +45,7 @@ def check_average(path: Path, training: Path | None = None) -> None:
 
 def check_origin(path: Path, average: Mapping[str, Any], training: Path) -> None:
     """Refuse an average with an input that the training's record does not list."""
-    record = sealed.read(training, HINT)
+    record = checksummed_json.read(training, HINT)
     with expected(training, HINT):
         names = strangers(average, record)
     if names:

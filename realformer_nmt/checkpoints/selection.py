@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.checkpoints import layout
+from realformer_nmt.checkpoints import checkpoint_fields
 from realformer_nmt.common.errors import UserError
 
 EPOCH = re.compile(r"checkpoint(\d+)\.pt")
@@ -30,11 +30,11 @@ def _end(folder: Path, newest: Path | None, kind: re.Pattern[str]) -> list[tuple
     path = folder / END
     if not path.is_file():
         return []
-    state = layout.without_weights(path)
-    updates = layout.updates(state) or 0
-    if newest and updates <= (layout.updates(layout.without_weights(newest)) or 0):
+    state = checkpoint_fields.without_weights(path)
+    updates = checkpoint_fields.updates(state) or 0
+    if newest and updates <= (checkpoint_fields.updates(checkpoint_fields.without_weights(newest)) or 0):
         return []
-    return [((layout.epochs(state) or 0) if kind is EPOCH else updates, path)]
+    return [((checkpoint_fields.epochs(state) or 0) if kind is EPOCH else updates, path)]
 
 
 def best(folder: Path, number: int) -> list[Path]:
@@ -46,7 +46,7 @@ def best(folder: Path, number: int) -> list[Path]:
     metrics = {match[1] for match, _ in matches}
     if len(metrics) > 1:
         raise UserError(f"{folder} holds the best by {' and by '.join(sorted(metrics))}: name the files to average")
-    sign = 1 if matches and _more_is_better(layout.without_weights(matches[0][1])) else -1
+    sign = 1 if matches and _more_is_better(checkpoint_fields.without_weights(matches[0][1])) else -1
     ranked = sorted((sign * float(match[2]), path.name, path) for match, path in matches)
     return _last_of(folder, number, [path for _, _, path in ranked], "best")
 
@@ -79,4 +79,4 @@ def _last_of(folder: Path, number: int, paths: list[Path], kind: str) -> list[Pa
 
 
 def _more_is_better(state: dict[str, Any]) -> bool:
-    return bool(layout.setting(state, "checkpoint", "maximize_best_checkpoint_metric"))
+    return bool(checkpoint_fields.setting(state, "checkpoint", "maximize_best_checkpoint_metric"))

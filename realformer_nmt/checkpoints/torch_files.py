@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from realformer_nmt.checkpoints import pickles
-from realformer_nmt.checkpoints.pickles import Name, PickleError
-from realformer_nmt.checkpoints.stand_ins import ALLOWED, DTYPES
+from realformer_nmt.checkpoints import pickle_reader
+from realformer_nmt.checkpoints.pickle_reader import Name, PickleError
+from realformer_nmt.checkpoints.rebuilders import ALLOWED, DTYPES
 
 BEGINNING = b"PK\x03\x04"  # of an archive
 PICKLE = b"\x80\x02"
@@ -52,7 +52,7 @@ class Archive:
         order = f"{self.folder}byteorder"
         if order in self.members and self.bytes(order).numpy().tobytes() != b"little":
             raise PickleError("its numbers are of another byte order")
-        return pickles.read(io.BytesIO(self.bytes(f"{self.folder}data.pkl").numpy().tobytes()), ALLOWED)
+        return pickle_reader.read(io.BytesIO(self.bytes(f"{self.folder}data.pkl").numpy().tobytes()), ALLOWED)
 
     def bytes(self, name: str) -> Tensor:
         """Return the bytes of a record, all of them: zipfile verifies the checksum at the end."""
@@ -89,13 +89,13 @@ class Old:
 
     def __init__(self, file: BinaryIO) -> None:
         file.seek(0)
-        if [pickles.read(file, ALLOWED) for _ in range(2)] != [MAGIC, PROTOCOL]:
+        if [pickle_reader.read(file, ALLOWED) for _ in range(2)] != [MAGIC, PROTOCOL]:
             raise PickleError("it is none of torch.save's")
-        if pickles.read(file, ALLOWED).get("little_endian") is not True:
+        if pickle_reader.read(file, ALLOWED).get("little_endian") is not True:
             raise PickleError("its numbers are of another byte order")
-        self._root, storage_ids = pickles.read_with_storages(file, ALLOWED)
+        self._root, storage_ids = pickle_reader.read_with_storages(file, ALLOWED)
         dtypes = {key: dtype for key, dtype, _ in map(parse_storage_id, storage_ids)}
-        keys = pickles.read(file, ALLOWED)
+        keys = pickle_reader.read(file, ALLOWED)
         if not isinstance(keys, list) or set(keys) != set(dtypes):
             raise PickleError("its numbers are not those of its pickle")
         self.storages = {key: next_storage(file, dtypes[key]) for key in keys}

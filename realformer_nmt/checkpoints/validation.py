@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sacrebleu.metrics import BLEU
 
-from realformer_nmt.checkpoints import layout
+from realformer_nmt.checkpoints import checkpoint_fields
 
 Meters = dict[str, np.ndarray]  # name -> [sum, weight], or the sums alone of BLEU's counts
 LOSSES = ("loss", "nll_loss")
@@ -21,7 +21,11 @@ COUNTS = ("_bleu_counts", "_bleu_totals", "_bleu_sys_len", "_bleu_ref_len")
 def stored(state: dict[str, Any]) -> dict[str, float]:
     """Return the one metric that fairseq stores with a checkpoint."""
     value = (state.get("extra_state") or {}).get("val_loss")
-    return {} if value is None else {layout.setting(state, "checkpoint", "best_checkpoint_metric"): float(value)}
+    return (
+        {}
+        if value is None
+        else {checkpoint_fields.setting(state, "checkpoint", "best_checkpoint_metric"): float(value)}
+    )
 
 
 def meters(state: dict[str, Any]) -> Meters:

@@ -57,8 +57,8 @@ REQUEST = ArchsRequest
 
 def describe(arch: str, vocabulary: int) -> dict[str, Any]:
     from realformer_nmt.model.config import TranslationConfig
+    from realformer_nmt.model.meta_model import parameters
     from realformer_nmt.model.presets import PRESETS
-    from realformer_nmt.model.skeleton import parameters
 
     options = vars(TranslationConfig()) | PRESETS[arch] | {"share_all_embeddings": True}
     columns = {name: options[name] for name in COLUMNS if name in options}

@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, field
 from typing import Any
 
-from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.common.numbers import FINITE, Number
+from realformer_nmt.common.option_choice import unknown
 
 SPEC = "spec"
 

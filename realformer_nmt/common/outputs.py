@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from realformer_nmt.common import sealed
+from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.atomic_files import writing
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.json_records import UNLIKE
@@ -165,7 +165,7 @@ def _names(record: Path, command: str) -> set[str] | None:
 def _begun(record: Path, command: str) -> set[str] | None:
     """Return the names in the note of begun outputs; None stands for all."""
     try:
-        note = sealed.read(_begun_file(record), "", {COMMAND: str})
+        note = checksummed_json.read(_begun_file(record), "", {COMMAND: str})
         names = note[OUTPUTS]
         if note[COMMAND] != command:
             return set()
@@ -179,4 +179,4 @@ def _begun_file(record: Path) -> Path:
 
 
 def _note(record: Path, command: str, names: set[str] | None) -> None:
-    sealed.write(_begun_file(record), {COMMAND: command, OUTPUTS: None if names is None else sorted(names)})
+    checksummed_json.write(_begun_file(record), {COMMAND: command, OUTPUTS: None if names is None else sorted(names)})

@@ -11,9 +11,9 @@ from inspect import getdoc
 from typing import Any, ClassVar, TypeVar, get_type_hints
 
 from realformer_nmt.common import request_argv
-from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.common.option import check, spec_of
+from realformer_nmt.common.option_choice import unknown
 
 SomeRequest = TypeVar("SomeRequest", bound="Request")
 

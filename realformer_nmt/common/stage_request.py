@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from realformer_nmt.common.finished import Stage
 from realformer_nmt.common.request import Request
+from realformer_nmt.common.stage_record import Stage
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,11 +8,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from realformer_nmt.common.child_processes import dying_with_us
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.programs import program
+from realformer_nmt.common.parent_death_signal import dying_with_us
+from realformer_nmt.common.python_subprocess import program
+from realformer_nmt.corpora.clean_splits import is_test, splits
 from realformer_nmt.corpora.progress import progress
-from realformer_nmt.corpora.texts import is_test, splits
 from realformer_nmt.data_bins.index import HEADER
 
 

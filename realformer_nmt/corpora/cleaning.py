@@ -15,7 +15,7 @@ from typing import Literal
 
 import regex
 
-from realformer_nmt.corpora.corpus import Lengths
+from realformer_nmt.corpora.manifest_schema import Lengths
 from realformer_nmt.corpora.tokenise import tokeniser
 
 CURLED = "\N{RIGHT SINGLE QUOTATION MARK}".encode()

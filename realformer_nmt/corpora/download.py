@@ -8,10 +8,10 @@ from pathlib import Path
 from tqdm import tqdm
 
 from realformer_nmt.common.atomic_files import Partial
-from realformer_nmt.corpora.corpus import Packing
-from realformer_nmt.corpora.pace import Pace
+from realformer_nmt.corpora.http_range import Answer, CutError, MisplacedError, RefusedError, TransferError, get
+from realformer_nmt.corpora.manifest_schema import Packing
+from realformer_nmt.corpora.minimum_rate import Pace
 from realformer_nmt.corpora.progress import progress
-from realformer_nmt.corpora.response import Answer, CutError, MisplacedError, RefusedError, TransferError, get
 
 LARGEST = 32 << 30  # bytes: ten times the largest archive of WMT'14
 PROGRESS = 1 << 20  # bytes: an attempt that got as many resets the delays

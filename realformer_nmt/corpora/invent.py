@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from realformer_nmt.common.atomic_files import completed
-from realformer_nmt.common.finished import HELP, Stage
 from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.common.option import option
+from realformer_nmt.common.stage_record import HELP, Stage
 from realformer_nmt.common.stage_request import StageRequest
 from realformer_nmt.corpora.invented.chance import Chance
 from realformer_nmt.corpora.invented.composer import Composer, Pair

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from realformer_nmt.common import safe_names
-from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora.corpus import Archive, Corpus, Member, Packing
+from realformer_nmt.common.option_choice import unknown
+from realformer_nmt.corpora.manifest_schema import Archive, Corpus, Member, Packing
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from realformer_nmt.common import outputs
+from realformer_nmt.common.checksummed_json import write as write_sealed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
-from realformer_nmt.common.sealed import write as write_sealed
-from realformer_nmt.corpora import sources
+from realformer_nmt.corpora import prepare_job
 from realformer_nmt.corpora.binarise import binarise
+from realformer_nmt.corpora.clean_splits import splits, write_texts
+from realformer_nmt.corpora.encode_subwords import write_pieces
 from realformer_nmt.corpora.extract import STATE
 from realformer_nmt.corpora.fetch import fetch_texts
-from realformer_nmt.corpora.pieces import write_pieces
+from realformer_nmt.corpora.prepare_job import Job
 from realformer_nmt.corpora.prepare_request import PrepareRequest
-from realformer_nmt.corpora.sources import Job
 from realformer_nmt.corpora.stages import Stages
 from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, Texts
-from realformer_nmt.corpora.texts import splits, write_texts
-from realformer_nmt.data_bins.note import NAME, describe, verify
+from realformer_nmt.data_bins.prepare_record import NAME, describe, verify
 
 PACKAGES = (
     "realformer-nmt",
@@ -43,7 +43,7 @@ def run(request: PrepareRequest) -> int:
     if request.verify:
         print(f"{request.folder}: {verify(request.folder)} files are as they were prepared")
         return 0
-    job = sources.job(request)
+    job = prepare_job.job(request)
     check_folder(job, request.folder)
     try:
         with alone(request.folder / ".lock", "is preparing"):

@@ -7,7 +7,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.corpora.segments import Block
+from realformer_nmt.corpora.read_segments import Block
 
 
 def progress(name: str, total: int | None, done: int = 0, quiet: bool = False) -> tqdm:

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from realformer_nmt.common import sealed
+from realformer_nmt.common import checksummed_json
+from realformer_nmt.common.atomic_folders import completed_folder
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import sha256
-from realformer_nmt.common.whole_folders import completed_folder
 from realformer_nmt.corpora.sample import SampleRequest
-from realformer_nmt.data_bins import databin
+from realformer_nmt.data_bins import subsets
 from realformer_nmt.data_bins.index import check_sound, header
-from realformer_nmt.data_bins.note import NAME, WRITER, describe, verify
-from realformer_nmt.data_bins.note import read as read_note
+from realformer_nmt.data_bins.prepare_record import NAME, WRITER, describe, verify
+from realformer_nmt.data_bins.prepare_record import read as read_note
 
 GOLDEN = (5**0.5 - 1) / 2
 DATA, SPLIT = "data-bin", "train"
@@ -35,12 +35,12 @@ def run(request: SampleRequest) -> int:
 
 def check_same(folder: Path, sample: dict[str, Any]) -> None:
     verify(folder, by_hash=False)
-    if sealed.read(folder / NAME, WRITER).get("sample") != sample:
+    if checksummed_json.read(folder / NAME, WRITER).get("sample") != sample:
         raise UserError(f"{folder} holds other pairs: name another --folder, or remove it")
 
 
 def write(prepared: Path, to: Path, sample: dict[str, Any]) -> None:
-    sampled = databin.files(prepared / DATA, SPLIT)
+    sampled = subsets.files(prepared / DATA, SPLIT)
     if not sampled:
         raise UserError(
             f"{prepared} has no training pairs to take a share of: give a corpus that was made with --train"
@@ -50,11 +50,11 @@ def write(prepared: Path, to: Path, sample: dict[str, Any]) -> None:
         if prepared / name not in sampled.values():
             shutil.copyfile(prepared / name, to / name)
     pairs = [take(file, to / DATA / name, sample["share"]) for name, file in sampled.items() if name.endswith(".idx")]
-    report = sealed.read(prepared / NAME, WRITER, {"pairs": dict, "pieces": dict})
+    report = checksummed_json.read(prepared / NAME, WRITER, {"pairs": dict, "pieces": dict})
     counts = {**report["pairs"], SPLIT: pairs[0]}
     report["pieces"].pop(SPLIT, None)  # it counts the tokens of all pairs
     files = describe(to, sorted(path for path in to.rglob("*") if path.is_file()))
-    sealed.write(to / NAME, {**report, "pairs": counts, "sample": sample, **files})
+    checksummed_json.write(to / NAME, {**report, "pairs": counts, "sample": sample, **files})
 
 
 def take(index: Path, to: Path, share: float) -> int:

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.common import json_records, provenance, sealed
+from realformer_nmt.common import checksummed_json, json_records, provenance
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import fingerprint
-from realformer_nmt.data_bins import note
+from realformer_nmt.data_bins import prepare_record
 
 Report = dict[str, Any]
 
@@ -36,7 +36,7 @@ class Stages:
     def _check_same(self, settings: Report, inputs: Mapping[str, Path]) -> Report:
         """Return the fingerprints of the inputs; contents decide, so that a file may be touched or moved."""
         path = self.folder / "stages" / "settings.json"
-        before = sealed.read(path, self.hint, {"settings": dict, "inputs": dict}) if path.exists() else {}
+        before = checksummed_json.read(path, self.hint, {"settings": dict, "inputs": dict}) if path.exists() else {}
         previous = before.get("inputs", {})
         with json_records.expected(path, self.hint):
             now = {"settings": settings, "inputs": {name: look_at(inputs[name], previous.get(name)) for name in inputs}}
@@ -45,7 +45,7 @@ class Stages:
             message = f"{self.folder} was begun with other settings or files: {'; '.join(changes)}"
             raise UserError(f"{message}. Give another --folder or remove it")
         if now != before:
-            sealed.write(path, now)
+            checksummed_json.write(path, now)
         return now["inputs"]
 
     def run(self, name: str, work: Callable[[Path], Report], lasting: bool = False) -> Report:
@@ -64,9 +64,9 @@ class Stages:
             start = time.monotonic()
             report = {**work(partial), **(hash_result(partial, name) if lasting else {})}
             partial.replace(result)
-            sealed.write(stamp, {**report, "seconds": round(time.monotonic() - start, 1)})
+            checksummed_json.write(stamp, {**report, "seconds": round(time.monotonic() - start, 1)})
             print(f"{name}: done in {time.monotonic() - start:.0f} s", file=sys.stderr)
-        self.reports[name] = sealed.read(stamp, self.hint)
+        self.reports[name] = checksummed_json.read(stamp, self.hint)
         return self.reports[name]
 
     def remove(self, name: str) -> None:
@@ -103,7 +103,7 @@ def differences(before: Report, now: Report) -> Iterator[str]:
 
 def hash_result(folder: Path, name: str) -> Report:
     """Return sizes and hashes of the files of a stage, by their paths after the folder is renamed to `name`."""
-    described = note.describe(folder, sorted(folder.iterdir()))
+    described = prepare_record.describe(folder, sorted(folder.iterdir()))
     return {kind: {f"{name}/{file}": value for file, value in files.items()} for kind, files in described.items()}
 
 

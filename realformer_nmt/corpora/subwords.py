@@ -22,8 +22,8 @@ from subword_nmt.learn_bpe import learn_bpe
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.parallel import ordered
 from realformer_nmt.corpora.progress import shown, watched
-from realformer_nmt.corpora.segments import Block, blocks
-from realformer_nmt.data_bins.note import check_prepared
+from realformer_nmt.corpora.read_segments import Block, blocks
+from realformer_nmt.data_bins.prepare_record import check_prepared
 
 Encoder = Callable[[list[str]], list[str]]  # lines to lines of subwords, separated by spaces
 MODEL, DICTIONARY, CODES = "sentencepiece.model", "dictionary.txt", "bpe.codes"

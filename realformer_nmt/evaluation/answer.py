@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from realformer_nmt.checkpoints import run as run_files
-from realformer_nmt.common.finished import HELP, Stage
+from realformer_nmt.checkpoints import run_folder as run_files
 from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.stage_record import HELP, Stage
 from realformer_nmt.common.stage_request import StageRequest
 
 

@@ -10,11 +10,11 @@ import torch
 from fairseq import checkpoint_utils
 from torch import Tensor
 
-from realformer_nmt.checkpoints import layout
-from realformer_nmt.checkpoints import run as run_files
+from realformer_nmt.checkpoints import checkpoint_fields
+from realformer_nmt.checkpoints import run_folder as run_files
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.finished import Stage
+from realformer_nmt.common.stage_record import Stage
 from realformer_nmt.common.versions import versions
 from realformer_nmt.evaluation.answer import AnswerRequest
 from realformer_nmt.fairseq_patches.quiet import quiet
@@ -85,8 +85,8 @@ def answer(questions: list[Question], request: AnswerRequest) -> dict[str, str]:
 
 
 def load(checkpoint: Path, data: Path) -> tuple[Any, QuestionAnsweringTask]:
-    state = layout.without_weights(checkpoint)
-    name = layout.setting(state, "task", "_name")
+    state = checkpoint_fields.without_weights(checkpoint)
+    name = checkpoint_fields.setting(state, "task", "_name")
     if name != NAME:
         raise UserError(f"{checkpoint} is of --task {name}, whose models answer nothing: give one of --task {NAME}")
     if not any(weight.startswith(SPANS) for weight in state["model"]):

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from realformer_nmt.checkpoints import run as run_files
-from realformer_nmt.common.finished import HELP, Stage
+from realformer_nmt.checkpoints import run_folder as run_files
 from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.stage_record import HELP, Stage
 from realformer_nmt.common.stage_request import StageRequest
 
 
@@ -37,14 +37,14 @@ class EvaluateRequest(StageRequest):
     anew: bool = option(HELP, False)
 
     def run(self) -> int:
-        from realformer_nmt.evaluation import measures  # here: --help needs none of it
+        from realformer_nmt.evaluation import evaluation_run  # here: --help needs none of it
 
-        return measures.run(self)
+        return evaluation_run.run(self)
 
     def stage(self) -> Stage:
-        from realformer_nmt.evaluation import measures
+        from realformer_nmt.evaluation import evaluation_run
 
-        return measures.stage_of(self)
+        return evaluation_run.stage_of(self)
 
 
 REQUEST = EvaluateRequest

@@ -14,8 +14,8 @@ from fairseq_cli import generate as generate_command
 
 from realformer_nmt import plugin
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.evaluation import heldout
-from realformer_nmt.evaluation.jobs import fill
+from realformer_nmt.evaluation import validation_scores
+from realformer_nmt.evaluation.parallel_jobs import fill
 from realformer_nmt.fairseq_patches import error_line
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -59,7 +59,7 @@ def fairseq_generate(argv: Sequence[str], validating: Sequence[str], job: int, f
     plugin.register()
     error_line.shorten("fairseq-generate")
     if validating and not job:
-        heldout.write_scores(folder / SCORES, validating)
+        validation_scores.write_scores(folder / SCORES, validating)
     sys.argv = ["fairseq-generate", *argv, "--distributed-rank", str(job), "--results-path", str(folder)]
     with contextlib.suppress(ZeroDivisionError):  # fairseq's speed of a job without a batch; parse counts
         generate_command.cli_main()

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.metrics.base import Metric as Scorer
 
-from realformer_nmt.evaluation import figures_of_rows as of_rows
-from realformer_nmt.evaluation.figures_of_rows import Figure
+from realformer_nmt.evaluation import row_metrics as of_rows
 from realformer_nmt.evaluation.rouge import Rouge, longest_shared, ngrams_shared
+from realformer_nmt.evaluation.row_metrics import Figure
 
 # Forms of the text that `score` scores
 RAW, WORDS, SPLIT, RETOKENISED, SUMMARY = "raw", "words", "compounds split", "retokenised", "summary"

@@ -4,14 +4,14 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.checkpoints import layout, validation
+from realformer_nmt.checkpoints import checkpoint_fields, validation
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import sha256
 
 
 def describe(path: Path, translated: str) -> dict[str, Any]:
     """Return a model's entry; `translated` is the sha256 of the checkpoint that translated."""
-    state = layout.load(path)
+    state = checkpoint_fields.load(path)
     digest = sha256(path)
     if translated != digest:
         raise UserError(f"{path} is another than the one that translated: translate again")
@@ -22,11 +22,11 @@ def describe(path: Path, translated: str) -> dict[str, Any]:
         "checkpoint": str(path),
         "sha256": digest,
         **architecture(path, state),
-        "epochs": layout.epochs(state),
-        "updates": layout.updates(state),
+        "epochs": checkpoint_fields.epochs(state),
+        "updates": checkpoint_fields.updates(state),
         "averaged": averaged,
         "validation": mean_scores([member["validation"] for member in averaged] or history),
-        "seed": layout.setting(state, "common", "seed"),
+        "seed": checkpoint_fields.setting(state, "common", "seed"),
         **hours(state),
     }
 
@@ -37,10 +37,10 @@ def architecture(path: Path, state: dict[str, Any]) -> dict[str, Any]:
     try:
         parts = inspect(path)
     except UserError:  # a model that is not of this package
-        options = layout.options(state)
+        options = checkpoint_fields.options(state)
         tensors = {tensor.data_ptr(): tensor.numel() for tensor in state["model"].values()}
         arch = options.get("_name") or options.get("arch")
-        return {"arch": arch, **layout.choices(state), "parameters": sum(tensors.values())}
+        return {"arch": arch, **checkpoint_fields.choices(state), "parameters": sum(tensors.values())}
     return {name: value for name, value in parts.items() if name != "updates"}
 
 
@@ -58,6 +58,6 @@ def hours(state: dict[str, Any]) -> dict[str, Any]:
     seconds = (state.get("extra_state") or {}).get("previous_training_time")
     if seconds is None:
         return {"wall_clock_hours": None, "gpu_hours": None}
-    cpu = layout.setting(state, "common", "cpu")
-    gpus = 0 if cpu else layout.setting(state, "distributed_training", "distributed_world_size")
+    cpu = checkpoint_fields.setting(state, "common", "cpu")
+    gpus = 0 if cpu else checkpoint_fields.setting(state, "distributed_training", "distributed_world_size")
     return {"wall_clock_hours": seconds / 3600, "gpu_hours": gpus and gpus * seconds / 3600}

@@ -4,8 +4,8 @@ import csv
 from pathlib import Path
 from typing import NamedTuple
 
-from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.option_choice import unknown
 
 TABLE = Path(__file__).with_name("published.csv")
 

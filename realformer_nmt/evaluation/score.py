@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from realformer_nmt.common.finished import HELP, Stage
 from realformer_nmt.common.numbers import SAMPLES, SEEDS, whole
 from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.stage_record import HELP, Stage
 from realformer_nmt.common.stage_request import StageRequest
 
 FEWEST = 40  # samples, of which one is in each of the tails of 2.5 %

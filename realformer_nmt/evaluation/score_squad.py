@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from realformer_nmt.common import json_records, sealed
+from realformer_nmt.common import checksummed_json, json_records
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.finished import HELP, OUTPUTS, Stage
 from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.stage_record import HELP, OUTPUTS, Stage
 from realformer_nmt.common.stage_request import StageRequest
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.evaluation import span_scores
@@ -67,7 +67,7 @@ def check_answered(request: ScoreSquadRequest, questions: Sequence[Question], an
     """Raise an error if `answer` wrote the answers for other questions: its texts are parts of the contexts."""
     record = request.answers.with_name(RECORD)
     try:
-        recorded = sealed.read(record, ANSWERS, {OUTPUTS: dict})[OUTPUTS].get(request.answers.name)
+        recorded = checksummed_json.read(record, ANSWERS, {OUTPUTS: dict})[OUTPUTS].get(request.answers.name)
     except UserError:  # answers of another program, which need not be parts of the contexts
         return
     with json_records.expected(record, ANSWERS):

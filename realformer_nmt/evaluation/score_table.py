@@ -5,7 +5,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from realformer_nmt.evaluation import heldout, metric_table
+from realformer_nmt.evaluation import metric_table, validation_scores
 from realformer_nmt.evaluation.metrics import Score
 from realformer_nmt.evaluation.published import PublishedFigure
 
@@ -19,7 +19,7 @@ def table(record: dict[str, Any], scores: dict[str, Score], figures: list[Publis
         tabulate(lines, ["metric", "score", "95 %", "of"], disable_numparse=True),
     ]
     if record["translation"].get("validation"):
-        parts.append(f"validation: {heldout.describe(record['translation']['validation'])}")
+        parts.append(f"validation: {validation_scores.describe(record['translation']['validation'])}")
     parts.append("\n".join(f"{score.metric}: {score.signature}" for score in scores.values()))
     if figures:
         rows = [

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from realformer_nmt.checkpoints import lineage
-from realformer_nmt.common import json_records, sealed
+from realformer_nmt.common import checksummed_json, json_records
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.finished import Stage
 from realformer_nmt.common.provenance import named
+from realformer_nmt.common.stage_record import Stage
 from realformer_nmt.common.text_lines import read_lines, sha256
 from realformer_nmt.common.versions import commit, versions
 from realformer_nmt.corpora.tokenise import tokeniser
@@ -28,13 +28,13 @@ NAMES = ("corpus", "subset", "published", "hyphens")  # strings or null
 def run(request: ScoreRequest) -> int:
     if request.comet:
         metrics.comet_package()  # fail early if it is missing
-    translation = sealed.read(request.translation / RECORD, WRITER, REQUIRED)
+    translation = checksummed_json.read(request.translation / RECORD, WRITER, REQUIRED)
     stage = stage_of(request)
     if not (request.training or request.anew):
         check_no_training(stage)
     if stage.finished(request.anew):
         return 0
-    training = sealed.read(request.training, TRAINER) if request.training else {}
+    training = checksummed_json.read(request.training, TRAINER) if request.training else {}
     files = {"hypotheses": request.translation / HYPOTHESES, "reference": raw_texts.reference(request, translation)}
     check_unchanged(request.translation, translation)
     checked = check_training(request.training, training, translation)
@@ -74,7 +74,7 @@ def check_no_training(stage: Stage) -> None:
 
 def stage_of(request: ScoreRequest) -> Stage:
     record = request.translation / RECORD
-    translation = sealed.read(record, WRITER, REQUIRED)
+    translation = checksummed_json.read(record, WRITER, REQUIRED)
     with json_records.expected(record, WRITER):
         for name in NAMES:
             if not isinstance(translation.get(name), str | None):

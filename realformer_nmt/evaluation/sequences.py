@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from realformer_nmt.evaluation.rows import Rows
+from realformer_nmt.evaluation.row_table import Rows
 
 
 class SequenceRow(NamedTuple):

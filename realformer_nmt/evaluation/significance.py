@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from sacrebleu.significance import PairedTest
 from tabulate import tabulate
 
-from realformer_nmt.common import json_records, outputs, sealed
+from realformer_nmt.common import checksummed_json, json_records, outputs
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.numbers import PROCESSES, SAMPLES, SEEDS, whole
 from realformer_nmt.common.option import argument, option
@@ -95,7 +95,7 @@ def run(request: SignificanceRequest) -> int:
 
 
 def read(path: Path) -> System:
-    record = sealed.read(path, WRITER)
+    record = checksummed_json.read(path, WRITER)
     with json_records.expected(path, WRITER):
         files = {name: record["files"][name] for name in ("hypotheses", "reference")}
         paths = {name: path.parent / file["path"] for name, file in files.items()}

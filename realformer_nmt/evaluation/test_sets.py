@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from sacrebleu.dataset import DATASETS
 
-from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError, one_line
+from realformer_nmt.common.option_choice import unknown
 
 
 class TestSetFiles(NamedTuple):

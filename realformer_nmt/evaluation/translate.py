@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from realformer_nmt.checkpoints import run as run_files
-from realformer_nmt.common.finished import HELP, Stage
+from realformer_nmt.checkpoints import run_folder as run_files
 from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM, PROCESSES, whole
 from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.stage_record import HELP, Stage
 from realformer_nmt.common.stage_request import StageRequest
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.evaluation.streams import streamed
+from realformer_nmt.evaluation.stdio import streamed
 from realformer_nmt.evaluation.translation_files import HYPOTHESES
 
 PRECISIONS = ("fp32", "bf16", "int8")  # of kernels/precision.py, which imports torch

@@ -8,18 +8,18 @@ from typing import Any
 
 import torch
 
-from realformer_nmt.checkpoints import layout, selection
+from realformer_nmt.checkpoints import checkpoint_fields, selection
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.finished import Stage
 from realformer_nmt.common.provenance import Record, named, several
+from realformer_nmt.common.stage_record import Stage
 from realformer_nmt.common.text_lines import read_lines, sha256, write_lines
 from realformer_nmt.common.versions import versions
-from realformer_nmt.corpora import preparation
-from realformer_nmt.corpora.preparation import Preparation
-from realformer_nmt.data_bins import databin
-from realformer_nmt.evaluation import heldout, test_sets
+from realformer_nmt.corpora import text_pipeline
+from realformer_nmt.corpora.text_pipeline import Preparation
+from realformer_nmt.data_bins import subsets
+from realformer_nmt.evaluation import test_sets, validation_scores
 from realformer_nmt.evaluation.generation import Generated, generate
-from realformer_nmt.evaluation.jobs import check_shares, shares
+from realformer_nmt.evaluation.parallel_jobs import check_shares, shares
 from realformer_nmt.evaluation.translate import TranslateRequest
 from realformer_nmt.evaluation.translation_files import HYPOTHESES, RECORD, REFERENCE, TOKENISED
 from realformer_nmt.kernels.precision import EXACT
@@ -31,7 +31,7 @@ LOCATIONS = ("data", "prepared", "subwords_folder")  # paths, which are not sett
 
 def run(request: TranslateRequest) -> int:
     check_possible(request)
-    corpus = preparation.requested(request)
+    corpus = text_pipeline.requested(request)
     stage = stage_of(request)
     outputs = [request.output / name for name in (HYPOTHESES, TOKENISED, REFERENCE)]
     if stage.finished(request.anew, *outputs):
@@ -47,8 +47,8 @@ def run(request: TranslateRequest) -> int:
         lines, seconds = len(generated.hypotheses), time.monotonic() - start
         content = {**describe(request, corpus, provenance), "lines": lines, "seconds": seconds}
         if generated.validation:
-            content["validation"] = {"subset": heldout.SUBSET, **generated.validation}
-            print(f"validation: {heldout.describe(content['validation'])}")
+            content["validation"] = {"subset": validation_scores.SUBSET, **generated.validation}
+            print(f"validation: {validation_scores.describe(content['validation'])}")
         content |= {"files": files, "versions": versions()}
         stage.write(provenance, content, [request.output / name for name in files])
     print(f"{request.output / HYPOTHESES}: {lines} lines in {seconds:.1f} s")
@@ -64,14 +64,14 @@ def check_possible(request: TranslateRequest) -> None:
 
 
 def stage_of(request: TranslateRequest) -> Stage:
-    corpus = preparation.requested(request)
+    corpus = text_pipeline.requested(request)
     raw = raw_text(request, corpus)
     text = {"subset": None if raw else request.subset}
     if request.test_set is not None:
         text["test_set"] = request.test_set
-    text_files = {"input": raw} if raw else databin.files(corpus.data, request.subset)
+    text_files = {"input": raw} if raw else subsets.files(corpus.data, request.subset)
     if request.validate:
-        text_files |= databin.files(corpus.data, heldout.SUBSET)
+        text_files |= subsets.files(corpus.data, validation_scores.SUBSET)
     model = sorted(path for path in corpus.folder.glob("*") if path.is_file()) if corpus.folder else []
     dictionaries = {path.name: path for path in (corpus.data / f"dict.{side}.txt" for side in corpus.languages)}
     subwords = {f"subwords/{path.name}": path for path in model}
@@ -97,15 +97,15 @@ def check_models(request: TranslateRequest, corpus: Preparation) -> None:
             raise UserError(f"{path}: no such file; give checkpoints that fairseq-train or average has saved")
         if os.pathsep in str(path):
             raise UserError(f"{path} has a colon in its name, at which fairseq cuts it in two: give a link without one")
-        state = layout.without_weights(path)
+        state = checkpoint_fields.without_weights(path)
         check_same_languages(path, state, corpus)
-        if request.precision != EXACT and not layout.of_this_package(state):
+        if request.precision != EXACT and not checkpoint_fields.of_this_package(state):
             raise UserError(f"{path} is no model of this package and decodes in {EXACT} alone: leave out --precision")
 
 
 def check_translates(path: Path, state: dict[str, Any]) -> None:
     """Raise an error for a model of one text, which would not translate but continue the source."""
-    task = layout.setting(state, "task", "_name")
+    task = checkpoint_fields.setting(state, "task", "_name")
     if task in OF_TEXT:
         raise UserError(f"{path} is of --task {task}, whose models do not translate: give one of --task translation")
 
@@ -125,7 +125,7 @@ def translate(request: TranslateRequest, corpus: Preparation, folder: Path) -> G
 
 
 def translate_subset(request: TranslateRequest, corpus: Preparation, folder: Path) -> Generated:
-    number = databin.count(corpus.data, request.subset, corpus.source, corpus.target)
+    number = subsets.count(corpus.data, request.subset, corpus.source, corpus.target)
     validating = validate_argv(request, corpus.data) if request.validate else ()
     return generate(corpus.data, request.subset, number, arguments(request, corpus), folder, validating, request.jobs)
 
@@ -133,8 +133,8 @@ def translate_subset(request: TranslateRequest, corpus: Preparation, folder: Pat
 def validate_argv(request: TranslateRequest, data: Path) -> list[str]:
     if len(request.checkpoints) > 1:
         raise UserError("--validate is for one model: give one checkpoint, or leave the option out")
-    batch = heldout.BatchSize(request.max_tokens, request.batch_size)
-    return heldout.validate_argv(request.checkpoints[0], data, heldout.SUBSET, batch, request.cpu)
+    batch = validation_scores.BatchSize(request.max_tokens, request.batch_size)
+    return validation_scores.validate_argv(request.checkpoints[0], data, validation_scores.SUBSET, batch, request.cpu)
 
 
 def translate_text(request: TranslateRequest, corpus: Preparation, folder: Path, text: Path) -> Generated:
@@ -145,7 +145,7 @@ def translate_text(request: TranslateRequest, corpus: Preparation, folder: Path,
     if not any(subwords):
         return Generated(subwords, None, subwords)
     with tempfile.TemporaryDirectory() as data:
-        databin.binarise(subwords, corpus.data, "input", corpus.source, corpus.target, Path(data))
+        subsets.binarise(subwords, corpus.data, "input", corpus.source, corpus.target, Path(data))
         return generate(Path(data), "input", len(subwords), arguments(request, corpus), folder, jobs=request.jobs)
 
 

@@ -9,9 +9,9 @@ import torch
 from ctranslate2.converters import FairseqConverter
 
 from realformer_nmt.common.errors import UserError, one_line
-from realformer_nmt.exporting import plain
-from realformer_nmt.exporting.source import Source
-from realformer_nmt.exporting.stock import ARCH
+from realformer_nmt.exporting import as_stock_transformer
+from realformer_nmt.exporting.fairseq_checkpoint import ARCH
+from realformer_nmt.exporting.loaded_run import Source
 from realformer_nmt.fairseq_patches.quiet import quiet
 
 FORMS = {"fp32": None, "int8": "int8"}  # CTranslate2's names of quantisation
@@ -42,5 +42,5 @@ def write(source: Source, folder: Path, precision: str) -> None:
 
 def old_checkpoint(source: Source) -> dict[str, object]:
     """Return a checkpoint with its options in a Namespace, as the converter and older versions of fairseq have it."""
-    form = plain.of(source)
+    form = as_stock_transformer.of(source)
     return {"args": argparse.Namespace(task="translation", arch=ARCH, **form.options), "model": form.weights}

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
+from realformer_nmt.common.atomic_folders import check_free, completed_folder
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option import argument, option
-from realformer_nmt.common.whole_folders import check_free, completed_folder
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 
 EXACT = "fp32"
@@ -22,7 +22,7 @@ class Target(NamedTuple):
 
 
 TARGETS = {
-    "fairseq": Target("a checkpoint of fairseq's own transformer", "realformer_nmt.exporting.stock"),
+    "fairseq": Target("a checkpoint of fairseq's own transformer", "realformer_nmt.exporting.fairseq_checkpoint"),
     "ctranslate2": Target(
         "a model of CTranslate2", "realformer_nmt.exporting.ctranslate2_model", ("ctranslate2",), (EXACT, "int8")
     ),
@@ -74,9 +74,9 @@ def run(request: ExportRequest) -> int:
     check_packages(request.to, target)
     check_precision(request.to, target, request.precision)
     check_free(request.output)
-    from realformer_nmt.exporting import source  # here: --help needs none of it
+    from realformer_nmt.exporting import loaded_run  # here: --help needs none of it
 
-    loaded = source.load(request.model, request)
+    loaded = loaded_run.load(request.model, request)
     with completed_folder(request.output) as folder:
         importlib.import_module(target.module).write(loaded, folder, request.precision)
         loaded.record({"to": request.to, "precision": request.precision}, folder)

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.datasets import dictionary
-from realformer_nmt.exporting import model_card, plain
-from realformer_nmt.exporting.source import Source
+from realformer_nmt.exporting import as_stock_transformer, model_card
+from realformer_nmt.exporting.loaded_run import Source
 from realformer_nmt.model.config import SIDES
 from realformer_nmt.model.stack import Side
 
@@ -33,7 +33,7 @@ LONGEST = 201  # tokens that fairseq writes by default, end symbol included
 
 
 def write(source: Source, folder: Path, _precision: str) -> None:
-    form = plain.of(source)
+    form = as_stock_transformer.of(source)
     check_marian(source, form.options)
     weights = marian_weights(source, form)
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
@@ -59,9 +59,9 @@ def check_marian(source: Source, options: Mapping[str, Any]) -> None:
             )
 
 
-def marian_weights(source: Source, form: plain.Plain) -> dict[str, Tensor]:
+def marian_weights(source: Source, form: as_stock_transformer.Plain) -> dict[str, Tensor]:
     """Return the weights by Marian's names; a shared weight is there only once."""
-    tables = dict(zip(plain.TABLES, names_of_tables(form.options), strict=True))
+    tables = dict(zip(as_stock_transformer.TABLES, names_of_tables(form.options), strict=True))
     limit = min(source.model.max_positions())
     weights = {
         tables.get(name, f"model.{name}"): weight.contiguous()
@@ -71,7 +71,7 @@ def marian_weights(source: Source, form: plain.Plain) -> dict[str, Tensor]:
     for side in SIDES:
         table = form.weights.get(f"{side}.embed_positions.weight")
         weights[f"model.{side}.embed_positions.weight"] = positions(getattr(source.model, side), table, limit)
-    words = form.weights[plain.TABLES[-1]].size(0)
+    words = form.weights[as_stock_transformer.TABLES[-1]].size(0)
     return {**weights, "final_logits_bias": torch.zeros(1, words)}
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from realformer_nmt.checkpoints.inspection import SIZES, arch_of
-from realformer_nmt.common import json_records, sealed
+from realformer_nmt.common import checksummed_json, json_records
 from realformer_nmt.common.text_lines import sha256
-from realformer_nmt.exporting.source import Source
+from realformer_nmt.exporting.loaded_run import Source
 from realformer_nmt.model.parts import PARTS
 
 RECORD = "run.json"
@@ -84,7 +84,7 @@ def test_record(source: Source, file: Path) -> Mapping[str, Any]:
     """Return the record of a test of the same checkpoint, or an empty one."""
     if not file.is_file():
         return {}
-    record = sealed.read(file, HINT, WANTED)
+    record = checksummed_json.read(file, HINT, WANTED)
     return record if [model["sha256"] for model in record["models"]] == [sha256(source.path)] else {}
 
 

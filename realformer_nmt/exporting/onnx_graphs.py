@@ -10,8 +10,8 @@ import torch
 from onnxruntime.quantization import quantize_dynamic
 
 from realformer_nmt.exporting import onnx_decoding
-from realformer_nmt.exporting.graphs import Graph, reading, traceable, writing
-from realformer_nmt.exporting.source import Source
+from realformer_nmt.exporting.loaded_run import Source
+from realformer_nmt.exporting.traceable_modules import Graph, reading, traceable, writing
 
 OPSET = 17
 ENCODER, STEP = "encoder.onnx", "step.onnx"

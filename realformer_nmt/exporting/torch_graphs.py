@@ -7,8 +7,8 @@ import torch
 from torch.export import Dim
 
 from realformer_nmt.exporting import torch_decoding
-from realformer_nmt.exporting.graphs import Graph, reading, traceable, writing
-from realformer_nmt.exporting.source import Source
+from realformer_nmt.exporting.loaded_run import Source
+from realformer_nmt.exporting.traceable_modules import Graph, reading, traceable, writing
 
 Axes = dict[int, Any]  # dimensions of a tensor that may have any size
 

@@ -7,27 +7,27 @@ from realformer_nmt.fairseq_patches import (
     architectures,
     batches,
     bf16,
-    carried_embeddings,
     checkpoint_files,
     data_bin,
+    dictionary_checks,
     divergence,
     elastic_resume,
-    ended_training,
+    embedding_transfer,
     error_line,
     hub,
     literal_options,
     moving_average,
     numpy_names,
-    one_training,
     one_wandb_run,
     option_ranges,
-    patience,
     quiet,
+    rank_timeout,
     ranks,
     resume_checks,
     safe_loading,
+    save_dir_lock,
     shortlist,
-    trained_corpus,
+    stop_at_max_update,
 )
 
 
@@ -54,7 +54,7 @@ def apply() -> None:
     data_bin.check_dictionaries()
     data_bin.check_datasets()
     data_bin.check_targets()
-    trained_corpus.remember_dictionaries()
+    dictionary_checks.remember_dictionaries()
     numpy_names.name_whole_numbers()
     batches.keep_last_batch()
     batches.end_prefetching_before_exit()
@@ -64,9 +64,9 @@ def apply() -> None:
     checkpoint_files.refuse_options_that_name_no_file()
     resume_checks.go_on_from_a_whole_checkpoint_of_this_model()
     resume_checks.name_the_checkpoint_that_does_not_fit()
-    carried_embeddings.carry_embeddings()
-    one_training.hold_the_folder()
-    ended_training.train_no_further()
+    embedding_transfer.carry_embeddings()
+    save_dir_lock.hold_the_folder()
+    stop_at_max_update.train_no_further()
     elastic_resume.note_the_ranks()
     elastic_resume.find_the_place_on_other_ranks()
     ranks.refuse_ranks_that_train_alone()
@@ -75,7 +75,7 @@ def apply() -> None:
     ranks.end_ranks_that_wait_for_ever()
     ranks.gather_lists_on_the_cpu()
     ranks.validate_uneven_shares()
-    patience.limit_the_wait()
+    rank_timeout.limit_the_wait()
     moving_average.copy_what_is_no_average()
     moving_average.average_tied_weights_once()
     divergence.note_divergence()

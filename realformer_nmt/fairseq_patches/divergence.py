@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from fairseq.trainer import Trainer
 
-from realformer_nmt.common import sealed
+from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
 
 FILE = "divergence.json"
@@ -52,7 +52,7 @@ def write_record(trainer: Trainer, samples: list[Any], error: FloatingPointError
     rank = trainer.data_parallel_rank
     path = Path(trainer.cfg.checkpoint.save_dir, f"divergence.rank{rank}.json" if rank else FILE)
     record = {**describe(trainer, samples, error), "rank": rank, "ranks": trainer.data_parallel_world_size}
-    sealed.write(path, record)
+    checksummed_json.write(path, record)
 
 
 def describe(trainer: Trainer, samples: list[Any], error: FloatingPointError) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from types import TracebackType
 import hydra.core.utils as hydra_runs
 from hydra.core.hydra_config import HydraConfig
 
-from realformer_nmt.common import foreign_errors, standard_streams
+from realformer_nmt.common import error_messages, standard_streams
 from realformer_nmt.common.terminal import printable
 
 COMMANDS = ("preprocess", "train", "generate", "interactive", "validate", "eval_lm", "score", "hydra_train")
@@ -40,7 +40,7 @@ def shorten(program: str) -> None:
         if issubclass(kind, KeyboardInterrupt):
             standard_streams.say(f"{program}: interrupted")
         else:
-            message = printable(foreign_errors.words(error))
+            message = printable(error_messages.words(error))
             standard_streams.say(f"{program}: {message} (LOGLEVEL=DEBUG shows the traceback)")
 
     sys.excepthook = one_line

@@ -22,9 +22,9 @@ from fairseq.tasks.fairseq_task import FairseqTask
 from fairseq.tasks.translation import TranslationTask
 from hydra.core.hydra_config import HydraConfig
 
-from realformer_nmt.common import foreign_errors
-from realformer_nmt.common.child_processes import die_with_parent
+from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.parent_death_signal import die_with_parent
 
 LAUNCHED = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")  # set by torchrun for its processes
 MAX_CPU_RANKS = 256  # ranks on one CPU, so that a typing error does not start thousands
@@ -160,7 +160,7 @@ def run_rank(index: int, main: typing.Callable[..., None], cfg: Config, kwargs: 
     try:
         distributed_utils.distributed_main(index, main, cfg, kwargs)
     except Exception as error:  # the parent process reads the last line of the traceback
-        raise UserError(f"rank {index}: {foreign_errors.words(error)}") from error
+        raise UserError(f"rank {index}: {error_messages.words(error)}") from error
 
 
 def wrap_models_on_the_cpu() -> None:

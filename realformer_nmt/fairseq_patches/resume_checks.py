@@ -15,10 +15,10 @@ from fairseq.tasks.translation import TranslationTask
 from fairseq.trainer import Trainer
 
 from realformer_nmt.checkpoints import integrity, reading
-from realformer_nmt.checkpoints.layout import BEFORE, CHOICES, PATTERNS, options
-from realformer_nmt.common import foreign_errors
+from realformer_nmt.checkpoints.checkpoint_fields import BEFORE, CHOICES, PATTERNS, options
+from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import OptionError, UserError, declared
-from realformer_nmt.fairseq_patches import trained_corpus
+from realformer_nmt.fairseq_patches import dictionary_checks
 from realformer_nmt.fairseq_patches.checkpoint_files import choose_checkpoint
 from realformer_nmt.model.weights import WeightsError
 
@@ -71,12 +71,12 @@ def name_the_checkpoint_that_does_not_fit() -> None:
         except Exception as error:
             if isinstance(error, WeightsError):
                 raise UserError(f"{names} {error}") from error
-            if isinstance(error, trained_corpus.OtherCorpusError | OptionError):
+            if isinstance(error, dictionary_checks.OtherCorpusError | OptionError):
                 raise UserError(f"{names}: {error}") from error
-            if foreign_errors.is_of_memory(error):
-                raise UserError(f"{names} {foreign_errors.TOO_LARGE}") from error
-            if foreign_errors.known(error) is None:
-                raise UserError(f"{names} became no model: {foreign_errors.unknown(error)}") from error
+            if error_messages.is_of_memory(error):
+                raise UserError(f"{names} {error_messages.TOO_LARGE}") from error
+            if error_messages.known(error) is None:
+                raise UserError(f"{names} became no model: {error_messages.unknown(error)}") from error
             raise
         models, _, task = loaded
         check_kinds(filenames, models, task)
@@ -129,16 +129,16 @@ def check_same_model(path: Path, trainer: Any) -> None:
 
 def check_same_task(path: Path, trainer: Any, state: dict[str, Any]) -> None:
     """Check the dictionaries and languages. Finetuning may change the pair of languages, but not reverse it."""
-    if not isinstance(trainer.task, trained_corpus.TASKS):
+    if not isinstance(trainer.task, dictionary_checks.TASKS):
         return
     finetuning = str(path) == trainer.cfg.checkpoint.finetune_from_model
     try:
         if not (finetuning and getattr(trainer.cfg.model, "carry_embeddings", "")):
-            words = trained_corpus.words(trainer.task)
-            data = trained_corpus.settings(trainer.task).data
-            trained_corpus.check_same(words, data, state.get("task_state"))
-            trained_corpus.check_same_subwords(trainer.task, state.get("task_state"))
+            words = dictionary_checks.words(trainer.task)
+            data = dictionary_checks.settings(trainer.task).data
+            dictionary_checks.check_same(words, data, state.get("task_state"))
+            dictionary_checks.check_same_subwords(trainer.task, state.get("task_state"))
         if isinstance(trainer.task, TranslationTask):
-            trained_corpus.check_same_languages(trainer.task, state.get("task_state"), only_not_reversed=finetuning)
-    except trained_corpus.OtherCorpusError as error:
+            dictionary_checks.check_same_languages(trainer.task, state.get("task_state"), only_not_reversed=finetuning)
+    except dictionary_checks.OtherCorpusError as error:
         raise UserError(f"{path}: {error}") from error

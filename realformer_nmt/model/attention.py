@@ -11,10 +11,10 @@ from realformer_nmt.kernels.dropout import Dropout
 from realformer_nmt.kernels.linear import Joint, linear
 from realformer_nmt.kernels.native.attend import attend
 from realformer_nmt.kernels.native.library import built, library
+from realformer_nmt.model.attention_pattern import FULL, Pattern, View
 from realformer_nmt.model.cache import CrossCache, KeysValues, SelfCache
 from realformer_nmt.model.carry import Carried, Carry
-from realformer_nmt.model.pattern import FULL, Pattern, View
-from realformer_nmt.model.positions import NONE, Positions
+from realformer_nmt.model.relative_positions import NONE, Positions
 from realformer_nmt.model.scaling import Gains
 from realformer_nmt.model.score_source import ScoreSource
 from realformer_nmt.model.scores import Dot

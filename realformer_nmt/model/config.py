@@ -8,11 +8,11 @@ import torch
 from fairseq import utils
 from fairseq.dataclass import FairseqDataclass
 
-from realformer_nmt.common.choices import choose
 from realformer_nmt.common.errors import OptionError
+from realformer_nmt.common.option_choice import choose
 from realformer_nmt.kernels.precision import FORMS
+from realformer_nmt.model.attention_pattern import PATTERNS
 from realformer_nmt.model.parts import PARTS
-from realformer_nmt.model.pattern import PATTERNS
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import SCALINGS, Stack
 from realformer_nmt.model.scores import longest, source_names

@@ -8,13 +8,13 @@ from fairseq.data import Dictionary
 from fairseq.models import FairseqIncrementalDecoder
 from torch import Tensor, nn
 
-from realformer_nmt.kernels.best_words import Best, best
 from realformer_nmt.kernels.linear import linear, pieces_of
+from realformer_nmt.kernels.topk_logits import Best, best
+from realformer_nmt.model.beam_order import OrderReader
 from realformer_nmt.model.cache import Decoding
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.encoder import EncoderOut
 from realformer_nmt.model.layers import BothCarried, Caches, DecoderLayer, LoneDecoderLayer
-from realformer_nmt.model.order import OrderReader
 from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.stack import Side, rotation
 

@@ -5,9 +5,9 @@ from typing import Any
 from fairseq.models import BaseFairseqModel
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.kernels.free_fp32 import release
 from realformer_nmt.kernels.linear import RELEASED
 from realformer_nmt.kernels.precision import EXACT
-from realformer_nmt.kernels.release import release
 
 
 class DecodingModel(BaseFairseqModel):

@@ -9,9 +9,9 @@ from fairseq.models.transformer_lm import TransformerLanguageModelConfig
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.model import read_options
-from realformer_nmt.model.one_side import DecoderAlone
-from realformer_nmt.model.one_side_options import check_room, of_side
 from realformer_nmt.model.presets import KINDS
+from realformer_nmt.model.single_stack import DecoderAlone
+from realformer_nmt.model.single_stack_options import check_room, of_side
 
 ASKED = ("tokens_per_sample", "max_target_positions")  # of the task, as fairseq's transformer_lm does
 OF_TASK = {known.name: (known.type, known.default) for known in fields(TransformerLanguageModelConfig)}

@@ -6,11 +6,11 @@ from torch import Tensor, nn
 
 from realformer_nmt.kernels.dropout import ACTIVATED, ActivatedDropout, Dropout
 from realformer_nmt.model.attention import Attended, CrossAttention, SelfAttention, xavier_linear
+from realformer_nmt.model.attention_pattern import FULL, PATTERNS, Pattern
 from realformer_nmt.model.cache import CrossCache, SelfCache
 from realformer_nmt.model.carry import CARRIES, Carried
 from realformer_nmt.model.config import TranslationConfig
-from realformer_nmt.model.pattern import FULL, PATTERNS, Pattern
-from realformer_nmt.model.positions import NONE, Positions, positions
+from realformer_nmt.model.relative_positions import NONE, Positions, positions
 from realformer_nmt.model.residual import Place, Stream, Topology
 from realformer_nmt.model.scaling import SCALINGS, Shortcut
 from realformer_nmt.model.scores import build_source

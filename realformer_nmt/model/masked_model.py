@@ -14,15 +14,15 @@ from fairseq.models.roberta.model import base_architecture
 from omegaconf import OmegaConf
 from torch import Tensor, nn
 
-from realformer_nmt.common.choices import choose
 from realformer_nmt.common.errors import OptionError
+from realformer_nmt.common.option_choice import choose
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.encoder import Encoder, EncoderOut
 from realformer_nmt.model.model import read_options
-from realformer_nmt.model.one_side_options import check_room, of_side
 from realformer_nmt.model.presets import KINDS
 from realformer_nmt.model.profiled_model import ProfiledModel
 from realformer_nmt.model.scaling import Gains
+from realformer_nmt.model.single_stack_options import check_room, of_side
 from realformer_nmt.model.span_head import SpanHead
 
 HEADS_TOO = {"load_checkpoint_heads": True}

@@ -6,9 +6,9 @@ from typing import Any
 
 from fairseq import tasks
 
-from realformer_nmt.common.finished import Stage
 from realformer_nmt.common.provenance import Record
-from realformer_nmt.fairseq_patches.carried_embeddings import OPTION, check_beginning, describe_rows, rows_of
+from realformer_nmt.common.stage_record import Stage
+from realformer_nmt.fairseq_patches.embedding_transfer import OPTION, check_beginning, describe_rows, rows_of
 from realformer_nmt.fairseq_patches.quiet import quiet
 
 

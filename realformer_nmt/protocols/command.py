@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.programs import program
+from realformer_nmt.common.option_choice import unknown
+from realformer_nmt.common.python_subprocess import program
 from realformer_nmt.model.presets import FAMILIES, PRESETS, find
 from realformer_nmt.protocols import run_files
-from realformer_nmt.protocols.batch import update_freq
 from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.tasks import SIDES, Task
+from realformer_nmt.protocols.update_freq import update_freq
 
 AUTO = "auto"
 PRECISIONS = ("fp16", "bf16", "fp32", AUTO)

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from realformer_nmt.common import safe_names
-from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.option_choice import unknown
 from realformer_nmt.corpora.manifest import ManifestError, build, build_table, constructed, merge, read_toml
-from realformer_nmt.protocols.file_flags import check_harmless, check_no_part
+from realformer_nmt.protocols.allowed_flags import check_harmless, check_no_part
 from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
 
 FOLDER = Path(__file__).parent

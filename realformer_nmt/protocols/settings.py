@@ -9,11 +9,11 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from realformer_nmt.common import sealed
+from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import MADE_FROM, Record, named
 from realformer_nmt.common.versions import versions
-from realformer_nmt.data_bins import databin
+from realformer_nmt.data_bins import subsets as databin
 from realformer_nmt.protocols import tasks
 from realformer_nmt.protocols.command import USER_DIR
 
@@ -104,7 +104,7 @@ def files(data: str, options: Mapping[str, Any]) -> dict[str, Path]:
 def recorded_settings(record: Path, argv: list[str]) -> Record | None:
     """Return the settings recorded for the same argv and version, unless argv names a checkpoint to begin from."""
     try:
-        previous = sealed.read(record, "", {MADE_FROM: dict, "words": list})
+        previous = checksummed_json.read(record, "", {MADE_FROM: dict, "words": list})
     except UserError:
         return None
     if any(word.startswith(BEGINNINGS) for word in argv):

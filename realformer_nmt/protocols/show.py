@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from tabulate import tabulate
 
-from realformer_nmt.common.choices import unknown
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.option_choice import unknown
 from realformer_nmt.common.request import Request
 from realformer_nmt.corpora import manifest
 from realformer_nmt.protocols.command import layers

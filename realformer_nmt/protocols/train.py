@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from realformer_nmt.checkpoints.run import named
-from realformer_nmt.common.finished import Stage
+from realformer_nmt.checkpoints.run_folder import named
 from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.stage_record import Stage
 from realformer_nmt.common.stage_request import StageRequest
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.protocols import command

@@ -9,7 +9,7 @@ import torch
 from fairseq import tasks as fairseq_tasks
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.finished import Stage
+from realformer_nmt.common.stage_record import Stage
 from realformer_nmt.fairseq_patches.option_ranges import check_training
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.fairseq_patches.resume_checks import check_same_model
@@ -17,12 +17,12 @@ from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.model import read_options
 from realformer_nmt.protocols import (
     command,
-    composition,
-    lengths,
-    origin,
+    expected_checkpoints,
+    fairseq_command,
+    length_check,
+    protocol_notice,
     run_folder,
     settings,
-    states,
     tasks,
     trackers,
     updates,
@@ -31,8 +31,8 @@ from realformer_nmt.protocols.carried_pieces import carried_counts
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.run_files import RECORD
-from realformer_nmt.protocols.session import Training
 from realformer_nmt.protocols.train import TrainRequest
+from realformer_nmt.protocols.training_run import Training
 
 
 def run(request: TrainRequest) -> int:
@@ -41,10 +41,10 @@ def run(request: TrainRequest) -> int:
         return 0
     check_beginning(request)
     run_folder.check_folder(request.folder)
-    prepared = composition.preparation(request)
-    protocol = composition.load_protocol(request, prepared)
-    machines = composition.find_machines(request)
-    argv = composition.compose(request, protocol, machines, prepared)
+    prepared = fairseq_command.preparation(request)
+    protocol = fairseq_command.load_protocol(request, prepared)
+    machines = fairseq_command.find_machines(request)
+    argv = fairseq_command.compose(request, protocol, machines, prepared)
     cfg = updates.parse(argv)
     trackers.check_installed(cfg)
     if tasks.task_of(cfg).translates:  # a model of another task is built below, where its batches are counted
@@ -60,24 +60,24 @@ def run(request: TrainRequest) -> int:
     if not machines.gpus:
         print("training on the CPU: no GPU is used", file=sys.stderr)
     length = updates.length(cfg, machines.ranks)
-    states.check(protocol, cfg, length)
-    lengths.check(cfg)
+    expected_checkpoints.check(protocol, cfg, length)
+    length_check.check(cfg)
     content = {
         **summary(request, protocol, machines, length),
         **carried_counts(stage, cfg, request.anew),
         "words": argv,
     }
     training = Training(stage, content, machines, request.anew)
-    last_update = composition.ending(request, argv, machines, length.updates)
+    last_update = fairseq_command.ending(request, argv, machines, length.updates)
     return training.run([*machines.launcher(), *argv, *last_update])
 
 
 def print_command(request: TrainRequest) -> None:
-    argv = composition.fairseq_train(request)
+    argv = fairseq_command.fairseq_train(request)
     print(command.pasted(["mkdir", "-p", str(request.folder.absolute())]))  # fairseq makes no folder for its log
     print(command.pasted(argv))
-    prepared = composition.preparation(request)
-    announce(request, composition.load_protocol(request, prepared), prepared)
+    prepared = fairseq_command.preparation(request)
+    announce(request, fairseq_command.load_protocol(request, prepared), prepared)
 
 
 def check_beginning(request: TrainRequest) -> None:
@@ -90,13 +90,13 @@ def check_beginning(request: TrainRequest) -> None:
 
 
 def announce(request: TrainRequest, protocol: Protocol, prepared: dict[str, Any]) -> None:
-    print(origin.line(protocol, request.arch, prepared["corpus"], request.layers), file=sys.stderr)
+    print(protocol_notice.line(protocol, request.arch, prepared["corpus"], request.layers), file=sys.stderr)
 
 
 def stage_of(request: TrainRequest) -> Stage:
     """Return the stage of a request. A command that this version has recorded is not parsed again, which is slow."""
-    prepared, machines = composition.preparation(request), composition.find_machines(request)
-    argv = composition.compose(request, composition.load_protocol(request, prepared), machines, prepared)
+    prepared, machines = fairseq_command.preparation(request), fairseq_command.find_machines(request)
+    argv = fairseq_command.compose(request, fairseq_command.load_protocol(request, prepared), machines, prepared)
     record = request.folder / RECORD
     recorded = settings.recorded_settings(record, argv)
     if recorded is None:
@@ -115,11 +115,11 @@ def check_states(request: TrainRequest, measured: Iterable[str] = ()) -> None:
 
     It must leave the checkpoints to average, texts of `measured` subsets must not be too long, and the model to begin
     with must fit."""
-    prepared, machines = composition.preparation(request), composition.find_machines(request)
-    protocol = composition.load_protocol(request, prepared)
-    cfg = updates.parse(composition.compose(request, protocol, machines, prepared))
-    states.check(protocol, cfg, updates.length(cfg, machines.ranks))
-    lengths.check(cfg, measured)
+    prepared, machines = fairseq_command.preparation(request), fairseq_command.find_machines(request)
+    protocol = fairseq_command.load_protocol(request, prepared)
+    cfg = updates.parse(fairseq_command.compose(request, protocol, machines, prepared))
+    expected_checkpoints.check(protocol, cfg, updates.length(cfg, machines.ranks))
+    length_check.check(cfg, measured)
     if request.begin_with:
         with quiet():
             task = fairseq_tasks.setup_task(cfg.task)

@@ -25,7 +25,7 @@ from fairseq.tasks import FairseqTask, register_task
 from omegaconf import II, MISSING
 
 from realformer_nmt.common.errors import OptionError, UserError
-from realformer_nmt.data_bins.note import check_prepared
+from realformer_nmt.data_bins.prepare_record import check_prepared
 from realformer_nmt.model.masked_model import MaskedModel
 from realformer_nmt.questions import squad
 from realformer_nmt.questions.squad import Question

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any, NamedTuple, Protocol
 
-from realformer_nmt.serving.refusals import busy
+from realformer_nmt.serving.http_errors import busy
 
 TOGETHER = 128  # texts of a batch, unless one request has more
 

@@ -42,11 +42,12 @@ REQUEST = ServeRequest
 
 def run(request: ServeRequest) -> int:
     check_installed()
-    from realformer_nmt.serving import interface, served, server  # here: --help needs none of it
+    from realformer_nmt.serving import app as interface  # here: --help needs none of it
+    from realformer_nmt.serving import served_models, server
     from realformer_nmt.serving.batching import Batches
 
     with server.bound(request.host, request.port) as listening:
-        models = served.serve(request)
+        models = served_models.serve(request)
         batches = Batches(request.most_waiting)
         hosts = [*LOCAL_NAMES, server.in_address(request.host), *request.name]
         app = interface.interface(models, batches, request.limits(), hosts)

@@ -17,11 +17,11 @@ from omegaconf import open_dict
 from torch import Tensor
 
 from realformer_nmt import plugin
-from realformer_nmt.checkpoints import layout, run
+from realformer_nmt.checkpoints import checkpoint_fields, run_folder
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora import preparation
+from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.corpora.preparation import Preparation
+from realformer_nmt.corpora.text_pipeline import Preparation
 from realformer_nmt.evaluation.translate import EXACT
 from realformer_nmt.evaluation.translation import check_same_languages, check_translates
 from realformer_nmt.fairseq_patches.quiet import quiet
@@ -164,19 +164,19 @@ def load(
 def load_for(options: CorpusOptions, *models: Path, cpu: bool) -> Translator:
     """Load models for text of a corpus; by default that of the first model."""
     plugin.register()
-    checkpoints = [run.checkpoint(model) for model in models]
+    checkpoints = [run_folder.checkpoint(model) for model in models]
     for path in checkpoints:
-        check_translates(path, layout.without_weights(path))
-    corpus = preparation.requested(
+        check_translates(path, checkpoint_fields.without_weights(path))
+    corpus = text_pipeline.requested(
         options if options.says_corpus() else replace(options, prepared=trained_in(checkpoints[0]))
     )
     for path in checkpoints:
-        check_same_languages(path, layout.without_weights(path), corpus)
+        check_same_languages(path, checkpoint_fields.without_weights(path), corpus)
     return Translator(checkpoints, corpus, torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu"))
 
 
 def trained_in(path: Path) -> Path:
-    folder = run.trained_on(path).parent
+    folder = run_folder.trained_on(path).parent
     if not (folder / "prepare.json").is_file():
         raise UserError(
             f"{path} was trained on a data-bin that `prepare` has not made: "
@@ -189,7 +189,7 @@ def load_models(checkpoints: Sequence[Path], corpus: Preparation, device: torch.
     overrides = {"data": str(corpus.data), "source_lang": corpus.source, "target_lang": corpus.target}
     if precision != EXACT:
         for path in checkpoints:
-            if not layout.of_this_package(layout.without_weights(path)):
+            if not checkpoint_fields.of_this_package(checkpoint_fields.without_weights(path)):
                 raise UserError(f"{path} is no model of this package and decodes in {EXACT} alone")
         overrides["decoding_precision"] = precision
     with quiet():

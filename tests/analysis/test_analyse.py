@@ -13,7 +13,7 @@ from lxml import etree
 from program import realformer_nmt
 from scipy.stats import entropy
 
-from realformer_nmt.analysis.watching import CHAINS
+from realformer_nmt.analysis.hooks import CHAINS
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,12 @@ from scipy.stats import entropy as scipy_entropy
 from tiny import EOS, PAD, build, dictionary
 from torch import Tensor
 
-from realformer_nmt.analysis import watching
+from realformer_nmt.analysis import hooks
 from realformer_nmt.analysis.alignment import Links
-from realformer_nmt.analysis.distribution import BINS
 from realformer_nmt.analysis.heads import LONGEST, Heads, divergence, entropy
+from realformer_nmt.analysis.histogram import BINS
 from realformer_nmt.analysis.text import Batch, collate
-from realformer_nmt.analysis.words import Words
+from realformer_nmt.analysis.token_classes import Words
 from realformer_nmt.model.model import TranslationModel
 
 WIDTH = np.log2(LONGEST) / BINS
@@ -46,8 +46,8 @@ def batch(sentences: list[tuple[list[int], list[int]]]) -> Batch:
 
 def measured(model: TranslationModel, batches: list[Batch], links: list[Links] | None = None) -> Heads:
     words = dictionary("abcdefghi,")
-    found = Heads(dict.fromkeys(watching.CHAINS, (2, 2)), Words((words, words), torch.device("cpu")), links)
-    with torch.no_grad(), watching.attention(model, found.see):
+    found = Heads(dict.fromkeys(hooks.CHAINS, (2, 2)), Words((words, words), torch.device("cpu")), links)
+    with torch.no_grad(), hooks.attention(model, found.see):
         for each in batches:
             found.begin(each)
             model(each.source, None, each.previous)
@@ -56,10 +56,10 @@ def measured(model: TranslationModel, batches: list[Batch], links: list[Links] |
 
 def by_hand(model: TranslationModel) -> dict[str, dict[int, Tensor]]:
     """Each sentence alone, so that there is no padding: chain, layer -> heads x words' entropies."""
-    found: dict[str, dict[int, list[Tensor]]] = {chain: {1: [], 2: []} for chain in watching.CHAINS}
+    found: dict[str, dict[int, list[Tensor]]] = {chain: {1: [], 2: []} for chain in hooks.CHAINS}
     for sentence in SENTENCES:
         alone = batch([sentence])
-        with watching.attention(model, lambda chain, layer, p: found[chain][layer].append(p[0])), torch.no_grad():
+        with hooks.attention(model, lambda chain, layer, p: found[chain][layer].append(p[0])), torch.no_grad():
             model(alone.source, None, alone.previous)
     return {
         chain: {
@@ -103,7 +103,7 @@ def test_where_heads_look() -> None:
     source = torch.tensor([[4, COMMA, 5, EOS], [COMMA, 6, EOS, PAD]])
     given = Batch([0, 1], {"encoder": source, "decoder": source}, source)
     words = dictionary("abcdefghi,")
-    found = Heads(dict.fromkeys(watching.CHAINS, (1, 2)), Words((words, words), torch.device("cpu")), None)
+    found = Heads(dict.fromkeys(hooks.CHAINS, (1, 2)), Words((words, words), torch.device("cpu")), None)
     found.begin(given)
     before = torch.stack([torch.eye(4)[[1, 0, 1, 2]]] * 2)  # the first word has none before it, and looks behind
     comma = torch.stack([torch.eye(4)[[1, 1, 1, 1]], torch.eye(4)[[0, 0, 0, 0]]])

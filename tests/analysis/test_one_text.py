@@ -19,8 +19,8 @@ from scipy.special import softmax
 from scipy.stats import entropy
 from torch.nn.functional import cross_entropy
 
-from realformer_nmt.analysis import claims, depth, depth_figures, study, subject
-from realformer_nmt.analysis.readers import reader
+from realformer_nmt.analysis import attention_pass, claims, depth, depth_figures, loaded_model
+from realformer_nmt.analysis.text_readers import reader
 from realformer_nmt.checkpoints import inspection
 
 SIDES = {"masked": "encoder", "etc": "encoder", "lm": "decoder"}
@@ -40,9 +40,9 @@ def records(texts: Path) -> dict[str, Any]:
 
 
 def measured(texts: Path, path: Path) -> dict[str, Any]:
-    found = subject.load(path.stem, path, inspection.build_any)
+    found = loaded_model.load(path.stem, path, inspection.build_any)
     read = reader(path).read(texts / "data-bin", "valid", 9999)
-    return {"attention": study.attention(found, read, None).record(), "depth": depth.study(found, read)}
+    return {"attention": attention_pass.attention(found, read, None).record(), "depth": depth.study(found, read)}
 
 
 def loaded(texts: Path, name: str) -> tuple[Any, Any]:
@@ -175,7 +175,7 @@ def test_the_papers_claims_are_asked_of_the_side_there_is(records: dict[str, Any
 
 def test_a_sentence_is_read_unmasked(texts: Path) -> None:
     path = texts / "etc.pt"
-    found, own = subject.load("etc", path, inspection.build_any), reader(path)
+    found, own = loaded_model.load("etc", path, inspection.build_any), reader(path)
     read = own.read(texts / "data-bin", "valid", 1)
     attended = own.sentence(found.model, read, "a b c d").chains
     assert list(attended) == ["encoder"]

@@ -9,7 +9,7 @@ import torch
 from fairseq.sequence_generator import SequenceGenerator
 
 from realformer_nmt.analysis import sentence
-from realformer_nmt.analysis.watching import CROSS
+from realformer_nmt.analysis.hooks import CROSS
 from realformer_nmt.common.errors import UserError
 
 

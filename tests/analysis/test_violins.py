@@ -6,7 +6,7 @@ import torch
 from lxml import etree
 
 from realformer_nmt.analysis import violins
-from realformer_nmt.analysis.distribution import Distribution
+from realformer_nmt.analysis.histogram import Distribution
 
 
 def layer(*medians: float) -> Distribution:

@@ -14,7 +14,7 @@ from program import realformer_nmt
 from snapshots import save
 from tiny_run import Training
 
-from realformer_nmt.checkpoints import layout
+from realformer_nmt.checkpoints import checkpoint_fields
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.averaging import average
 from realformer_nmt.checkpoints.inspection import inspect
@@ -76,8 +76,8 @@ def test_a_real_run_averages_to_an_ordinary_checkpoint(
     output = tmp_path / "average.pt"
     assert argv.read(AverageRequest, run, "--last", 3, "--output", output).run() == 0
     assert "the average of 3: checkpoint3.pt, checkpoint4.pt, checkpoint5.pt" in capsys.readouterr().out
-    states = [layout.load(run / f"checkpoint{epoch}.pt") for epoch in (3, 4, 5)]
-    found = layout.load(output)
+    states = [checkpoint_fields.load(run / f"checkpoint{epoch}.pt") for epoch in (3, 4, 5)]
+    found = checkpoint_fields.load(output)
     assert any(name.endswith("shortcut.w0") for name in found["model"])
     for name, value in found["model"].items():
         rows = np.stack([state["model"][name].numpy().astype(np.float64) for state in states])

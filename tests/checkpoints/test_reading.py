@@ -14,7 +14,7 @@ from fairseq import checkpoint_utils
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from realformer_nmt.checkpoints import inspection, layout, reading
+from realformer_nmt.checkpoints import checkpoint_fields, inspection, reading
 from realformer_nmt.common.errors import UserError
 from reliability import attacks_checkpoints
 from reliability.attacks_checkpoints import READERS
@@ -147,6 +147,6 @@ def test_odd_contents_are_inspected_to_one_line(good: Path, tmp_path: Path) -> N
 def test_odd_counters_are_not_known(good: Path, tmp_path: Path, history: Any) -> None:
     path, state = tmp_path / "odd.pt", torch.load(good, weights_only=True)
     torch.save({**state, "optimizer_history": history, "extra_state": {"train_iterator": [1]}}, path)
-    loaded = layout.load(path)
-    assert (layout.updates(loaded), layout.epochs(loaded)) == (None, None)
+    loaded = checkpoint_fields.load(path)
+    assert (checkpoint_fields.updates(loaded), checkpoint_fields.epochs(loaded)) == (None, None)
     assert inspection.inspect(path)["updates"] is None

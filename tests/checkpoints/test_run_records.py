@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from realformer_nmt.checkpoints import run
-from realformer_nmt.common import sealed
+from realformer_nmt.checkpoints import run_folder
+from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import fingerprint
 
@@ -15,15 +15,15 @@ def make_run(folder: Path, sha256: str) -> Path:
     average = folder / "average.pt"
     average.write_text(sha256)
     made = {"made_from": {"inputs": {"checkpoint_last.pt": {"sha256": sha256}}}}
-    sealed.write(folder / "average.pt.json", {**made, "outputs": {average.name: fingerprint(average)}})
-    sealed.write(folder / "train.json", {"complete": True, "checkpoints": {sha256: "checkpoint_last.pt"}})
+    checksummed_json.write(folder / "average.pt.json", {**made, "outputs": {average.name: fingerprint(average)}})
+    checksummed_json.write(folder / "train.json", {"complete": True, "checkpoints": {sha256: "checkpoint_last.pt"}})
     return folder
 
 
 def test_a_run_of_its_own_files_has_its_average(tmp_path: Path) -> None:
     folder = make_run(tmp_path / "run", "a")
-    assert run.checkpoint(folder) == folder / "average.pt"
-    assert run.checkpoint(folder / "average.pt") == folder / "average.pt"
+    assert run_folder.checkpoint(folder) == folder / "average.pt"
+    assert run_folder.checkpoint(folder / "average.pt") == folder / "average.pt"
 
 
 @pytest.mark.parametrize("name", ["average.pt", "average.pt.json"])
@@ -32,12 +32,12 @@ def test_another_average_is_refused(name: str, tmp_path: Path) -> None:
     (other / name).replace(one / name)
     for given in (one, one / "average.pt"):
         with pytest.raises(UserError, match=r"average\.pt is another file than .*average\.pt\.json says was made"):
-            run.checkpoint(given)
+            run_folder.checkpoint(given)
 
 
 def test_the_average_of_another_training_is_refused(tmp_path: Path) -> None:
     one, other = (make_run(tmp_path / sha256, sha256) for sha256 in "ab")
     (other / "train.json").replace(one / "train.json")
     with pytest.raises(UserError, match=r"is of another training than .*train\.json: checkpoint_last\.pt is none of"):
-        run.checkpoint(one)
-    assert run.checkpoint(one / "average.pt") == one / "average.pt"
+        run_folder.checkpoint(one)
+    assert run_folder.checkpoint(one / "average.pt") == one / "average.pt"

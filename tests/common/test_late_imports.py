@@ -7,7 +7,7 @@ import sys
 import pytest
 from program import REPOSITORY
 
-from realformer_nmt.common.programs import program
+from realformer_nmt.common.python_subprocess import program
 
 FIGURES = """
 import json, sys

@@ -24,9 +24,9 @@ from fixture_types import Once
 from program import realformer_nmt
 
 from realformer_nmt.cli import main
-from realformer_nmt.common import sealed
-from realformer_nmt.comparison import status
-from realformer_nmt.comparison.cell import Cell, Failure
+from realformer_nmt.common import checksummed_json
+from realformer_nmt.comparison.grid.cell import Cell, Failure
+from realformer_nmt.comparison.running import status
 from realformer_nmt.protocols.run_files import CURVES
 from reliability import attacks_records, hostile_files
 
@@ -127,7 +127,7 @@ def test_status_counts_the_updates_that_were_made(tmp_path: Path) -> None:
     cell = Cell("admin", "6", 1, tmp_path, tmp_path, ("en", "de"), (), Failure(), 0)
     (tmp_path / CURVES).write_text(json.dumps({"num_updates": 240, "loss": 5.0, "nll_loss": 4.0}) + "\n")
     for complete, made in ((False, "240"), (True, "244")):
-        sealed.write(tmp_path / "train.json", {"updates": 244, "complete": complete})
+        checksummed_json.write(tmp_path / "train.json", {"updates": 244, "complete": complete})
         assert status.table([cell]).splitlines()[2].split()[2:4] == [made, "244"]
 
 

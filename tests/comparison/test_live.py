@@ -10,9 +10,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from realformer_nmt.comparison.cell import Cell, Failure, Stage
-from realformer_nmt.comparison.live import Live
-from realformer_nmt.comparison.running import Progress
+from realformer_nmt.comparison.grid.cell import Cell, Failure, Stage
+from realformer_nmt.comparison.running.cell_run import Progress
+from realformer_nmt.comparison.running.progress import Live
 
 STAGES = tuple(Stage(name, (), Path(name)) for name in ("train", "average"))
 

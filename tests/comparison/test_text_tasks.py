@@ -18,11 +18,12 @@ from scipy.stats import permutation_test
 from text_comparisons import rows_of, run_of, words
 
 from realformer_nmt.cli import main
-from realformer_nmt.common import sealed
-from realformer_nmt.comparison import measured, results, summary
-from realformer_nmt.comparison.cells import cells
-from realformer_nmt.comparison.grid import load
-from realformer_nmt.comparison.standing import differences
+from realformer_nmt.common import checksummed_json
+from realformer_nmt.comparison.grid import text_scoring
+from realformer_nmt.comparison.grid.cells import cells
+from realformer_nmt.comparison.grid.grid import load
+from realformer_nmt.comparison.results import gather, summary
+from realformer_nmt.comparison.running.freshness import differences
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +76,7 @@ def test_p_is_of_the_sequences_both_models_were_measured_on(root: Path) -> None:
     for metric, column in (("masked_accuracy", 1), ("perplexity", 0)):
         p = permutation_test((ours[:, column] - theirs[:, column],), np.sum, **chance).pvalue
         runs = [run_of(root, "masked_lm", f"{name}-1-s1")[0] / "run-valid.json" for name in ("pre_ln", "post_ln")]
-        assert measured.p_value(*runs, metric, summary.SAMPLES, summary.SEED) == pytest.approx(p, abs=0.02)
+        assert text_scoring.p_value(*runs, metric, summary.SAMPLES, summary.SEED) == pytest.approx(p, abs=0.02)
     assert record["test"]["metric"] == "masked_accuracy"
 
 
@@ -98,8 +99,10 @@ def test_a_model_of_another_seed_is_asked_for_the_same_words(root: Path, data: P
 def test_masked_words_that_are_others_are_not_compared(root: Path, tmp_path: Path) -> None:
     folder, run = run_of(root, "masked_lm", "pre_ln-1-s1")
     other = tmp_path / "run.json"
-    sealed.write(other, {**{name: value for name, value in run.items() if name != "seal"}, "targets": "others"})
-    assert measured.p_value(folder / "run-valid.json", other, "masked_accuracy", 10, 1) is None
+    checksummed_json.write(
+        other, {**{name: value for name, value in run.items() if name != "seal"}, "targets": "others"}
+    )
+    assert text_scoring.p_value(folder / "run-valid.json", other, "masked_accuracy", 10, 1) is None
 
 
 def test_a_text_without_a_masked_word_has_no_score(
@@ -121,7 +124,7 @@ def test_a_text_without_a_masked_word_has_no_score(
 
 def test_seeds_that_mask_other_words_have_signatures_of_their_own() -> None:
     runs = [{"scores": {"perplexity": {"signature": words}}} for words in ("one", "two", "one")]
-    assert results.signatures([*runs, {}], "perplexity") == "one, two"
+    assert gather.signatures([*runs, {}], "perplexity") == "one, two"
 
 
 def test_the_report_is_of_this_tasks_metrics(root: Path) -> None:
@@ -141,7 +144,7 @@ def test_the_same_command_does_nothing_again_and_edited_sequences_are_refused(ro
     text = (folder / "run-valid.sequences.tsv").read_text()
     (folder / "run-valid.sequences.tsv").write_text(text.replace("\t", "0\t", 1))
     grid = load(root / "language_modeling.toml")
-    (cell,) = cells(grid, measured.find(grid, data, None, root), folder.parents[1], 0)
+    (cell,) = cells(grid, text_scoring.find(grid, data, None, root), folder.parents[1], 0)
     assert differences(cell) == ["evaluate: run-valid.sequences.tsv is another file than was made"]
     (folder / "run-valid.sequences.tsv").write_text(text)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sacremoses import MosesPunctNormalizer
 
 from realformer_nmt.corpora.cleaning import Steps, cleaned, fault, normalise_punctuation
-from realformer_nmt.corpora.corpus import Lengths
+from realformer_nmt.corpora.manifest_schema import Lengths
 
 ANY = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]))
 MARKS = [

@@ -9,8 +9,8 @@ from archive_server import ArchiveServer
 from miniature import Miniature, miniature
 
 from realformer_nmt import cli
-from realformer_nmt.corpora.corpus import Corpus
 from realformer_nmt.corpora.manifest import load
+from realformer_nmt.corpora.manifest_schema import Corpus
 
 pytestmark = pytest.mark.usefixtures("forks")
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import manifest
-from realformer_nmt.corpora.corpus import Corpus, Lengths, Member, Packing
 from realformer_nmt.corpora.manifest import ManifestError, build_corpus, load
+from realformer_nmt.corpora.manifest_schema import Corpus, Lengths, Member, Packing
 
 DIGEST = "0" * 64
 GOOD = f"""

@@ -281,7 +281,7 @@ def test_what_cannot_be_is_told(
 
 
 def test_options_change_the_manifests_protocol_and_nothing_else() -> None:
-    from realformer_nmt.corpora.sources import job
+    from realformer_nmt.corpora.prepare_job import job
 
     corpus = load("wmt14_en_de")
     for method in METHODS:

@@ -20,7 +20,7 @@ from single_archive import packing
 
 from realformer_nmt.corpora.download import download
 from realformer_nmt.corpora.progress import watched
-from realformer_nmt.corpora.segments import blocks
+from realformer_nmt.corpora.read_segments import blocks
 from realformer_nmt.corpora.subwords import METHODS, Texts
 
 pytestmark = pytest.mark.usefixtures("forks")

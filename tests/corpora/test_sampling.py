@@ -9,9 +9,9 @@ import pytest
 from fairseq.data import indexed_dataset
 
 from realformer_nmt import command
-from realformer_nmt.common import sealed
+from realformer_nmt.common import checksummed_json
 from realformer_nmt.corpora import sampling
-from realformer_nmt.data_bins.note import NAME, describe, verify
+from realformer_nmt.data_bins.prepare_record import NAME, describe, verify
 
 pytestmark = pytest.mark.usefixtures("forks")
 
@@ -49,7 +49,7 @@ def test_pairs_stay_pairs_and_a_smaller_share_is_part_of_a_larger(prepared: Path
         assert sample(prepared, folder, share) == 0
         found.append(list(zip(*(sentences(folder, "train", language) for language in ("en", "de")), strict=True)))
         assert len(found[-1]) == share * PAIRS
-        note = sealed.read(folder / NAME, "")
+        note = checksummed_json.read(folder / NAME, "")
         assert note["pairs"] == {"train": len(found[-1]), "valid": 5, "test": 5}
         assert {name: told["pairs"] for name, told in note["pieces"].items()} == {"valid": 5, "test": 5}
         for split in ("valid", "test"):
@@ -99,7 +99,7 @@ def test_a_corpus_without_training_pairs_is_refused(
     for file in (test / "data-bin").glob("train.*"):
         file.unlink()
     files = describe(test, [path for path in test.glob("*/*") if path.parent.name != "stages"])
-    sealed.write(test / NAME, {**sealed.read(test / NAME, ""), **files})
+    checksummed_json.write(test / NAME, {**checksummed_json.read(test / NAME, ""), **files})
     assert sample(test, tmp_path / "half", 0.5) == 1
     assert f"{tmp_path}/test has no training pairs" in capsys.readouterr().err
     assert not (tmp_path / "half").exists()
@@ -121,9 +121,9 @@ def test_a_data_bin_that_is_cut_off_is_refused_even_if_its_note_says_so(
     cut = shutil.copytree(prepared, tmp_path / "cut")
     data = cut / "data-bin" / "train.en-de.de.bin"
     data.write_bytes(data.read_bytes()[:-8])
-    note, noted = sealed.read(cut / NAME, ""), f"data-bin/{data.name}"
+    note, noted = checksummed_json.read(cut / NAME, ""), f"data-bin/{data.name}"
     found = describe(cut, [data])
-    sealed.write(cut / NAME, {**note, **{kind: {**note[kind], noted: found[kind][noted]} for kind in found}})
+    checksummed_json.write(cut / NAME, {**note, **{kind: {**note[kind], noted: found[kind][noted]} for kind in found}})
     assert sample(cut, tmp_path / "half", 0.5) == 1
     assert "it is cut off" in capsys.readouterr().err
     assert not (tmp_path / "half").exists()

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from program import REPOSITORY
 
-from realformer_nmt.common import sealed
-from realformer_nmt.comparison import grid as grids
-from realformer_nmt.comparison.report.wording import probability
+from realformer_nmt.common import checksummed_json
+from realformer_nmt.comparison.grid import grid as grids
+from realformer_nmt.comparison.report.formatting import probability
 
 RESULTS = REPOSITORY / "docs" / "results"
 FORMS = ("fp32", "bf16")
@@ -160,7 +160,7 @@ def test_perplexities_are_the_records_of_so_many_updates() -> None:
     shown = {(family, depth): number for family, *both in table for depth, number in zip((4, 24), both, strict=True)}
     found = {}
     for file in (RESULTS / "language_model").glob("*.json"):
-        record = sealed.read(file, "")
+        record = checksummed_json.read(file, "")
         family, model = record["model"]["arch"].removesuffix("_lm_tiny"), record["model"]
         assert record["model"]["sha256"] == record["made_from"]["inputs"]["checkpoint"]["sha256"]
         assert file.stem == f"{family}-{model['decoder_layers']}-{model['updates']}"

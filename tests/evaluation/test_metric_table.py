@@ -9,7 +9,7 @@ from sacrebleu.metrics import TER
 from word_salad import texts
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.comparison import grid
+from realformer_nmt.comparison.grid import grid
 from realformer_nmt.evaluation import metrics, significance
 from realformer_nmt.evaluation.metric_table import METRICS, RAW, SUMMARY, WORDS
 from realformer_nmt.evaluation.metrics import Texts

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from realformer_nmt.comparison import grid
+from realformer_nmt.comparison.grid import grid
 from realformer_nmt.evaluation import metrics, significance
 from realformer_nmt.evaluation.metric_table import RAW, SUMMARY
 from realformer_nmt.evaluation.metrics import Texts, measure

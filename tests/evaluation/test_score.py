@@ -11,7 +11,7 @@ import argv
 import pytest
 from word_salad import texts
 
-from realformer_nmt.common import sealed
+from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import read_lines, sha256
 from realformer_nmt.evaluation import metrics, raw_texts, scoring
@@ -46,7 +46,7 @@ def folder_of(
         "decoding": {},
     }
     made |= {"subwords": "none", "hyphens": None, "checkpoints": [], "checkpoint_sha256": [], "lines": len(raw)}
-    sealed.write(folder / "translation.json", {**made, "files": recorded, **changes})
+    checksummed_json.write(folder / "translation.json", {**made, "files": recorded, **changes})
     return folder
 
 

@@ -17,7 +17,7 @@ from sacrebleu.metrics import BLEU
 from tiny_run import Training
 
 from realformer_nmt.checkpoints import average as average_command
-from realformer_nmt.common import sealed
+from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import read_lines, sha256
 from realformer_nmt.evaluation import score, translate
@@ -48,7 +48,7 @@ def scored(run: Path, toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory
     folder = tmp_path_factory.mktemp("scored")
     average, out, train = folder / "average.pt", folder / "out", folder / "train.json"
     record = folder / "runs" / "run.json"
-    sealed.write(train, {"protocol": "realformer", "wall_clock_hours": 2.5, "gpu_hours": 20.0})
+    checksummed_json.write(train, {"protocol": "realformer", "wall_clock_hours": 2.5, "gpu_hours": 20.0})
     assert called(average_command, run, "--best", 2, "--output", average) == 0
     corpus = ["--data", toy_corpus, "--subwords", "none"]
     decoding = ["--cpu", "--beam", 2, "--max-len-a", 1, "--max-len-b", 2]

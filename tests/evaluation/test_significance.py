@@ -14,7 +14,7 @@ import pytest
 from program import realformer_nmt
 from sacrebleu.metrics import BLEU
 
-from realformer_nmt.common import sealed
+from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.evaluation import significance
@@ -43,7 +43,7 @@ def run_json(path: Path, hypotheses: list[str], lines: list[str], corpus: str = 
         file = path.with_suffix(f".{name}")
         file.write_text("".join(f"{line}\n" for line in text))
         files[name] = {"path": file.name, "sha256": sha256(file)}
-    sealed.write(path, {"corpus": corpus, "subset": "test", "files": files})
+    checksummed_json.write(path, {"corpus": corpus, "subset": "test", "files": files})
     return path
 
 

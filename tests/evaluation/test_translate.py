@@ -23,7 +23,7 @@ from tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import read_lines, sha256
-from realformer_nmt.data_bins import databin
+from realformer_nmt.data_bins import subsets
 from realformer_nmt.evaluation import translate, translation, translation_files
 from realformer_nmt.evaluation.metric_table import tokenised_bleu
 from realformer_nmt.evaluation.translate import TranslateRequest
@@ -99,7 +99,7 @@ def test_every_line_of_a_subset(
 ) -> None:
     """A sentence has one translation, alone or among a thousand."""
     chosen = [700, *range(499, 507), 3][-number:] if number == 9 else list(range(499, 499 + number))
-    databin.binarise([sentences[place] for place in chosen], toy_corpus, "few", "src", "tgt", tmp_path)
+    subsets.binarise([sentences[place] for place in chosen], toy_corpus, "few", "src", "tgt", tmp_path)
     assert translated(run, tmp_path, tmp_path, "--subset", "few") == [of_1001[place] for place in chosen]
 
 

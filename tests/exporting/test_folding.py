@@ -13,8 +13,8 @@ from tiny import PAD, PREVIOUS, SOURCE, task
 from torch.testing import assert_close
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.exporting import plain
-from realformer_nmt.exporting.source import Source
+from realformer_nmt.exporting import as_stock_transformer
+from realformer_nmt.exporting.loaded_run import Source
 from realformer_nmt.model.scaling import SCALINGS
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -28,7 +28,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def stock(form: plain.Plain) -> TransformerModel:
+def stock(form: as_stock_transformer.Plain) -> TransformerModel:
     args = Namespace(**form.options)
     base_architecture(args)
     model = TransformerModel.build_model(args, task())
@@ -36,8 +36,8 @@ def stock(form: plain.Plain) -> TransformerModel:
     return model.eval()
 
 
-def check_equal(source: Source) -> plain.Plain:
-    form = plain.of(source)
+def check_equal(source: Source) -> as_stock_transformer.Plain:
+    form = as_stock_transformer.of(source)
     words = PREVIOUS.ne(PAD)  # at padding stock computes other numbers, which nobody reads
     expected, found = (
         model(SOURCE, SOURCE.ne(PAD).sum(1), PREVIOUS)[0][words] for model in (source.model, stock(form))
@@ -64,9 +64,11 @@ def test_pre_ln_is_one_as_it_is(options: dict[str, Any], tmp_path: Path) -> None
 
 
 def test_tables_stay_shared_where_the_first_shortcut_is_plain(tmp_path: Path) -> None:
-    form = plain.of(exportable.source(("post", "admin", "dot", "none"), tmp_path, share_all_embeddings=True))
+    form = as_stock_transformer.of(
+        exportable.source(("post", "admin", "dot", "none"), tmp_path, share_all_embeddings=True)
+    )
     assert form.options["share_all_embeddings"]
-    assert len({form.weights[name].data_ptr() for name in plain.TABLES}) == 1
+    assert len({form.weights[name].data_ptr() for name in as_stock_transformer.TABLES}) == 1
 
 
 def test_a_weight_of_0_is_refused_by_its_name(tmp_path: Path) -> None:
@@ -74,7 +76,7 @@ def test_a_weight_of_0_is_refused_by_its_name(tmp_path: Path) -> None:
     shortcut: Any = source.model.get_submodule("decoder.layers.1.ffn_shortcut")
     shortcut.delta.data[3] = -shortcut.w0
     with pytest.raises(UserError, match=r"decoder\.layers\.1\.ffn_shortcut has a weight of 0"):
-        plain.of(source)
+        as_stock_transformer.of(source)
 
 
 @pytest.mark.parametrize(
@@ -90,4 +92,4 @@ def test_what_has_no_plain_form_is_refused_by_its_part(
     parts: tuple[str, str, str, str], option: str, tmp_path: Path
 ) -> None:
     with pytest.raises(UserError, match=f"model.pt has {option}, which fairseq's transformer has no place for"):
-        plain.of(exportable.source(parts, tmp_path))
+        as_stock_transformer.of(exportable.source(parts, tmp_path))

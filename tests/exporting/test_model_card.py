@@ -8,11 +8,11 @@ import exportable
 import pytest
 import yaml
 
-from realformer_nmt.common import sealed
+from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.exporting import model_card
-from realformer_nmt.exporting.source import Source
+from realformer_nmt.exporting.loaded_run import Source
 
 SIGNATURE = "nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
 SCORE = {"metric": "sacreBLEU", "score": 80.297, "signature": SIGNATURE, "interval": 2.763}
@@ -27,7 +27,7 @@ def source(tmp_path: Path) -> Source:
 
 def judge(source: Source, digest: str, **others: Any) -> None:
     record = {"models": [{"sha256": digest}], "scores": {"bleu": SCORE}, "corpus": "own files", "subset": "test"}
-    sealed.write(source.path.parent / "run.json", {**record, "lines": 500, **others})
+    checksummed_json.write(source.path.parent / "run.json", {**record, "lines": 500, **others})
 
 
 def section(card: str, name: str) -> str:

@@ -10,10 +10,10 @@ from omegaconf import OmegaConf
 
 import realformer_nmt
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora import preparation
+from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.evaluation.translation import check_same_languages
-from realformer_nmt.exporting import source as exporting
+from realformer_nmt.exporting import loaded_run as exporting
 from realformer_nmt.protocols import updates
 
 OPTIONS = ("--arch", "realformer_lm_tiny", "--optimizer", "adam", "--lr", "0.001", "--max-tokens", "500")
@@ -46,7 +46,7 @@ def test_a_language_model_does_not_pass_for_one_that_translates(language_model: 
         checkpoint_utils.load_model_ensemble_and_task(
             [str(language_model)], task=tasks.setup_task(OmegaConf.create(asked))
         )
-    corpus = preparation.requested(CorpusOptions(data=toy_corpus, subwords="none"))
+    corpus = text_pipeline.requested(CorpusOptions(data=toy_corpus, subwords="none"))
     with pytest.raises(UserError, match=r"lm\.pt is of --task language_modeling, whose models do not translate"):
         check_same_languages(language_model, torch.load(language_model, weights_only=False), corpus)
     with pytest.raises(UserError, match=r"lm\.pt is of --task language_modeling, whose models do not translate"):

@@ -39,7 +39,7 @@ FAIRSEQ = ("fairseq.models", "fairseq.tasks", "fairseq.distributed_utils", "fair
 # What ours imports where it needs it; fairseq after ours, which else would register with it
 OTHERS = ("torch.export", "torch._dynamo", "sklearn.metrics", "scipy.stats", *FAIRSEQ)
 OWN = ("protocols.training", "corpora.prepare", "checkpoints.averaging", "evaluation.scoring", "evaluation.translation")
-OWN += ("serving.translator", "comparison.results")
+OWN += ("serving.translator", "comparison.results.gather")
 # Imported before it is forked; torch._dynamo by every optimiser of torch when it is made, and by models on "meta"
 MODULES = {
     "train": ("fairseq_cli.train", "torch._dynamo", TORCHRUN[-1]),

@@ -14,8 +14,8 @@ from reports import parse
 from torch import Tensor
 
 from realformer_nmt.corpora.cleaning import Steps
-from realformer_nmt.corpora.preparation import Preparation
-from realformer_nmt.exporting.source import Source
+from realformer_nmt.corpora.text_pipeline import Preparation
+from realformer_nmt.exporting.loaded_run import Source
 from realformer_nmt.model.parts import PARTS
 from realformer_nmt.serving import translator
 

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from realformer_nmt.corpora.corpus import Archive, Corpus, Member, Packing, Part
+from realformer_nmt.corpora.manifest_schema import Archive, Corpus, Member, Packing, Part
 
 SYLLABLES = ("ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "ru")
 WORDS = [first + second for first in SYLLABLES for second in SYLLABLES]

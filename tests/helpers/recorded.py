@@ -15,7 +15,7 @@ from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.corpora import manifest
 from realformer_nmt.evaluation import translation
 from realformer_nmt.evaluation.translate import TranslateRequest
-from realformer_nmt.protocols import composition
+from realformer_nmt.protocols import fairseq_command
 from realformer_nmt.protocols.train import TrainRequest
 
 RESULTS = REPOSITORY / "docs" / "results"
@@ -57,7 +57,7 @@ def fairseq_train(cell: RecordedCell, folder: Path, monkeypatch: pytest.MonkeyPa
         request = replace(request, protocol=str(file))
     if request.corpus is None and cell.command("translate"):
         write_preparation(request.data.parent, cell.corpus)
-    return composition.fairseq_flags(request)
+    return fairseq_command.fairseq_flags(request)
 
 
 def write_preparation(folder: Path, corpus: str) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 from msgspec import convert, to_builtins
 from msgspec.structs import replace
 
-from realformer_nmt.comparison.records.cell_result import CellCurves, CellResult, CellScore, CurvePoint, ShortcutWeight
-from realformer_nmt.comparison.records.results_file import (
+from realformer_nmt.comparison.results.cell_result import CellCurves, CellResult, CellScore, CurvePoint, ShortcutWeight
+from realformer_nmt.comparison.results.results_file import (
     ExampleSentence,
     Hardware,
     MeanScore,

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from realformer_nmt.serving import interface, server
+from realformer_nmt.serving import app, server
 from realformer_nmt.serving.batching import Batches
 from realformer_nmt.serving.limits import Limits
-from realformer_nmt.serving.served import Served
+from realformer_nmt.serving.served_models import Served
 
 DEFAULT = Limits()
 HOSTS = ("127.0.0.1", "localhost")
@@ -65,7 +65,7 @@ def serving(models: Mapping[str, Served], limits: Limits = DEFAULT) -> Iterator[
     with server.bound("127.0.0.1", 0) as listening:
         listening.listen(64)
         batches = Batches(limits.most_waiting)
-        ours = server.build(interface.interface(models, batches, limits, HOSTS), limits.most_seconds)
+        ours = server.build(app.interface(models, batches, limits, HOSTS), limits.most_seconds)
         thread = threading.Thread(target=server.run, args=(ours, listening))
         thread.start()
         try:

@@ -13,9 +13,9 @@ from tiny import EOS, PAD, PREVIOUS, SOURCE, build, combination
 from torch import Tensor, nn
 
 from realformer_nmt.model.admin_profile import is_pending, shortcuts
+from realformer_nmt.model.meta_model import skeleton
 from realformer_nmt.model.model import TranslationModel
 from realformer_nmt.model.presets import PRESETS
-from realformer_nmt.model.skeleton import skeleton
 
 ADMIN = ("post", "admin", "dot", "none")
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import saved
 
-from realformer_nmt.common import sealed
+from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.finished import Stage
+from realformer_nmt.common.stage_record import Stage
 from realformer_nmt.protocols import updates
 from realformer_nmt.protocols.carried_pieces import carried_counts
 
@@ -26,7 +26,7 @@ def test_pieces_are_counted_once_and_known_afterwards(
     stage.write(stage.made(None), found)
     model.unlink()
     assert carried_counts(stage, cfg, fresh=False) == found
-    assert sealed.read(stage.record, "")["carry_embeddings"] == found["carry_embeddings"]
+    assert checksummed_json.read(stage.record, "")["carry_embeddings"] == found["carry_embeddings"]
     assert carried_counts(stage, updates.parse(words), fresh=False) == {}
 
 

@@ -12,7 +12,7 @@ import commands
 import comparisons
 import pytest
 
-from realformer_nmt.comparison.curves import Curves
+from realformer_nmt.comparison.records.curves import Curves
 from realformer_nmt.protocols import run_files
 
 BLOCK = 32768  # bytes of the log format of LevelDB, in which W&B writes

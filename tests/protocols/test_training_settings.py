@@ -7,8 +7,8 @@ import argv
 import pytest
 
 from realformer_nmt.common.provenance import differences, made_from
-from realformer_nmt.data_bins import databin
-from realformer_nmt.protocols import command, composition, settings, updates
+from realformer_nmt.data_bins import subsets
+from realformer_nmt.protocols import command, fairseq_command, settings, updates
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.train import TrainRequest
 
@@ -18,8 +18,8 @@ BASE += ["--tokens-a-step", "1000"]
 
 def compute(data: Path, *options: str, ranks: int = 1, precision: str = "fp32") -> dict[str, object]:
     request = argv.read(TrainRequest, "--data", data, "--folder", "run", *BASE, *options)
-    prepared = composition.preparation(request)
-    words = composition.compose(request, composition.load_protocol(request, prepared), Machines(0), prepared)
+    prepared = fairseq_command.preparation(request)
+    words = fairseq_command.compose(request, fairseq_command.load_protocol(request, prepared), Machines(0), prepared)
     return settings.settings(updates.parse(words), ranks, precision)
 
 
@@ -89,9 +89,9 @@ def test_inputs_are_the_data_and_what_the_training_begins_from(
     (tmp_path / "average.pt").touch()
     words = [word.replace("RUN", str(tmp_path)) for word in options]
     request = argv.read(TrainRequest, "--data", toy_corpus, "--folder", "run", *BASE, *words)
-    prepared = composition.preparation(request)
+    prepared = fairseq_command.preparation(request)
     cfg = updates.parse(
-        composition.compose(request, composition.load_protocol(request, prepared), Machines(0), prepared)
+        fairseq_command.compose(request, fairseq_command.load_protocol(request, prepared), Machines(0), prepared)
     )
     names = {path.name for path in toy_corpus.iterdir() if path.name.startswith(("train.", "valid.", "dict."))}
     assert set(settings.inputs(cfg)) == {*names, "average.pt"}
@@ -132,7 +132,7 @@ def test_parts_of_a_subset_are_its_files_too(tmp_path: Path) -> None:
     names = ["train.a-b.a.idx", "train1.a-b.a.bin", "trainer.a-b.a.idx", "valid.a-b.a.idx", "train.a-b.a.txt"]
     for name in names:
         (tmp_path / name).touch()
-    assert list(databin.files(tmp_path, "train")) == ["train.a-b.a.idx", "train1.a-b.a.bin"]
+    assert list(subsets.files(tmp_path, "train")) == ["train.a-b.a.idx", "train1.a-b.a.bin"]
 
 
 def test_every_shard_is_an_input(tmp_path: Path) -> None:

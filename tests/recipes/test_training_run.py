@@ -20,7 +20,7 @@ from program import realformer_nmt
 from recipe_runs import environment
 
 from realformer_nmt.cli import main
-from realformer_nmt.common import sealed
+from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.folder_lock import alone
 
 TINY = ["--gpus", 0, "--tokens-a-step", 1000, "--max-tokens", 500, "--epochs", 3, "--average", 2]
@@ -101,7 +101,7 @@ def test_a_folder_is_locked_as_long_as_a_child_of_the_launcher_lives(trained: Pa
     """A launcher that was killed leaves its fairseq-train behind."""
     note = trained / "train.json"
     whole = note.read_text()
-    sealed.write(note, {**sealed.read(note, ""), "complete": False})
+    checksummed_json.write(note, {**checksummed_json.read(note, ""), "complete": False})
     try:
         with alone(trained / ".lock-0", "trains") as lock:
             child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=(lock,))

@@ -12,7 +12,7 @@ from serving_client import hypotheses, serving
 
 import realformer_nmt
 from realformer_nmt.serving.limits import Limits
-from realformer_nmt.serving.served import Served
+from realformer_nmt.serving.served_models import Served
 from realformer_nmt.serving.translator import Translator
 
 

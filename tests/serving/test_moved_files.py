@@ -9,7 +9,7 @@ import pytest
 import sentencepiece
 from serving_client import serving
 
-from realformer_nmt.serving.served import Served, serve
+from realformer_nmt.serving.served_models import Served, serve
 
 REQUESTS = (
     {"texts": ["a b c"]},

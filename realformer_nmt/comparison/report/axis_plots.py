@@ -4,9 +4,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from realformer_nmt.comparison.axes import AXES, shown
-from realformer_nmt.comparison.records.results_file import ResultRow, Results
-from realformer_nmt.comparison.report.wording import by_size, deep, drawn_metric, fallen, families, printable, spread
+from realformer_nmt.comparison.grid.axes import AXES, shown
+from realformer_nmt.comparison.report.formatting import by_size, deep, drawn_metric, fallen, families, printable, spread
+from realformer_nmt.comparison.results.results_file import ResultRow, Results
 from realformer_nmt.figures.drawing import Axes, Drawing, Look, looks, styled
 
 WIDTH, HEIGHT = 2.3, 2.3  # inches of a panel; a page scales them

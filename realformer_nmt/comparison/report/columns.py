@@ -3,13 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from realformer_nmt.comparison.axes import AXES, shown
-from realformer_nmt.comparison.groups import group
-from realformer_nmt.comparison.records.cell_result import Number
-from realformer_nmt.comparison.records.results_file import MetricColumn, ResultRow, Results
-from realformer_nmt.comparison.report.made import named, version
-from realformer_nmt.comparison.report.report_table import ReportTable
-from realformer_nmt.comparison.report.wording import (
+from realformer_nmt.comparison.grid.axes import AXES, shown
+from realformer_nmt.comparison.grid.groups import group
+from realformer_nmt.comparison.report.formatting import (
     difference,
     hours,
     measured,
@@ -19,6 +15,10 @@ from realformer_nmt.comparison.report.wording import (
     seeds,
     whole,
 )
+from realformer_nmt.comparison.report.provenance import named, version
+from realformer_nmt.comparison.report.report_table import ReportTable
+from realformer_nmt.comparison.results.cell_result import Number
+from realformer_nmt.comparison.results.results_file import MetricColumn, ResultRow, Results
 from realformer_nmt.evaluation.significance import ALPHA
 
 Figure = Callable[[ResultRow], str | Number | None]

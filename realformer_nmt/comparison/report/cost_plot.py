@@ -3,11 +3,11 @@
 import statistics
 from typing import NamedTuple
 
-from realformer_nmt.comparison.groups import group
-from realformer_nmt.comparison.records.cell_result import Number
-from realformer_nmt.comparison.records.results_file import ResultRow, Results
-from realformer_nmt.comparison.report.labels import Label, beside, room
-from realformer_nmt.comparison.report.wording import drawn_metric, families, placed, printable, short
+from realformer_nmt.comparison.grid.groups import group
+from realformer_nmt.comparison.report.formatting import drawn_metric, families, placed, printable, short
+from realformer_nmt.comparison.report.side_labels import Label, beside, room
+from realformer_nmt.comparison.results.cell_result import Number
+from realformer_nmt.comparison.results.results_file import ResultRow, Results
 from realformer_nmt.figures.drawing import Axes, Drawing, Look, looks, plain, styled
 
 WIDTH, HEIGHT = 5.2, 2.9  # inches; a page scales it

@@ -3,11 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from realformer_nmt.comparison.groups import place
-from realformer_nmt.comparison.records.cell_result import CellResult, CurvePoint, Number
-from realformer_nmt.comparison.records.results_file import ResultRow, Results
-from realformer_nmt.comparison.report.labels import Label, beside, room
-from realformer_nmt.comparison.report.wording import (
+from realformer_nmt.comparison.grid.groups import place
+from realformer_nmt.comparison.report.formatting import (
     FAILED,
     by_size,
     fallen,
@@ -17,6 +14,9 @@ from realformer_nmt.comparison.report.wording import (
     places,
     printable,
 )
+from realformer_nmt.comparison.report.side_labels import Label, beside, room
+from realformer_nmt.comparison.results.cell_result import CellResult, CurvePoint, Number
+from realformer_nmt.comparison.results.results_file import ResultRow, Results
 from realformer_nmt.figures.drawing import INK, Axes, Drawing, looks, styled
 
 WIDTH, HEIGHT = 4.3, 2.7  # inches; a page scales them

@@ -15,24 +15,24 @@ from msgspec import convert, to_builtins
 
 from realformer_nmt.common import outputs
 from realformer_nmt.common.atomic_files import completed
-from realformer_nmt.comparison.groups import group
-from realformer_nmt.comparison.records.cell_result import CellResult
-from realformer_nmt.comparison.records.results_file import AnalysisResult, MetricColumn, ResultRow, Results
+from realformer_nmt.comparison.grid.groups import group
 from realformer_nmt.comparison.report import (
     axis_plots,
     cell_plots,
     columns,
     curve_plots,
-    made,
+    formatting,
     plots,
+    provenance,
     report_table,
     tables,
-    wording,
 )
 from realformer_nmt.comparison.report.cost_plot import cost
-from realformer_nmt.comparison.report.sentences import examples
+from realformer_nmt.comparison.report.example_diff import examples
+from realformer_nmt.comparison.report.formatting import by_size, drawn_metric
 from realformer_nmt.comparison.report.tables import terminal_table as terminal_table
-from realformer_nmt.comparison.report.wording import by_size, drawn_metric
+from realformer_nmt.comparison.results.cell_result import CellResult
+from realformer_nmt.comparison.results.results_file import AnalysisResult, MetricColumn, ResultRow, Results
 from realformer_nmt.evaluation.significance import ALPHA
 from realformer_nmt.figures.drawing import Drawing
 
@@ -91,9 +91,9 @@ def page(results: Results, folder: Path | None = None) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {name: getattr(wording, name) for name in FILTERS}
+    environment.filters |= {name: getattr(formatting, name) for name in FILTERS}
     environment.filters |= {"moment": moment, "counted": report_table.counted}
-    style = environment.get_template(STYLE).render(metrics=len(wording.metrics(results)))
+    style = environment.get_template(STYLE).render(metrics=len(formatting.metrics(results)))
     hashed = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return environment.get_template(PAGE).render(
         content(results), style=style, style_hash=hashed, analyses=analyses(results, folder)
@@ -107,20 +107,20 @@ def content(results: Results) -> dict[str, object]:
     costs, tuned = cost(results), report_table.tuned_table(results)
     return {
         "results": results,
-        "metrics": wording.metrics(results),
+        "metrics": formatting.metrics(results),
         "drawn": drawn,
         "states": states,
-        "failed": sum(states[state] for state in wording.FAILED),
+        "failed": sum(states[state] for state in formatting.FAILED),
         "best": best(results, drawn),
         "pane": columns.pane,
         "fallen": fallen(results),
-        "groups": [(at, list(rows)) for at, rows in groupby(by_size(results.rows), wording.placed)],
-        "shared": made.shared(results.cells),
+        "groups": [(at, list(rows)) for at, rows in groupby(by_size(results.rows), formatting.placed)],
+        "shared": provenance.shared(results.cells),
         "further": [page_table(table) for table in report_table.test_sets(results)[1:]],
-        "own": made.own,
-        "versions": made.versions(results),
+        "own": provenance.own,
+        "versions": provenance.versions(results),
         "stale": [cell for cell in by_size(results.cells) if cell.differences],
-        "tested": wording.tested(results),
+        "tested": formatting.tested(results),
         "alpha": ALPHA,
         "spent": sum(cell.hours or 0 for cell in results.cells),
         "period": period(results.cells),
@@ -189,7 +189,7 @@ def fallen(results: Results) -> list[tuple[ResultRow, str]]:
 
 
 def failed(cell: CellResult, row: ResultRow) -> bool:
-    return cell.state in wording.FAILED and group(cell) == group(row)
+    return cell.state in formatting.FAILED and group(cell) == group(row)
 
 
 def period(cells: Sequence[CellResult]) -> tuple[str | None, str | None]:
@@ -202,6 +202,6 @@ def period(cells: Sequence[CellResult]) -> tuple[str | None, str | None]:
 def moment(stamp: str | None) -> str:
     """Return 2026-11-20T18:00:00+00:00 for a reader: 2026-11-20 18:00, in the zone that it was noted in."""
     if not stamp:
-        return wording.NOTHING
+        return formatting.NOTHING
     zone = stamp[19:].lstrip(".0123456789")
     return f"{stamp[:10]} {stamp[11:16]}{' UTC' if zone in ('+00:00', 'Z') else ' ' + zone}".strip()

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from realformer_nmt.comparison.records.results_file import Results
-from realformer_nmt.comparison.report.wording import deep, depths, drawn_metric, fallen, families, printable, spread
+from realformer_nmt.comparison.report.formatting import deep, depths, drawn_metric, fallen, families, printable, spread
+from realformer_nmt.comparison.results.results_file import Results
 from realformer_nmt.figures.drawing import FAINT, INK, Axes, Drawing, Look, looks, styled
 
 WIDTH = 4.7  # inches; a page scales it

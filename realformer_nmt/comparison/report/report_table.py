@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from realformer_nmt.comparison.axes import AXES
-from realformer_nmt.comparison.records.results_file import MetricColumn, ResultRow, Results, TunedTable
-from realformer_nmt.comparison.report.wording import by_size, drawn_first, metrics, printable
+from realformer_nmt.comparison.grid.axes import AXES
+from realformer_nmt.comparison.report.formatting import by_size, drawn_first, metrics, printable
+from realformer_nmt.comparison.results.results_file import MetricColumn, ResultRow, Results, TunedTable
 
 
 class ReportTable(NamedTuple):

@@ -9,10 +9,10 @@ from itertools import groupby
 from tabulate import tabulate
 
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.comparison.records.results_file import ResultRow, Results
 from realformer_nmt.comparison.report.columns import Column, columns
+from realformer_nmt.comparison.report.formatting import MARK, metrics, placed, tested
 from realformer_nmt.comparison.report.report_table import ReportTable, test_sets, tuned_table
-from realformer_nmt.comparison.report.wording import MARK, metrics, placed, tested
+from realformer_nmt.comparison.results.results_file import ResultRow, Results
 
 LATEX = {
     "\\": r"\textbackslash{}",

@@ -12,9 +12,9 @@ from playwright.sync_api import Page
 from sample_results import FAMILIES, Results, changed, empty, sample, unfinished
 from test_document import HOSTILE
 
-from realformer_nmt.comparison import unlike
-from realformer_nmt.comparison.records.results_file import SubsetTable
 from realformer_nmt.comparison.report import document
+from realformer_nmt.comparison.results import setting_differences
+from realformer_nmt.comparison.results.results_file import SubsetTable
 
 PHONE, DESK = (390, 844), (1280, 900)
 LATEX = r"$\undefined{ \$ _ ^ # % ~ &amp; \input{x}"
@@ -26,7 +26,7 @@ def of_two_versions() -> Results:
     results = sample(seeds=1)
     results.cells[0].versions["realformer_nmt"] = "0.1.9"
     further = SubsetTable(subset="test1", lines=500, metrics=results.metrics, rows=results.rows)
-    return replace(results, versions_apart=unlike.versions(results.cells), further=[further])
+    return replace(results, versions_apart=setting_differences.versions(results.cells), further=[further])
 
 
 REPORTS: dict[str, Callable[[], Results]] = {

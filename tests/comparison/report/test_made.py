@@ -7,7 +7,7 @@ from lxml import html
 from msgspec.structs import replace
 from sample_results import Results, change_cells, empty, sample
 
-from realformer_nmt.comparison.report import document, made, tables
+from realformer_nmt.comparison.report import document, provenance, tables
 
 
 def another(results: Results, cell: str, **changes: object) -> Results:
@@ -44,9 +44,9 @@ def test_a_cell_that_was_not_decoded_does_not_say_how() -> None:
     results = sample(seeds=1)
     stuck = next(cell for cell in results.cells if cell.state == "stuck")
     del stuck.settings["decoding"]
-    shared = made.shared(results.cells)
+    shared = provenance.shared(results.cells)
     assert shared["decoding.beam"] == "4"
-    assert "decoding.beam" not in made.own(stuck, shared)
+    assert "decoding.beam" not in provenance.own(stuck, shared)
     assert "model" not in shared
 
 
@@ -90,9 +90,9 @@ def test_the_versions_on_top_are_those_of_the_cells() -> None:
 def test_before_any_cell_has_begun_nothing_is_said_of_settings() -> None:
     results = empty()
     change_cells(results, lambda _: True, settings={}, versions={})
-    assert made.shared(results.cells) == {}
-    assert made.versions(results) == results.versions
-    assert made.of_other_versions(results) == set()
+    assert provenance.shared(results.cells) == {}
+    assert provenance.versions(results) == results.versions
+    assert provenance.of_other_versions(results) == set()
     page = html.fromstring(document.page(results))
     assert page.xpath("//details[starts-with(summary, 'Settings that all cells share')]") == []
 

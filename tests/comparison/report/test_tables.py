@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from sample_results import FAMILIES, MeanScore, Results, changed, empty, sample, unfinished
 
-from realformer_nmt.comparison.report import tables, wording
+from realformer_nmt.comparison.report import formatting, tables
 from realformer_nmt.comparison.report.report_table import scored_on, test_sets
 
 HOSTILE = r"a|b_&%$#{}~^\<i>*x*`c`[d](e)"
@@ -140,7 +140,7 @@ def test_a_difference_below_0_stays_a_number() -> None:
     results = sample()
     read = list(csv.DictReader(io.StringIO(tables.spreadsheet(results))))
     differences = [float(line["bleu_difference"]) for line in read if line["bleu_difference"]]
-    wanted = [row.delta["bleu"] for row in wording.by_size(results.rows) if row.delta]
+    wanted = [row.delta["bleu"] for row in formatting.by_size(results.rows) if row.delta]
     assert differences == wanted
     assert min(differences) < 0
 
@@ -150,7 +150,7 @@ def test_latex_escapes_all_its_specials() -> None:
     text = tables.latex(results)
     body = text.split("\\midrule\n", 1)[1].split("\n\\bottomrule")[0].replace("\\midrule\n", "")
     pattern = re.compile("|".join(map(re.escape, sorted(ESCAPES, key=len, reverse=True))))
-    for line, row in zip(body.splitlines(), wording.by_size(results.rows), strict=True):
+    for line, row in zip(body.splitlines(), formatting.by_size(results.rows), strict=True):
         cells = re.split(r"(?<!\\) & ", line.removesuffix(r" \\"))
         assert len(cells) == len(headers(results))
         assert pattern.sub(lambda found: ESCAPES[found[0]], cells[0]) == row.family

@@ -14,7 +14,7 @@ from tiny_run import Training
 
 import realformer_nmt
 from realformer_nmt.serving.limits import Limits
-from realformer_nmt.serving.served import Served
+from realformer_nmt.serving.served_models import Served
 from realformer_nmt.serving.translator import Translator
 
 Opened = Callable[..., tuple[Page, list[str]]]

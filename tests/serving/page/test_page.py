@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page
 from served_page import DESK, HOSTILE, PHONE, shown, translate
 from serving_client import serving
 
-from realformer_nmt.serving.served import Served
+from realformer_nmt.serving.served_models import Served
 
 Opened = Callable[..., tuple[Page, list[str]]]
 

@@ -1,0 +1,116 @@
+"""The folder that `realformer-nmt analyse` fills: the record and its figures."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from realformer_nmt.analysis import (
+    attention_pass,
+    depth,
+    depth_figures,
+    lines,
+    loaded_model,
+    matrices,
+    sentence,
+    violins,
+)
+from realformer_nmt.analysis.analyse import AnalyseRequest
+from realformer_nmt.analysis.heads import UNIT, Chain, Heads
+from realformer_nmt.analysis.hooks import CHAINS
+from realformer_nmt.analysis.lines import Line
+from realformer_nmt.analysis.sentence import Sentence
+from realformer_nmt.analysis.text_readers import reader
+from realformer_nmt.checkpoints import inspection, run_folder
+from realformer_nmt.common.atomic_files import completed
+from realformer_nmt.common.provenance import several
+from realformer_nmt.common.stage_record import Stage
+from realformer_nmt.common.versions import versions
+from realformer_nmt.figures.drawing import Drawing
+
+RECORD = "analysis.json"
+KINDS = ("entropy", "divergence", "looks")  # figures that every run may draw; others are claimed when they are drawn
+
+
+def fill(request: AnalyseRequest) -> int:
+    paths = loaded_model.paths_by_name(request.models)
+    data = request.data or run_folder.trained_on(next(iter(paths.values())))
+    readers = {name: reader(path) for name, path in paths.items()}
+    stage = stage_of(request, paths, next(iter(readers.values())).files(data, request.subset))
+    pictures = [f"{kind}_{chain}.{form}" for kind in KINDS for chain in CHAINS for form in ("svg", "png")]
+    if stage.finished(request.anew, *map(stage.record.with_name, pictures)):
+        return 0
+    inputs = stage.begin()
+    line = sentence.subwords(request.sentence, data) if request.sentence is not None else None
+    heads, records, sentences = {}, [], {}
+    for name, path in paths.items():
+        read = readers[name].read(data, request.subset, request.sentences)
+        links = readers[name].links(request.alignment, read) if request.alignment else None
+        model = loaded_model.load(name, path, inspection.build_any)
+        loaded_model.check_dictionaries(model, data, *read.dictionaries)
+        fitting = read.within(model.model.max_positions())
+        model.model.to(attention_pass.device(request.cpu))
+        heads[name] = attention_pass.attention(model, fitting, links)
+        results = {"attention": heads[name].record(), "depth": depth.study(model, fitting.sample(depth.SENTENCES))}
+        if line is not None:
+            sentences[name] = readers[name].sentence(model.model, read, line)
+            results["sentence"] = {"source": sentences[name].source, "target": sentences[name].target}
+        records.append({**model.describe(), "sentences": len(fitting.indices), **results})
+    depths = {record["name"]: record["depth"] for record in records}
+    files = write(drawings(heads) | depth_figures.drawings(depths) | sentence_drawings(sentences), stage)
+    stage.write(inputs, {"models": records, "figures": [file.name for file in files], "versions": versions()}, files)
+    print(f"{request.output / RECORD}: {len(records)} models, {len(files)} figures")
+    return 0
+
+
+def stage_of(request: AnalyseRequest, paths: Mapping[str, Path], files: Mapping[str, Path]) -> Stage:
+    inputs = {f"{name}.pt": path for name, path in paths.items()} | dict(files)
+    inputs |= {"alignment": request.alignment} if request.alignment else {}
+    settings = {"subset": request.subset, "sentences": request.sentences, "sentence": request.sentence}
+    settings |= several(request.models) | ({"aligned": True} if request.alignment else {})
+    return Stage("analyse", request.output / RECORD, settings, inputs)
+
+
+def drawings(heads: Mapping[str, Heads]) -> dict[str, Drawing]:
+    results = {}
+    for chain in CHAINS:
+        chains = {name: measured.chains[chain] for name, measured in heads.items() if chain in measured.chains}
+        if not chains:
+            continue
+        entropies = {name: chain.entropy for name, chain in chains.items()}
+        results[f"entropy_{chain}"] = violins.draw(
+            f"{chain} attention: entropy of each head, {UNIT}", violins.ENTROPY, entropies
+        )
+        divergences = {name: chain.divergence for name, chain in chains.items() if chain.divergence}
+        if divergences:
+            title = f"{chain} attention: divergence from the head above, {UNIT}"
+            results[f"divergence_{chain}"] = violins.draw(title, violins.DIVERGENCE, divergences)
+        results[f"looks_{chain}"] = lines.draw(f"{chain} attention: where it looks", looks(chains))
+    return results
+
+
+def looks(chains: Mapping[str, Chain]) -> dict[str, list[Line]]:
+    """Return a panel per kind of position: the share of each layer's attention that goes there."""
+    panels: dict[str, list[Line]] = {}
+    for name, chain in chains.items():
+        for kind, shares in chain.shares().items():
+            panels.setdefault(f"at {kind}", []).append(Line(name, shares.mean(1).tolist()))
+    return panels
+
+
+def sentence_drawings(sentences: Mapping[str, Sentence]) -> dict[str, Drawing]:
+    return {
+        f"sentence_{chain}_{number}": matrices.heads(f"{name}: {chain} attention", attended)
+        for number, (name, result) in enumerate(sentences.items(), 1)
+        for chain, attended in result.chains.items()
+    }
+
+
+def write(drawings: Mapping[str, Drawing], stage: Stage) -> list[Path]:
+    files: dict[Path, bytes] = {}
+    for name, drawing in drawings.items():
+        pictures = {"svg": drawing.file_svg().encode(), "png": drawing.png()}
+        files |= {stage.record.with_name(f"{name}.{kind}"): content for kind, content in pictures.items()}
+    with stage.claimed(*files):
+        for file, content in files.items():
+            with completed(file) as stream:
+                stream.write(content)
+    return list(files)

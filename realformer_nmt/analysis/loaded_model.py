@@ -1,0 +1,75 @@
+"""Models to be analysed, of a run or of a checkpoint."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic
+
+from fairseq.data import Dictionary
+from torch import Tensor
+
+from realformer_nmt.analysis import hooks
+from realformer_nmt.checkpoints import checkpoint_fields, inspection, run_folder, selection
+from realformer_nmt.checkpoints.inspection import Model
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.provenance import named
+from realformer_nmt.fairseq_patches import dictionary_checks
+
+
+@dataclass(frozen=True)
+class Subject(Generic[Model]):
+    name: str  # in tables and figures
+    path: Path
+    model: Model  # in evaluation mode
+    options: dict[str, Any]
+    updates: int | None
+    words: Mapping[str, str] = field(default_factory=dict)  # hashes of the dictionaries, where the checkpoint has them
+
+    def describe(self) -> dict[str, Any]:
+        names = (*inspection.CHOICES, *inspection.SIZES)
+        return {
+            "name": self.name,
+            "checkpoint": str(self.path.resolve()),
+            "arch": inspection.arch_of(self.options),
+            **{name: self.options[name] for name in names if name in self.options},
+            "updates": self.updates,
+        }
+
+
+def paths_by_name(models: Sequence[Path]) -> dict[str, Path]:
+    """Return the checkpoints by the names that they have in tables and figures."""
+    return dict(zip(names(models), selection.named([run_folder.checkpoint(path) for path in models]), strict=True))
+
+
+def names(models: Sequence[Path]) -> list[str]:
+    """Return the name of each run's folder or checkpoint's file, or the whole path where two have the same."""
+    name_of = {path: name for name, path in named([path.resolve() for path in models]).items()}
+    return [name_of[path.resolve()].removesuffix(".pt") for path in models]
+
+
+Build = Callable[[Path, dict[str, Any], dict[str, Tensor]], Model]
+
+
+def load(name: str, path: Path, build: Build[Model]) -> Subject[Model]:
+    state = checkpoint_fields.load(path)
+    options = checkpoint_fields.options(state)
+    inspection.check_own(path, options)
+    model = build(path, {**options, "checkpoint_activations": False}, state["model"]).eval()
+    words = dictionary_checks.entry(state.get("task_state"), "dictionaries", dict)
+    return Subject(name, path, model, options, checkpoint_fields.updates(state), words)
+
+
+def check_dictionaries(subject: Subject[Model], data: Path, *dictionaries: Dictionary) -> None:
+    """Raise an error if the model was trained with other dictionaries."""
+    sizes = [len(words) for words in dictionaries]
+    trained = [len(stack.embed_tokens.weight) for stack in hooks.stacks(subject.model).values()]
+    if trained != sizes:
+        raise UserError(
+            f"{subject.path} has dictionaries of {' and '.join(map(str, trained))} entries, "
+            f"and {data} of {' and '.join(map(str, sizes))}: give the --data that it was trained on"
+        )
+    read = dict(zip(("source", "target"), dictionaries, strict=False))
+    try:
+        dictionary_checks.check_same(read, data, {"dictionaries": subject.words})
+    except dictionary_checks.OtherCorpusError as error:
+        raise UserError(f"{subject.path}: {error}") from error

@@ -1,0 +1,87 @@
+"""Readers of held-out text: a text and its translation for a model of two stacks, a text alone for one stack."""
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+from realformer_nmt.analysis import alignment, one_text, sentence, text
+from realformer_nmt.analysis.finetuned_heads import ClassifiedText, QuestionText
+from realformer_nmt.analysis.one_text import OneText
+from realformer_nmt.analysis.sentence import Sentence
+from realformer_nmt.analysis.text import Text
+from realformer_nmt.checkpoints import checkpoint_fields, inspection
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.data_bins import subsets
+from realformer_nmt.evaluation import evaluation_run
+from realformer_nmt.model import presets
+
+TEXTS: dict[Any, type[OneText]] = {  # by task
+    **dict.fromkeys(("language_modeling", "masked_lm"), OneText),
+    "sentence_prediction": ClassifiedText,
+    "question_answering": QuestionText,
+}
+
+
+class Reader(ABC):
+    """Reader of the text for one checkpoint."""
+
+    def __init__(self, path: Path, state: dict[str, Any]) -> None:
+        self.path, self.state = path, state
+
+    @abstractmethod
+    def files(self, data: Path, subset: str) -> dict[str, Path]: ...
+
+    @abstractmethod
+    def read(self, data: Path, subset: str, most: int) -> Text: ...
+
+    @abstractmethod
+    def sentence(self, model: Any, read: Any, line: str) -> Sentence: ...
+
+    @abstractmethod
+    def links(self, file: Path, read: Text) -> list[alignment.Links]: ...
+
+
+class PairReader(Reader):
+    def files(self, data: Path, subset: str) -> dict[str, Path]:
+        words = {f"dict.{side}.txt": data / f"dict.{side}.txt" for side in subsets.languages(data)}
+        return words | subsets.files(data, subset)
+
+    def read(self, data: Path, subset: str, most: int) -> Text:
+        return text.read(data, subset, most)
+
+    def sentence(self, model: Any, read: Text, line: str) -> Sentence:
+        return sentence.study(model, read, line)
+
+    def links(self, file: Path, read: Text) -> list[alignment.Links]:
+        return alignment.read(file, len(read.sides[0]))
+
+
+class OneTextReader(Reader):
+    def files(self, data: Path, subset: str) -> dict[str, Path]:
+        return evaluation_run.files(data, subset)
+
+    def read(self, data: Path, subset: str, most: int) -> Text:
+        settings = checkpoint_fields.table(checkpoint_fields.table(self.state.get("cfg")).get("task"))
+        task, side = settings.get("_name"), presets.KINDS[str(kind_of(self.state))].side
+        if task not in TEXTS:
+            raise UserError(
+                f"{self.path} is of --task {task}: allowed are {', '.join(TEXTS)}; give a model of one of these"
+            )
+        return one_text.read(TEXTS[task], self.path, settings, side, data, subset).sample(most)
+
+    def sentence(self, model: Any, read: one_text.OneText, line: str) -> Sentence:
+        return sentence.study_read(model, read, line)
+
+    def links(self, file: Path, _read: Text) -> list[alignment.Links]:
+        raise UserError(f"--alignment {file} is of a translation, and {self.path} does not translate: leave it out")
+
+
+def reader(path: Path) -> Reader:
+    state = checkpoint_fields.without_weights(path)
+    inspection.check_own(path, checkpoint_fields.options(state))
+    kind = PairReader if kind_of(state) is None else OneTextReader
+    return kind(path, state)
+
+
+def kind_of(state: dict[str, Any]) -> str | None:
+    return presets.kind_of(inspection.arch_of(checkpoint_fields.options(state)))

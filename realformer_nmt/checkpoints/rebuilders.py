@@ -1,0 +1,215 @@
+"""Rebuild the values of a checkpoint from the calls that its pickle describes: tensors, arrays, options, settings.
+
+torch.load would run these calls. Here each class or function that is allowed has a builder of its own, which checks
+the recorded arguments; constructors of numpy, omegaconf and torch never see what a file says unchecked.
+"""
+
+import argparse
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from fairseq.distributed.utils import _TensorPlaceholder
+from torch import Tensor
+
+from realformer_nmt.checkpoints.pickle_reader import Call, ForeignNameError, Name, PickleError, StorageId
+
+PLAIN = (type(None), bool, int, float, str, bytes)
+DEEPEST = 100  # levels of values inside values
+Storages = Callable[[Any], Tensor]  # from a storage's id, as torch writes it, to its numbers, one-dimensional
+
+
+class Values:
+    """Builder of values from the nodes of a pickle (pickles.py); each node is built once, so that tensors stay tied."""
+
+    def __init__(self, storages: Storages) -> None:
+        self.storages = storages
+        self.built: dict[int, Any] = {}
+        self.nodes: list[Any] = []  # references, so that no address in `built` is used again
+
+    def of(self, node: Any, depth: int = 0) -> Any:
+        """Return the value of a node."""
+        if type(node) in PLAIN:
+            return node
+        if id(node) not in self.built:
+            if depth > DEEPEST:
+                raise PickleError(f"its values stand in each other more than {DEEPEST} deep")
+            self.nodes.append(node)
+            self.built[id(node)] = self._build(node, depth + 1)
+        return self.built[id(node)]
+
+    def _build(self, node: Any, depth: int) -> Any:
+        if type(node) is dict:
+            return {key: self.of(value, depth) for key, value in node.items()}
+        if type(node) in (list, tuple):
+            return type(node)(self.of(value, depth) for value in node)
+        if isinstance(node, Call):
+            return builder(node.name)(self, node, depth)
+        if isinstance(node, Name) and node.name in KINDS:
+            return KINDS[node.name]
+        raise ForeignNameError(node.name) if isinstance(node, Name) else PickleError("it holds numbers of no tensor")
+
+
+Builder = Callable[[Values, Call, int], Any]
+
+
+def builder(name: str) -> Builder:
+    """Return the builder for calls of a class or function."""
+    if name not in BUILDERS:
+        raise ForeignNameError(name)
+    return BUILDERS[name]
+
+
+def check(right: bool, what: str) -> None:
+    """Refuse the checkpoint with the message `what` unless the condition is true."""
+    if not right:
+        raise PickleError(what)
+
+
+def ordered(values: Values, call: Call, depth: int) -> OrderedDict[Any, Any]:
+    """Build an OrderedDict; the `_metadata` of a model's state_dict are the versions of its modules."""
+    pairs = values.of(call.arguments[0], depth) if call.arguments else []
+    keys, nodes = call.items[::2], call.items[1::2]
+    items = dict(zip(keys, (values.of(node, depth) for node in nodes), strict=True))
+    table = OrderedDict({**dict(pairs), **items})
+    check(all(type(key) in (str, int) for key in table), "a key is neither text nor a whole number")
+    if isinstance(call.state, dict) and "_metadata" in call.state:
+        vars(table)["_metadata"] = values.of(call.state["_metadata"], depth)
+    return table
+
+
+def tensor(values: Values, call: Call, _: int) -> Tensor:
+    """Build a tensor from torch._utils._rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks).
+
+    A seventh argument, metadata, is refused.
+    """
+    storage, offset, size, stride, *rest = call.arguments
+    check(isinstance(storage, StorageId) and len(rest) == 2, "a tensor is of another kind")
+    for numbers in ((offset,), size, stride):
+        check(type(numbers) is tuple and all(type(n) is int and n >= 0 for n in numbers), "a tensor has no such shape")
+    flat = values.storages(storage.id)
+    last = offset + sum((length - 1) * step for length, step in zip(size, stride, strict=True))
+    inside = math.prod(size) == 0 or (last < flat.numel() and math.prod(size) <= flat.numel())
+    check(inside and len(size) <= 16, "a tensor is larger than its numbers")
+    return flat.as_strided(size, stride, offset) if math.prod(size) else flat.new_empty(size)
+
+
+def parameter(values: Values, call: Call, depth: int) -> Any:
+    """Build the tensor of a torch.nn.Parameter."""
+    check(isinstance(call.arguments[0], Call), "a parameter is no tensor")
+    return values.of(call.arguments[0], depth)
+
+
+def encoded(_: Values, call: Call, __: int) -> bytes:
+    """Build bytes from _codecs.encode(text, "latin1"), as protocol 2 writes them."""
+    check([type(argument) for argument in call.arguments] == [str, str], "bytes are of another kind")
+    text, coding = call.arguments
+    check(coding == "latin1", "bytes are of another coding")
+    return bytes(text.encode("latin1"))
+
+
+def array(values: Values, call: Call, depth: int) -> np.ndarray:
+    """Build an array of int64 or float64, as fairseq's meters hold the counts of BLEU."""
+    check(call.arguments[0] == Name("numpy.ndarray") and isinstance(call.state, tuple), "an array is of another kind")
+    _, shape, dtype_call, columns_first, content = call.state
+    dtype = dtype_of(dtype_call)
+    raw = values.of(content, depth)
+    right = type(shape) is tuple and len(shape) <= 4 and all(type(length) is int and length >= 0 for length in shape)
+    check(right and type(raw) is bytes and len(raw) == 8 * math.prod(shape), "an array is not as long as its shape")
+    check(columns_first is False or len(shape) < 2, "an array has its columns first")
+    return np.frombuffer(raw, dtype).reshape(shape).copy()
+
+
+def dtype_of(call: Any) -> str:
+    """Return "<i8" for numpy.dtype("i8", False, True) with the state (3, "<", None, None, None, -1, -1, 0)."""
+    check(isinstance(call, Call) and call.name == "numpy.dtype", "an array is of another kind")
+    code, state = call.arguments[:1], call.state
+    check(code in (("i8",), ("f8",)), "an array holds neither int64 nor float64")
+    check(isinstance(state, tuple) and state[1:5] == ("<", None, None, None), "an array is of another byte order")
+    return f"<{code[0]}"
+
+
+def namespace(values: Values, call: Call, depth: int) -> argparse.Namespace:
+    """Build a Namespace, which holds the options of older checkpoints."""
+    check(call.arguments == () and isinstance(call.state, dict), "options are of another kind")
+    right = all(type(name) is str and name.isidentifier() and not name.startswith("__") for name in call.state)
+    check(right, "an option's name is none")
+    return argparse.Namespace(**{name: values.of(value, depth) for name, value in call.state.items()})
+
+
+def container(values: Values, call: Call, depth: int) -> Any:
+    """Build a plain dict or list from omegaconf's; interpolations such as ${model} stay text."""
+    check(isinstance(call.state, dict) and "_content" in call.state, "settings are of another kind")
+    return values.of(call.state["_content"], depth)
+
+
+def any_node(values: Values, call: Call, depth: int) -> Any:
+    """Build the value of omegaconf's AnyNode."""
+    check(isinstance(call.state, dict) and "_val" in call.state, "a setting is of another kind")
+    return values.of(call.state["_val"], depth)
+
+
+def placeholder(_: Values, call: Call, __: int) -> Any:
+    """Build fairseq's placeholder for a tensor that another rank sends after the message."""
+    check(isinstance(call.state, dict) and type(call.state.get("index")) is int, "a tensor's place is no number")
+    return _TensorPlaceholder(index=call.state["index"])
+
+
+def size(_: Values, call: Call, __: int) -> torch.Size:
+    """Build a torch.Size: ranks tell each other the shapes of the tensors that they send."""
+    (lengths,) = call.arguments
+    check(type(lengths) is tuple and all(type(length) is int and length >= 0 for length in lengths), "a size is none")
+    return torch.Size(lengths)
+
+
+def device(_: Values, call: Call, __: int) -> torch.device:
+    """Build torch.device("cpu") or torch.device("cuda", index)."""
+    name, *index = call.arguments
+    check(name in ("cpu", "cuda") and all(type(n) is int for n in index), "a device is none that is known")
+    return torch.device(name, *index)
+
+
+BUILDERS: Mapping[str, Builder] = {
+    "collections.OrderedDict": ordered,
+    "torch._utils._rebuild_tensor_v2": tensor,
+    "torch._utils._rebuild_parameter": parameter,
+    "_codecs.encode": encoded,
+    "numpy.core.multiarray._reconstruct": array,  # as numpy 1 writes it
+    "numpy._core.multiarray._reconstruct": array,
+    "argparse.Namespace": namespace,
+    "omegaconf.dictconfig.DictConfig": container,
+    "omegaconf.listconfig.ListConfig": container,
+    "omegaconf.nodes.AnyNode": any_node,
+    "fairseq.distributed.utils._TensorPlaceholder": placeholder,
+    "torch.Size": size,
+    "torch.device": device,
+}
+DTYPES: Mapping[str, torch.dtype] = {
+    "torch.DoubleStorage": torch.float64,
+    "torch.FloatStorage": torch.float32,
+    "torch.HalfStorage": torch.float16,
+    "torch.BFloat16Storage": torch.bfloat16,
+    "torch.LongStorage": torch.int64,
+    "torch.IntStorage": torch.int32,
+    "torch.ShortStorage": torch.int16,
+    "torch.CharStorage": torch.int8,
+    "torch.ByteStorage": torch.uint8,
+    "torch.BoolStorage": torch.bool,
+}
+KINDS: Mapping[str, torch.dtype] = {str(kind): kind for kind in DTYPES.values()}
+# Names that may occur beside a value, in omegaconf's metadata and in arrays; none is a value
+IGNORED = (
+    "numpy.ndarray",
+    "numpy.dtype",
+    "omegaconf.base.ContainerMetadata",
+    "omegaconf.base.Metadata",
+    "typing.Any",
+    "__builtin__.dict",
+    "__builtin__.list",
+    "__builtin__.long",
+    "collections.defaultdict",
+)
+ALLOWED = frozenset((*BUILDERS, *DTYPES, *KINDS, *IGNORED))

@@ -1,0 +1,163 @@
+"""Records of finished stages, by which a command sees that its work is already done.
+
+A stage is up to date if its record was made from the same settings and input files as now, and if the files that it
+wrote are unchanged.
+"""
+
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from realformer_nmt.common import checksummed_json, json_records
+from realformer_nmt.common import outputs as written
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.outputs import OUTPUTS
+from realformer_nmt.common.provenance import MADE_FROM, Record, differences, fingerprint, made_from
+
+AGAIN = "--anew makes it again"
+HELP = "make it again, even if it is there"
+REQUIRED = {MADE_FROM: dict, OUTPUTS: dict}
+
+
+class Standing(NamedTuple):
+    """The status of a stage: its record, and what differs from a run with the present settings and files."""
+
+    record: Record | None = None
+    differences: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()  # outputs that no longer exist
+
+    @property
+    def done(self) -> bool:
+        complete = self.record is not None and self.record.get("complete", True) is True
+        return complete and not self.differences and not self.missing
+
+
+def compare_outputs(record: Path, content: Record) -> tuple[list[str], tuple[str, ...]]:
+    """Return a message for each output that has changed since it was written, and the names of the missing ones."""
+    changed, missing = [], []
+    for name, previous in content[OUTPUTS].items():
+        path = record.parent / name
+        if not path.is_file():
+            missing.append(name)
+        elif fingerprint(path, previous)["sha256"] != previous["sha256"]:
+            changed.append(f"{name} is another file than was made")
+    return changed, tuple(missing)
+
+
+def damage(record: Path) -> list[str]:
+    """Return a message for each output that is changed or missing, or the error if the record cannot be read."""
+    try:
+        content = checksummed_json.read(record, AGAIN, REQUIRED)
+        with json_records.expected(record, AGAIN):
+            changed, missing = compare_outputs(record, content)
+    except UserError as error:
+        return [str(error)]
+    return changed + [f"{name} is gone" for name in missing]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The work of one command: its record, settings and input files.
+
+    The outputs lie in the folder of the record or below it.
+    """
+
+    command: str
+    record: Path
+    settings: Mapping[str, Any]
+    inputs: Mapping[str, Path]
+    lasting: bool = True  # whether the outputs must still exist
+
+    def standing(self) -> Standing:
+        """Return the status of the stage; a record that cannot be read is a difference."""
+        if not self.record.is_file():
+            return Standing()
+        try:
+            before = checksummed_json.read(self.record, AGAIN, REQUIRED)
+            with json_records.expected(self.record, AGAIN):
+                now = made_from(self.settings, self.inputs, before[MADE_FROM])
+                return self._status(before, differences(before[MADE_FROM], now))
+        except UserError as error:
+            return Standing(differences=(str(error),))
+
+    def _status(self, before: Record, differing: list[str]) -> Standing:
+        changed, missing = compare_outputs(self.record, before)
+        return Standing(before, (*differing, *changed), missing if self.lasting else ())
+
+    def finished(self, fresh: bool, *outputs: Path) -> bool:
+        """Return whether the stage is up to date, and print so.
+
+        Raise a UserError if the record or an output would overwrite an input or a file of another command, or if the
+        record was made from other settings or files. With `fresh`, neither the status nor these differences count.
+        """
+        self._check_paths(outputs)
+        if fresh:
+            return False
+        status = self.standing()
+        self._check_differences(status)
+        if status.done:
+            written.settle(self.record)
+            print(f"{self.record}: finished before, from the same settings and files")
+        return status.done
+
+    def _check_paths(self, outputs: Iterable[Path]) -> None:
+        """Refuse to write over an input, or over a file that this command did not write."""
+        for path in (self.record, *outputs):
+            if path.exists() and any(file.exists() and path.samefile(file) for file in self.inputs.values()):
+                raise UserError(f"{path} is what this is made from, and would be written over: name another --output")
+        written.check_folder(self.record.parent, self.command)
+        written.check_record(self.record, self.command)
+        for path in outputs:
+            written.check_product(path, self.record, self.command)
+
+    def _check_differences(self, status: Standing) -> None:
+        """Refuse a record of other settings or files, and one that cannot be read."""
+        if status.differences and status.record is None:
+            raise UserError(status.differences[0])
+        if status.differences:
+            raise UserError(
+                f"{self.record} was made with other settings or files: {'; '.join(status.differences)}. Name another "
+                "place, or pass --anew to make it again"
+            )
+
+    def begin(self) -> Record:
+        """Remove the previous record, and return the `made_from` of the new one."""
+        origin = self.made(self.standing().record)
+        written.void(self.record, self.command)
+        return origin
+
+    def claimed(self, *outputs: Path) -> AbstractContextManager[None]:
+        """Return a context in which to write the outputs, after `begin`: they are noted as this command's files."""
+        return written.claimed(self.record, self.command, *outputs)
+
+    def made(self, before: Record | None) -> Record:
+        """Return the `made_from` of the present settings and inputs.
+
+        An input that no longer exists keeps its fingerprint of the record `before`.
+        """
+        previous = (before or {}).get(MADE_FROM, {})
+        origin = made_from(self.settings, self.inputs, previous)
+        earlier = {name: file for name, file in previous.get("inputs", {}).items() if name in self.inputs}
+        return {**origin, "inputs": {**earlier, **origin["inputs"]}}
+
+    def write(
+        self, origin: Record, content: Mapping[str, Any], outputs: Iterable[Path] = (), finished: bool = True
+    ) -> None:
+        """Write the record; `origin` is what `begin` returned.
+
+        With `finished`, refuse inputs that have changed since `begin`. Without it, `content` must say that the stage is
+        not complete.
+        """
+        if finished:
+            self._check_inputs(origin["inputs"])
+        files = {str(path.relative_to(self.record.parent)): fingerprint(path) for path in outputs}
+        checksummed_json.write(self.record, {**content, MADE_FROM: origin, OUTPUTS: files})
+        written.settle(self.record)
+
+    def _check_inputs(self, fingerprints: Mapping[str, Record]) -> None:
+        for name, previous in fingerprints.items():
+            path = self.inputs[name]
+            if path.is_file() and fingerprint(path, previous)["sha256"] != previous["sha256"]:
+                raise UserError(f"{path} was changed while it was read; run this again")

@@ -1,0 +1,69 @@
+"""`realformer-nmt compare GRID.toml`: which architecture, how deep, and is the difference real?"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from realformer_nmt.command import register
+from realformer_nmt.common.numbers import MOST_SEEDS, POSITIVE, PROCESSES, whole
+from realformer_nmt.common.option import argument, option
+from realformer_nmt.comparison.running.status import noted, table
+from realformer_nmt.protocols.trackers import TrackerOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareRequest(TrackerOptions):
+    """Train, average, translate and score every cell of a grid, and write the report. Cells that are done are skipped,
+    so after an interruption the same command goes on. A model that diverges or is stuck is a result."""
+
+    subcommand: ClassVar[str] = "compare"
+    examples: ClassVar[str] = """examples:
+  realformer-nmt compare recipes/quickstart/grid.toml --prepared demo/data --folder demo --jobs 2
+  realformer-nmt compare grid.toml --folder runs --plan
+  realformer-nmt compare grid.toml --folder runs --launcher slurm
+  realformer-nmt compare grid.toml --folder runs --report
+  realformer-nmt compare grid.toml --folder runs --only pre_ln --only admin --add-seeds 2
+  realformer-nmt compare grid.toml --folder runs --merge runs-of-another-machine
+"""
+
+    grid: Path = argument("the grid: what is compared (docs/comparing.md)", metavar="GRID.TOML")
+    folder: Path = option("where cells, results.json and report.html are written")
+    prepared: Path | None = option(
+        "folder of `realformer-nmt prepare`, or the data-bin of one text, if the grid names none", None, metavar="DIR"
+    )
+    archives: Path | None = option("archives that you have; others are downloaded", None, metavar="DIR")
+    plan: bool = option("show cells, parameters, cost and commands; run nothing", False, either="what")
+    status: bool = option("show how far each cell is; works at any time", False, either="what")
+    report: bool = option("write the report of what is done; works at any time", False, either="what")
+    merge: tuple[Path, ...] = option(
+        "take over finished cells, made elsewhere by this grid", (), metavar="FOLDER", either="what"
+    )
+    only: tuple[str, ...] = option(
+        "run this family alone (repeatable); the report is of all", (), metavar="FAMILY", repeated=True
+    )
+    add_seeds: int = option("N seeds beyond the grid's", 0, metavar="N", range=whole(0, MOST_SEEDS))
+    anew: bool = option("make again what no longer fits the grid", False)
+    launcher: Literal["here", "slurm"] = option("run on this machine, or one SLURM job for each cell", "here")
+    gpus: int | None = option(
+        "GPUs (here: all, one for each cell; slurm: 1); 0: the CPU", None, metavar="N", range=whole(0)
+    )
+    jobs: int | None = option(
+        "cells at the same time (one for each GPU; CPU: 1)", None, metavar="N", range=whole(1, PROCESSES)
+    )
+    tflops: float | None = option(
+        "for --plan: TFLOP/s of the machine, to estimate hours", None, metavar="X", range=POSITIVE
+    )
+
+    def run(self) -> int:
+        """Compare; how far the cells are is said without fairseq, which takes seconds to start."""
+        cells = noted(self.grid, self.folder) if self.status and not (self.only or self.add_seeds) else None
+        if cells is not None:
+            print(table(cells))
+            return 0
+        register(self.subcommand)
+        from realformer_nmt.comparison import compare
+
+        return compare.run(self)
+
+
+REQUEST = CompareRequest

@@ -1,0 +1,142 @@
+"""The cells of a grid, and the commands from each training to its scores."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from realformer_nmt.checkpoints.average import AverageRequest
+from realformer_nmt.checkpoints.run_folder import checkpoint as checkpoint_of
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.option_choice import unknown
+from realformer_nmt.comparison.grid.cell import Cell, Named, Stage, digest, place
+from realformer_nmt.comparison.grid.corpus import Corpus
+from realformer_nmt.comparison.grid.grid import Grid
+from realformer_nmt.comparison.grid.scoring import SCORINGS
+from realformer_nmt.evaluation import metric_table
+from realformer_nmt.protocols.command import flags
+from realformer_nmt.protocols.protocol import Protocol, load, shipped
+from realformer_nmt.protocols.run_files import CHECKPOINTS, RECORD
+from realformer_nmt.protocols.trackers import TrackerOptions
+from realformer_nmt.protocols.train import TrainRequest
+
+INTERVAL = 20  # updates between two points of a curve
+CELLS = "cells"  # of a comparison
+NO_TRACKERS = TrackerOptions()
+
+
+def cells(grid: Grid, corpus: Corpus, folder: Path, gpus: int, trackers: TrackerOptions = NO_TRACKERS) -> list[Cell]:
+    """Return all cells of a grid; `gpus` is for each."""
+    asked = digest(grid.written, grid.folder, grid.protocol)
+    return [cell(grid, corpus, folder, gpus, trackers, named, asked) for named in grid.cells()]
+
+
+def cell(
+    grid: Grid, corpus: Corpus, folder: Path, gpus: int, trackers: TrackerOptions, named: Named, asked: str
+) -> Cell:
+    cell_folder = place(folder, named).folder
+    protocol = load(file_or_name(grid), corpus.name, named.layers)
+    train = train_request(grid, corpus, cell_folder, gpus, trackers, named)
+    average = average_request(cell_folder, replace(protocol, average=train.average or protocol.average))
+    return Cell(
+        named.family,
+        named.layers,
+        named.seed,
+        cell_folder,
+        data=train.data,
+        languages=corpus.pair(),
+        stages=(
+            Stage("train", train, cell_folder / RECORD),
+            Stage("average", average, cell_folder / "average.pt.json"),
+            *scoring_stages(grid, corpus, cell_folder, protocol),
+        ),
+        failure=grid.failure,
+        retries=grid.retries,
+        subset=grid.subsets[0],
+        asked=asked,
+        point=named.point,
+        task=grid.task,
+    )
+
+
+def train_request(
+    grid: Grid, corpus: Corpus, folder: Path, gpus: int, trackers: TrackerOptions, named: Named
+) -> TrainRequest:
+    budget = {name.replace("-", "_"): value for name, value in grid.options("budget", named).items()}
+    return TrainRequest(
+        data=data_bin(corpus, named),
+        folder=folder,
+        arch=named.family,
+        kind=grid.kind,
+        layers=named.layers,
+        protocol=file_or_name(grid),
+        gpus=gpus,
+        curves=True,
+        begin_with=beginning(grid, named),
+        flags=tuple(flags({"log-interval": INTERVAL, **grid.options("train", named), "seed": named.seed})),
+        corpus=corpus.known.corpus,
+        subwords=corpus.known.subwords,
+        **budget,
+        **trackers.as_options(),
+    )
+
+
+def average_request(folder: Path, protocol: Protocol) -> AverageRequest:
+    number, which = protocol.average, protocol.average_of
+    return AverageRequest(
+        inputs=(folder / CHECKPOINTS,),
+        output=folder / "average.pt",
+        last=number if which == "last" else None,
+        best=number if which == "best" else None,
+    )
+
+
+def scoring_stages(grid: Grid, corpus: Corpus, folder: Path, protocol: Protocol) -> list[Stage]:
+    scoring = SCORINGS[grid.task]
+    return [stage for subset in grid.subsets for stage in scoring.stages(grid, corpus, folder, protocol, subset)]
+
+
+def beginning(grid: Grid, named: Named) -> Path | None:
+    """Return the model that a training begins with: in the folder of a comparison the cell of the same family and
+    depth, of the same seed or the only one."""
+    if grid.pretrained is None:
+        return None
+    parts = {"family": named.family, "layers": named.layers, "seed": named.seed}
+    written = grid.pretrained
+    for part, value in parts.items():
+        written = written.replace(f"{{{part}}}", str(value))
+    model = grid.path(written)
+    if not (model / CELLS).is_dir():
+        return checkpoint_of(model)
+    same = place(model, named._replace(point=())).folder / "average.pt"
+    averages = sorted((model / CELLS).glob(f"{named.family}-{named.layers}-s*/average.pt"))
+    return averages[0] if len(averages) == 1 else same
+
+
+def file_or_name(grid: Grid) -> str:
+    """Of the protocol."""
+    return str(grid.path(grid.protocol)) if grid.protocol.endswith(".toml") else grid.protocol
+
+
+def check_one_task(grid: Grid) -> None:
+    """Before a data-bin is looked for, which is that of the task."""
+    settings = load(file_or_name(grid))
+    check_metric(grid, {**settings.train, **(grid.train or {})})
+    if settings.task != grid.task:
+        own = [name for name in shipped() if load(name).task == grid.task]
+        raise UserError(
+            f"{grid.name}.toml: protocol {settings.name} is of --task {settings.task}, and the grid's task is "
+            f"{grid.task}: name another task, or {', '.join(own)} or your own FILE.toml"
+        )
+
+
+def check_metric(grid: Grid, train: Mapping[str, Any]) -> None:
+    """Of what the labels are, where it is of labels."""
+    known = metric_table.drawn(grid.task, bool(train.get("regression-target")))
+    if grid.drawn not in known:
+        raise UserError(f"{grid.name}.toml: {unknown('metric', grid.drawn, known)}, with these labels")
+
+
+def data_bin(corpus: Corpus, named: Named) -> Path:
+    """Return the data-bin that a cell is trained on."""
+    return corpus.sample(dict(named.point).get("data", 1)).data

@@ -1,0 +1,216 @@
+"""A grid of trainings is data: a TOML file that says the corpus, what is compared, and what differs where.
+
+Paths in it are relative to its folder.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from realformer_nmt.common import safe_names
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.numbers import MOST_SEEDS
+from realformer_nmt.common.option_choice import unknown
+from realformer_nmt.comparison.grid import axes
+from realformer_nmt.comparison.grid.cell import USUAL, Failure, Named, named
+from realformer_nmt.corpora.manifest import ManifestError, build_table, merge, read_toml
+from realformer_nmt.evaluation import metric_table
+from realformer_nmt.protocols import command
+from realformer_nmt.protocols.allowed_flags import check_harmless, check_no_part
+from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
+
+BUDGET = ("epochs", "updates", "tokens-a-step", "max-tokens", "average", "precision")  # of `realformer-nmt train`
+OF_BUDGET = {"max-epoch": "epochs", "max-update": "updates", "max-tokens": "max-tokens"}  # flags that it stands for
+PARTS = re.compile("{family}|{layers}|{seed}")  # of what a cell begins with
+
+
+@dataclass(frozen=True)
+class Override:
+    """What differs for the cells that it names: all that agree with each of the four that is given."""
+
+    family: str | None = None
+    layers: str | None = None
+    seed: int | None = None
+    axes: dict | None = None  # values
+    train: dict | None = None
+    budget: dict | None = None
+
+    def meets(self, cell: Named) -> bool:
+        pairs = ((self.family, cell.family), (self.layers, cell.layers), (self.seed, cell.seed))
+        return all(wanted in (None, given) for wanted, given in pairs) and (self.axes or {}).items() <= set(cell.point)
+
+    def __str__(self) -> str:
+        """resi_dual 18 (epochs 4)"""
+        cells = [self.family, self.layers, None if self.seed is None else f"seed {self.seed}"]
+        cells += [f"{name} {value}" for name, value in (self.axes or {}).items()]
+        changes = [f"{name} {value}" for table in (self.train, self.budget) for name, value in (table or {}).items()]
+        return f"{' '.join(filter(None, cells)) or 'all'} ({', '.join(changes)})"
+
+
+@dataclass(frozen=True)
+class DataBin:
+    """One that `realformer-nmt prepare` did not make, and what `translate` and `score` want to know of its text."""
+
+    folder: str
+    subwords: Literal["sentencepiece", "moses_bpe", "none"]
+    reference: str  # of the first subset, raw
+    references: dict | None = None  # of each further one
+    subwords_folder: str | None = None
+    hyphens: Literal["aggressive", "plain"] | None = None
+
+
+@dataclass(frozen=True)
+class Grid:
+    name: str
+    written: str  # the file's own text
+    folder: Path  # of the file
+    families: tuple[str, ...]
+    layers: tuple[str, ...]
+    seeds: tuple[int, ...] = (1,)
+    task: str = TRANSLATION
+    kind: str | None = None  # of models, where the task has several; the protocol's
+    protocol: str = "realformer"
+    corpus: str | None = None  # to be prepared, by its name or manifest
+    prepared: str | None = None  # a folder of `realformer-nmt prepare`
+    data: DataBin | None = None
+    pretrained: str | None = None  # what each cell begins with: the folder of a comparison, or {family}-{layers}.pt
+    prepare: dict | None = None
+    train: dict | None = None  # flags of fairseq-train
+    budget: dict | None = None
+    slurm: dict | None = None  # parameters of submitit
+    failure: Failure = USUAL
+    axes: dict | None = None  # the values on each, beside families, layers and seeds
+    tune: tuple[str, ...] = ()  # axes whose value is chosen for each family on the validation data
+    tune_seeds: tuple[int, ...] = ()  # that it is chosen with; the others are trained with what was chosen alone
+    override: tuple[Override, ...] = ()
+    baseline: str | None = None  # a family
+    metric: str | None = None  # that is drawn; the first of the task
+    subsets: tuple[str, ...] = ("test",)  # of the data-bin; the examples and plots are of the first
+    title: str | None = None  # of the report; the file's name
+    retries: int = 2  # of a cell that an infrastructure fault ended
+
+    def __post_init__(self) -> None:
+        if self.task not in TASKS:
+            raise ValueError(unknown("task", self.task, TASKS))
+        for name in ("families", "layers", "seeds", "subsets"):
+            values = getattr(self, name)
+            if not values:
+                raise ValueError(f"{name}: is empty, so nothing is compared; name one or more")
+            twice = [str(value) for value in dict.fromkeys(values) if values.count(value) > 1]
+            if twice:
+                raise ValueError(f"{name}: {twice[0]} is named twice; name each once")
+        self._check_axes()
+        self._check_known()
+        if sum(origin is not None for origin in (self.corpus, self.prepared, self.data)) > 1:
+            raise ValueError("corpus, prepared and data each say what is translated: give one of them")
+        if self.prepare and self.corpus is None:
+            raise ValueError("[prepare] says how corpus is prepared: give corpus too, or leave [prepare] out")
+        if re.search("[{}]", PARTS.sub("", self.pretrained or "")):
+            raise ValueError(f"pretrained: {self.pretrained}: allowed in braces are family, layers and seed")
+
+    def _check_known(self) -> None:
+        for family in (*self.families, *(rule.family for rule in self.override if rule.family)):
+            try:
+                command.check_family("family", family)
+                command.name_of(TASKS[self.task], family, self.kind)
+            except UserError as error:
+                raise ValueError(str(error)) from error
+        for layers in (*self.layers, *(rule.layers for rule in self.override if rule.layers)):
+            try:
+                command.layers(layers, TASKS[self.task].sides)
+            except UserError as error:
+                raise ValueError(str(error).removeprefix("--")) from error
+        for rule in self.override:
+            if not any(map(rule.meets, self.cells())):
+                raise ValueError(f"an override for {rule} matches no cell of this grid")
+        if self.baseline is not None and self.baseline not in self.families:
+            raise ValueError(unknown("baseline", self.baseline, self.families))
+        known = [*metric_table.drawn(self.task), *metric_table.drawn(self.task, numbers=True)]
+        if self.drawn not in known:
+            raise ValueError(unknown("metric", self.drawn, list(dict.fromkeys(known))))
+        for subset in self.subsets:
+            safe_names.plain(subset)
+        if self.data and set(self.data.references or {}) != set(self.subsets[1:]):
+            further = ", ".join(self.subsets[1:]) or "none, since subsets names one"
+            raise ValueError(f"data.references: a raw text for each further subset: {further}")
+        for budget in (self.budget, *(rule.budget for rule in self.override)):
+            check_budget(budget or {})
+        for flags in (self.train, *(rule.train for rule in self.override)):
+            check_harmless(flags or {})
+            check_no_part(flags or {})
+            check_no_budget(flags or {})
+
+    def _check_axes(self) -> None:
+        along = self.axes or {}
+        axes.check(along)
+        for table, given in (("train", self.train), ("budget", self.budget)):
+            axes.check_free(along, table, given or {})
+            for rule in self.override:
+                axes.check_free(along, table, getattr(rule, table) or {})
+        if self.data and "data" in along:
+            raise ValueError("data is an axis of this grid, and [data] names a data-bin alone: give corpus or prepared")
+        for name in self.tune:
+            if name not in along:
+                raise ValueError(f"tune: {name} is no axis of this grid; its axes are {', '.join(along) or 'none'}")
+        if self.tune_seeds and not (self.tune and set(self.tune_seeds) < set(self.seeds)):
+            raise ValueError(
+                f"tune_seeds: {list(self.tune_seeds)}: allowed are some of the seeds, not all, beside tune; seeds is "
+                f"{list(self.seeds)}, tune is {list(self.tune)}"
+            )
+
+    @property
+    def drawn(self) -> str:
+        numbers = bool((self.train or {}).get("regression-target"))
+        return self.metric or next(iter(metric_table.drawn(self.task, numbers)))
+
+    def cells(self) -> Iterator[Named]:
+        return named(self.families, self.layers, self.seeds, self.axes or {})
+
+    def with_seeds(self, number: int) -> "Grid":
+        """So many more, counted on from the largest."""
+        if not 0 <= number <= MOST_SEEDS:
+            raise UserError(f"--add-seeds {number}: allowed is a whole number, 1 to {MOST_SEEDS:,}")
+        first = max(self.seeds) + 1
+        return replace(self, seeds=(*self.seeds, *range(first, first + number)))
+
+    def options(self, table: str, cell: Named) -> dict[str, Any]:
+        """[train] or [budget] with the axes and the overrides for a cell, the last one first in force."""
+        found = {**(getattr(self, table) or {}), **axes.options(table, cell.point, TASKS[self.task].sides)}
+        for rule in self.override:
+            if rule.meets(cell):
+                found = merge(found, getattr(rule, table) or {})
+        return found
+
+    def path(self, written: str) -> Path:
+        try:
+            return self.folder / safe_names.anywhere(written)
+        except ValueError as error:
+            raise UserError(f"{self.name}.toml: {error}") from error
+
+
+def check_budget(budget: Mapping[str, Any]) -> None:
+    for name, value in budget.items():
+        if name not in BUDGET:
+            raise ValueError(unknown("budget", name, BUDGET))
+        if name == "precision" and value not in command.PRECISIONS:
+            raise ValueError(unknown("budget: precision", str(value), command.PRECISIONS))
+        if name != "precision" and (type(value) is not int or value < 1):
+            raise ValueError(f"budget: {name} {value}: allowed is a whole number, 1 or more")
+
+
+def check_no_budget(flags: Mapping[str, Any]) -> None:
+    """fairseq-train would follow the flag, and the plan and the table the budget."""
+    for name in OF_BUDGET.keys() & flags.keys():
+        raise ValueError(f"train: {name} is said by budget: {OF_BUDGET[name]}, or by an axis; give it there")
+
+
+def load(file: Path) -> Grid:
+    table = read_toml(file, "give a grid, such as recipes/quickstart/grid.toml")
+    try:
+        given = {"written": file.read_text(encoding="utf-8"), "folder": file.parent, "name": file.stem}
+        grid: Grid = build_table(Grid, table, "", given)
+    except ManifestError as error:
+        raise UserError(f"{file}: {error}") from error
+    return grid

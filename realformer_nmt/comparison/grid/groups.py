@@ -1,0 +1,18 @@
+"""A row of the table is a group of cells that differ in their seed alone; rows at one place are compared."""
+
+from realformer_nmt.comparison.grid.axes import Point
+from realformer_nmt.comparison.results.cell_result import CellResult
+from realformer_nmt.comparison.results.results_file import ResultRow
+
+Place = tuple[str, Point]  # depth, and where on the axes
+Group = tuple[str, Place]  # with the family
+
+
+def place(entry: CellResult | ResultRow) -> Place:
+    """Return the depth and the point on the axes."""
+    return entry.depth, tuple(entry.axes.items())
+
+
+def group(entry: CellResult | ResultRow) -> Group:
+    """Return the family and its place: what the cells of one row share."""
+    return entry.family, place(entry)

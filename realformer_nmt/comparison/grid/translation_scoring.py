@@ -1,0 +1,54 @@
+"""Cells that translate: from an averaged model to its scores, and whether a difference between two is real."""
+
+from pathlib import Path
+
+from realformer_nmt.comparison.grid.cell import Stage, of_subset
+from realformer_nmt.comparison.grid.corpus import Corpus
+from realformer_nmt.comparison.grid.grid import Grid
+from realformer_nmt.evaluation import significance
+from realformer_nmt.evaluation.metric_table import METRICS, SUMMARY
+from realformer_nmt.evaluation.score import ScoreRequest
+from realformer_nmt.evaluation.translate import TranslateRequest
+from realformer_nmt.protocols.protocol import Protocol
+from realformer_nmt.protocols.run_files import RECORD
+
+TEST = "ar"
+RAW = "bleu"  # is tested where the metric drawn is one of tokenised text
+
+
+def stages(grid: Grid, corpus: Corpus, folder: Path, protocol: Protocol, subset: str) -> tuple[Stage, ...]:
+    """Return how a subset is translated and scored; the first one's translation measures the validation loss, too."""
+    first = subset == grid.subsets[0]
+    name = "" if first else f" {subset}"
+    translation, record = of_subset(folder, "translation", subset), of_subset(folder, "run", subset, ".json")
+    translate = TranslateRequest(
+        checkpoints=(folder / "average.pt",),
+        subset=subset,
+        output=translation,
+        validate=first,
+        **corpus.text.as_options(),
+        **protocol.decoding_options,
+    )
+    score = ScoreRequest(
+        translation=translation,
+        output=record,
+        reference=corpus.reference(subset),
+        rouge=METRICS[grid.drawn].text == SUMMARY,
+        training=folder / RECORD,
+    )
+    return (
+        Stage(f"translate{name}", translate, translation / "translation.json"),
+        Stage(f"score{name}", score, record),
+    )
+
+
+def tested(metric: str) -> str:
+    return metric if METRICS[metric].tested else RAW
+
+
+def p_value(ours: Path, theirs: Path, metric: str, samples: int, seed: int) -> float | None:
+    """Of two run.json; None where they translated other test sets."""
+    systems = [significance.read(scores) for scores in (theirs, ours)]
+    if len({system.reference_sha256 for system in systems}) > 1:
+        return None
+    return significance.compare(systems, [tested(metric)], TEST, samples, seed, 1)[0].p

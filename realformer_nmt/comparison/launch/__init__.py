@@ -1,1 +1,0 @@
-"""Where cells run: on this machine or as a cluster's jobs."""

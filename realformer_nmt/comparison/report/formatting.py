@@ -1,0 +1,178 @@
+"""How results.json's figures read, in the tables, in the plots and on the page."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from msgspec import UNSET, UnsetType
+
+from realformer_nmt.common.terminal import printable as printable
+from realformer_nmt.comparison.grid.axes import AXES
+from realformer_nmt.comparison.grid.axes import shown as shown_on
+from realformer_nmt.comparison.grid.groups import Place, place
+from realformer_nmt.comparison.results.cell_result import CellResult, CellScore, Number
+from realformer_nmt.comparison.results.results_file import MeanScore, MetricColumn, ResultRow, Results, metric_column
+from realformer_nmt.evaluation.significance import shown, signed
+
+Entry = TypeVar("Entry", CellResult, ResultRow)
+
+NOTHING = "\N{EN DASH}"
+MARK = "\N{DAGGER}"  # of a row that other versions made
+FAILED = ("diverged", "stuck")  # the model's failures; an "error" is the machine's
+
+
+def by_size(entries: Iterable[Entry]) -> list[Entry]:
+    """Return rows or cells, the shallow first, then by the axes; those of one place as they stand."""
+    return sorted(entries, key=lambda entry: (sum(entry.layers), entry.layers, [*entry.axes.values()]))
+
+
+def deep(depth: str) -> str:
+    return "1 layer" if depth == "1" else f"{depth} layers"
+
+
+def on_axes(entry: CellResult | ResultRow) -> list[str]:
+    return [f"{name} {shown_on(value)}" for name, value in entry.axes.items()]
+
+
+def placed(entry: CellResult | ResultRow) -> str:
+    """Return `18 layers, lr 0.001`: what a row is compared at."""
+    return ", ".join([deep(entry.depth), *on_axes(entry)])
+
+
+def short(entry: CellResult | ResultRow) -> str:
+    """Return `18, lr 0.001`."""
+    return ", ".join([entry.depth, *on_axes(entry)])
+
+
+def places(results: Results) -> dict[Place, str]:
+    """Return the places of all rows and how each reads, in order."""
+    return {place(row): placed(row) for row in by_size(results.rows)}
+
+
+def depths(results: Results) -> dict[str, list[int]]:
+    """Return the name of each depth and its layers, the shallow first."""
+    return {row.depth: row.layers for row in by_size(results.rows)}
+
+
+def families(results: Results) -> list[str]:
+    return list(dict.fromkeys(row.family for row in results.rows))
+
+
+def metrics(results: Results) -> list[MetricColumn]:
+    """Return the metrics, the one that the grid chose to draw and to test first."""
+    return drawn_first(results.metric, results.metrics)
+
+
+def drawn_first(name: str, columns: Sequence[MetricColumn]) -> list[MetricColumn]:
+    """Move a metric to the front; it is there even before any cell is scored in it."""
+    drawn = next((column for column in columns if column.name == name), None) or metric_column(name)
+    return [drawn, *(column for column in columns if column.name != name)]
+
+
+def drawn_metric(results: Results) -> MetricColumn:
+    return metrics(results)[0]
+
+
+def spread(score: MeanScore) -> str:
+    return f"{score.mean:.2f}" + ("" if score.deviation is None else f" ± {score.deviation:.2f}")
+
+
+def interval(score: CellScore) -> str:
+    """Return one training's score, and how far other sentences would move it."""
+    return f"{score.score:.2f}" + (f" ± {score.interval:.2f}" if score.interval else "")
+
+
+def failure(states: Iterable[str]) -> str:
+    """Return `failed (diverged)`, or nothing where no model failed."""
+    kinds = [state for state in FAILED if state in set(states)]
+    return f"failed ({', '.join(kinds)})" if kinds else ""
+
+
+def fallen(row: ResultRow) -> str:
+    """Return `stuck, 1 of 3`: how the models of a row failed, and how many if not all."""
+    kinds = failure(row.states).removeprefix("failed (").removesuffix(")")
+    return kinds if row.failed in (0, len(row.states)) else f"{kinds}, {row.failed} of {len(row.states)}"
+
+
+def measured(row: ResultRow, metric: str) -> str:
+    """Return mean and deviation of a row that has them."""
+    return spread(row.scores[metric]) if row.seeds and metric in row.scores else NOTHING
+
+
+def quality(row: ResultRow, metric: str) -> str:
+    """Return mean and deviation; of a row without a score, why it has none."""
+    score = measured(row, metric)
+    if score != NOTHING:
+        return score
+    unfinished = dict.fromkeys(state for state in row.states if state not in ("done", *FAILED))
+    return failure(row.states) or ", ".join(unfinished) or NOTHING
+
+
+def seeds(row: ResultRow) -> str:
+    """Return how many trainings the mean is of, and what became of the rest."""
+    trainings = len(row.states)
+    if row.seeds == trainings:
+        return str(trainings)
+    reason = failure(row.states) if row.seeds else ""
+    return f"{row.seeds} of {trainings}" + (f", {reason}" if reason else "")
+
+
+def difference(row: ResultRow, metric: str) -> str:
+    delta = (row.delta or {}).get(metric)
+    return NOTHING if delta is None else signed(delta).replace("-", "\N{MINUS SIGN}")
+
+
+def probability(row: ResultRow) -> str:
+    return NOTHING if row.p_holm is None else shown(row.p_holm, row.p_is_bound)
+
+
+def millions(number: float | None) -> str:
+    return NOTHING if number is None else f"{number / 1e6:,.{2 if number < 1e7 else 1}f} M"
+
+
+def whole(number: float | None) -> str:
+    return NOTHING if number is None else f"{number:,.0f}"
+
+
+def hours(number: float | None) -> str:
+    return NOTHING if number is None else f"{number:.2g}" if number < 1 else f"{number:,.1f}"
+
+
+def finite(number: Number | UnsetType | None) -> Number:
+    """Return the number; NaN, a gap in a curve, for what was not measured or is no number."""
+    return number if number is not None and number is not UNSET and math.isfinite(number) else math.nan
+
+
+def tested(results: Results) -> str:
+    """Return what the differences and the p-values are, and what was not trained as the rest."""
+    test, drawn = results.test, drawn_metric(results)
+    labels = {metric.name: metric.label for metric in results.metrics}
+    notes = "".join(
+        f" {title}: {'; '.join(map(printable, lines))}." for title, lines in unequal(results).items() if lines
+    )
+    return (
+        f"Mean ± deviation over seeds. "
+        f"Differences are to {printable(results.baseline)} of the same {common_axes(results)}. "
+        f"p: {test.name} of {labels.get(test.metric, test.metric)}, {test.samples:,} samples, corrected for the number "
+        f"of tests ({test.correction}); of several seeds the largest. It says whether the difference would hold on "
+        "other sentences like these, the deviation whether it would hold after another training."
+        + ("" if drawn.higher_is_better else f" Lower {drawn.label} is better.")
+        + notes
+    )
+
+
+def common_axes(results: Results) -> str:
+    """Return what the two sides of a difference share: depth and axes."""
+    names = ["depth", *(AXES[name].label for name in results.axes)]
+    return f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
+
+
+def unequal(results: Results) -> dict[str, list[str]]:
+    """Return what in the table is not as the rest of it, by title."""
+    return {
+        "With settings of their own": results.overrides,
+        f"{MARK} Of another version": results.versions_apart,
+        "Made otherwise than the grid asks for now": [
+            f"{cell.name} ({'; '.join(cell.differences)})" for cell in results.cells if cell.differences
+        ],
+    }

@@ -1,0 +1,70 @@
+"""What the cells of a report were made with, by their own records: what they share, what each has of its own, and
+which were made with other versions than most."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from realformer_nmt.comparison.grid.groups import Group, group
+from realformer_nmt.comparison.report.formatting import MARK
+from realformer_nmt.comparison.results.cell_result import CellResult
+from realformer_nmt.comparison.results.results_file import ResultRow, Results
+from realformer_nmt.comparison.results.setting_differences import PACKAGES, flat
+
+
+def shared(cells: Sequence[CellResult]) -> dict[str, str]:
+    """Return the settings that most cells have, and all that have them with one value: what was not decoded says
+    nothing of beams."""
+    rendered = [render(cell.settings) for cell in cells if cell.settings]
+    values: dict[str, list[str]] = {}
+    for cell_settings in rendered:
+        for name, value in cell_settings.items():
+            values.setdefault(name, []).append(value)
+    return {
+        name: several[0]
+        for name, several in values.items()
+        if len(set(several)) == 1 and 2 * len(several) > len(rendered)
+    }
+
+
+def own(cell: CellResult, shared: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of a cell that are not shared."""
+    return {name: value for name, value in render(cell.settings).items() if name not in shared}
+
+
+def render(settings: Mapping[str, Any]) -> dict[str, str]:
+    return {name: json.dumps(value, ensure_ascii=False).strip('"') for name, value in flat(settings)}
+
+
+def versions(results: Results) -> dict[str, str]:
+    """Return most cells' versions; before any cell has begun, those at hand."""
+    counts: dict[str, Counter[str]] = {}
+    for cell in results.cells:
+        for name, number in cell.versions.items():
+            counts.setdefault(name, Counter())[number] += 1
+    return {name: count.most_common(1)[0][0] for name, count in counts.items()} or dict(results.versions)
+
+
+def of_other_versions(results: Results) -> set[Group]:
+    """Return the rows with a cell that other versions made."""
+    common = versions(results)
+    return {group(cell) for cell in results.cells if differs(cell, common)}
+
+
+def differs(cell: CellResult, common: Mapping[str, str]) -> bool:
+    return any(cell.versions.get(name, common.get(name)) != common.get(name) for name in PACKAGES)
+
+
+def named(row: ResultRow, results: Results) -> str:
+    """Return the family, marked where other versions made it."""
+    return row.family + (f" {MARK}" if group(row) in of_other_versions(results) else "")
+
+
+def version(row: ResultRow, results: Results) -> str:
+    """Return the version of all that the mark is about; of several, each."""
+    texts = []
+    for cell in results.cells:
+        if group(cell) == group(row):
+            texts.append(" ".join(f"{name} {cell.versions[name]}" for name in PACKAGES if name in cell.versions))
+    return "; ".join(dict.fromkeys(filter(None, texts)))

@@ -1,0 +1,67 @@
+"""Names beside a plot, in a column of their own: each at the height of what it names, none over another."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from realformer_nmt.comparison.report.formatting import printable
+from realformer_nmt.figures.drawing import FAINT, INK, Axes, Drawing, FigureCanvasAgg, Line2D, Look
+
+SIZE = 8.0  # points
+LINE = 0.155  # inches from one name to the next
+LEFT, BOTTOM, TOP = 0.6, 0.45, 0.28  # inches around the axes
+KEY, GAP = 0.1, 0.2  # from the axes to a family's mark, and to its name
+NARROWEST = 2.1  # of the axes
+
+
+class Label(NamedTuple):
+    x: float
+    y: float
+    text: str
+    look: Look | None = None  # of a family
+
+
+def room(drawing: Drawing, texts: Sequence[str], lines: int) -> None:
+    """Sets the margins, for the widest of the texts and for so many lines; the figure grows where it must."""
+    width, height = drawing.figure.get_size_inches()
+    renderer = FigureCanvasAgg(drawing.figure).get_renderer()
+    extents = [drawing.figure.text(0, 0, printable(text), fontsize=SIZE) for text in texts]
+    column = GAP + max((text.get_window_extent(renderer).width for text in extents), default=0) / drawing.figure.dpi
+    for text in extents:
+        text.remove()
+    width, height = max(width, LEFT + NARROWEST + column), max(height, lines * LINE + BOTTOM + TOP)
+    drawing.figure.set_size_inches(width, height)
+    drawing.figure.subplots_adjust(
+        left=LEFT / width, right=1 - column / width, bottom=BOTTOM / height, top=1 - TOP / height
+    )
+
+
+def beside(drawing: Drawing, axes: Axes, labels: Sequence[Label]) -> None:
+    """A line leads from each point to its name; the axes' limits are settled by now."""
+    width, height = drawing.figure.get_size_inches() * axes.get_position().size
+    points = axes.transAxes.inverted().transform(axes.transData.transform([label[:2] for label in labels])).clip(0, 1)
+    places = apart([y for _, y in points], LINE / height)
+    for label, (x, y), place in zip(labels, points, places, strict=True):
+        colour, key = label.look.colour if label.look else INK, 1 + KEY / width
+        axes.text(1 + GAP / width, place, printable(label.text), va="center", fontsize=SIZE, transform=axes.transAxes)
+        draw(axes, Line2D([x, key], [y, place], color=colour, alpha=FAINT, linewidth=0.7))
+        if label.look:
+            draw(axes, Line2D([key], [place], color=colour, marker=label.look.marker, markersize=4.5))
+
+
+def draw(axes: Axes, line: Line2D) -> None:
+    """Beside the axes too, and without a say in their limits."""
+    line.set(transform=axes.transAxes, clip_on=False)
+    axes.add_artist(line)
+
+
+def apart(wanted: Sequence[float], gap: float) -> list[float]:
+    """Near to where they are wanted, in their order, at least the gap from one to the next, none above 1."""
+    order = sorted(range(len(wanted)), key=wanted.__getitem__)
+    places = [0.0] * len(wanted)
+    lowest = float("-inf")
+    for n in order:
+        places[n] = lowest = max(wanted[n], lowest + gap)
+    highest = 1.0 + gap
+    for n in reversed(order):
+        places[n] = highest = min(places[n], highest - gap)
+    return places

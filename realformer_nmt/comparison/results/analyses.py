@@ -1,0 +1,80 @@
+"""What `realformer-nmt analyse` found in the models of a comparison, and which of the papers' claims it supports.
+
+An analysis is a comparison's if it lies in its folder, in one of its own (FOLDER/analysis), and if every model of it
+is the averaged model of a cell, by its hash.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from realformer_nmt.analysis.claims import CLAIMS, Row, summary
+from realformer_nmt.common import checksummed_json
+from realformer_nmt.common.json_records import expected
+from realformer_nmt.common.outputs import OUTPUTS
+from realformer_nmt.common.provenance import MADE_FROM
+from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.comparison.grid.axes import Point
+from realformer_nmt.comparison.grid.cell import Cell, read
+from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.results.results_file import AnalysisResult, ClaimResult
+
+RECORD = "analysis.json"
+AGAIN = "`realformer-nmt analyse --anew` makes it again"
+WANTED = {"models": list, OUTPUTS: dict, MADE_FROM: dict}
+
+
+def gather(folder: Path, cells: Sequence[Cell]) -> list[AnalysisResult]:
+    """Return the analyses in a comparison's folder whose models are all of its cells."""
+    by_digest = {digest: cell for cell in cells for digest in averaged(cell)}
+    described = [describe(file, by_digest) for file in sorted(folder.glob(f"*/{RECORD}"))]
+    return [analysis for analysis in described if analysis]
+
+
+def averaged(cell: Cell) -> list[str]:
+    """Return the hash of a cell's averaged model, once there is one, where the record of it is the cell's."""
+    if Note(cell).breaks:
+        return []
+    outputs = read(cell.folder / "average.pt.json").get(OUTPUTS, {})
+    return [output["sha256"] for name, output in outputs.items() if name == "average.pt"]
+
+
+def describe(file: Path, by_digest: Mapping[str, Cell]) -> AnalysisResult | None:
+    """Return what an analysis.json says of the claims; None where one of its models is no cell's."""
+    record = checksummed_json.read(file, AGAIN, WANTED)
+    with expected(file, AGAIN):
+        inputs = record[MADE_FROM]["inputs"]
+        models = []
+        for model in record["models"]:
+            cell = by_digest.get(inputs[f"{model['name']}.pt"]["sha256"])
+            if cell is None:
+                return None
+            models.append((cell, model))
+        outputs = record[OUTPUTS].items()
+        figures = [name for name, output in outputs if name.endswith(".svg") and is_whole(file, name, output)]
+        return AnalysisResult(
+            folder=file.parent.name,
+            cells=[cell.name for cell, _ in models],
+            subset=record[MADE_FROM]["settings"]["subset"],
+            figures=sorted(figures),
+            claims=list(supported(models)),
+        )
+
+
+def is_whole(file: Path, name: str, output: Mapping[str, Any]) -> bool:
+    """Tell whether a figure lies beside its record, as it was drawn."""
+    figure = file.with_name(name)
+    return Path(name).name == name and figure.is_file() and sha256(figure) == output["sha256"]
+
+
+def supported(models: Sequence[tuple[Cell, Mapping[str, Any]]]) -> Iterator[ClaimResult]:
+    """Check each claim about trained models among those of one depth and seed at one point of the axes."""
+    groups: dict[tuple[str, int, Point], list[Row]] = {}
+    for cell, model in models:
+        groups.setdefault((cell.layers, cell.seed, cell.point), []).append(summary(model))
+    for claim in CLAIMS:
+        for rows in groups.values() if claim.of == "trained" else ():
+            for answer in claim.check(rows):
+                yield ClaimResult(
+                    paper=claim.paper, predicted=claim.predicted, measured=answer.measured, agrees=answer.agrees
+                )

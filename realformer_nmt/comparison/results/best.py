@@ -1,0 +1,41 @@
+"""Which rows of the table are the best: the one with the best mean, and all that are not significantly worse."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.grid.groups import Group, group
+from realformer_nmt.comparison.results.results_file import ResultRow
+from realformer_nmt.comparison.results.summary import holm, largest_p
+from realformer_nmt.evaluation.metric_table import METRICS
+from realformer_nmt.evaluation.significance import ALPHA
+
+
+def mark(rows: Sequence[ResultRow], cells: Sequence[Cell], metric: str) -> list[ResultRow]:
+    """Return the rows with `p_best`, of the difference to the best mean with Holm's correction over all rows, and with
+    `best`. Two rows that share no seed cannot be told apart."""
+    scored = ranked([row for row in rows if row.seeds and metric in row.scores], metric)
+    p_values: dict[Group, float] = {}
+    for row in scored[1:]:
+        p = largest_p(members(row, cells), members(scored[0], cells), metric)
+        if p is not None:
+            p_values[group(row)] = p
+    corrected = holm(p_values)
+    groups = set(map(group, scored))
+    marked = []
+    for row in rows:
+        p_best = corrected.get(group(row))
+        is_best = group(row) in groups and (p_best is None or p_best >= ALPHA)
+        marked.append(replace(row, p_best=p_best, best=is_best))
+    return marked
+
+
+def ranked(rows: Sequence[ResultRow], metric: str) -> list[ResultRow]:
+    """Return the rows by their means, the best first."""
+    return sorted(rows, key=lambda row: row.scores[metric].mean, reverse=METRICS[metric].higher_is_better)
+
+
+def members(row: ResultRow, cells: Sequence[Cell]) -> list[Cell]:
+    """Return the cells of a row."""
+    return [cell for cell in cells if cell.name in row.cells]

@@ -1,0 +1,60 @@
+"""Example sentences of results.json: quoted as far as the files are those that were scored."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.text_lines import read_lines, read_recorded
+from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.results.results_file import ExampleSentence
+from realformer_nmt.data_bins.prepare_record import AGAIN, NAME, difference
+from realformer_nmt.data_bins.prepare_record import read as read_note
+
+EXAMPLES = 8  # sentences
+Run = Mapping[str, Any]  # run.json
+
+
+def examples(cells: Sequence[Cell], runs: Sequence[Run]) -> list[ExampleSentence]:
+    """Return sentences evenly spread over the test set, as the cells of the first seed translate them."""
+    done = [
+        (cell, run)
+        for cell, run in zip(cells, runs, strict=True)
+        if "reference" in run.get("files", ()) and cell.seed == cells[0].seed
+    ]
+    if not done:
+        return []
+    reference = lines(*done[0], "reference")
+    numbers = {(2 * number + 1) * len(reference) // (2 * EXAMPLES) for number in range(EXAMPLES)}
+    hypotheses = {cell.name: lines(cell, run, "hypotheses") for cell, run in done}
+    source = source_lines(done[0][1])
+    return [
+        ExampleSentence(
+            source=source[number] if source else "",
+            reference=reference[number],
+            hypotheses={name: texts[number] for name, texts in hypotheses.items()},
+        )
+        for number in sorted(numbers)
+    ]
+
+
+def lines(cell: Cell, run: Run, name: str) -> list[str]:
+    """Read a text that a run was scored with; one that has changed since is refused."""
+    file = run["files"][name]
+    return read_recorded(cell.folder / file["path"], file["sha256"], cell.scores)
+
+
+def source_lines(run: Run) -> list[str]:
+    """Read the raw source, where the corpus was prepared here; else there is none."""
+    translation = run["translation"]
+    if not translation["prepared"] or "subset" not in translation:
+        return []
+    note = Path(translation["prepared"], NAME)
+    name = f"{translation['subset']}.raw.{translation['languages'][0]}"
+    recorded = read_note(note).get(name) if note.is_file() else None
+    if not recorded:
+        return []
+    change = difference(note.parent / name, recorded)
+    if change:
+        raise UserError(f"{change}, says {note}; {AGAIN}")
+    return read_lines(note.parent / name)

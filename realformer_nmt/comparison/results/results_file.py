@@ -1,0 +1,172 @@
+"""results.json as classes: what a comparison measured, with the only reader and the only writer of the file.
+
+The fields stand in the order of the file's keys. A field with a default is one that records of version 0.1.0 may lack;
+a field of a newer version that is not known here is ignored.
+"""
+
+from pathlib import Path
+
+from msgspec import UNSET, Struct, UnsetType, convert, to_builtins
+
+from realformer_nmt.common import json_records
+from realformer_nmt.comparison.results.cell_result import CellResult, Number
+from realformer_nmt.corpora.stages import write_json
+from realformer_nmt.evaluation.metric_table import METRICS
+
+WRITER = "`realformer-nmt compare` writes it"
+
+
+class MeanScore(Struct, frozen=True, kw_only=True):
+    """Mean over the seeds of a row; one seed has no deviation."""
+
+    mean: Number
+    deviation: Number | None
+
+
+class MetricColumn(Struct, frozen=True, kw_only=True):
+    name: str  # in METRICS
+    label: str
+    signature: str | None = None
+    higher_is_better: bool
+
+
+class SignificanceTest(Struct, frozen=True, kw_only=True):
+    """Test of a difference between two families."""
+
+    name: str
+    metric: str
+    samples: int
+    correction: str
+
+
+class Hardware(Struct, frozen=True, kw_only=True):
+    """Machine that trained cells, with the GPUs that they used."""
+
+    host: str
+    processor: str
+    cores: int | None
+    memory_gib: Number
+    gpus: list[str] = []
+
+
+class ResultRow(Struct, frozen=True, kw_only=True):
+    """Row of the table: the cells of one family, depth and point on the axes, whatever their seeds."""
+
+    family: str
+    layers: list[int]
+    depth: str
+    axes: dict[str, Number] = {}
+    cells: list[str] = []
+    seeds: int  # that are done
+    failed: int
+    states: list[str]
+    scores: dict[str, MeanScore] = {}
+    parameters: Number | None = None
+    tokens_a_second: Number | None = None
+    hours: Number | None = None
+    delta: dict[str, Number] | None = None  # to the baseline at the same place, by metric
+    p: Number | None = None
+    p_holm: Number | None = None
+    p_is_bound: bool = False
+    p_best: Number | None = None
+    best: bool = False
+    tried: int | UnsetType = UNSET  # settings, of a row of the tuned table
+
+
+class SubsetTable(Struct, frozen=True, kw_only=True):
+    """Table of one more test set."""
+
+    subset: str
+    lines: int | None
+    metrics: list[MetricColumn]
+    rows: list[ResultRow]
+
+
+class TunedTable(Struct, frozen=True, kw_only=True):
+    """Each family with the values of these axes that had the lowest validation loss."""
+
+    axes: list[str]
+    seeds: list[int] = []  # whose losses choose
+    rows: list[ResultRow]
+
+
+class PublishedFigure(Struct, frozen=True, kw_only=True):
+    paper: str
+    dataset: str | UnsetType = UNSET
+    model: str
+    encoder_layers: int
+    decoder_layers: int
+    bleu: Number | None  # None: training failed
+    metric: str
+    note: str
+    comparable_with: str | None  # the metric that it may stand beside
+
+
+class ExampleSentence(Struct, frozen=True, kw_only=True):
+    source: str
+    reference: str
+    hypotheses: dict[str, str]  # by the names of cells
+
+
+class ClaimResult(Struct, frozen=True, kw_only=True):
+    paper: str
+    predicted: str
+    measured: str
+    agrees: bool
+
+
+class AnalysisResult(Struct, frozen=True, kw_only=True):
+    folder: str
+    cells: list[str]
+    subset: str
+    figures: list[str]  # files in the folder
+    claims: list[ClaimResult]
+
+
+class Results(Struct, frozen=True, kw_only=True):
+    name: str
+    title: str
+    created: str
+    complete: bool
+    grid: str  # its text
+    command: str
+    commit: str | None
+    versions: dict[str, str]
+    hardware: list[Hardware]
+    corpus: str
+    languages: list[str]
+    metric: str  # that is drawn
+    baseline: str
+    axes: list[str] = []
+    overrides: list[str]
+    versions_apart: list[str] = []
+    test: SignificanceTest
+    published: list[PublishedFigure]
+    unit: str = "lines"
+    cells: list[CellResult]
+    subset: str
+    lines: int | None
+    metrics: list[MetricColumn]
+    rows: list[ResultRow]
+    tuned: TunedTable | None = None
+    further: list[SubsetTable] = []
+    examples: list[ExampleSentence]
+    analyses: list[AnalysisResult] = []
+
+
+def metric_column(name: str) -> MetricColumn:
+    """Return the column of a metric before anything is scored in it."""
+    metric = METRICS[name]
+    return MetricColumn(name=name, label=metric.label, higher_is_better=metric.higher_is_better)
+
+
+def read(path: Path) -> Results:
+    """Read a results.json, of this version or of an earlier one."""
+    content = json_records.read(path, WRITER)
+    with json_records.expected(path, WRITER):
+        return convert(content, Results)
+
+
+def write(path: Path, results: Results) -> None:
+    """Write the whole file or none."""
+    write_json(path, to_builtins(results))

@@ -1,0 +1,75 @@
+"""In what cells of one table differ beyond family, depth, axes and seed; by their own records, never by the grid."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from realformer_nmt.comparison.grid.axes import AXES
+from realformer_nmt.comparison.results.cell_result import CellResult
+from realformer_nmt.model.parts import PARTS
+
+OF_FAMILY = ("model", *PARTS, "score_length")
+OF_CELL = ("encoder_layers", "decoder_layers", "seed")
+PACKAGES = ("realformer_nmt", "commit", "torch", "fairseq", "fairseq-fixed")
+
+
+def settings(cells: Sequence[CellResult], along: Iterable[str] = ()) -> list[str]:
+    """Return one line per setting and value that is not most cells'; those of the axes stand in the table."""
+    expected = set(OF_CELL)
+    for axis in along:
+        expected.update(AXES[axis].recorded)
+    recorded = {cell.name: dict(flat(cell.settings)) for cell in cells if cell.settings}
+    names = dict.fromkeys(name for cell_settings in recorded.values() for name in cell_settings)
+    lines = []
+    for name in names:
+        last = name.rpartition(".")[2]
+        if last not in expected:
+            for group in groups(cells, last):
+                values = {cell: recorded[cell][name] for cell in group if name in recorded.get(cell, {})}
+                lines += differing(name, values)
+    return lines
+
+
+def groups(cells: Sequence[CellResult], name: str) -> list[list[str]]:
+    """Return the cells whose values are to agree: a family's choices within the family, all other settings anywhere."""
+    if name not in OF_FAMILY:
+        return [[cell.name for cell in cells]]
+    families: dict[str, list[str]] = {}
+    for cell in cells:
+        families.setdefault(cell.family, []).append(cell.name)
+    return list(families.values())
+
+
+def versions(cells: Sequence[CellResult]) -> list[str]:
+    """Return one line per package and version that is not most cells'."""
+    lines = []
+    for package in PACKAGES:
+        lines += differing(package, {cell.name: cell.versions[package] for cell in cells if package in cell.versions})
+    return lines
+
+
+def differing(name: str, values: Mapping[str, Any]) -> list[str]:
+    """Return lines such as `dropout 0.4: admin-6-s1 (the others: 0.2)`."""
+    written = {cell: json.dumps(value) for cell, value in values.items()}
+    if len(set(written.values())) < 2:
+        return []
+    (common, _), *rarer = Counter(written.values()).most_common()
+    lines = []
+    for value, _ in rarer:
+        names = ", ".join(cell for cell, text in written.items() if text == value)
+        lines.append(f"{name} {shown(value)}: {names} (the others: {shown(common)})")
+    return lines
+
+
+def shown(value: str) -> str:
+    return value.strip('"')
+
+
+def flat(table: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the settings by name, those of a table within it as `table.name`."""
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{within}{name}.")
+        else:
+            yield f"{within}{name}", value

@@ -1,0 +1,84 @@
+"""Each family with its own best value of some axes: chosen on the validation data, compared on the test set.
+
+p is of the chosen setting against the baseline's chosen one. Holm's correction is over every setting that was tried,
+not over the chosen ones alone, so that many tries buy nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.grid.groups import Group, group
+from realformer_nmt.comparison.results.best import members
+from realformer_nmt.comparison.results.cell_result import CellResult, Number
+from realformer_nmt.comparison.results.results_file import ResultRow
+from realformer_nmt.comparison.results.summary import difference, holm, largest_p
+from realformer_nmt.comparison.running.tuning_choice import left, lowest, mean
+from realformer_nmt.evaluation.metric_table import LOSS
+
+
+def rows(
+    table: Sequence[ResultRow],
+    results: Sequence[CellResult],
+    cells: Sequence[Cell],
+    metric: str,
+    baseline: str,
+    tune: Sequence[str],
+) -> list[ResultRow]:
+    """Return a row per family, depth and point on the other axes, with `tried`. `table` holds the rows of all settings,
+    `results` are the cells whose losses choose."""
+    losses = {result.name: loss(result) for result in results}
+    candidates: dict[Group, list[ResultRow]] = {}
+    for row in table:
+        place = left(row.depth, row.axes.items(), tune)
+        candidates.setdefault((row.family, place), []).append(row)
+    selected = {key: choose(rows_of_family, losses) for key, rows_of_family in candidates.items()}
+    p_values = tests(candidates, selected, cells, metric, baseline)
+    corrected = holm(p_values)
+    tuned = []
+    for (family, place), row in selected.items():
+        reference = selected.get((baseline, place)) if family != baseline else None
+        means, key = reference.scores if reference else None, group(row)
+        compared = difference(row.scores, means, p_values.get(key), corrected.get(key))
+        tried = len(candidates[family, place])
+        tuned.append(replace(row, **compared._asdict(), best=False, p_best=None, tried=tried))
+    return tuned
+
+
+def loss(result: CellResult) -> Number | None:
+    """Return the validation loss of a cell that is done."""
+    score = result.scores.get(LOSS) if result.state == "done" else None
+    return score.score if score else None
+
+
+def choose(candidates: Sequence[ResultRow], losses: Mapping[str, Number | None]) -> ResultRow:
+    """Return the setting with the lowest validation loss, the mean over seeds, of those with which every training came
+    to its end; where there is none, a row without a score that counts all failures."""
+    means = [mean([losses[name] for name in row.cells if name in losses]) for row in candidates]
+    best = lowest(dict(enumerate(means)))
+    if best is not None:
+        return candidates[best]
+    states = [state for row in candidates for state in row.states]
+    failed = sum(row.failed for row in candidates)
+    return replace(candidates[0], seeds=0, failed=failed, states=states, scores={})
+
+
+def tests(
+    candidates: Mapping[Group, Sequence[ResultRow]],
+    selected: Mapping[Group, ResultRow],
+    cells: Sequence[Cell],
+    metric: str,
+    baseline: str,
+) -> dict[Group, float]:
+    """Return p of every setting against the baseline's chosen one."""
+    p_values: dict[Group, float] = {}
+    for (family, place), rows_of_family in candidates.items():
+        reference = selected.get((baseline, place))
+        if family == baseline or reference is None or not reference.seeds:
+            continue
+        for row in rows_of_family:
+            p = largest_p(members(row, cells), members(reference, cells), metric)
+            if p is not None:
+                p_values[group(row)] = p
+    return p_values

@@ -1,0 +1,117 @@
+"""One cell run from its training to its scores: watched, judged, gone on with where it was interrupted.
+
+A model that fails is a result, not an error; what else ends a stage (disk, memory, a kill) is tried again.
+"""
+
+import os
+from collections.abc import Generator, Mapping
+from typing import NamedTuple
+
+from realformer_nmt.common.folder_lock import alone
+from realformer_nmt.comparison.grid.cell import Cell, Stage, read
+from realformer_nmt.comparison.grid.scoring import SCORINGS
+from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.records.curves import Curves
+from realformer_nmt.comparison.running import verdict
+from realformer_nmt.comparison.running.freshness import is_finished, standing
+from realformer_nmt.comparison.running.process import Process
+from realformer_nmt.comparison.running.verdict import Verdict
+
+OUTPUT = "output.log"
+
+
+class Progress(NamedTuple):
+    state: str  # the stage it is in, or how it ended
+    update: int = 0
+    updates: int | None = None
+    loss: float | None = None  # bits a token
+    tokens_a_second: float | None = None
+
+
+Watched = Generator[Progress, None, Verdict | None]
+
+
+def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None, None]:
+    """Whoever iterates decides how often is looked; closing it ends the processes that it has started."""
+    with alone(cell.lock, "runs"):
+        note = Note(cell)
+        if is_finished(cell, note):
+            yield Progress(note.state)
+            return
+        of_words = SCORINGS[cell.task].of_words
+        entropy = verdict.unigram_entropy(cell.data, *cell.languages) if of_words else None
+        note.begin(cell, entropy)
+        found: Verdict | None = None
+        for stage in cell.stages:
+            if not standing(stage).done:
+                ended = yield from _insist(cell, stage, note, environment, entropy)
+                if ended:
+                    ended = _kept(found, ended)
+                    note.end(*ended)
+                    yield Progress(ended.state)
+                    return
+            if stage is cell.stages[0]:
+                found = _judged(cell, Curves(cell.folder, cell.task), entropy)
+                if found and cell.failure.stop_early:
+                    break
+        note.end(*(found or ("done", None)))
+        yield Progress(note.state)
+
+
+def _kept(found: Verdict | None, ended: Verdict) -> Verdict:
+    """A model that failed has failed, whatever else does."""
+    return Verdict(found.state, f"{found.evidence}; {ended.evidence}") if found else ended
+
+
+def _insist(cell: Cell, stage: Stage, note: Note, environment: Mapping[str, str], entropy: float | None) -> Watched:
+    """None once the stage is done; a verdict that ends the cell."""
+    for attempt in range(cell.retries + 1):
+        result = yield from _attempt(cell, stage, environment, entropy)
+        if isinstance(result, Verdict):
+            return result
+        if result == 0:
+            return None
+        diverged = verdict.diverged(cell.checkpoints, [])
+        if diverged:
+            return diverged
+        note.fault(f"{stage.name}, attempt {attempt + 1}: ended with status {result}: {_last_words(cell)}")
+    return Verdict("error", f"{stage.name} ended with status {result}, see {cell.folder / OUTPUT}: {_last_words(cell)}")
+
+
+def _attempt(
+    cell: Cell, stage: Stage, environment: Mapping[str, str], entropy: float | None
+) -> Generator[Progress, None, Verdict | int]:
+    cell.folder.mkdir(parents=True, exist_ok=True)
+    (cell.checkpoints / verdict.FILE).unlink(missing_ok=True)
+    process = Process(stage.request.command()[1:], cell.folder / OUTPUT, {**os.environ, **environment})
+    try:
+        curves = Curves(cell.folder, cell.task)
+        while (status := process.poll()) is None:
+            yield _progress(cell, stage, curves)
+            if curves.grow() and cell.failure.stop_early:
+                found = _judged(cell, curves, entropy)
+                if found:
+                    return found
+        return status
+    finally:
+        process.end()
+
+
+def _judged(cell: Cell, curves: Curves, entropy: float | None) -> Verdict | None:
+    train = curves.train
+    return verdict.diverged(cell.checkpoints, train) or verdict.stuck(train, _updates(cell), entropy, cell.failure)
+
+
+def _updates(cell: Cell) -> int | None:
+    updates: int | None = read(cell.stages[0].record).get("updates")
+    return updates
+
+
+def _progress(cell: Cell, stage: Stage, curves: Curves) -> Progress:
+    last = curves.train[-1] if curves.train else {"update": 0}
+    return Progress(stage.name, last["update"], _updates(cell), last.get("nll_loss"), last.get("tokens_a_second"))
+
+
+def _last_words(cell: Cell) -> str:
+    lines = (cell.folder / OUTPUT).read_text(encoding="utf-8", errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")

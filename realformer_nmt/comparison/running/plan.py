@@ -1,0 +1,126 @@
+"""`compare --plan`: the cells, what each costs, and the fairseq-train command of each; nothing is run."""
+
+import time
+from collections.abc import Sequence
+from statistics import median
+from typing import NamedTuple
+
+import torch
+from fairseq import tasks
+from tabulate import tabulate
+
+from realformer_nmt.checkpoints import averaging, run_records
+from realformer_nmt.checkpoints.average import AverageRequest
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison.grid.cell import Cell, read
+from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.running.freshness import is_finished, standing
+from realformer_nmt.evaluation.evaluate import EvaluateRequest
+from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.protocols import fairseq_command, updates
+from realformer_nmt.protocols import training as trainings
+from realformer_nmt.protocols.command import pasted
+from realformer_nmt.protocols.run_files import RECORD
+from realformer_nmt.protocols.train import TrainRequest
+
+USED = 1 / 3  # of the rate of large matrix products, by a training of moderate width
+SIZE = 1024  # of the matrices
+
+
+class Cost(NamedTuple):
+    parameters: int
+    updates: int
+    tokens_a_step: int
+
+    @property
+    def operations(self) -> float:
+        """6 a parameter and token: 2 for its product, 4 for the two products of its gradients (Kaplan et al. 2020,
+        arXiv 2001.08361, section 2.1)."""
+        return 6.0 * self.parameters * self.updates * self.tokens_a_step
+
+
+def training(cell: Cell) -> TrainRequest:
+    return cell.requests(TrainRequest)[0]
+
+
+def fairseq_train(cell: Cell) -> list[str]:
+    return fairseq_command.fairseq_train(training(cell))
+
+
+def check_states(cells: Sequence[Cell]) -> None:
+    """That each training leaves what is to be averaged, or has left it; of cells whose data are there."""
+    refused: dict[str, list[str]] = {}
+    for cell in cells:
+        try:
+            check_states_of(cell)
+        except UserError as error:
+            refused.setdefault(str(error), []).append(cell.name)
+    if refused:
+        told = "; ".join(f"{', '.join(names)}: {error}" for error, names in refused.items())
+        raise UserError(f"{told}; a grid says these options in [budget] and [train]")
+
+
+def check_states_of(cell: Cell) -> None:
+    trained, averaged = cell.stages[:2]
+    if is_finished(cell, Note(cell)):
+        return
+    if not standing(trained).done:
+        request = training(cell)
+        if request.begin_with and not request.begin_with.is_file():
+            raise UserError(f"{request.begin_with} is not there, which pretrained says to begin with: train it first")
+        if request.begin_with:
+            run_records.check_average(request.begin_with, request.begin_with.with_name(RECORD))
+        trainings.check_states(request, [evaluate.subset for evaluate in cell.requests(EvaluateRequest)])
+    elif not standing(averaged).done:
+        averaging.select(cell.requests(AverageRequest)[0])
+
+
+def cost(cell: Cell) -> Cost:
+    """Return the cost of a cell whose data are there."""
+    from realformer_nmt.model.meta_model import outline  # which imports the models
+
+    cfg = updates.parse(fairseq_command.fairseq_flags(training(cell)))
+    ranks = max(1, cfg.distributed_training.distributed_world_size)
+    step = ranks * cfg.dataset.max_tokens * cfg.optimization.update_freq[0]
+    with quiet():
+        model = outline(cfg.model, tasks.setup_task(cfg.task))
+    return Cost(sum(weights.numel() for weights in model.parameters()), updates.length(cfg, ranks).updates, step)
+
+
+def table(cells: Sequence[Cell], costs: Sequence[Cost], tflops: float | None) -> str:
+    measured = rate(cells, costs)
+    assumed = tflops * 1e12 if tflops else measured or USED * product_rate()
+    rows = [
+        (cell.name, Note(cell).state, *found, found.operations / 1e15, found.operations / assumed / 3600)
+        for cell, found in zip(cells, costs, strict=True)
+    ]
+    headers = ["cell", "state", "parameters", "updates", "tokens a step", "PFLOP", "hours"]
+    told = "as given" if tflops else "as the cells that are done" if measured else "a third of this machine's products'"
+    note = f"hours of training at {assumed / 1e12:.3g} TFLOP/s, {told}; all: {sum(row[-1] for row in rows):.2f}"
+    return "\n\n".join([tabulate(rows, headers, intfmt=",", floatfmt=("", "", "", "", "", ".3g", ".3g")), note])
+
+
+def rate(cells: Sequence[Cell], costs: Sequence[Cost]) -> float | None:
+    """Operations a second of what has been trained."""
+    rates = []
+    for cell, found in zip(cells, costs, strict=True):
+        trained = read(cell.stages[0].record)
+        if trained.get("complete"):
+            hours = trained["wall_clock_hours"]
+            rates.append(found.operations / hours / 3600)
+    return median(rates) if rates else None
+
+
+def product_rate() -> float:
+    matrix = torch.rand(SIZE, SIZE, device="cuda" if torch.cuda.is_available() else "cpu")
+    times = []
+    for _ in range(8):
+        start = time.perf_counter()
+        float((matrix @ matrix)[0, 0])  # waits for the GPU
+        times.append(time.perf_counter() - start)
+    return 2 * SIZE**3 / median(times)
+
+
+def commands(cell: Cell) -> list[str]:
+    """Ready to paste."""
+    return [pasted(stage.request.command()) for stage in cell.stages]

@@ -1,0 +1,57 @@
+"""A stage in a process and session of its own, forked from a server that has imported what all stages need.
+
+To import fairseq takes seconds, and a small cell has four stages. The server dies with us, and the stages with it.
+"""
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from realformer_nmt.command import main
+from realformer_nmt.common.atomic_files import own
+from realformer_nmt.common.parent_death_signal import die_with_parent
+
+PRELOADED = tuple(
+    f"realformer_nmt.{name}"
+    for name in ("protocols.training", "checkpoints.averaging", "evaluation.scoring", "evaluation.evaluation_run")
+)
+PATIENCE = 30.0  # seconds that a stage has to end when it is asked to
+
+
+class Process:
+    """`realformer-nmt WORDS`, its two outputs appended to a file."""
+
+    def __init__(self, words: Sequence[str], output: Path, environment: Mapping[str, str]) -> None:
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(list(PRELOADED))
+        self._process = context.Process(target=_run, args=(tuple(words), str(output), dict(environment)))
+        self._process.start()
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def end(self) -> None:
+        """With all that it has started."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if self._process.exitcode is None and self._process.pid:
+                try:
+                    os.killpg(self._process.pid, number)
+                except ProcessLookupError:  # it has not yet come to be a session's head
+                    self._process.kill()
+                self._process.join(PATIENCE)
+
+
+def _run(words: Sequence[str], output: str, environment: Mapping[str, str]) -> None:
+    die_with_parent()
+    os.setsid()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    with open(output, "ab", opener=own) as log, Path(os.devnull).open("rb") as nothing:
+        for stream, descriptor in ((nothing, 0), (log, 1), (log, 2)):
+            os.dup2(stream.fileno(), descriptor)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.exit(main(words))

@@ -1,0 +1,59 @@
+"""The launcher of a cluster: a job a cell through submitit, whose own settings the grid's [slurm] passes on."""
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import submitit
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.running.cell_run import Progress, run
+from realformer_nmt.comparison.running.local import BETWEEN_LOOKS, Told
+
+BETWEEN_FILES = 2.0  # seconds, of a disk that many share; submitit asks the queue itself ever more seldom
+
+
+class Job:
+    """What is pickled for a node. Preempted or out of time, it goes back into the queue, and on where it was."""
+
+    def __init__(self, cell: Cell) -> None:
+        self.cell = cell
+
+    def __call__(self) -> str:
+        state = "waiting"
+        for progress in run(self.cell, {}):
+            state = progress.state
+            time.sleep(BETWEEN_LOOKS)
+        return state
+
+    def checkpoint(self) -> Any:
+        return submitit.helpers.DelayedSubmission(self)
+
+
+def launch(
+    cells: Sequence[Cell], folder: Path, settings: Mapping[str, Any], show: Told, cluster: str = "slurm"
+) -> None:
+    """Waits for the jobs; an exception, such as Ctrl-C, cancels them."""
+    try:
+        executor = submitit.AutoExecutor(folder=folder / "slurm", cluster=cluster)
+        executor.update_parameters(**settings)
+    except (RuntimeError, TypeError, NameError) as error:
+        raise UserError(f"submitit does not accept [slurm] {dict(settings)}: {error}") from error
+    jobs = {cell: executor.submit(Job(cell)) for cell in cells}
+    try:
+        while not all(job.done() for job in jobs.values()):
+            for cell, job in jobs.items():
+                show(cell, Progress(f"{Note(cell).state}, job {job.job_id} {job.state.lower()}"))
+            time.sleep(BETWEEN_FILES if cluster == "slurm" else BETWEEN_LOOKS)
+    except BaseException:
+        for job in jobs.values():
+            job.cancel()
+        raise
+    for cell, job in jobs.items():
+        fault = job.exception()
+        if fault:
+            Note(cell).lost(f"job {job.job_id}: {str(fault).strip().splitlines()[-1]}")
+        show(cell, Progress(Note(cell).state))

@@ -1,0 +1,224 @@
+"""The first stage of prepare: cleaned train, valid and test texts, and the raw texts of valid and test."""
+
+import contextlib
+import functools
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from realformer_nmt.corpora.cleaning import Hyphens, Steps, cleaned, fault
+from realformer_nmt.corpora.duplicates import digest, repetitions
+from realformer_nmt.corpora.manifest_schema import Format, HeldOut, Lengths, TextProtocol
+from realformer_nmt.corpora.parallel import ordered
+from realformer_nmt.corpora.progress import watched
+from realformer_nmt.corpora.read_segments import Block, Invalid, blocks
+
+SPLITS = ("train", "valid", "test")
+DIGESTS = "train.digests"
+
+
+def is_test(split: str) -> bool:
+    """Return whether a split is test, test1, test2 ..., as fairseq numbers test sets."""
+    return split.startswith("test")
+
+
+def splits(folder: Path, ending: str) -> list[str]:
+    """Return train, valid, test, and those of test1, test2 ... whose file NAME.ending is in the folder."""
+    further = (f"test{number}" for number in itertools.count(1))
+    return [*SPLITS, *itertools.takewhile(lambda name: (folder / f"{name}.{ending}").exists(), further)]
+
+
+class Files(NamedTuple):
+    name: str
+    source: Path
+    target: Path
+    form: Format
+
+
+@dataclass(frozen=True)
+class Plan:
+    source: str
+    target: str
+    protocol: TextProtocol
+    held_out: HeldOut | None
+    invalid_utf8: Invalid
+    tokenised: bool
+    deduplicate: bool
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        return self.source, self.target
+
+    def steps(self, split: str, form: Format) -> tuple[Steps, Steps]:
+        protocol = self.protocol
+        prepared = not is_test(split) or protocol.normalise_test
+        hyphens: Hyphens = "aggressive" if protocol.aggressive_hyphens else "plain"
+        source, target = (
+            Steps(
+                language,
+                normalise_punctuation=prepared and protocol.normalise_punctuation,
+                straight_apostrophes=not prepared and form == "sgm",
+                remove_nonprinting=prepared and protocol.remove_nonprinting,
+                tokenise=hyphens if self.tokenised else None,
+                lowercase=protocol.lowercase,
+            )
+            for language in self.languages
+        )
+        return source, target
+
+    def lengths(self, split: str, counted: str) -> Lengths | None:
+        lengths = self.protocol.lengths
+        applies = split == "train" or (split == "valid" and lengths.validation)
+        return lengths if applies and lengths.counted == counted else None
+
+
+class Task(NamedTuple):
+    block: Block
+    valid: range  # indices, within the block, of the pairs for validation, counted before cleaning
+
+
+class Cleaned(NamedTuple):
+    indices: list[int]  # of the remaining pairs, within the block
+    source: list[str]
+    target: list[str]
+    dropped: Counter[str]
+
+
+@dataclass
+class Tally:
+    """Counts of one part's pairs: read, written, held out, dropped by reason."""
+
+    part: str
+    split: str
+    pairs: int = 0
+    kept: int = 0
+    held_out: int = 0
+    invalid_utf8: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+
+
+def write_texts(
+    parts: Mapping[str, Sequence[Files]], plan: Plan, workers: int, folder: Path, quiet: bool = False
+) -> dict[str, Any]:
+    """Write train.en, valid.en, valid.raw.en ... of all parts in order, and return the counts of each part."""
+    names = [*parts, *(f"{split}.raw" for split in parts if split != "train")]
+    with contextlib.ExitStack() as stack:
+        output = {
+            name: [stack.enter_context((folder / f"{name}.{language}").open("wb")) for language in plan.languages]
+            for name in names
+        }
+        digests = stack.enter_context((folder / DIGESTS).open("wb"))
+        writer = Writer(plan, workers, output, digests, quiet)
+        tallies = [writer.write(split, files) for split in parts for files in parts[split]]
+    if plan.deduplicate:
+        drop_repetitions(folder, plan.languages, [tally for tally in tallies if tally.split == "train"])
+    (folder / DIGESTS).unlink()
+    return {"parts": [{**vars(tally), "dropped": dict(sorted(tally.dropped.items()))} for tally in tallies]}
+
+
+class Writer:
+    def __init__(
+        self, plan: Plan, workers: int, output: Mapping[str, Sequence[BinaryIO]], digests: BinaryIO, quiet: bool
+    ) -> None:
+        self.plan, self.workers, self.output, self.digests, self.quiet = plan, workers, output, digests, quiet
+        self.pairs_read = self.pairs_cleaned = 0  # of the training parts so far
+
+    def write(self, split: str, files: Files) -> Tally:
+        tally = Tally(files.name, split)
+        work = functools.partial(
+            clean_block,
+            steps=self.plan.steps(split, files.form),
+            lengths=self.plan.lengths(split, "before_bpe"),
+            valid_lengths=self.plan.lengths("valid", "before_bpe"),
+            keep_all=is_test(split),
+        )
+        for (block, valid), result in ordered(work, self.tasks(split, files), self.workers):
+            selected = self.select(split, valid, result.indices)
+            if split == "train":
+                rest = sorted(set(range(len(result.indices))).difference(selected))
+                self.put("valid", block, result, selected)
+                self.put("train", block, result, rest)
+                self.pairs_cleaned += len(result.indices)
+                tally.held_out += len(selected)
+                tally.kept += len(rest)
+            else:
+                self.put(split, block, result, selected)
+                tally.kept += len(selected)
+            tally.pairs += block.pairs
+            tally.invalid_utf8 += block.replaced
+            tally.dropped.update(result.dropped)
+        return tally
+
+    def tasks(self, split: str, files: Files) -> Iterator[Task]:
+        rule = self.plan.held_out
+        pairs = blocks(files.source, files.target, files.form, self.plan.invalid_utf8)
+        for block in watched(pairs, f"text: {files.source.name}", files.source, files.target, self.quiet):
+            if split == "train" and rule and rule.counted == "before_cleaning":
+                yield Task(block, range((-self.pairs_read - 1) % rule.every, block.pairs, rule.every))
+            else:
+                yield Task(block, range(0))
+            self.pairs_read += block.pairs
+
+    def select(self, split: str, valid: range, indices: list[int]) -> Sequence[int]:
+        """Return the positions in `indices` of the pairs for validation or test."""
+        rule = self.plan.held_out
+        if split != "train":
+            return range(len(indices))
+        if rule and rule.counted == "after_cleaning":
+            return range((-self.pairs_cleaned - 1) % rule.every, len(indices), rule.every)
+        return [number for number, index in enumerate(indices) if index in valid] if valid else ()
+
+    def put(self, split: str, block: Block, result: Cleaned, numbers: Sequence[int]) -> None:
+        if not numbers:
+            return
+        pairs = [(result.source[number], result.target[number]) for number in numbers]
+        for file, lines in zip(self.output[split], zip(*pairs, strict=True), strict=True):
+            file.write("".join(f"{line}\n" for line in lines).encode())
+        if split == "train" and self.plan.deduplicate:
+            self.digests.write(b"".join(itertools.starmap(digest, pairs)))
+        if split != "train":
+            for file, side in zip(self.output[f"{split}.raw"], (block.source, block.target), strict=True):
+                raw = side.split(b"\n")
+                file.write(b"".join(raw[result.indices[number]] + b"\n" for number in numbers))
+
+
+def clean_block(
+    task: Task, steps: tuple[Steps, Steps], lengths: Lengths | None, valid_lengths: Lengths | None, keep_all: bool
+) -> Cleaned:
+    source, target = (cleaned(side, step) for side, step in zip(task.block[:2], steps, strict=True))
+    dropped: Counter[str] = Counter()
+    indices = []
+    for index, (source_line, target_line) in enumerate(zip(source, target, strict=True)):
+        limits = valid_lengths if index in task.valid else lengths
+        reason = None if keep_all else fault(source_line, target_line, limits)
+        if reason is None:
+            indices.append(index)
+        else:
+            dropped[reason] += 1
+    return Cleaned(indices, [source[index] for index in indices], [target[index] for index in indices], dropped)
+
+
+def drop_repetitions(folder: Path, languages: Sequence[str], tallies: Sequence[Tally]) -> None:
+    """Rewrite the training texts with only the first of equal pairs, and correct the tallies."""
+    repeated = repetitions(folder / DIGESTS)
+    paths = [folder / f"train.{language}" for language in languages]
+    for path in paths:
+        slim = path.with_name(f"{path.name}.slim")
+        with path.open("rb") as lines, slim.open("wb") as out:
+            out.writelines(line for number, line in enumerate(lines) if not is_set(repeated, number))
+        slim.replace(path)
+    start = 0
+    for tally in tallies:
+        repetitions_of_part = sum(is_set(repeated, number) for number in range(start, start + tally.kept))
+        start += tally.kept
+        tally.kept -= repetitions_of_part
+        tally.dropped["repeated"] += repetitions_of_part
+
+
+def is_set(bits: np.ndarray, number: int) -> bool:
+    return bool(bits[number >> 3] >> (7 - (number & 7)) & 1)

@@ -1,0 +1,78 @@
+"""The stage of prepare that splits every text into subwords, and filters pairs by length if the protocol says so."""
+
+import contextlib
+import functools
+import itertools
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from realformer_nmt.corpora.clean_splits import Plan, splits
+from realformer_nmt.corpora.cleaning import fault
+from realformer_nmt.corpora.manifest_schema import Lengths
+from realformer_nmt.corpora.parallel import ordered
+from realformer_nmt.corpora.progress import watched
+from realformer_nmt.corpora.read_segments import Block, blocks
+from realformer_nmt.corpora.subwords import encoder, split
+
+
+class Encoded(NamedTuple):
+    indices: list[int]  # of the remaining pairs, within the block
+    source: bytes
+    target: bytes
+    tokens: tuple[int, int]
+    dropped: Counter[str]
+
+
+def write_pieces(
+    texts: Path, model: Path, method: str, plan: Plan, workers: int, folder: Path, quiet: bool = False
+) -> dict[str, Any]:
+    """Write train.en ... as subwords, and the raw texts of the remaining pairs of valid and test."""
+    report = {}
+    for name in splits(texts, plan.source):
+        work = functools.partial(encode_block, method=method, model=model, lengths=plan.lengths(name, "after_bpe"))
+        source, target = (texts / f"{name}.{language}" for language in plan.languages)
+        pairs = watched(blocks(source, target), f"pieces: {name}", source, target, quiet)
+        report[name] = write_split(name, ordered(work, pairs, workers), texts, plan.languages, folder)
+    return {"pieces": report}
+
+
+def write_split(
+    name: str, encoded: Iterable[tuple[Block, Encoded]], texts: Path, languages: tuple[str, str], folder: Path
+) -> dict[str, Any]:
+    pairs, tokens, dropped = 0, (0, 0), Counter[str]()
+    with contextlib.ExitStack() as stack:
+        out = [stack.enter_context((folder / f"{name}.{language}").open("wb")) for language in languages]
+        raw = [] if name == "train" else [f"{name}.raw.{language}" for language in languages]
+        copies = [
+            (stack.enter_context((texts / file).open("rb")), stack.enter_context((folder / file).open("wb")))
+            for file in raw
+        ]
+        for block, result in encoded:
+            for file, lines in zip(out, (result.source, result.target), strict=True):
+                file.write(lines)
+            for origin, copy in copies:
+                raw_lines = list(itertools.islice(origin, block.pairs))
+                copy.writelines(raw_lines[index] for index in result.indices)
+            pairs += len(result.indices)
+            tokens = tokens[0] + result.tokens[0], tokens[1] + result.tokens[1]
+            dropped.update(result.dropped)
+    return {"pairs": pairs, "tokens": tokens, "dropped": dropped}
+
+
+def encode_block(block: Block, method: str, model: Path, lengths: Lengths | None) -> Encoded:
+    encode = encoder(method, model)
+    source, target = encode(split(block.source)), encode(split(block.target))
+    dropped: Counter[str] = Counter()
+    indices = []
+    for index, (source_line, target_line) in enumerate(zip(source, target, strict=True)):
+        reason = fault(source_line, target_line, lengths) if lengths else None
+        if reason is None:
+            indices.append(index)
+        else:
+            dropped[reason] += 1
+    source_text = "".join(f"{source[index]}\n" for index in indices).encode()
+    target_text = "".join(f"{target[index]}\n" for index in indices).encode()
+    tokens = len(source_text.split()), len(target_text.split())
+    return Encoded(indices, source_text, target_text, tokens, dropped)

@@ -1,0 +1,178 @@
+"""The job that a request of `prepare` describes: a manifest's corpus or the user's files, and how to prepare them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.corpora import prepared_like as like
+from realformer_nmt.corpora.clean_splits import SPLITS, Files, Plan
+from realformer_nmt.corpora.manifest import load, shipped
+from realformer_nmt.corpora.manifest_schema import Corpus, HeldOut, Lengths, Member, TextProtocol
+from realformer_nmt.corpora.prepare_request import Pair, PrepareRequest
+from realformer_nmt.corpora.prepared_like import Like
+from realformer_nmt.corpora.subwords import METHODS
+from realformer_nmt.data_bins.languages import check_language
+
+SUBWORDS = "sentencepiece"
+PIECES = 32_000  # of sentencepiece, unless the user passes --vocabulary
+DEFAULT_PROTOCOL = TextProtocol(  # for files that no manifest describes
+    normalise_punctuation=False,
+    remove_nonprinting=True,
+    normalise_test=True,
+    aggressive_hyphens=True,
+    lowercase=False,
+    bpe=32_764,
+    joined_dictionary=True,
+    lengths=Lengths(min=1, max=250, ratio=9, counted="before_bpe", validation=False),
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that a preparation needs: the texts, the plan, the subword method."""
+
+    name: str
+    plan: Plan
+    subwords: str
+    vocabulary: int
+    corpus: Corpus | None = None
+    archives: Path | None = None
+    own_files: Mapping[str, tuple[Files, ...]] | None = None
+    like: Like | None = None
+
+    def parts(self, members: Mapping[Member, Path]) -> Mapping[str, tuple[Files, ...]]:
+        """Return the files of each split; `members` are the extracted files of the corpus."""
+        if self.corpus is None:
+            return self.own_files or {}
+        return {
+            split: tuple(
+                Files(str(part.source), members[part.source], members[part.target], part.format) for part in parts
+            )
+            for split, parts in self.corpus.splits().items()
+        }
+
+    def check_pairs(self, parts: Sequence[Mapping[str, Any]]) -> None:
+        """Raise if no pair of a requested split remains: fairseq would leave the split out without a message."""
+        for split in dict.fromkeys(part["split"] for part in parts):
+            parts_of_split = [part for part in parts if part["split"] == split]
+            if not sum(part["kept"] for part in parts_of_split):
+                missing = "training pair is left" if split == "train" else f"pair is left for {split}"
+                counts = _describe_counts(parts_of_split)
+                raise UserError(f"no {missing} of {counts}: widen the length filter, or give other files")
+        if self.plan.held_out and not sum(part["held_out"] for part in parts):
+            every = self.plan.held_out.every
+            counts = _describe_counts(parts)
+            raise UserError(f"no pair is left for valid with --held-out {every} of {counts}: hold out more")
+
+    def settings(self) -> dict[str, Any]:
+        """Return all settings that decide the result; the user's files are in `inputs`."""
+        origin = describe(self.corpus) if self.corpus else {}
+        return {**asdict(self.plan), **origin, "subwords": self.subwords, "vocabulary": self.vocabulary}
+
+    def inputs(self) -> dict[str, Path]:
+        """Return the user's files, by the options that named them."""
+        files: dict[str, Path] = {}
+        for split, parts in (self.own_files or {}).items():
+            for number, part in enumerate(parts, 1):
+                suffix = f" {number}" if number > 1 else ""
+                files[f"--{split} SOURCE{suffix}"] = part.source
+                files[f"--{split} TARGET{suffix}"] = part.target
+        return files | (self.like.inputs() if self.like else {})
+
+
+def describe(corpus: Corpus) -> dict[str, Any]:
+    """Return the parts of a corpus, and the hashes of the archives that hold them."""
+    parts = {
+        split: {str(number): f"{part.source} {part.target} {part.format}" for number, part in enumerate(parts, 1)}
+        for split, parts in corpus.splits().items()
+    }
+    return {**parts, "archives": {archive.name: archive.packings[0].check for archive in corpus.archives}}
+
+
+def _describe_counts(parts: Sequence[Mapping[str, Any]]) -> str:
+    return ", ".join(f"{part['part']} ({part['pairs']} pairs, dropped {part['dropped'] or 'none'})" for part in parts)
+
+
+def job(request: PrepareRequest) -> Job:
+    """Return the job that a request describes, with the settings of the --like folder if there is one."""
+    if request.like is None:
+        return build_job(request)
+    reference = like.read(request, request.like)
+    completed = like.filled(request, reference)
+    return replace(build_job(completed, reference.report.settings.protocol), like=reference)
+
+
+def build_job(request: PrepareRequest, default_protocol: TextProtocol = DEFAULT_PROTOCOL) -> Job:
+    """Build the job of a request without --like; `default_protocol` applies to the user's own files."""
+    if request.corpus:
+        check_no_own_files(request)
+    else:
+        check_own_files(request)
+    corpus = load(request.corpus) if request.corpus else None
+    subwords = request.subwords or SUBWORDS
+    try:
+        protocol = with_options(corpus.protocol if corpus else default_protocol, request)
+        held_out = corpus.held_out if corpus else None
+        if request.held_out and not corpus:
+            held_out = HeldOut(request.held_out, "before_cleaning")
+    except ValueError as error:
+        raise UserError(str(error)) from error
+    plan = Plan(
+        source=corpus.source if corpus else request.source or "",
+        target=corpus.target if corpus else request.target or "",
+        protocol=protocol,
+        held_out=held_out,
+        invalid_utf8=request.invalid_utf8 or (corpus.invalid_utf8 if corpus else "refuse"),
+        tokenised=METHODS[subwords].tokenised,
+        deduplicate=request.deduplicate,
+    )
+    return Job(
+        name=request.corpus or "own files",
+        plan=plan,
+        subwords=subwords,
+        vocabulary=request.vocabulary or (protocol.bpe if plan.tokenised else PIECES),
+        corpus=corpus,
+        archives=request.archives,
+        own_files=own_files(request),
+    )
+
+
+def own_files(request: PrepareRequest) -> dict[str, tuple[Files, ...]]:
+    """Return the user's files of each split; each test set after the first is a split: test1, test2 ..."""
+    pairs: dict[str, Sequence[Pair]] = {"train": request.train, "valid": request.valid, "test": request.test}
+    pairs |= {f"test{number}" if number else "test": [pair] for number, pair in enumerate(request.test)}
+    return {
+        split: tuple(Files(str(source), source, target, "text") for source, target in pairs_of_split)
+        for split, pairs_of_split in pairs.items()
+    }
+
+
+def check_no_own_files(request: PrepareRequest) -> None:
+    for option in (*SPLITS, "source", "target", "held_out"):
+        if getattr(request, option) not in (None, ()):
+            flag = f"--{option.replace('_', '-')}"
+            raise UserError(f"CORPUS {request.corpus} and {flag}: give either a corpus or your own files")
+
+
+def check_own_files(request: PrepareRequest) -> None:
+    if not request.train or not request.source or not request.target:
+        raise UserError(f"give CORPUS ({', '.join(shipped())}), or --source, --target and --train SOURCE TARGET")
+    if bool(request.valid) == bool(request.held_out):
+        raise UserError("give either --valid SOURCE TARGET or --held-out N, which takes every N-th training pair")
+    for language in (request.source, request.target):
+        try:
+            check_language(language)
+        except ValueError as error:
+            raise UserError(f"--source, --target: {error}") from error
+    if request.source == request.target:
+        raise UserError(f"--source {request.source} and --target {request.target}: fairseq needs two different names")
+
+
+def with_options(protocol: TextProtocol, request: PrepareRequest) -> TextProtocol:
+    """Return the protocol with the options of the request in place of its values."""
+    flags = {name: getattr(request, name) for name in ("normalise_punctuation", "normalise_test", "lowercase")}
+    limits: dict[str, Any] = {"min": request.min_length, "max": request.max_length, "ratio": request.ratio}
+    lengths = replace(protocol.lengths, **{name: value for name, value in limits.items() if value is not None})
+    return replace(protocol, lengths=lengths, **{name: value for name, value in flags.items() if value is not None})

@@ -1,0 +1,61 @@
+"""Option --like of prepare: the languages, steps, subwords and dictionaries of an earlier preparation."""
+
+import filecmp
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.corpora.prepare_request import PrepareRequest
+from realformer_nmt.corpora.subwords import METHODS
+from realformer_nmt.corpora.text_pipeline import Report, read_report
+from realformer_nmt.data_bins.prepare_record import NAME, check_prepared, verify
+
+IN_FOLDER = ("corpus", "source", "target", "subwords", "vocabulary")  # options whose values the folder holds
+
+
+class Like(NamedTuple):
+    """A prepared folder that another preparation follows."""
+
+    folder: Path
+    report: Report
+
+    def subwords(self) -> dict[str, Path]:
+        return {name: self.folder / "subwords" / name for name in METHODS[self.report.subwords].files}
+
+    def dictionaries(self) -> list[Path]:
+        """Return the dictionaries of source and target, or one if they are equal."""
+        source = self.folder / "data-bin" / f"dict.{self.report.source}.txt"
+        target = self.folder / "data-bin" / f"dict.{self.report.target}.txt"
+        return [source] if filecmp.cmp(source, target, shallow=False) else [source, target]
+
+    def inputs(self) -> dict[str, Path]:
+        files = [*self.subwords().values(), *self.dictionaries()]
+        return {f"--like {file.parent.name}/{file.name}": file for file in files}
+
+    def copy_subwords(self, folder: Path) -> None:
+        for name, file in self.subwords().items():
+            shutil.copyfile(file, folder / name)
+
+
+def read(request: PrepareRequest, folder: Path) -> Like:
+    """Read a prepared folder; raise if the request has an option that the folder decides, or if a file has changed."""
+    for name in IN_FOLDER:
+        if getattr(request, name) is not None:
+            option = "CORPUS" if name == "corpus" else f"--{name}"
+            raise UserError(f"{option} {getattr(request, name)} and --like {folder}: the folder says it; leave it out")
+    report = read_report(folder / NAME)
+    verify(folder, by_hash=False)
+    like = Like(folder, report)
+    for file in like.inputs().values():
+        check_prepared(file)
+    return like
+
+
+def filled(request: PrepareRequest, like: Like) -> PrepareRequest:
+    """Return the request with the settings of the folder."""
+    report = like.report
+    return replace(
+        request, source=report.source, target=report.target, subwords=report.subwords, vocabulary=report.vocabulary
+    )

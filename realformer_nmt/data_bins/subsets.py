@@ -1,0 +1,74 @@
+"""fairseq's binarised data: counting sentences, reading tokens, and writing a data-bin of sentences."""
+
+import re
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.data_bins.datasets import dictionary
+from realformer_nmt.data_bins.index import check_sound, header
+from realformer_nmt.data_bins.languages import pair_in
+from realformer_nmt.data_bins.prepare_record import check_prepared
+
+languages = pair_in
+
+
+def files(folder: Path, *subsets: str, endings: Sequence[str] = ("idx", "bin")) -> dict[str, Path]:
+    """Return the files of subsets by name, with those of train1, train2 ..., which fairseq reads as parts of train."""
+    parts = re.compile(rf"({'|'.join(map(re.escape, subsets))})\d*(\..+)?\.({'|'.join(endings)})")
+    return {path.name: path for path in sorted(folder.glob("*")) if parts.fullmatch(path.name)}
+
+
+def count(folder: Path, subset: str, *pair: str) -> int:
+    """Return the number of source sentences of a subset; data with one text has no pair."""
+    index = sound(folder, subset, pair, *pair[:1])
+    if index:
+        return header(index)[1]
+    subsets = sorted({path.name.partition(".")[0] for path in folder.glob("*.idx")})
+    within = "".join(f" in {language}" for language in pair[:1])
+    raise UserError(f"{folder} holds no subset {subset}{within}: there are {', '.join(subsets) or 'none'}")
+
+
+def tokens(folder: Path, subset: str, *pair: str) -> np.ndarray:
+    """Return the tokens of all target sentences of a subset."""
+    index = sound(folder, subset, pair, *pair[1:])
+    if index is None:
+        within = "".join(f" in {language}" for language in pair[1:])
+        raise UserError(f"{folder} holds no subset {subset}{within}; the data-bin has no such data")
+    return np.memmap(index.with_suffix(".bin"), header(index)[0], "r")
+
+
+def sound(folder: Path, subset: str, pair: tuple[str, ...], language: str = "") -> Path | None:
+    """Return the checked index of a subset, or None; as in fairseq, its name may have the languages in either order."""
+    orders = ("-".join(order) for order in (pair, pair[::-1]))
+    names = (".".join(filter(None, (subset, order, language, "idx"))) for order in orders)
+    index = next((folder / name for name in names if (folder / name).is_file()), None)
+    if index:
+        for file in (index, index.with_suffix(".bin")):
+            check_prepared(file)
+        path = dictionaries(folder, (language,))[0]
+        check_sound(index, len(dictionary(path)), path)
+    return index
+
+
+def dictionaries(folder: Path, languages: Sequence[str]) -> list[Path]:
+    """Return the dictionary of each language, or the single one of a text without languages."""
+    return [folder / ".".join(filter(None, ("dict", language, "txt"))) for language in languages or ("",)]
+
+
+def binarise(lines: Iterable[str], dictionaries: Path, subset: str, source: str, target: str, folder: Path) -> None:
+    """Write a data-bin of lines of subwords, without targets, with the dictionaries of another data-bin."""
+    from fairseq.data import indexed_dataset  # here: the commands' --help does not wait for it
+
+    for language in (source, target):
+        check_prepared(dictionaries / f"dict.{language}.txt")
+        shutil.copyfile(dictionaries / f"dict.{language}.txt", folder / f"dict.{language}.txt")
+    vocabulary = dictionary(folder / f"dict.{source}.txt")
+    prefix = folder / f"{subset}.{source}-{target}.{source}"
+    builder = indexed_dataset.make_builder(f"{prefix}.bin", impl="mmap", vocab_size=len(vocabulary))
+    for line in lines:
+        builder.add_item(vocabulary.encode_line(line, add_if_not_exist=False))
+    builder.finalize(f"{prefix}.idx")

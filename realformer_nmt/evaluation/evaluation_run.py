@@ -1,0 +1,163 @@
+"""Loss and scores of a model of any task on a subset: the means that fairseq-validate prints, unrounded."""
+
+import math
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from fairseq import options
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from fairseq.logging import metrics
+from tabulate import tabulate
+
+from realformer_nmt.checkpoints import checkpoint_fields
+from realformer_nmt.common import safe_names
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.stage_record import Stage
+from realformer_nmt.common.text_lines import sha256, write_lines
+from realformer_nmt.common.versions import commit
+from realformer_nmt.evaluation import metric_table, model_record, validation_scores
+from realformer_nmt.evaluation.answer_rows import QuestionRows
+from realformer_nmt.evaluation.evaluate import EvaluateRequest
+from realformer_nmt.evaluation.resampling import interval
+from realformer_nmt.evaluation.row_table import Rows, collect_rows
+from realformer_nmt.evaluation.sentence_rows import Sentences
+from realformer_nmt.evaluation.sequences import Sequences
+from realformer_nmt.fairseq_patches.option_ranges import check_number
+from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.questions.windows import MODEL
+
+DATA = (".idx", ".bin", ".txt", ".label")  # not records of measurements that lie beside them
+PERPLEXITY = "ppl"  # as fairseq calls it
+OF_BATCHES = ("wpb", "bsz")  # words and sentences per batch
+ROWS = ".sequences.tsv"  # beside the record
+SAMPLES, SEED = 1000, 12345  # of the bootstrap, the defaults of `score`
+ROWS_OF_TASK: dict[str, type[Rows]] = {
+    **dict.fromkeys(("language_modeling", "masked_lm", "span_masked_lm"), Sequences),
+    "sentence_prediction": Sentences,
+    "question_answering": QuestionRows,
+}
+
+
+def run(request: EvaluateRequest) -> int:
+    stage = stage_of(request)
+    table = table_path(request.output)
+    if stage.finished(request.anew, table):
+        return 0
+    provenance = stage.begin()
+    task = checkpoint_fields.setting(checkpoint_fields.without_weights(request.checkpoint), "task", "_name")
+    values, rows = measure(request, request.subset, task)
+    model = model_record.describe(request.checkpoint, provenance["inputs"]["checkpoint"]["sha256"])
+    content = {"subset": request.subset, "task": task, "measures": values, "models": [model]}
+    content |= {"parameters": model["parameters"], "corpus": request.data.resolve().name, "commit": commit()}
+    if request.validate:
+        content["validation"] = validation(request, task)
+    if rows:
+        rows.finish(request)
+    if rows and rows.rows:
+        with stage.claimed(table):
+            write_lines(table, rows.lines)
+        content |= row_scores(rows, task, table)
+    stage.write(provenance, content, [table] if rows and rows.rows else [])
+    printed = values | {name: score["score"] for name, score in content.get("scores", {}).items()}
+    print(tabulate(printed.items(), floatfmt=".4f", tablefmt="plain"))
+    return 0
+
+
+def table_path(record: Path) -> Path:
+    """Return the path of the table beside a record; only .json is cut off, so that lm-0.1 and lm-0.2 have one each."""
+    return record.with_name(record.name.removesuffix(".json") + ROWS)
+
+
+def validation(request: EvaluateRequest, task: str) -> dict[str, Any]:
+    """Return the scores on the validation data; nll_loss is the loss by which settings are chosen."""
+    values, rows = measure(request, validation_scores.SUBSET, task)
+    loss = rows.loss if rows else "loss"
+    return {**values, "subset": validation_scores.SUBSET, "nll_loss": values.get(loss, values["loss"])}
+
+
+@np.errstate(all="ignore")  # 1,024 bits or more have no perplexity, one class no correlation
+def row_scores(rows: Rows, task: str, file: Path) -> dict[str, Any]:
+    """Return the scores of rows in run.json's form; those that are not finite are left out."""
+    scores = {}
+    signature = f"task:{task}|targets:{rows.targets}|sha256:{rows.digest[:12]}"
+    for name, figure in metric_table.row_figures(task, rows.of_numbers).items():
+        score = float(figure(rows.table))
+        if math.isfinite(score):
+            spread = interval(rows.table, figure, SAMPLES, SEED)
+            scores[name] = {
+                "metric": metric_table.METRICS[name].label,
+                "signature": signature,
+                "score": score,
+                "interval": spread if math.isfinite(spread) else None,
+            }
+    files = {"sequences": {"path": file.name, "sha256": sha256(file)}}
+    return {"scores": scores, "lines": len(rows.rows), "unit": rows.unit, "targets": rows.digest, "files": files}
+
+
+def stage_of(request: EvaluateRequest) -> Stage:
+    for name in ("max_tokens", "batch_size", "mask_seed"):
+        if (value := getattr(request, name)) is not None:
+            check_number(name, value)
+    inputs = files(request.data, request.subset) if safe_names.is_plain(request.subset) else {}
+    if not any(name.endswith((".idx", ".json")) for name in inputs):
+        raise UserError(
+            f"{request.data} holds no subset {request.subset}: give another --subset, or --data that has it"
+        )
+    settings: dict[str, Any] = {"subset": request.subset}
+    if request.validate:
+        inputs |= files(request.data, validation_scores.SUBSET)
+        settings["validate"] = True
+    if request.mask_seed is not None:
+        settings["mask_seed"] = request.mask_seed
+    return Stage("evaluate", request.output, settings, {"checkpoint": request.checkpoint, **inputs})
+
+
+def files(data: Path, subset: str) -> dict[str, Path]:
+    """Return the files of a subset by name: binarised text and dictionaries, or else questions.
+
+    sentence_prediction has folders of inputs and labels within the data-bin.
+    """
+    paths = sorted([*data.glob("*"), *data.glob("*/*")])  # rglob would not follow a linked folder
+    of_subset = [path for path in paths if path.suffix in DATA and path.name.partition(".")[0] in (subset, "dict")]
+    inputs = {str(path.relative_to(data)): path for path in of_subset if path.is_file()}
+    if any(name.endswith(".idx") for name in inputs):
+        return inputs
+    questions = {name: data / name for name in (f"{subset}.json", MODEL)}
+    return inputs | {name: path for name, path in questions.items() if path.is_file()}
+
+
+def measure(request: EvaluateRequest, subset: str, task: str) -> tuple[dict[str, float], Rows | None]:
+    """Return fairseq-validate's means and, for a task with metrics of rows, the rows."""
+    from fairseq_cli import validate  # which has all log messages printed
+
+    rows = ROWS_OF_TASK[task]() if task in ROWS_OF_TASK else None
+    batch = validation_scores.BatchSize(request.max_tokens, request.batch_size)
+    argv = validation_scores.validate_argv(request.checkpoint, request.data, subset, batch, request.cpu)
+    overrides = SimpleNamespace(data=str(request.data))
+    if request.mask_seed is not None:
+        overrides.seed = request.mask_seed
+    with quiet(), metrics.aggregate() as meters, collect_rows(rows):
+        args = options.parse_args_and_arch(options.get_validation_parser("translation"), input_args=argv)
+        validate.main(convert_namespace_to_omegaconf(args), overrides)
+    if rows and rows.rows and not rows.targets:
+        raise UserError(f"{request.data} {subset}: no word of it is masked; give a longer text")
+    values = means(meters.state_dict())
+    bits = values.get("nll_loss", values.get("loss", math.inf))
+    if PERPLEXITY in meters.get_smoothed_values() and bits < sys.float_info.max_exp:
+        values["perplexity"] = 2**bits
+    if rows and rows.rows:
+        values |= rows.accuracy
+    return values, rows
+
+
+def means(meters: list[Any]) -> dict[str, float]:
+    """Return the means of fairseq's stored meters; one whose name begins with _ is a part of another."""
+    excluded = ("_", *OF_BATCHES)
+    values = {}
+    for _, name, kind, meter in meters:
+        if kind == "AverageMeter" and not name.startswith(excluded) and meter["count"]:
+            values[name] = float(meter["sum"] / meter["count"])
+    return values

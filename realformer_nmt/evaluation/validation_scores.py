@@ -1,0 +1,70 @@
+"""Loss and BLEU of a model on validation data, computed by fairseq-validate as fairseq-train does after an epoch.
+
+BLEU is that of greedy translations against the detokenised reference of the data-bin, where the model was trained with
+--eval-bleu; so both can be compared with the scores that its checkpoints record.
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fairseq import options
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from fairseq.logging import metrics
+
+from realformer_nmt.checkpoints import checkpoint_fields, validation
+
+SUBSET = "valid"
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+class BatchSize(NamedTuple):
+    """Limits of a batch, in target tokens and in sentences."""
+
+    max_tokens: int | None = None
+    batch_size: int | None = None
+
+
+def validate_argv(path: Path, data: Path, subset: str, batch: BatchSize, cpu: bool) -> list[str]:
+    """Return fairseq-validate's arguments; in fp32 whatever the decoding's precision."""
+    argv = [str(data), "--path", str(path), "--valid-subset", subset, "--user-dir", str(PACKAGE)]
+    argv += [*batch_argv(batch, path), "--required-batch-size-multiple", "1"]
+    argv += ["--distributed-world-size", "1", "--num-workers", "0"]
+    return argv + (["--cpu"] if cpu else [])
+
+
+def batch_argv(batch: BatchSize, path: Path) -> list[str]:
+    """Return the options of the batch size: as given, or else those of the training's validation."""
+    state = checkpoint_fields.without_weights(path)
+    trained = BatchSize(
+        max_tokens=checkpoint_fields.setting(state, "dataset", "max_tokens_valid"),
+        batch_size=checkpoint_fields.setting(state, "dataset", "batch_size_valid"),
+    )
+    size = next((size for size in (batch, trained) if any(size)), BatchSize(max_tokens=4096))
+    argv = []
+    for name, limit in size._asdict().items():
+        if limit:
+            argv += [f"--{name.replace('_', '-')}", str(limit)]
+    return argv
+
+
+def write_scores(file: Path, argv: Sequence[str]) -> None:
+    """Write the scores of fairseq-validate to a file; it only prints them, rounded."""
+    from fairseq_cli import validate  # which has all log messages printed
+
+    args = options.parse_args_and_arch(options.get_validation_parser("translation"), input_args=list(argv))
+    with metrics.aggregate() as meters:
+        validate.main(convert_namespace_to_omegaconf(args), argparse.Namespace(data=args.data))
+    file.write_text(json.dumps(scores(meters.state_dict())), encoding="utf-8")
+
+
+def scores(rows: list[Any]) -> dict[str, float]:
+    return validation.between(validation.sums(rows), {})
+
+
+def describe(validated: dict[str, Any]) -> str:
+    """Return a line of text with the scores of a record."""
+    bleu = f", greedy BLEU {validated['bleu']:.2f}" if "bleu" in validated else ""
+    return f"loss {validated['loss']:.3f}{bleu} on {validated['subset']}"

@@ -1,0 +1,95 @@
+"""The plain form of a model: options and weights with which fairseq's own `transformer` computes the same."""
+
+import argparse
+from collections.abc import Collection, Mapping
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+import torch
+
+from realformer_nmt.checkpoints.averaging import tied
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.exporting.folding import Weights, fold
+from realformer_nmt.exporting.loaded_run import Source
+from realformer_nmt.model.config import SIDES, TranslationConfig
+from realformer_nmt.model.model import read_options
+from realformer_nmt.model.parts import PARTS
+from realformer_nmt.model.scaling import SCALINGS
+
+OF_RUNNING = ("decoding_precision", "checkpoint_activations", "carry_embeddings")
+OF_PATTERNS = ("encoder_attention_pattern", "encoder_window", "encoder_global_tokens", "encoder_relative_positions")
+EXTRA_OPTIONS = {*PARTS, "score_length", *OF_PATTERNS, *OF_RUNNING}  # that fairseq's transformer does not have
+TABLES = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "decoder.output_projection.weight")
+
+
+class Form(NamedTuple):
+    normalise_before: bool
+    scalings: Collection[str]  # that can be folded
+
+
+FORMS = {"post": Form(False, SCALINGS), "pre": Form(True, ("none",))}  # by topology
+
+
+class Plain(NamedTuple):
+    options: dict[str, Any]  # of fairseq's transformer
+    weights: Weights  # in fp32; shared weights are one tensor
+
+
+def of(source: Source) -> Plain:
+    config = read_options(TranslationConfig, argparse.Namespace(**source.options))
+    form = check_form(source, config)
+    state = source.model.state_dict()
+    weights = {name: tensor.to(torch.float64, copy=True) for name, tensor in state.items() if "_shortcut." not in name}
+    for side in SIDES:
+        fold(side, getattr(source.model, side), weights)
+    single = rounded(weights, tied(state))
+    check_finite(source, single)
+    return Plain(stock_options(config, form, single), single)
+
+
+def check_finite(source: Source, weights: Weights) -> None:
+    for name, weight in weights.items():
+        if not weight.isfinite().all():
+            raise UserError(
+                f"{source.path}: {name} leaves fp32's range when shortcuts are folded into it; "
+                "--to onnx takes every model"
+            )
+
+
+def check_form(source: Source, config: TranslationConfig) -> Form:
+    form = FORMS.get(config.residual_topology, Form(False, ()))
+    allowed = {
+        "residual_topology": FORMS,
+        "residual_scaling": form.scalings,
+        "score_source": ("dot",),
+        "score_carry": ("none",),
+    }
+    for part, names in allowed.items():
+        if getattr(config, part) not in names:
+            raise UserError(
+                f"{source.path} has --{part.replace('_', '-')} {getattr(config, part)}, which fairseq's transformer "
+                f"has no place for, only for {' and '.join(names)}; --to onnx takes every model"
+            )
+    return form
+
+
+def rounded(weights: Weights, ties: Mapping[str, str]) -> Weights:
+    """Return the weights in fp32; tied weights stay shared where they are still equal."""
+    single = {name: weight.float() for name, weight in weights.items()}
+    return {name: single[ties[name]] if _equal(name, ties, single) else weight for name, weight in single.items()}
+
+
+def _equal(name: str, ties: Mapping[str, str], weights: Weights) -> bool:
+    return name in ties and torch.equal(weights[name], weights[ties[name]])
+
+
+def stock_options(config: TranslationConfig, form: Form, weights: Weights) -> dict[str, Any]:
+    options = {
+        name: value for name, value in asdict(config).items() if name not in EXTRA_OPTIONS and not name.startswith("_")
+    }
+    for side in SIDES:
+        options[f"{side}_normalize_before"] = form.normalise_before
+        options[f"{side}_learned_pos"] = f"{side}.embed_positions.weight" in weights
+    source, target, output = (weights[name] for name in TABLES)
+    shared = output is target
+    return {**options, "share_decoder_input_output_embed": shared, "share_all_embeddings": shared and target is source}

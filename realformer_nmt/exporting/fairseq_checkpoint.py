@@ -1,0 +1,45 @@
+"""Export to a checkpoint of fairseq's own `transformer`, which fairseq reads without this package."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from realformer_nmt.checkpoints import checkpoint_fields, lineage
+from realformer_nmt.checkpoints.configuration import general
+from realformer_nmt.exporting import as_stock_transformer
+from realformer_nmt.exporting.loaded_run import Source
+
+FILE = "model.pt"
+ARCH = "transformer"
+
+
+def write(source: Source, folder: Path, _precision: str) -> None:
+    state = checkpoint(source, as_stock_transformer.of(source))
+    origin = {"file": source.path.name, "sha256": source.hashes[source.path.name], "updates": source.updates}
+    members = lineage.made_of(checkpoint_fields.without_weights(source.path))
+    state["extra_state"][lineage.EXPORTED] = {**origin, **members}
+    torch.save(state, folder / FILE)
+    source.copy_words(folder)
+
+
+def checkpoint(source: Source, form: as_stock_transformer.Plain) -> dict[str, Any]:
+    """Return a checkpoint that torch.load reads with weights_only; its data-bin is the folder that it is in."""
+    languages = dict(zip(("source_lang", "target_lang"), source.corpus.languages, strict=True))
+    none = dict.fromkeys(("criterion", "optimizer", "lr_scheduler", "scoring", "bpe", "tokenizer"))
+    cfg = {
+        **general(),
+        **none,
+        "task": {"_name": "translation", "data": ".", **languages},
+        "model": {"_name": ARCH, "arch": ARCH, **form.options},
+    }
+    history = {"num_updates": source.updates, "criterion_name": "", "optimizer_name": "", "lr_scheduler_state": {}}
+    return {
+        "args": None,
+        "cfg": cfg,
+        "model": form.weights,
+        "optimizer_history": [history],
+        "task_state": {},
+        "extra_state": {"train_iterator": {"epoch": 1, "iterations_in_epoch": 0}, "val_loss": None, "metrics": {}},
+        "last_optimizer_state": None,
+    }

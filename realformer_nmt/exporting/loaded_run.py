@@ -1,0 +1,116 @@
+"""Source of an export: a model with its dictionaries and subwords."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType, ModuleType
+from typing import Any, NamedTuple
+
+from realformer_nmt.analysis import loaded_model
+from realformer_nmt.checkpoints import checkpoint_fields, inspection, run_folder
+from realformer_nmt.common import checksummed_json
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.provenance import MADE_FROM, made_from
+from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.corpora import text_pipeline
+from realformer_nmt.corpora.corpus_options import CorpusOptions
+from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, encoder
+from realformer_nmt.corpora.text_pipeline import Preparation
+from realformer_nmt.data_bins.datasets import dictionary
+from realformer_nmt.evaluation.translation import check_same_languages, check_translates
+from realformer_nmt.model.attention_pattern import PATTERNS
+from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.serving.translator import trained_in
+
+RECORD, CONFIG, PROGRAM = "export.json", "config.json", "translate.py"
+
+
+class Source(NamedTuple):
+    path: Path  # of the checkpoint
+    model: TranslationModel  # in evaluation mode
+    options: Mapping[str, Any]  # of the model
+    updates: int
+    corpus: Preparation
+    hashes: Mapping[str, str] = MappingProxyType({})  # of the files, before they were read
+
+    @property
+    def dictionaries(self) -> tuple[Path, Path]:
+        source, target = dictionaries(self.corpus)
+        return source, target
+
+    @property
+    def subwords(self) -> list[Path]:
+        """Files of the subword method."""
+        return subwords(self.corpus)
+
+    def copy_words(self, folder: Path) -> None:
+        for file in (*self.dictionaries, *self.subwords):
+            shutil.copyfile(file, folder / file.name)
+
+    def copy_program(self, program: ModuleType, folder: Path, **more: object) -> None:
+        """Copy a program that translates, with its dictionaries, subwords and settings."""
+        settings = json.dumps({**config(self), **more}, indent=1)
+        (folder / CONFIG).write_text(settings, encoding="utf-8")
+        shutil.copyfile(str(program.__file__), folder / PROGRAM)
+        self.copy_words(folder)
+
+    def record(self, settings: Mapping[str, str], folder: Path) -> None:
+        files = inputs(self.path, self.corpus)
+        provenance = made_from(settings, files)
+        for name, before in self.hashes.items():
+            if provenance["inputs"].get(name, {}).get("sha256") != before:
+                raise UserError(f"{files[name]} was changed while it was read; run this again")
+        checksummed_json.write(folder / RECORD, {MADE_FROM: provenance})
+
+
+def load(model: Path, options: CorpusOptions) -> Source:
+    path = run_folder.checkpoint(model)
+    check_translates(path, checkpoint_fields.without_weights(path))
+    corpus = text_pipeline.requested(options if options.says_corpus() else replace(options, prepared=trained_in(path)))
+    check_same_languages(path, checkpoint_fields.without_weights(path), corpus)
+    hashes = {name: sha256(file) for name, file in inputs(path, corpus).items() if file.is_file()}
+    check_subwords(corpus)
+    loaded = loaded_model.load(path.name, path, inspection.build)
+    check_plain_attention(path, loaded.options)
+    source = Source(path, loaded.model, loaded.options, loaded.updates or 0, corpus, hashes)
+    loaded_model.check_dictionaries(loaded, corpus.data, *map(dictionary, source.dictionaries))
+    return source
+
+
+def check_plain_attention(path: Path, options: Mapping[str, Any]) -> None:
+    pattern = options.get("encoder_attention_pattern", "full")
+    if not PATTERNS[pattern].whole:
+        raise UserError(f"{path} has --encoder-attention-pattern {pattern}: only models of full attention are exported")
+    if reach := options.get("encoder_relative_positions", 0):
+        raise UserError(f"{path} has --encoder-relative-positions {reach}: only models without them are exported")
+
+
+def dictionaries(corpus: Preparation) -> list[Path]:
+    return [corpus.data / f"dict.{language}.txt" for language in corpus.languages]
+
+
+def subwords(corpus: Preparation) -> list[Path]:
+    folder, method = corpus.folder, METHODS.get(corpus.subwords)
+    return [] if folder is None or method is None else [folder / name for name in method.files]
+
+
+def inputs(path: Path, corpus: Preparation) -> dict[str, Path]:
+    return {file.name: file for file in (path, *dictionaries(corpus), *subwords(corpus))}
+
+
+def check_subwords(corpus: Preparation) -> None:
+    """Raise an error if the subword files are not of the method, or not as they were prepared."""
+    if corpus.folder is not None and corpus.subwords in METHODS:
+        encoder(corpus.subwords, corpus.folder)
+        if DICTIONARY in METHODS[corpus.subwords].files:
+            dictionary(corpus.folder / DICTIONARY)
+
+
+def config(source: Source) -> dict[str, Any]:
+    words = [dictionary(file) for file in source.dictionaries]
+    symbols = dict(zip(("source_words", "target_words"), (each.symbols for each in words), strict=True))
+    limits = dict(zip(("longest_source", "longest_target"), source.model.max_positions(), strict=True))
+    special = {"pad": words[1].pad(), "eos": words[1].eos(), "unk": words[1].unk()}
+    return {"languages": source.corpus.languages, "subwords": source.corpus.subwords, **special, **limits, **symbols}

@@ -1,0 +1,107 @@
+"""--finetune-from-model with --carry-embeddings: finetuning a model on data of another vocabulary."""
+
+import functools
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fairseq.data import Dictionary
+from fairseq.tasks.translation import TranslationTask
+from fairseq.trainer import Trainer
+from torch import Tensor
+
+from realformer_nmt.checkpoints import integrity, reading
+from realformer_nmt.checkpoints.embedding_rows import TABLES, Rows, carry, common
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.data_bins.datasets import dictionary
+from realformer_nmt.data_bins.languages import check_language
+from realformer_nmt.fairseq_patches import dictionary_checks
+
+OPTION = "carry_embeddings"
+logger = logging.getLogger(__name__)
+
+
+def carry_embeddings() -> None:
+    """Load embeddings row by row, each for its subword: fairseq alone loads only weights of the same shapes."""
+    original = Trainer.load_checkpoint
+
+    @functools.wraps(original)
+    def load_checkpoint(self: Any, filename: str, *args: Any, **kwargs: Any) -> Any:
+        folder = source_data(self)
+        if folder is None or filename != self.cfg.checkpoint.finetune_from_model:
+            return original(self, filename, *args, **kwargs)
+        rows = rows_of(Path(filename), folder, self.task)
+        load = self.model.load_state_dict
+
+        def load_state_dict(weights: Any, **options: Any) -> Any:
+            return load(carry(weights, self.model.state_dict(), rows), **options)
+
+        self.model.load_state_dict = load_state_dict  # of this model alone, until it is loaded
+        try:
+            loaded = original(self, filename, *args, **kwargs)
+        finally:
+            del self.model.load_state_dict
+        logger.info("embeddings carried over from %s: %s", filename, describe_rows(rows))
+        return loaded
+
+    Trainer.load_checkpoint = load_checkpoint
+
+
+def source_data(trainer: Any) -> Path | None:
+    """Return the data-bin that --carry-embeddings names."""
+    folder = getattr(trainer.cfg.model, OPTION, "")
+    if not folder:
+        return None
+    check_beginning(trainer.cfg)
+    if not isinstance(trainer.task, TranslationTask):
+        raise UserError(f"--carry-embeddings {folder} is for --task translation alone: leave it out")
+    if trainer.cfg.ema.store_ema:
+        raise UserError(f"--carry-embeddings {folder} and --store-ema exclude each other: leave one of them out")
+    return Path(folder)
+
+
+def check_beginning(cfg: Any) -> None:
+    if not cfg.checkpoint.finetune_from_model:
+        folder = getattr(cfg.model, OPTION)
+        raise UserError(f"--carry-embeddings {folder} needs --finetune-from-model FILE, whose embeddings they are")
+
+
+def rows_of(checkpoint: Path, folder: Path, task: Any) -> dict[str, Rows]:
+    """Return the rows to carry over, by side; `folder` has the dictionaries that the checkpoint was trained with."""
+    loaded = reading.load(checkpoint, integrity.ENTRIES)
+    dictionaries = dictionary_checks.words(task)
+    state = loaded.get("task_state")
+    languages = dictionary_checks.entry(state, "languages", list) or [task.cfg.source_lang, task.cfg.target_lang]
+    check_languages(checkpoint, languages)
+    files = [folder / f"dict.{language}.txt" for language in languages]
+    previous = {side: dictionary(file) for side, file in zip(dictionaries, files, strict=True)}
+    dictionary_checks.check_same(previous, folder, state)
+    check_rows(checkpoint, dictionary_checks.entry(loaded, "model", dict), folder, previous)
+    return {side: common(previous[side], words) for side, words in dictionaries.items()}
+
+
+def check_rows(checkpoint: Path, weights: Mapping[str, Any], folder: Path, words: Mapping[str, Dictionary]) -> None:
+    """Check the dictionaries' lengths by the tables of embeddings, as not every checkpoint records its dictionaries."""
+    for name, side in TABLES.items():
+        table = weights.get(name)
+        if isinstance(table, Tensor) and table.dim() and len(table) != len(words[side]):
+            raise UserError(
+                f"{checkpoint} knows {len(table)} {side} pieces, and the dictionary of {folder} has "
+                f"{len(words[side])}: give --carry-embeddings the data-bin that it was trained on"
+            )
+
+
+def check_languages(checkpoint: Path, languages: Sequence[object]) -> None:
+    """Check a checkpoint's languages, which become names of files."""
+    if len(languages) != 2:
+        raise UserError(f"{checkpoint} is of {len(languages)} languages; give one that was trained on a pair")
+    for language in languages:
+        try:
+            check_language(language)
+        except ValueError as error:
+            raise UserError(f"{checkpoint}: {error}") from error
+
+
+def describe_rows(rows: Mapping[str, Rows]) -> str:
+    return ", ".join(f"{each} {side} pieces" for side, each in rows.items())

@@ -1,0 +1,136 @@
+"""fairseq-train's whole command for a request of `realformer-nmt train`."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.corpora import manifest
+from realformer_nmt.corpora.manifest_schema import Corpus
+from realformer_nmt.corpora.text_pipeline import read_report
+from realformer_nmt.protocols import command, tasks, trackers, updates
+from realformer_nmt.protocols.command import Machines
+from realformer_nmt.protocols.protocol import Protocol, load
+from realformer_nmt.protocols.train import TrainRequest
+
+
+def fairseq_train(request: TrainRequest) -> list[str]:
+    """Return fairseq-train's whole command, its launcher included."""
+    machines, flags = find_machines(request), fairseq_flags(request)
+    return [*machines.launcher(), *flags, *ending(request, flags, machines)]
+
+
+def fairseq_flags(request: TrainRequest) -> list[str]:
+    """Return fairseq-train's flags without the last update of a linear schedule."""
+    prepared = preparation(request)
+    return compose(request, load_protocol(request, prepared), find_machines(request), prepared)
+
+
+def preparation(request: TrainRequest) -> dict[str, Any]:
+    """Return what `prepare` recorded beside the data-bin; before there is one, what the options say of it."""
+    record = request.data.absolute().parent / "prepare.json"
+    if not record.is_file():
+        corpus = known_corpus(request)
+        if corpus is None:
+            return {"corpus": request.corpus or "", "subwords": None}
+        languages = {"source": corpus.source, "target": corpus.target}
+        return {"corpus": request.corpus, "subwords": request.subwords, **languages}
+    report = read_report(record)
+    prepared = {**vars(report), "corpus": request.corpus or Path(report.corpus).name.removesuffix(".toml")}
+    if request.subwords not in (None, report.subwords):
+        raise UserError(f"--subwords {request.subwords}, but {record} says {report.subwords}: leave the option out")
+    return prepared
+
+
+def known_corpus(request: TrainRequest) -> Corpus | None:
+    """Return the corpus that the options name, if it is one of this package, as `prepare` will prepare it."""
+    if request.corpus is None or request.subwords is None or request.corpus not in manifest.shipped():
+        return None
+    return manifest.load(request.corpus)
+
+
+def load_protocol(request: TrainRequest, prepared: dict[str, Any]) -> Protocol:
+    protocol = load(request.protocol, prepared["corpus"], request.layers)
+    if request.epochs or request.updates:
+        protocol = replace(protocol, epochs=request.epochs, updates=request.updates)
+    seed = {} if request.seed is None else {"seed": request.seed}
+    return replace(protocol, average=request.average or protocol.average, train={**protocol.train, **seed})
+
+
+def find_machines(request: TrainRequest) -> Machines:
+    gpus = torch.cuda.device_count() if request.gpus is None else request.gpus
+    if request.node_rank >= request.nodes:
+        raise UserError(
+            f"--node-rank {request.node_rank} of --nodes {request.nodes}: allowed is 0 to {request.nodes - 1}"
+        )
+    return Machines(gpus, request.nodes, request.node_rank, request.master)
+
+
+def compose(request: TrainRequest, protocol: Protocol, machines: Machines, prepared: dict[str, Any]) -> list[str]:
+    """Return fairseq-train's flags without the end of the schedule, the user's own last."""
+    check_name_alone(protocol, request.flags)
+    task = tasks.TASKS[protocol.task]
+    length = {"max-epoch": protocol.epochs} if protocol.epochs else {"max-update": protocol.updates}
+    folder = request.folder.absolute()
+    argv = [str(request.data.absolute()), "--user-dir", command.USER_DIR, "--save-dir", str(folder / "checkpoints")]
+    if protocol.task != tasks.TRANSLATION:
+        argv += ["--task", protocol.task]
+    argv += command.architecture(task, request.arch, request.layers, request.kind or protocol.kind)
+    argv += command.flags(protocol.train)
+    argv += command.step(protocol, machines, request.tokens_a_step, request.max_tokens)
+    argv += command.flags(length)
+    argv += ["--update-epoch-batch-itr", "1"]  # without it a resumed run makes other batches
+    argv += command.checkpoint_flags(protocol)
+    if task.translates:
+        argv += command.validation(prepared)
+    argv += command.precision(machines, request.precision)
+    argv += command.distribution(machines)
+    if request.begin_with:
+        argv += ["--finetune-from-model", str(request.begin_with.absolute())]
+    if request.carry_embeddings:
+        argv += ["--carry-embeddings", str(request.carry_embeddings.absolute())]
+    argv += command.logging(folder, request.curves)
+    argv += trackers.flags(request, request.folder)
+    return [*argv, *request.flags]
+
+
+def check_name_alone(protocol: Protocol, flags: Sequence[str]) -> None:
+    """Refuse flags that would override what a run's name says: its task, its family and its layers."""
+    names = {f"--{name}" for name in protocol.train} | {word.partition("=")[0] for word in flags}
+    if "--task" in names:
+        raise UserError("--task is what the protocol says: name a --protocol of that task (docs/text_models.md)")
+    if "--arch" in names or any(word.startswith("-a") for word in flags):
+        raise UserError("--arch is the family before the `--`, and the size comes from --layers: give it there alone")
+    depths = sorted(names & {"--encoder-layers", "--decoder-layers"})
+    if depths:
+        raise UserError(f"{depths[0]} is what --layers says, such as --layers 60-12: give it there alone")
+
+
+def ending(request: TrainRequest, argv: list[str], machines: Machines, total: int | None = None) -> list[str]:
+    """Return the last update of a linear schedule as flags; without a data-bin, a command that will count it."""
+    cfg = updates.parse(argv)
+    if getattr(cfg.lr_scheduler, "_name", None) != "linear" or cfg.lr_scheduler.total_num_update:
+        return []
+    if total is None and request.data.is_dir():
+        total = updates.length(cfg, machines.ranks).updates
+    if total is None and cfg.optimization.max_update:
+        return []  # fairseq ends the schedule there by itself
+    if total is None and not tasks.task_of(cfg).translates:
+        raise UserError(
+            f"{request.data} is not there, so that updates cannot be counted: make it first, or pass --updates"
+        )
+    if total is None:
+        counting = ["realformer-nmt", "updates", str(request.data.absolute())]
+        counting += ["--max-tokens", str(cfg.dataset.max_tokens), "--update-freq", str(cfg.optimization.update_freq[0])]
+        counting += ["--gpus", str(machines.ranks), "--epochs", str(cfg.optimization.max_epoch)]
+        return ["--total-num-update", command.Substitution(shlex.join(counting))]
+    if total <= cfg.lr_scheduler.warmup_updates:
+        raise UserError(
+            f"{total} updates end within the warm-up of {cfg.lr_scheduler.warmup_updates}: train longer, pass "
+            "a smaller --tokens-a-step, or a shorter warm-up: -- --warmup-updates N"
+        )
+    return ["--total-num-update", str(total)]

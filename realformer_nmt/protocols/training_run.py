@@ -1,0 +1,127 @@
+"""A run of fairseq-train and its record: its settings, and the time of each of its sessions."""
+
+import contextlib
+import itertools
+import signal
+import subprocess
+import time
+from datetime import datetime, timezone
+from pathlib import Path
+from types import FrameType
+
+from realformer_nmt.checkpoints.run_records import LISTED
+from realformer_nmt.common.atomic_files import writing
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.folder_lock import alone
+from realformer_nmt.common.parent_death_signal import dying_with_us
+from realformer_nmt.common.provenance import Record, fingerprint
+from realformer_nmt.common.stage_record import Stage
+from realformer_nmt.common.versions import versions
+from realformer_nmt.protocols import trackers
+from realformer_nmt.protocols.command import Machines, runnable
+from realformer_nmt.protocols.run_files import CHECKPOINTS, CURVES, RECORD, RUN
+
+RECORD_INTERVAL = 20.0  # seconds: a killed run loses so much of its recorded time
+LOCK = ".lock-{}"  # with the number of the machine
+
+
+class Training:
+    """Training of a stage, recorded in FOLDER/train.json by the machine of rank 0; `complete` there: all is trained."""
+
+    def __init__(self, stage: Stage, summary: Record, machines: Machines, fresh: bool) -> None:
+        self.stage, self.summary, self.machines, self.fresh = stage, summary, machines, fresh
+        self.folder = stage.record.parent
+        self.fingerprints: dict[str, Record] = {}
+
+    def run(self, argv: list[str]) -> int:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with alone(self.folder / LOCK.format(self.machines.node_rank), "trains") as lock:
+            if self.fresh and not self.machines.node_rank:
+                set_aside(self.folder)
+            if self.stage.finished(self.fresh):
+                return 0
+            previous = self.stage.standing().record or {}
+            self._check_known(previous)
+            self.sessions: list[Record] = previous.get("sessions", [])
+            self.checkpoints: dict[str, str] | None = previous.get(LISTED, None if previous else {})
+            self.inputs = self.stage.made(previous)
+            status = self._train(argv, lock)
+        if status:
+            raise UserError(f"fairseq-train ended with status {status}, for the reason above; the same command goes on")
+        print(f"{self.folder}: trained in {self._seconds():.0f} s")
+        return 0
+
+    def _check_known(self, previous: Record) -> None:
+        """Refuse checkpoints without a record: fairseq would go on from any that is there."""
+        if previous or self.machines.node_rank:
+            return
+        checkpoints = sorted((self.folder / CHECKPOINTS).glob("checkpoint*.pt"))
+        if checkpoints:
+            raise UserError(
+                f"{checkpoints[0]} belongs to a training without {RECORD}: name another --folder, or pass --anew to "
+                "set it aside"
+            )
+
+    def _train(self, argv: list[str], lock: int) -> int:
+        gpus = self.summary["gpus"]
+        started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        precision = self.summary["precision"]
+        session = {"started": started, "seconds": 0.0, "gpus": gpus, "precision": precision, "versions": versions()}
+        self.sessions.append(session)
+        start = time.monotonic()
+        self._write(argv, complete=False)
+        environment = trackers.environment(self.folder)
+        process = subprocess.Popen(runnable(argv), env=environment, pass_fds=(lock,), **dying_with_us())
+
+        def end(number: int, _: FrameType | None) -> None:
+            process.send_signal(number)
+
+        handlers = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            status: int | None = None
+            while status is None:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    status = process.wait(RECORD_INTERVAL)
+                session["seconds"] = round(time.monotonic() - start, 1)
+                self._write(argv, complete=status == 0)
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        return status
+
+    def _seconds(self) -> float:
+        return sum(session["seconds"] for session in self.sessions)
+
+    def _write(self, argv: list[str], complete: bool) -> None:
+        if self.machines.node_rank:
+            return
+        gpu_seconds = sum(session["seconds"] * session["gpus"] for session in self.sessions)
+        times = {"wall_clock_hours": self._seconds() / 3600, "gpu_hours": gpu_seconds / 3600}
+        content = {**self.summary, "command": argv, "sessions": self.sessions, **times, "complete": complete}
+        content |= self._listed()
+        outputs = [*sorted((self.folder / CHECKPOINTS).glob("*.pt")), self.folder / CURVES] if complete else []
+        self.stage.write(self.inputs, content, [path for path in outputs if path.is_file()], finished=complete)
+
+    def _listed(self) -> Record:
+        """Return all checkpoints so far, as fairseq removes some; a run begun by an older version has no such list."""
+        if self.checkpoints is None:
+            return {}
+        for path in sorted((self.folder / CHECKPOINTS).glob("*.pt")):
+            with contextlib.suppress(FileNotFoundError):  # fairseq has just removed it
+                record = self.fingerprints[path.name] = fingerprint(path, self.fingerprints.get(path.name))
+                self.checkpoints[record["sha256"]] = path.name
+        return {LISTED: self.checkpoints}
+
+
+def set_aside(folder: Path) -> None:
+    """Move a run's files to a folder of their own, the record first: what a kill leaves behind is then no run."""
+    names = [name for name in RUN if (folder / name).exists()]
+    if not names:
+        return
+    paths = (folder / f"before-{number}" for number in itertools.count(1))
+    aside = next(path for path in paths if not path.exists())
+    with writing(aside):
+        aside.mkdir()
+        for name in names:
+            (folder / name).replace(aside / name)
+    print(f"{folder}: the run before was moved to {aside}; remove it if it is of no use")

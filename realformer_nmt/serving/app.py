@@ -1,0 +1,200 @@
+"""HTTP interface of the server."""
+
+import asyncio
+from collections.abc import Collection, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+import realformer_nmt
+from realformer_nmt.analysis.hooks import CHAINS
+from realformer_nmt.common.errors import UserError, one_line
+from realformer_nmt.common.option_choice import choose, unknown
+from realformer_nmt.common.terminal import printable
+from realformer_nmt.serving import page_files, schemas
+from realformer_nmt.serving.batching import Batches, Work
+from realformer_nmt.serving.decoding import Decoding
+from realformer_nmt.serving.handlers import Attend, Search
+from realformer_nmt.serving.http_errors import RefusedError
+from realformer_nmt.serving.limits import Limits
+from realformer_nmt.serving.middleware import Guard
+from realformer_nmt.serving.served_models import Served
+
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": schemas.Error, "description": description}
+    for status, description in {
+        408: "the request did not arrive in time",
+        413: "a body of too many bytes",
+        421: "another host is asked for",
+        422: "no such request can be answered",
+        503: "too many requests wait; ask again after Retry-After seconds",
+        504: "no answer in time",
+    }.items()
+}
+SHOWN = 3  # errors of a request that its answer lists
+MOST_WEIGHTS = 250_000  # of an answer
+
+
+def interface(served: Mapping[str, Served], batches: Batches, limits: Limits, hosts: Collection[str]) -> Guard:
+    """Build the app, without FastAPI's own pages, which load scripts from other hosts."""
+    app = FastAPI(
+        title="realformer-nmt",
+        version=realformer_nmt.__version__,
+        docs_url=None,
+        redoc_url=None,
+        responses=REFUSALS,
+    )
+    add_refusals(app)
+    handlers = Handlers(served, batches, limits)
+    app.get("/health")(handlers.health)
+    app.get("/models")(handlers.models)
+    app.post("/translate")(handlers.translate)
+    app.post("/attention")(handlers.attention)
+    page_files.add(app)
+    return Guard(app, limits, hosts)  # guards errors, too
+
+
+class Handlers:
+    def __init__(self, served: Mapping[str, Served], batches: Batches, limits: Limits) -> None:
+        self._served, self._batches, self._limits = served, batches, limits
+
+    async def health(self) -> schemas.Health:
+        return schemas.Health(status="ok", waiting=self._batches.waiting())
+
+    async def models(self) -> schemas.Models:
+        """The models, and how much a request may ask for."""
+        return schemas.Models(models=list(map(description, self._served.values())), limits=asdict(self._limits))
+
+    async def translate(self, body: schemas.Translate, request: Request) -> schemas.Translations:
+        """Hypotheses for each text. Requests of the same model and options share batches."""
+        served = self._select(body.model)
+        if len(body.texts) > self._limits.most_texts:
+            raise UserError(f"{len(body.texts)} texts: allowed are {self._limits.most_texts} in a request")
+        for text in body.texts:
+            self._check_short(text)
+        if body.beam > self._limits.most_beam:
+            raise UserError(f"beam={body.beam}: allowed is {self._limits.most_beam} or less")
+        decoding = Decoding(**body.model_dump(exclude={"model", "texts"}), precision=served.precision)
+        answers = await self._answers(Search(served.translator, decoding), body.texts, request)
+        translations = [translation(hypotheses, body.alignments) for hypotheses in answers]
+        return schemas.Translations(model=served.name, translations=translations)
+
+    async def attention(self, body: schemas.Attention, request: Request) -> schemas.Weights:
+        """Attention of every head of a layer, while the model reads the text and writes the pieces."""
+        served = self._select(body.model)
+        self._check_short(body.text)
+        choose("chain", body.chain, CHAINS)
+        work = Attend(served.translator, Decoding(precision=served.precision), tuple(body.pieces))
+        (sentence,) = await self._answers(work, [body.text], request)
+        queries, keys, layers = sentence.chains[body.chain]
+        if body.layer > len(layers):
+            raise UserError(f"layer={body.layer}: {served.name} has {len(layers)}")
+        weights = layers[body.layer - 1]  # H x T x S
+        if weights.numel() > MOST_WEIGHTS:
+            raise UserError(f"{weights.numel()} weights: shown are {MOST_WEIGHTS} or less, give a shorter text")
+        rounded = [[[round(weight, 4) for weight in row] for row in head] for head in weights.tolist()]
+        return schemas.Weights(
+            model=served.name,
+            chain=body.chain,
+            layer=body.layer,
+            layers=len(layers),
+            queries=queries,
+            keys=keys,
+            weights=rounded,
+        )
+
+    def _select(self, name: str | None) -> Served:
+        if name is None and len(self._served) > 1:
+            raise UserError(f"several models are served, say which: model is one of {', '.join(self._served)}")
+        key = next(iter(self._served), "") if name is None else name
+        if key not in self._served:
+            raise UserError(unknown("model", printable(key), self._served))
+        return self._served[key]
+
+    def _check_short(self, text: str) -> None:
+        if len(text) > self._limits.most_characters:
+            raise UserError(
+                f"a text of {len(text)} characters: allowed are {self._limits.most_characters}, split it into sentences"
+            )
+
+    async def _answers(self, work: Work, texts: list[str], request: Request) -> Any:
+        """Return the answers, or cancel the work when time is up or the client has disconnected."""
+        answers: asyncio.Future[Any] = asyncio.wrap_future(self._batches.submit(work, texts))
+        leaving: asyncio.Future[Any] = asyncio.ensure_future(request.receive())  # the body is read already
+        try:
+            seconds = self._limits.most_seconds
+            await asyncio.wait({answers, leaving}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if answers.done():
+                return answers.result()
+            if leaving.done():
+                raise RefusedError(408, "the client has left")
+            raise RefusedError(504, f"no answer within {seconds} seconds: send fewer texts, or ask again later")
+        finally:
+            leaving.cancel()
+            answers.cancel()
+
+
+def description(served: Served) -> schemas.Model:
+    source, target = served.translator.corpus.languages
+    return schemas.Model(
+        name=served.name,
+        family=served.family,
+        layers=served.layers,
+        source=source,
+        target=target,
+        precision=served.precision,
+    )
+
+
+def translation(hypotheses: list[Any], aligned: bool) -> schemas.Translation:
+    answers = [
+        schemas.Hypothesis(
+            text=each.text, score=each.score, pieces=each.pieces, alignment=each.alignment if aligned else None
+        )
+        for each in hypotheses
+    ]
+    return schemas.Translation(source=hypotheses[0].source, hypotheses=answers)
+
+
+def add_refusals(app: FastAPI) -> None:
+    """Add handlers that answer every error with one sentence in {"error": ...}."""
+
+    @app.exception_handler(RefusedError)
+    async def refused(_: Request, refusal: RefusedError) -> Response:
+        return refusal.response()
+
+    @app.exception_handler(UserError)
+    async def impossible(_: Request, error: UserError) -> Response:
+        return RefusedError(422, one_line(error)).response()
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        is_json = request.headers.get("content-type", "").startswith("application/json")
+        message = mistakes(error) if is_json else "send JSON, with the header Content-Type: application/json"
+        return RefusedError(422, message).response()
+
+    @app.exception_handler(HTTPException)
+    async def elsewhere(request: Request, error: HTTPException) -> Response:
+        """Answer other errors; FastAPI's 400 is for JSON that is too deep, or for a number of too many digits."""
+        status = 422 if error.status_code == 400 else error.status_code
+        message = (
+            f"{request.method} {printable(request.url.path[:100])}: {error.detail}; /openapi.json says what there is"
+        )
+        return RefusedError(status, message, error.headers).response()
+
+    @app.exception_handler(Exception)
+    async def unforeseen(_: Request, error: Exception) -> Response:
+        return RefusedError(
+            500, f"{type(error).__name__}: nobody has foreseen this; the server's output says more"
+        ).response()
+
+
+def mistakes(error: RequestValidationError) -> str:
+    errors = error.errors()
+    named = [f"{'.'.join(str(part)[:100] for part in each['loc'][1:]) or 'body'}: {each['msg']}" for each in errors]
+    more = f"; and {len(errors) - SHOWN} more" if len(errors) > SHOWN else ""
+    return printable("; ".join(named[:SHOWN]) + more)

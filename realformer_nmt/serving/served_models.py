@@ -1,0 +1,59 @@
+"""Models of a server, each under a unique name."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from realformer_nmt.checkpoints import checkpoint_fields, inspection
+from realformer_nmt.model.presets import FAMILIES
+from realformer_nmt.serving.serve import ServeRequest
+from realformer_nmt.serving.translator import Translator, load_for
+
+
+class Served(NamedTuple):
+    name: str
+    translator: Translator
+    precision: str
+    family: str
+    layers: tuple[int, int] | None  # of encoder and decoder
+
+    def ready(self) -> "Served":
+        """Load all that an answer needs, so that later changes on the disk change no answer."""
+        self.translator.translate(["a"], precision=self.precision)
+        return self
+
+
+def serve(request: ServeRequest) -> dict[str, Served]:
+    """Return the models by their names."""
+    models = {}
+    for name, run in names(request.runs).items():
+        translator = load_for(request, run, cpu=request.cpu)
+        choices = checkpoint_fields.options(checkpoint_fields.without_weights(translator.checkpoints[0]))
+        models[name] = Served(name, translator, request.precision, family(choices), layers(choices)).ready()
+    return models
+
+
+def names(runs: Sequence[Path]) -> dict[str, Path]:
+    """Return runs by the names of their folders, and checkpoints by those of their files; a repeated one is NAME-2."""
+    by_name: dict[str, Path] = {}
+    for run in runs:
+        base = name = run.resolve().name.removesuffix(".pt")
+        number = 1
+        while name in by_name:
+            number += 1
+            name = f"{base}-{number}"
+        by_name[name] = run
+    return by_name
+
+
+def family(options: Mapping[str, Any]) -> str:
+    """Return the family of a model's four parts, or the parts if no family has them; of a model of fairseq its arch."""
+    parts = {name: options.get(name) for name in inspection.CHOICES}
+    if None in parts.values():
+        return str(inspection.arch_of(dict(options)))
+    return next((name for name, preset in FAMILIES.items() if preset == parts), " ".join(map(str, parts.values())))
+
+
+def layers(options: Mapping[str, Any]) -> tuple[int, int] | None:
+    encoder, decoder = options.get("encoder_layers"), options.get("decoder_layers")
+    return (encoder, decoder) if isinstance(encoder, int) and isinstance(decoder, int) else None

@@ -1,0 +1,72 @@
+"""Models that were finetuned: what is measured of them, against fairseq's criterion, autograd and one-line errors."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import saved
+import text_comparisons
+import torch
+from fairseq import checkpoint_utils
+from fixture_types import Once
+from text_corpora import PLACED, SENTENCES
+
+from realformer_nmt.analysis import attention_pass, depth, loaded_model
+from realformer_nmt.analysis.text_readers import reader
+from realformer_nmt.checkpoints import inspection
+from realformer_nmt.common.errors import UserError
+
+ANSWERS = ("--task", "question_answering", "--criterion", "question_answering", "--tokens-per-sample", 16)
+KINDS = {
+    "classes": (*SENTENCES, *PLACED),
+    "numbers": (*SENTENCES[:4], *PLACED, "--num-classes", 1, "--regression-target"),
+    "questions": (*ANSWERS, "--stride", 4, "--max-positions", 16),
+}
+
+
+@pytest.fixture(params=KINDS)
+def given(request: pytest.FixtureRequest, once: Once, user_dir: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """A model that nobody trained, and its data."""
+    corpus = text_comparisons.corpus(once, user_dir)
+    numbers = tmp_path / "numbers"
+    (numbers / "label").mkdir(parents=True)
+    (numbers / "input0").symlink_to(corpus / "input0")
+    (numbers / "label" / "valid.label").write_text("".join(f"{place % 7}.5\n" for place in range(60)))
+    data = {"classes": corpus, "numbers": numbers, "questions": corpus / "questions"}[request.param]
+    flags = map(str, KINDS[request.param])
+    state = saved.state(data, *flags, arch="realformer_bert_tiny", size=("--attention-dropout", "0"))
+    return saved.save(tmp_path / "model.pt", state), data
+
+
+def test_losses_and_gradients_are_fairseqs(given: tuple[Path, Path]) -> None:
+    path, data = given
+    found = loaded_model.load("model", path, inspection.build_any)
+    read = reader(path).read(data, "valid", 9999)
+    own = depth.measure(found.model, read)
+    (model,), cfg, task = checkpoint_utils.load_model_ensemble_and_task([str(path)], {"data": str(data)})
+    task.load_dataset("valid")
+    text, criterion = task.dataset("valid"), task.build_criterion(cfg.criterion)
+    loss, number, _ = criterion(model.eval(), text.collater([text[place] for place in range(len(text))]))
+    assert own["loss"] == pytest.approx(float(loss) / number / torch.log(torch.tensor(2.0)).item(), rel=1e-4)
+    (loss / number).backward()
+    for layer, norm in zip(model.encoder.sentence_encoder.layers, own["gradients"]["encoder"]["norm"], strict=True):
+        squares = [float(each.grad.square().sum()) for each in layer.parameters() if each.grad is not None]
+        assert norm == pytest.approx(sum(squares) ** 0.5, rel=1e-3)
+
+
+def test_everything_is_measured_of_the_encoder(given: tuple[Path, Path]) -> None:
+    path, data = given
+    found, own = loaded_model.load("model", path, inspection.build_any), reader(path)
+    read = own.read(data, "valid", 6)
+    attention = attention_pass.attention(found, read, None).record()
+    assert list(attention["chains"]) == ["encoder"]
+    by_depth: dict[str, Any] = depth.study(found, read)
+    assert by_depth["start"].keys() == by_depth["checkpoint"].keys()
+    assert len(by_depth["left_out"]["encoder"]) == 2
+    assert own.sentence(found.model, read, "a b").source == ["<s>", "a", "b", "</s>"]
+
+
+def test_what_is_not_there_is_named(given: tuple[Path, Path]) -> None:
+    path, data = given
+    with pytest.raises(UserError, match=r"dev\.(idx|json).*give another --subset"):
+        reader(path).read(data, "dev", 6)

@@ -1,0 +1,35 @@
+"""Against a model that was built without the layer, with the weights of the others."""
+
+from pathlib import Path
+
+import analysed
+import pytest
+
+from realformer_nmt.analysis import layer_ablation
+from realformer_nmt.analysis.losses import loss
+
+
+@pytest.mark.parametrize("parts", [{}, {"residual_topology": "dual", "score_carry": "sum"}])
+def test_a_model_of_the_other_layers_loses_as_much(parts: dict[str, str], toy_corpus: Path) -> None:
+    text = analysed.some(toy_corpus)
+    model = analysed.model(text, encoder_layers=3, **parts)
+    smaller = analysed.model(text, encoder_layers=2, **parts)
+    weights = model.state_dict()
+    kept = {name: weight for name, weight in weights.items() if not name.startswith("encoder.layers.1.")}
+    renamed = {name.replace("encoder.layers.2.", "encoder.layers.1."): weight for name, weight in kept.items()}
+    smaller.load_state_dict(renamed)
+    found = layer_ablation.measure(model, text)
+    assert found["encoder"][1] == pytest.approx(loss(smaller, text) - loss(model, text), abs=1e-5)
+    assert [len(losses) for losses in found.values()] == [3, 2]
+    assert model.state_dict().keys() == weights.keys()  # all layers are back
+
+
+def test_an_only_layer_stays(toy_corpus: Path) -> None:
+    text = analysed.some(toy_corpus)
+    assert layer_ablation.measure(analysed.model(text, decoder_layers=1), text)["decoder"] == []
+
+
+def test_a_layer_that_adds_nothing_is_not_missed(toy_corpus: Path) -> None:
+    text = analysed.some(toy_corpus)
+    model = analysed.idle(analysed.model(text, residual_topology="pre"))
+    assert layer_ablation.measure(model, text) == {"encoder": [0, 0], "decoder": [0, 0]}

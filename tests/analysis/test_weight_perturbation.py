@@ -1,0 +1,48 @@
+from pathlib import Path
+
+import analysed
+import pytest
+import torch
+
+from realformer_nmt.analysis import weight_perturbation
+
+
+def test_every_matrix_of_a_layer_moves_by_the_same_share_and_nothing_else(toy_corpus: Path) -> None:
+    model = analysed.model(analysed.some(toy_corpus))
+    before = {name: parameter.clone() for name, parameter in model.named_parameters()}
+    after = dict(weight_perturbation.disturbed(model).named_parameters())
+    moved = {name for name, parameter in after.items() if not torch.equal(parameter, before[name])}
+    assert moved == {name for name, parameter in before.items() if ".layers." in name and parameter.dim() == 2}
+    for name in moved:
+        share = (after[name] - before[name]).norm() / before[name].norm()
+        assert float(share) == pytest.approx(weight_perturbation.SIZE, rel=0.35)  # of 64 numbers or more
+    assert all(torch.equal(parameter, before[name]) for name, parameter in model.named_parameters())
+
+
+def test_small_noise_moves_the_output_in_proportion(toy_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = analysed.some(toy_corpus)
+    model = analysed.model(text)
+    found = []
+    for size in (1e-3, 2e-3):
+        monkeypatch.setattr(weight_perturbation, "SIZE", size)
+        found.append(weight_perturbation.measure(model, text)["decoder"])
+    assert found[0] == pytest.approx(found[1], rel=0.05)
+    assert len(found[0]) == 2
+
+
+def test_the_change_of_the_last_layer_is_that_of_the_models_output(toy_corpus: Path) -> None:
+    text = analysed.some(toy_corpus)
+    model, batch = analysed.model(text, residual_topology="dual"), analysed.whole(text)
+    with torch.no_grad():
+        before, after = (
+            each(batch.source, None, batch.previous, features_only=True)[0][batch.previous != text.pad]
+            for each in (model, weight_perturbation.disturbed(model))
+        )
+    change = float((after - before).square().sum() / before.square().sum()) / weight_perturbation.SIZE**2
+    assert weight_perturbation.measure(model, text)["decoder"][-1] == pytest.approx(change, rel=1e-3)
+
+
+def test_layers_that_add_nothing_move_nothing(toy_corpus: Path) -> None:
+    text = analysed.some(toy_corpus)
+    found = weight_perturbation.measure(analysed.idle(analysed.model(text, residual_topology="pre")), text)
+    assert found == {"encoder": [0, 0], "decoder": [0, 0]}

@@ -1,0 +1,203 @@
+"""Axes of a grid: which settings they become, what is refused, and what the report draws and says of them."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from lxml import html
+from msgspec.structs import replace
+from sample_results import CellScore, Results, make_cell, rows, sample
+
+from realformer_nmt.cli import main
+from realformer_nmt.common import checksummed_json
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison.grid import axes
+from realformer_nmt.comparison.grid.cell import Named, digest, place
+from realformer_nmt.comparison.grid.grid import Grid, load
+from realformer_nmt.comparison.report import axis_plots, document, tables
+from realformer_nmt.comparison.results import setting_differences
+from realformer_nmt.comparison.running import status
+
+PLAIN = 'families = ["pre_ln", "admin"]\nlayers = ["6"]\nprotocol = "small"\n'
+BOTH = PLAIN + "[axes]\nlr = [1e-3, 2e-3]\nupdates = [500, 1000, 2000]\n"
+REFUSED = {
+    "[axes]\nlrs = [1.0]": "axes: lrs is not one of lr, warmup, dropout, width, epochs, updates, data; did you mean",
+    "[axes]\nlr = 1.0": "axes: lr 1.0: allowed is a list",
+    "[axes]\nlr = []": "axes: lr []: allowed is a list of one value or more",
+    "[axes]\nlr = ['1']": "axes: lr '1': allowed is a number above 0",
+    "[axes]\nlr = [0.0]": "axes: lr 0.0: allowed is a number above 0",
+    "[axes]\nlr = [nan]": "axes: lr nan: allowed is a number above 0",
+    "[axes]\nlr = [1, 1.0]": "a value is named twice",
+    "[axes]\nupdates = [1.5]": "axes: updates 1.5: allowed is a whole number above 0",
+    "[axes]\nupdates = [true]": "axes: updates True: allowed is a whole number",
+    "[axes]\ndropout = [1.0]": "axes: dropout 1.0: allowed is a number from 0, 0.9 at most",
+    "[axes]\nupdates = [5]\nepochs = [2]": "epochs and updates both say how long a training is",
+    "[axes]\ndata = [1.5]": "axes: data 1.5: allowed is a number above 0, 1 at most",
+    "[axes]\ndata = [0.5]\n[data]\nfolder = 'd'\nsubwords = 'none'\nreference = 'r'": "data is an axis of this grid",
+    "[axes]\nlr = [1.0]\n[train]\nlr = 2.0": "lr is an axis of this grid, and [train] sets lr too",
+    "[axes]\nwidth = [64]\n[train]\ndecoder-embed-dim = 32": "[train] sets decoder-embed-dim too",
+    "[axes]\nupdates = [5]\n[budget]\nepochs = 2": "updates is an axis of this grid, and [budget] sets epochs too",
+    "[axes]\nlr = [1.0]\n[[override]]\nfamily = 'admin'\n[override.train]\nlr = 2.0": "[train] sets lr too",
+    "tune = ['lr']\nseeds = [1, 2]\ntune_seeds = [3]\n[axes]\nlr = [1.0]": "tune_seeds: [3]: allowed are some of",
+    "tune = ['lr']\ntune_seeds = [1]\n[axes]\nlr = [1.0]": "tune_seeds: [1]: allowed are some of the seeds, not all",
+    "seeds = [1, 2]\ntune_seeds = [1]": "beside tune; seeds is [1, 2], tune is []",
+    "tune = ['lr']": "tune: lr is no axis of this grid; its axes are none",
+    "[axes]\nlr = [1.0]\n[[override]]\naxes = {lr = 3.0}": "an override for lr 3.0 () matches no cell",
+}
+
+
+def read(folder: Path, text: str) -> Grid:
+    (folder / "grid.toml").write_text(text)
+    return load(folder / "grid.toml")
+
+
+@pytest.mark.parametrize(("more", "told"), REFUSED.items())
+def test_a_wrong_axis_is_refused(more: str, told: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError) as error:
+        read(tmp_path, PLAIN + more)
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_cells_are_the_product_and_their_folders_carry_the_values(tmp_path: Path) -> None:
+    found = [place(tmp_path, cell).name for cell in read(tmp_path, BOTH).cells()]
+    assert len(found) == len(set(found)) == 2 * 2 * 3
+    assert "admin-6-lr0.002-updates500-s1" in found
+    assert [place(tmp_path, cell).name for cell in read(tmp_path, PLAIN).cells()] == ["pre_ln-6-s1", "admin-6-s1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "train", "budget"),
+    [
+        ("lr", 0.01, {"lr": 0.01}, {}),
+        ("warmup", 0, {"warmup-updates": 0}, {}),
+        ("dropout", 0.3, {"dropout": 0.3}, {}),
+        ("epochs", 3, {}, {"epochs": 3}),
+        ("updates", 300, {}, {"updates": 300}),
+        (
+            *("width", 96),
+            {
+                "encoder-embed-dim": 96,
+                "decoder-embed-dim": 96,
+                "encoder-ffn-embed-dim": 384,
+                "decoder-ffn-embed-dim": 384,
+            },
+            {},
+        ),
+    ],
+)
+def test_what_an_axis_sets(name: str, value: float, train: dict, budget: dict, tmp_path: Path) -> None:
+    grid = read(tmp_path, PLAIN + f"[axes]\n{name} = [{value}]\n[train]\nclip-norm = 1\n[budget]\naverage = 1")
+    (cell, _) = grid.cells()
+    assert grid.options("train", cell) == {"clip-norm": 1, **train}
+    assert grid.options("budget", cell) == {"average": 1, **budget}
+
+
+def test_an_override_names_values_of_axes(tmp_path: Path) -> None:
+    grid = read(tmp_path, BOTH + "[[override]]\naxes = {updates = 500}\n[override.train]\nwarmup-updates = 50")
+    warm = {cell.point: grid.options("train", cell).get("warmup-updates") for cell in grid.cells()}
+    assert {dict(point)["updates"]: value for point, value in warm.items()} == {500: 50, 1000: None, 2000: None}
+
+
+def test_quick_status_finds_the_same_cells(tmp_path: Path) -> None:
+    grid = read(tmp_path, BOTH)
+    (note := place(tmp_path, next(grid.cells())).note).parent.mkdir(parents=True)
+    asked = digest(grid.written, tmp_path, "small")
+    checksummed_json.write(note, {"state": "done", "sessions": [], "evidence": None, "asked": asked})
+    found = status.noted(tmp_path / "grid.toml", tmp_path)
+    assert found == [place(tmp_path, cell) for cell in grid.cells()]
+
+
+def test_a_value_is_told_by_the_cells_record() -> None:
+    point = Named("admin", "6", 1, (("lr", 0.001), ("updates", 500))).point
+    assert axes.measured(point, {"lr": [0.002], "max_update": 400}) == {"lr": 0.002, "updates": 400}
+    assert axes.measured(point, {}) == {"lr": 0.001, "updates": 500}
+
+
+def test_what_an_axis_changes_is_no_setting_of_a_cells_own() -> None:
+    made = {lr: {"lr": [lr], "dropout": dropout} for lr, dropout in ((0.1, 0.0), (0.2, 0.0), (0.3, 0.5))}
+    cells = [
+        replace(make_cell("admin", "6", [6, 6], 1, "done"), name=f"admin-6-lr{lr}-s1", settings=settings)
+        for lr, settings in made.items()
+    ]
+    assert setting_differences.settings(cells, ["lr"]) == ["dropout 0.5: admin-6-lr0.3-s1 (the others: 0.0)"]
+    assert len(setting_differences.settings(cells)) == 3
+
+
+LRS, UPDATES, SEEDS = (0.001, 0.002), (500, 1000, 2000), (1, 2)
+
+
+def gridded() -> Results:
+    """Two families, and a stuck one, on a grid of learning rates and budgets; scores grow with both."""
+    cells = []
+    for family in ("pre_ln", "admin", "post_ln"):
+        for lr in LRS:
+            for updates in UPDATES:
+                for seed in SEEDS:
+                    stuck = (family, lr) == ("post_ln", 0.002)
+                    cell = make_cell(family, "6", [6, 6], seed, "stuck" if stuck else "done")
+                    name = f"{family}-6-lr{lr}-updates{updates}-s{seed}"
+                    score = CellScore(score=40 + 1000 * lr + updates / 100 + seed + len(family), interval=1.0)
+                    scores, point = {**cell.scores, "bleu": score}, {"lr": lr, "updates": updates}
+                    cells.append(replace(cell, name=name, axes=point, scores=scores))
+    return replace(sample(), axes=["lr", "updates"], cells=cells, rows=rows(cells), examples=[])
+
+
+def test_a_drawing_an_axis_and_a_panel_for_each_place_on_the_other() -> None:
+    drawings = axis_plots.against_axes(gridded())
+    assert set(drawings) == {"lr", "updates"}
+    assert [len(drawings[name].figure.axes) for name in ("lr", "updates")] == [len(UPDATES), len(LRS)]
+    titles = [panel.get_title(loc="left") for panel in drawings["updates"].figure.axes]
+    assert titles == ["lr 0.001", "lr 0.002"]
+
+
+def test_a_line_is_the_means_of_a_family_and_a_failure_stands_on_the_ground() -> None:
+    results = gridded()
+    panel = axis_plots.against(results, "updates").figure.axes[1]
+    lines = {line.get_label(): list(line.get_ydata()) for line in panel.lines}
+    means = [40 + 2 + updates / 100 + 1.5 + len("admin") for updates in UPDATES]
+    assert lines["admin"] == pytest.approx(means)
+    assert [tick.get_text() for tick in panel.get_xticklabels()] == ["500", "1000", "2000"]
+    assert sum(line.get_marker() == "x" for line in panel.lines) == len(UPDATES)  # post_ln with this learning rate
+
+
+def test_the_table_has_a_column_an_axis() -> None:
+    results = gridded()
+    lines = list(csv.DictReader(io.StringIO(tables.spreadsheet(results))))
+    assert len(lines) == 3 * len(LRS) * len(UPDATES)
+    assert {(line["lr"], line["updates"]) for line in lines} == {(str(lr), str(u)) for lr in LRS for u in UPDATES}
+    assert "learning rate" in tables.markdown(results).splitlines()[0]
+    assert "of the same depth, learning rate and updates." in tables.markdown(results)
+
+
+def test_the_page_says_where_a_row_stands() -> None:
+    results = gridded()
+    stuck = [cell for cell in results.cells if cell.state == "stuck"]
+    page = html.fromstring(document.page(replace(results, cells=stuck)))
+    heads = page.xpath("//div[contains(@class, 'pane-0')]//tr[@class='depth']//span/text()")
+    assert heads == [f"6 layers, lr {lr:g}, updates {updates}" for lr in LRS for updates in UPDATES]
+    titles = page.xpath("//h2/text()")
+    assert {"sacreBLEU against learning rate", "sacreBLEU against updates"} <= set(titles)
+
+
+def test_without_axes_the_plot_is_against_depth() -> None:
+    assert set(document.drawings(gridded())) == {"lr", "updates"}
+    assert set(document.drawings(sample())) == {"depth"}
+
+
+def test_the_commands_of_a_cell_carry_its_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = PLAIN + "corpus = 'multi30k_en_de'\n[axes]\nlr = [1e-3, 2e-3]\nupdates = [1500]\nwidth = [96]\n"
+    (tmp_path / "grid.toml").write_text(text)
+    call = ["compare", str(tmp_path / "grid.toml"), "--folder", str(tmp_path / "runs"), "--plan", "--gpus", "0"]
+    assert main([*call, "--only", "admin"]) == 0
+    name = "admin-6-lr0.002-updates1500-width96-s1"
+    own = capsys.readouterr().out.partition(f"# {name}\n")[2].partition("\n\n")[0]
+    train, fairseq = (
+        next(line for line in own.splitlines() if word in line) for word in ("-nmt train", "fairseq-train")
+    )
+    assert "--updates 1500" in train
+    last = {flag: fairseq.rpartition(f"--{flag} ")[2].split()[0] for flag in ("lr", "max-update", "encoder-embed-dim")}
+    assert last == {"lr": "0.002", "max-update": "1500", "encoder-embed-dim": "96"}
+    assert fairseq.rpartition("--decoder-ffn-embed-dim ")[2].split()[0] == str(4 * 96)
+    assert f"{name}/checkpoints" in fairseq

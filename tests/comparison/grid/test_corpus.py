@@ -1,0 +1,107 @@
+"""What a grid may say of its corpus, against the parser of `realformer-nmt prepare`."""
+
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+import argv
+import pytest
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison.grid.cells import cells
+from realformer_nmt.comparison.grid.corpus import Options, find
+from realformer_nmt.comparison.grid.grid import load
+from realformer_nmt.corpora.prepare_request import PrepareRequest
+from realformer_nmt.corpora.sample import SampleRequest
+from realformer_nmt.corpora.subwords import METHODS
+
+GRID = 'families = ["pre_ln"]\nlayers = ["1"]\ncorpus = "iwslt14_de_en"\n'
+
+
+def prepared(folder: Path, options: str) -> PrepareRequest:
+    """Return what `prepare` makes of the grid's command."""
+    (folder / "grid.toml").write_text(f"{GRID}[prepare]\n{options}")
+    request = find(load(folder / "grid.toml"), None, None, folder / "runs").prepare
+    assert request is not None
+    assert argv.read(PrepareRequest, *request.argv()) == request
+    return request
+
+
+def test_options_reach_prepare_as_they_are_written(tmp_path: Path) -> None:
+    args = prepared(
+        tmp_path, 'vocabulary = 4000\nsubwords = "moses_bpe"\nratio = 2.5\ndeduplicate = true\nkeep = false'
+    )
+    assert (args.vocabulary, args.subwords, args.ratio, args.deduplicate) == (4000, "moses_bpe", 2.5, True)
+    assert (args.keep, args.lowercase, args.folder) == (False, None, tmp_path / "runs" / "data")
+
+
+@pytest.mark.parametrize(("written", "wanted"), [("true", True), ("false", False)])
+def test_a_switch_that_the_corpus_turns_on_can_be_turned_off(tmp_path: Path, written: str, wanted: bool) -> None:
+    args = prepared(tmp_path, f"lowercase = {written}\nnormalise-punctuation = {written}\nnormalise_test = {written}")
+    assert (args.lowercase, args.normalise_punctuation, args.normalise_test) == (wanted,) * 3
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ('folder = "/elsewhere"', "prepare: key folder is not one of subwords, "),
+        ('fold = "/elsewhere"', "key fold is not one of"),
+        ('archives = "/elsewhere"', "key archives is not one of"),
+        ('train = "/elsewhere"', "key train is not one of"),
+        ('"folder=/elsewhere" = true', "key folder=/elsewhere is not one of"),
+        ('lowercase = "--folder=/elsewhere"', "prepare.lowercase: allowed is true or false, given was '--folder"),
+        ('quiet = "--folder=/elsewhere"', "prepare.quiet: allowed is true or false"),
+        ('subwords = "--folder=/elsewhere"', "prepare.subwords: --folder=/elsewhere is not one of sentencepiece"),
+        ('vocabulary = "--folder=/elsewhere"', "prepare.vocabulary: allowed is a whole number"),
+        ("vocabulary = [1]", "prepare.vocabulary: allowed is a whole number"),
+        ('subwords = "\\u001b[31m"', "holds characters that cannot be seen"),
+    ],
+)
+def test_a_grid_does_not_say_where_or_from_what(tmp_path: Path, options: str, said: str) -> None:
+    with pytest.raises(UserError, match=r"grid\.toml: ") as refused:
+        prepared(tmp_path, options)
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("path", ["--folder=elsewhere.toml", "a\\u0000.toml", "\\u202eb.toml", ""])
+def test_a_path_of_a_grid_is_no_option_and_steers_nothing(
+    tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("--folder=elsewhere.toml").write_text('base = "iwslt14_de_en"')
+    Path("grid.toml").write_text(GRID.replace("iwslt14_de_en", path))
+    with pytest.raises(UserError, match=r"grid\.toml"):
+        find(load(Path("grid.toml")), None, None, Path("runs"))
+
+
+def test_every_way_of_subwords_can_be_asked_for() -> None:
+    assert get_args(get_type_hints(Options)["subwords"]) == tuple(METHODS)
+
+
+def test_a_share_of_the_pairs_is_trained_on_and_all_else_is_the_same(tmp_path: Path) -> None:
+    """With every command that makes what is missing."""
+    (tmp_path / "grid.toml").write_text(f"{GRID}[axes]\ndata = [0.25, 1]")
+    grid, runs = load(tmp_path / "grid.toml"), tmp_path / "runs"
+    corpus = find(grid, None, None, runs)
+    quarter, whole = cells(grid, corpus, runs, 0)
+    assert [cell.name for cell in (quarter, whole)] == ["pre_ln-1-data0.25-s1", "pre_ln-1-data1-s1"]
+    assert (quarter.data, whole.data) == (runs / "data-0.25/data-bin", runs / "data/data-bin")
+    (of_quarter, *others), (of_whole, *same) = (
+        [[word.replace(str(cell.folder), "CELL") for word in stage.request.command()] for stage in cell.stages]
+        for cell in (quarter, whole)
+    )
+    assert others == same
+    assert [pair for pair in zip(of_quarter, of_whole, strict=True) if len(set(pair)) > 1] == [
+        (str(quarter.data), str(whole.data))
+    ]
+    sampling = SampleRequest(prepared=runs / "data", share=0.25, folder=runs / "data-0.25")
+    assert corpus.preparations([0.25, 1]) == [corpus.prepare, sampling]
+    (runs / "data").mkdir(parents=True)
+    (runs / "data/prepare.json").touch()
+    assert corpus.preparations([0.25, 1]) == [sampling]
+    assert corpus.preparations([1]) == []
+    assert corpus.missing([0.25])
+    assert not corpus.missing([1])
+    (runs / "data-0.25").mkdir()
+    (runs / "data-0.25/prepare.json").touch()
+    assert corpus.preparations([0.25]) == [sampling]  # which looks at what is there
+    assert not corpus.missing([0.25, 1])

@@ -1,0 +1,190 @@
+"""A grid as it is read: what its cells are, and what is refused with which words."""
+
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+import pytest
+
+from realformer_nmt.cli import main
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison.grid.cell import Named
+from realformer_nmt.comparison.grid.grid import DataBin, load
+from realformer_nmt.corpora.detokenise import SURFACES
+from realformer_nmt.corpora.text_pipeline import HYPHENS
+
+PLAIN = 'families = ["post_ln", "admin"]\nlayers = ["6", "60-12"]\n'
+REFUSED = {
+    "families = ['admin']\nlayers = ['6']\n[train]\nresidual-topology = 'dual'": "is what a family's name stands for",
+    "families = ['admin']\nlayers = ['6']\n[failure]\nmargin = nan": "margin nan: allowed are",
+    "families = ['admin']\nlayers = ['6']\n[failure]\njudged_after = -1": "judged_after -1, margin 0.5: allowed are",
+    "families = []\nlayers = ['6']": "families: is empty",
+    "families = ['admin']\nlayers = []": "layers: is empty",
+    "families = ['admin']": "layers: is missing",
+    "families = ['admin', 'admin']\nlayers = ['6']": "families: admin is named twice",
+    "families = ['admn']\nlayers = ['6']": "did you mean admin?",
+    "families = ['admin']\nlayers = ['0']": "layers 0: allowed is a number",
+    "families = ['admin']\nlayers = ['-6']": "layers -6: allowed is a number",
+    "families = ['admin']\nlayers = ['6x']": "layers 6x: allowed is a number",
+    "families = ['admin']\nlayers = [6]": "allowed is a string, given was 6",
+    "families = 'admin'\nlayers = ['6']": "families: allowed is a list",
+    PLAIN + "seed = [1]": "key seed is not one of",
+    PLAIN + "seeds = [1, 1]": "seeds: 1 is named twice",
+    PLAIN + "baseline = 'pre_ln'": "baseline pre_ln is not one of post_ln, admin",
+    PLAIN + "metric = 'bleau'": "did you mean bleu?",
+    PLAIN + "subsets = []": "subsets: is empty",
+    PLAIN + "subsets = ['test', 'test']": "subsets: test is named twice",
+    PLAIN + "subsets = ['../test']": "'../test': allowed is a plain name",
+    PLAIN + "subsets = ['test', 'test1']\n[data]\nfolder = 'x'\nsubwords = 'none'\nreference = 'x'": (
+        "data.references: a raw text for each further subset: test1"
+    ),
+    PLAIN + "corpus = 'multi30k_en_de'\nprepared = 'data'": "give one of them",
+    PLAIN + "[prepare]\nvocabulary = 100": "give corpus too",
+    PLAIN + "[budget]\nepoch = 3": "did you mean epochs?",
+    PLAIN + "[budget]\nupdates = '--output=x'": "budget: updates --output=x: allowed is a whole number, 1 or more",
+    PLAIN + "[budget]\nmax-tokens = true": "budget: max-tokens True: allowed is a whole number",
+    PLAIN + "[[override]]\n[override.budget]\naverage = 0": "budget: average 0: allowed is a whole number",
+    PLAIN + "[budget]\nprecision = 'fp8'": "budget: precision fp8 is not one of fp16, bf16, fp32",
+    PLAIN + "[data]\nfolder = 'bin'": "data.subwords: is missing",
+    PLAIN
+    + "[data]\nfolder = 'bin'\nsubwords = 'bpe'\nreference = 'x'": "data.subwords: bpe is not one of sentencepiece",
+    PLAIN
+    + "[data]\nfolder = 'bin'\nsubwords = 'none'\nreference = 'x'\nhyphens = 'no'": "data.hyphens: no is not one of",
+    PLAIN + "[[override]]\nfamily = 'pre_ln'": "matches no cell of this grid",
+    PLAIN + "[[override]]\nfamily = 'nothing'": "family nothing is not one of",
+    PLAIN + "[failure]\nmargin = 'much'": "failure.margin: allowed is a number",
+    PLAIN + "families = ['admin']": "Cannot overwrite a value",
+    PLAIN + "[train]\nmax-update = 30": "train: max-update is said by budget: updates, or by an axis; give it there",
+    PLAIN + "[[override]]\nlayers = '6'\n[override.train]\nmax-epoch = 3": "train: max-epoch is said by budget: epochs",
+}
+
+
+def write(folder: Path, text: str) -> Path:
+    file = folder / "grid.toml"
+    file.write_text(text, encoding="utf-8", errors="surrogateescape")
+    return file
+
+
+@pytest.mark.parametrize(("text", "told"), REFUSED.items())
+def test_a_wrong_grid_is_refused_in_a_line(text: str, told: str, tmp_path: Path) -> None:
+    file = write(tmp_path, text)
+    with pytest.raises(UserError) as error:
+        load(file)
+    assert told in str(error.value)
+    assert str(error.value).startswith(f"{file}: ")
+    assert "\n" not in str(error.value)
+
+
+def test_a_grid_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "grid.toml"
+    file.write_bytes(b"families = '\xff'")
+    with pytest.raises(UserError, match="utf-8"):
+        load(file)
+    with pytest.raises(UserError, match=r"No such file.*recipes/quickstart/grid\.toml"):
+        load(tmp_path / "none.toml")
+
+
+def test_cells_are_the_product_of_families_layers_and_seeds(tmp_path: Path) -> None:
+    grid = load(write(tmp_path, PLAIN + "seeds = [1, 2]"))
+    assert list(grid.cells()) == [
+        (family, layers, seed, ()) for family in ("post_ln", "admin") for layers in ("6", "60-12") for seed in (1, 2)
+    ]
+
+
+def test_overrides_change_the_cells_that_they_name_and_the_last_one_counts(tmp_path: Path) -> None:
+    text = """
+    [train]
+    lr = 1
+    dropout = 0.1
+    [[override]]
+    family = "admin"
+    [override.train]
+    lr = 2
+    [[override]]
+    family = "admin"
+    layers = "60-12"
+    [override.train]
+    lr = 3
+    [override.budget]
+    epochs = 9
+    """
+    grid = load(write(tmp_path, PLAIN + text))
+    assert grid.options("train", Named("post_ln", "60-12", 1)) == {"lr": 1, "dropout": 0.1}
+    assert grid.options("train", Named("admin", "6", 1)) == {"lr": 2, "dropout": 0.1}
+    assert grid.options("train", Named("admin", "60-12", 1)) == {"lr": 3, "dropout": 0.1}
+    assert grid.options("budget", Named("admin", "60-12", 1)) == {"epochs": 9}
+    assert grid.options("budget", Named("admin", "6", 1)) == {}
+    assert [str(rule) for rule in grid.override] == ["admin (lr 2)", "admin 60-12 (lr 3, epochs 9)"]
+
+
+@pytest.mark.parametrize(
+    ("more", "options", "told"),
+    [
+        ("", [], "pass --prepared FOLDER"),
+        ("prepared = 'data'", ["--prepared", "other"], "says prepared: leave one of them out"),
+        ("prepared = 'data'", [], "prepare.json: no such file; `realformer-nmt prepare --folder"),
+        ("prepared = 'data'", ["--archives", "here"], "--archives is for a corpus that is prepared here"),
+        ("corpus = 'nothing'", [], "corpus nothing is not one of"),
+    ],
+)
+def test_a_corpus_that_cannot_be_found_is_refused(
+    more: str, options: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path, PLAIN + more)
+    assert main(["compare", str(file), "--folder", str(tmp_path / "runs"), *options]) == 1
+    assert told in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
+def test_plan_of_a_corpus_that_is_not_prepared_tells_every_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is written."""
+    text = PLAIN + "corpus = 'multi30k_en_de'\nprotocol = 'small'\n[prepare]\nvocabulary = 4000"
+    file = write(tmp_path, text)
+    assert main(["compare", str(file), "--folder", str(tmp_path / "runs"), "--plan", "--gpus", "0"]) == 0
+    told = capsys.readouterr().out
+    assert "realformer-nmt prepare multi30k_en_de --folder" in told
+    assert "--vocabulary 4000" in told
+    assert told.count("# which runs fairseq-train ") == 4
+    assert told.count("--arch admin --encoder-layers 60 --decoder-layers 12") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["grid.toml"]
+
+
+def test_what_a_data_bin_may_say_is_what_translate_takes() -> None:
+    kinds = get_type_hints(DataBin)
+    assert get_args(kinds["subwords"]) == tuple(SURFACES)
+    assert get_args(get_args(kinds["hyphens"])[0]) == HYPHENS
+
+
+def test_a_title_is_the_grids_own_or_none(tmp_path: Path) -> None:
+    assert load(write(tmp_path, PLAIN)).title is None
+    assert load(write(tmp_path, 'title = "Deep and narrow"\n' + PLAIN)).title == "Deep and narrow"
+    with pytest.raises(UserError, match="title"):
+        load(write(tmp_path, "title = 5\n" + PLAIN))
+
+
+def planned(folder: Path, capsys: pytest.CaptureFixture[str], *options: str) -> list[str]:
+    text = PLAIN + "seeds = [1, 4]\ncorpus = 'multi30k_en_de'\nprotocol = 'small'"
+    call = ["compare", str(write(folder, text)), "--folder", str(folder / "runs"), "--plan", "--gpus", "0"]
+    assert main([*call, *options]) == 0
+    return [line[2:] for line in capsys.readouterr().out.splitlines() if line.startswith("# ") and " " not in line[2:]]
+
+
+def test_more_seeds_follow_the_grids_largest_and_keep_its_cells(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grids, more = planned(tmp_path, capsys), planned(tmp_path, capsys, "--add-seeds", "2")
+    assert set(grids) < set(more)
+    assert {name.rpartition("-")[2] for name in set(more) - set(grids)} == {"s5", "s6"}
+    assert len(more) == 2 * len(grids)
+
+
+def test_one_family_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert {name.partition("-")[0] for name in planned(tmp_path, capsys, "--only", "admin")} == {"admin"}
+    with pytest.raises(AssertionError):
+        planned(tmp_path, capsys, "--only", "admn")
+    assert "--only admn is not one of post_ln, admin; did you mean admin?" in capsys.readouterr().err
+    for number in ("-1", "1000000000000"):  # more than the machine has room for
+        with pytest.raises(AssertionError):
+            planned(tmp_path, capsys, "--add-seeds", number)
+        assert f"--add-seeds {number}: allowed is a whole number, 1 to 1,000" in capsys.readouterr().err

@@ -1,0 +1,64 @@
+"""A sealed run.json that says no numbers is refused by name; the numbers of one that does are read."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from realformer_nmt.common import checksummed_json
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison.records import run_record
+from reliability.fuzzing import RUN as EMPTY
+
+SHORTCUT = {"sublayer": "encoder.layers.0.ffn", "mean": 1.5}
+FIGURE = {"paper": "He 2021", "model": "RealFormer", "encoder_layers": 6, "decoder_layers": 6, "bleu": None}
+FIGURE |= {"metric": "BLEU", "note": "", "comparable_with": None}
+RUN = {**EMPTY, "models": [{"shortcuts": [SHORTCUT]}], "published": [FIGURE]}
+
+
+def test_a_whole_record_is_read_as_it_is_and_none_as_nothing(tmp_path: Path) -> None:
+    assert run_record.read(tmp_path / "run.json") == {}
+    checksummed_json.write(tmp_path / "run.json", RUN)
+    assert run_record.read(tmp_path / "run.json") == RUN
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("scores",), [1.5]),
+        (("scores", "bleu"), 1.5),
+        (("scores", "bleu", "score"), "high"),
+        (("scores", "bleu", "score"), float("nan")),
+        (("scores", "bleu", "score"), 10**400),
+        (("scores", "bleu", "interval"), [1.0, 2.0]),
+        (("scores", "bleu", "signature"), None),
+        (("models",), []),
+        (("parameters",), "many"),
+        (("validation", "nll_loss"), "low"),
+        (("corpus",), 5),
+        (("published",), {}),
+        (("published", 0), {"paper": "He 2021"}),
+        (("published", 0), "27.5"),
+        (("published", 0, "bleu"), "27.5"),
+        (("published", 0, "bleu"), 10**400),
+        (("published", 0, "comparable_with"), {"bleu": 1}),
+        (("published", 0, "decoder_layers"), None),
+        (("published", 0, "note"), ["a"]),
+        (("models", 0, "shortcuts"), 3),
+        (("models", 0, "shortcuts", 0), 3.5),
+        (("models", 0, "shortcuts", 0, "mean"), {}),
+        (("models", 0, "shortcuts", 0, "sublayer"), "\ud800"),
+    ],
+)
+def test_values_of_another_kind_are_refused_with_the_files_name(
+    tmp_path: Path, place: tuple[Any, ...], value: object
+) -> None:
+    record: dict[str, Any] = copy.deepcopy(RUN)
+    table: Any = record
+    for key in place[:-1]:
+        table = table[key]
+    table[place[-1]] = value
+    checksummed_json.write(tmp_path / "run.json", record)
+    with pytest.raises(UserError, match=rf"run\.json .*{place[0]}|run\.json is another kind of file"):
+        run_record.read(tmp_path / "run.json")

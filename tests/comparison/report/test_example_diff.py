@@ -1,0 +1,85 @@
+"""Highlights against sentences marked by hand, and against what they must be for any sentence."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from sample_results import sample
+
+from realformer_nmt.comparison.report.example_diff import MISSING, OTHER, SAME, compared, examples
+
+WORDS = st.lists(st.sampled_from(["der", "die", "rote", "Tür", "auf", "."]), max_size=12).map(" ".join)
+
+
+def marked(reference: str, hypothesis: str) -> list[tuple[str, str]]:
+    return [(stretch.text, stretch.kind) for stretch in compared(reference, hypothesis)]
+
+
+def test_words_that_differ_are_marked() -> None:
+    assert marked("Er macht die drei roten Türen nicht auf .", "Er macht drei rote Türen auf .") == [
+        ("Er macht", SAME),
+        ("die", MISSING),
+        ("drei", SAME),
+        ("rote", OTHER),
+        ("Türen", SAME),
+        ("nicht", MISSING),
+        ("auf .", SAME),
+    ]
+
+
+def test_words_that_are_too_many_are_marked() -> None:
+    assert marked("a b", "a x y b") == [("a", SAME), ("x y", OTHER), ("b", SAME)]
+
+
+def test_an_empty_translation_misses_everything() -> None:
+    assert marked("a b", "") == [("a b", MISSING)]
+    assert marked("", "") == []
+
+
+@given(WORDS, WORDS)
+def test_nothing_is_lost_and_nothing_is_added(reference: str, hypothesis: str) -> None:
+    stretches = marked(reference, hypothesis)
+    said = [word for text, kind in stretches if kind != MISSING for word in text.split()]
+    shared = [word for text, kind in stretches if kind != OTHER for word in text.split()]
+    assert said == hypothesis.split()
+    common = iter(reference.split())
+    assert all(word in common for word in shared)  # in the reference's order
+    assert (reference.split() == hypothesis.split()) == all(kind == SAME for _, kind in stretches)
+
+
+def test_a_long_sentence_of_frequent_words_is_compared_as_a_short_one_is() -> None:
+    """difflib takes words that make up more than a hundredth of 200 or more for noise, if it is let."""
+    line = " ".join(["der"] * 150 + ["die"] * 150)
+    assert marked(line, line) == [(line, SAME)]
+
+
+def test_systems_that_say_the_same_stand_together() -> None:
+    """The sentence of more than half comes last, and its systems are counted: the others are named above."""
+    results = sample()
+    first = examples(results)[0]
+    assert [version.systems for version in first.versions] == [
+        ["post_ln 6", "pre_ln 6, 18"],
+        ["post_ln 18 (stuck)"],
+        ["all 18 others"],  # three families, two depths, three seeds
+    ]
+    assert [stretch.kind for stretch in first.versions[2].stretches] == [SAME]
+    assert first.source == results.examples[0].source
+
+
+def test_where_all_say_the_same_none_is_named() -> None:
+    results = sample(seeds=1)
+    texts = results.examples[0].hypotheses
+    texts.update(dict.fromkeys(texts, "das"))
+    assert [version.systems for version in examples(results)[0].versions] == [["all 10 systems"]]
+
+
+def test_seeds_are_named_where_they_do_not_agree() -> None:
+    results = sample(seeds=3)
+    texts = results.examples[0].hypotheses
+    for number, name in enumerate(texts):
+        texts[name] = "das" if name == "admin-6-s2" else str(number)
+    assert ["admin 6 seed 2"] in [version.systems for version in examples(results)[0].versions]
+
+
+def test_a_name_stands_once_in_an_example() -> None:
+    for example in examples(sample()):
+        names = [name for version in example.versions for name in version.systems]
+        assert len(names) == len(set(names)) <= 4

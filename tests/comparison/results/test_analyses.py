@@ -1,0 +1,120 @@
+"""Analyses beside a comparison: whose models they are of, what they say of the claims, how the page shows them."""
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lxml import html
+from msgspec.structs import replace
+from sample_results import sample
+
+from realformer_nmt.analysis.hooks import CHAINS
+from realformer_nmt.common import checksummed_json
+from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.comparison.grid.cell import Cell, Failure
+from realformer_nmt.comparison.report import document
+from realformer_nmt.comparison.results import analyses
+
+FIGURE = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+
+
+def make_cell(folder: Path, family: str, seed: int = 1, layers: str = "6") -> Cell:
+    own = folder / "cells" / f"{family}-{layers}-s{seed}"
+    own.mkdir(parents=True)
+    checksummed_json.write(own / "average.pt.json", {"outputs": {"average.pt": {"sha256": own.name}}})
+    return Cell(family, layers, seed, own, folder, ("en", "de"), (), Failure(), 0)
+
+
+def model(cell: Cell, value: float) -> dict[str, Any]:
+    """As in analysis.json: every figure that a claim is about has one value."""
+    heads = {figure: {"mean": [[value] * 2] * 6} for figure in ("entropy", "divergence")}
+    sides = ("encoder", "decoder")
+    stream = {side: {"sublayers": {"5.ffn": {"share_of_branch": value}}} for side in sides}
+    depth = {"checkpoint": {"likeness": {side: {"cosine": [value] * 6} for side in sides}, "stream": stream}}
+    attention = {"chains": dict.fromkeys(CHAINS, heads)}
+    return {"name": cell.name, "arch": cell.family, "attention": attention, "depth": {**depth, "left_out": {}}}
+
+
+def analyse(cells: list[Cell], values: list[float], name: str = "analysis") -> Path:
+    folder = cells[0].folder.parents[1] / name
+    folder.mkdir()
+    (folder / "entropy_encoder.svg").write_text(FIGURE)
+    models = [model(cell, value) for cell, value in zip(cells, values, strict=True)]
+    inputs = {f"{cell.name}.pt": {"sha256": cell.name} for cell in cells}
+    outputs = {"entropy_encoder.svg": {"sha256": sha256(folder / "entropy_encoder.svg")}}
+    made = {"inputs": inputs, "settings": {"subset": "valid"}}
+    checksummed_json.write(folder / "analysis.json", {"models": models, "made_from": made, "outputs": outputs})
+    return folder
+
+
+@pytest.fixture
+def cells(tmp_path: Path) -> list[Cell]:
+    return [make_cell(tmp_path, family) for family in ("realformer", "pre_ln", "admin")]
+
+
+def test_claims_are_checked_of_the_cells_models(cells: list[Cell], tmp_path: Path) -> None:
+    """RealFormer's figures are the lowest, as He et al. say; Pre-LN's cosine is below ADMIN's, against Xie et al."""
+    analyse(cells, [0.1, 0.2, 0.3])
+    (found,) = analyses.gather(tmp_path, cells)
+    assert found.cells == [cell.name for cell in cells]
+    assert found.figures == ["entropy_encoder.svg"]
+    papers = [(claim.paper, claim.agrees) for claim in found.claims]
+    assert papers.count(("He et al. 2021", True)) == 2
+    assert papers.count(("Xie et al. 2023", False)) == 1
+    assert papers.count(("Liu et al. 2020", True)) == 1  # its last branch is the smaller one
+
+
+def test_seeds_are_not_compared_with_each_other(cells: list[Cell], tmp_path: Path) -> None:
+    more = [make_cell(tmp_path, family, 2) for family in ("realformer", "pre_ln")]
+    analyse([*cells[:2], *more], [0.1, 0.2, 0.5, 0.4])
+    (found,) = analyses.gather(tmp_path, [*cells, *more])
+    sparse = [claim.agrees for claim in found.claims if "sparser" in claim.predicted]
+    assert sparse == [True, False]
+
+
+def test_depths_are_not_compared_with_each_other(cells: list[Cell], tmp_path: Path) -> None:
+    """Another encoder, above a decoder of as many layers."""
+    deeper = make_cell(tmp_path, "pre_ln", layers="12-6")
+    analyse([cells[0], deeper], [0.1, 0.2])
+    (found,) = analyses.gather(tmp_path, [*cells, deeper])
+    assert found.claims == []
+
+
+def test_an_only_layer_has_no_layer_above(cells: list[Cell], tmp_path: Path) -> None:
+    folder = analyse(cells[:2], [0.1, 0.2])
+    record = checksummed_json.read(folder / "analysis.json", "")
+    for model in record["models"]:
+        for chain in model["attention"]["chains"].values():
+            chain["divergence"] = {"mean": []}
+    checksummed_json.write(folder / "analysis.json", record)
+    (shown,) = analyses.gather(tmp_path, cells)
+    assert [claim.predicted.partition(" (")[0] for claim in shown.claims] == ["RealFormer's attention is sparser"]
+
+
+def test_models_that_are_no_cells_are_not_shown(cells: list[Cell], tmp_path: Path) -> None:
+    analyse(cells, [0.1, 0.2, 0.3])
+    assert analyses.gather(tmp_path, cells[:2]) == []
+    assert len(analyses.gather(tmp_path, cells)) == 1
+
+
+def test_a_figure_that_was_changed_is_not_shown(cells: list[Cell], tmp_path: Path) -> None:
+    folder = analyse(cells, [0.1, 0.2, 0.3])
+    (folder / "entropy_encoder.svg").write_text(FIGURE + " ")
+    (found,) = analyses.gather(tmp_path, cells)
+    assert found.figures == []
+
+
+def test_the_page_holds_the_pictures_and_no_script(cells: list[Cell], tmp_path: Path) -> None:
+    analyse(cells, [0.1, 0.2, 0.3])
+    results = replace(sample(seeds=1), cells=[], analyses=analyses.gather(tmp_path, cells), examples=[])
+    results.rows[:] = [row for row in results.rows if not row.failed]
+    page = html.fromstring(document.page(results, tmp_path))
+    (picture,) = page.xpath("//img/@src")
+    assert base64.b64decode(picture.removeprefix("data:image/svg+xml;base64,")).decode() == FIGURE
+    assert page.xpath("//script") == []
+    assert "img-src data:;" in page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")[0]
+    told = [line.text_content().split(",")[0] for line in page.xpath("//ul[@class='says']/li")]
+    assert told == ["Agrees" if claim.agrees else "Does not agree" for claim in results.analyses[0].claims]
+    assert "Agrees" in told
+    assert "img-src" not in document.page(replace(results, analyses=[]), tmp_path)

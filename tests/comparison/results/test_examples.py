@@ -1,0 +1,42 @@
+"""What a report quotes: the very files that were scored, and the source that was prepared."""
+
+import hashlib
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.json_records import seal
+from realformer_nmt.comparison.results.examples import lines, source_lines
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_a_hypothesis_is_quoted_as_far_as_it_is_the_one_scored(tmp_path: Path) -> None:
+    cell = SimpleNamespace(folder=tmp_path, scores=tmp_path / "run.json")
+    run = {"files": {"hypotheses": {"path": "hypotheses.txt", "sha256": sha256("eins\nzwei\n")}}}
+    (tmp_path / "hypotheses.txt").write_text("eins\nzwei\n")
+    assert lines(cell, run, "hypotheses") == ["eins", "zwei"]
+    (tmp_path / "secret").write_text("of another file\n")
+    (tmp_path / "hypotheses.txt").unlink()
+    (tmp_path / "hypotheses.txt").symlink_to(tmp_path / "secret")
+    with pytest.raises(UserError, match=r"hypotheses\.txt is not what .*run\.json was computed from"):
+        lines(cell, run, "hypotheses")
+
+
+def test_a_source_is_quoted_as_far_as_it_is_the_one_prepared(tmp_path: Path) -> None:
+    source, content = tmp_path / "test.raw.en", "one\n"
+    source.write_text(content)
+    note = {"bytes": {source.name: len(content)}, "sha256": {source.name: sha256(content)}}
+    (tmp_path / "prepare.json").write_text(json.dumps({**note, "seal": seal(note)}))
+    run = {"translation": {"prepared": str(tmp_path), "subset": "test", "languages": ["en", "de"]}}
+    assert source_lines(run) == ["one"]
+    source.write_text("two\n")
+    with pytest.raises(UserError, match=r"test\.raw\.en has changed"):
+        source_lines(run)
+    run["translation"]["subset"] = "../other"
+    assert source_lines(run) == []

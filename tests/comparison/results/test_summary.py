@@ -1,0 +1,113 @@
+"""Means, deviations, differences and p, against the definitions and sacreBLEU's own test."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sacrebleu.metrics import BLEU
+from sacrebleu.significance import PairedTest
+
+from realformer_nmt.common import checksummed_json
+from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.comparison.grid.cell import Cell, Failure, Stage
+from realformer_nmt.comparison.results import summary
+from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
+from realformer_nmt.comparison.results.results_file import MeanScore
+from realformer_nmt.evaluation.metrics import seeded
+
+REFERENCE = [
+    f"the {colour} cat sat on the {place} mat number {n}"
+    for n in range(8)
+    for colour in ("red", "blue")
+    for place in ("old", "new")
+]
+
+
+def hypotheses(family: str, seed: int) -> list[str]:
+    """The baseline errs in every other sentence; ours in every eighth; `same` as the baseline does."""
+    every = {"base": 2, "ours": 8, "same": 2}[family]
+    return [line.replace("sat on", "lay in") if (n + seed) % every == 0 else line for n, line in enumerate(REFERENCE)]
+
+
+MADE: dict[str, Any] = {"made_from": {}, "outputs": {}}
+
+
+def make_cell(folder: Path, family: str, seed: int, state: str = "done") -> Cell:
+    own = folder / f"{family}-6-s{seed}"
+    own.mkdir()
+    files = {"hypotheses": own / "hypotheses.txt", "reference": own / "reference.txt"}
+    for file, lines in zip(files.values(), (hypotheses(family, seed), REFERENCE), strict=True):
+        file.write_text("".join(f"{line}\n" for line in lines))
+    located = {name: {"path": file.name, "sha256": sha256(file)} for name, file in files.items()}
+    checksummed_json.write(own / "run.json", {"corpus": "cats", "subset": "test", "files": located, **MADE})
+    checksummed_json.write(own / "cell.json", {"state": state, "evidence": None, "sessions": []})
+    stage = Stage("score", (), own / "run.json")
+    return Cell(family, "6", seed, own, folder, ("en", "de"), (stage,), Failure(), 0)
+
+
+def described(cell: Cell, state: str = "done", score: float | None = None) -> CellResult:
+    return CellResult(
+        name=cell.name,
+        family=cell.family,
+        layers=[6, 6],
+        depth="6",
+        seed=cell.seed,
+        state=state,
+        scores={} if score is None else {"bleu": CellScore(score=score, interval=1.0)},
+        parameters=10,
+        tokens_a_second=100.0 * cell.seed,
+        hours=1.0,
+    )
+
+
+def p_of_sacrebleu(ours: str, seed: int) -> float:
+    """Unless all the exchanges there are give a larger one."""
+    differ = sum(one != other for one, other in zip(hypotheses("base", seed), hypotheses(ours, seed), strict=True))
+    with seeded(summary.SEED):
+        systems = [("base", hypotheses("base", seed)), ("ours", hypotheses(ours, seed))]
+        test = PairedTest(systems, {"bleu": BLEU()}, [REFERENCE], test_type="ar", n_samples=summary.SAMPLES, n_jobs=1)
+        p: float = test()[1]["BLEU"][1].p_value
+    return max(p, 2 / 2**differ)
+
+
+def test_a_table_of_three_families_and_two_seeds(tmp_path: Path) -> None:
+    cells = [make_cell(tmp_path, family, seed) for family in ("base", "ours", "same") for seed in (1, 2)]
+    scores = [20.0, 21.0, 30.0, 33.0, 20.0, 21.0]
+    rows = summary.rows([described(c, score=s) for c, s in zip(cells, scores, strict=True)], cells, "bleu", "base")
+    base, ours, same = rows
+    mean = ours.scores["bleu"]
+    assert [row.family for row in rows] == ["base", "ours", "same"]
+    assert (mean.mean, mean.deviation) == (31.5, pytest.approx(math.sqrt(2 * 1.5**2)))
+    assert ours.delta["bleu"] == 31.5 - 20.5
+    assert same.delta["bleu"] == 0
+    assert base.delta is base.p is base.p_holm is None
+    assert ours.tokens_a_second == 150
+    expected = max(p_of_sacrebleu("ours", seed) for seed in (1, 2))
+    assert expected < 0.05
+    assert ours.p == expected
+    assert same.p == 1  # nothing differs
+    assert ours.p_holm == pytest.approx(2 * expected)  # the smaller of two
+    assert same.p_holm == 1
+
+
+def test_a_model_that_failed_has_no_score_and_no_p(tmp_path: Path) -> None:
+    """Even one that was translated with: its scores are no sign of what the architecture can do."""
+    cells = [make_cell(tmp_path, "base", 1, "stuck"), make_cell(tmp_path, "ours", 1)]
+    rows = summary.rows([described(cells[0], "stuck", 0.5), described(cells[1], score=30.0)], cells, "bleu", "base")
+    assert [row.failed for row in rows] == [1, 0]
+    assert [row.seeds for row in rows] == [0, 1]
+    assert rows[0].scores == {}
+    assert rows[1].delta is rows[1].p is None
+
+
+def test_one_seed_has_no_deviation(tmp_path: Path) -> None:
+    cells = [make_cell(tmp_path, "base", 1)]
+    (row,) = summary.rows([described(cells[0], score=20.0)], cells, "bleu", "base")
+    assert row.scores["bleu"] == MeanScore(mean=20.0, deviation=None)
+
+
+def test_where_a_metric_of_tokens_is_drawn_the_raw_text_is_tested(tmp_path: Path) -> None:
+    cells = [make_cell(tmp_path, family, 1) for family in ("base", "ours")]
+    table = [described(cell, score=20.0) for cell in cells]
+    assert summary.rows(table, cells, "tokenised_bleu", "base")[1].p == p_of_sacrebleu("ours", 1)

@@ -1,0 +1,104 @@
+"""Each family with its own learning rate: chosen by the validation loss alone, tested with all that was tried."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from lxml import html
+from msgspec.structs import replace as with_fields
+from sample_results import sample
+from test_summary import described, make_cell, p_of_sacrebleu
+
+from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.report import document, tables
+from realformer_nmt.comparison.results import summary, tuning_table
+from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
+from realformer_nmt.comparison.results.results_file import ResultRow, TunedTable
+
+LOSSES = {("base", 0.1): 3.0, ("base", 0.2): 2.0, ("ours", 0.1): 1.5, ("ours", 0.2): 2.5}
+SCORES = {("base", 0.1): 25.0, ("base", 0.2): 20.0, ("ours", 0.1): 30.0, ("ours", 0.2): 35.0}
+
+
+@pytest.fixture(autouse=True)
+def few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours and sacreBLEU's alike."""
+    monkeypatch.setattr(summary, "SAMPLES", 300)
+
+
+Table = tuple[list[ResultRow], list[CellResult], list[Cell]]
+
+
+def tried(folder: Path, states: dict[tuple[str, float], str] | None = None) -> Table:
+    """The table, what it is made of and the cells: two seeds of each setting; translations differ by family alone."""
+    cells, records = [], []
+    for (family, lr), loss in LOSSES.items():
+        for seed in (1, 2):
+            state = (states or {}).get((family, lr), "done")
+            (folder / str(lr)).mkdir(exist_ok=True)
+            cell = replace(make_cell(folder / str(lr), family, seed, state), point=(("lr", lr),))
+            made = described(cell, state, SCORES[family, lr])
+            made.scores["valid_loss"] = CellScore(score=loss + seed / 10)
+            records.append(with_fields(made, name=cell.name + str(lr), axes={"lr": lr}))
+            cells.append(replace(cell, folder=cell.folder.rename(cell.folder.with_name(cell.name + str(lr)))))
+    return summary.rows(records, cells, "bleu", "base"), records, cells
+
+
+def tuned(folder: Path, states: dict[tuple[str, float], str] | None = None) -> dict[str, ResultRow]:
+    return {row.family: row for row in tuning_table.rows(*tried(folder, states), "bleu", "base", ["lr"])}
+
+
+def test_the_lowest_validation_loss_chooses_and_not_the_test_set(tmp_path: Path) -> None:
+    rows = tuned(tmp_path)
+    assert {family: row.axes["lr"] for family, row in rows.items()} == {"base": 0.2, "ours": 0.1}
+    assert {family: row.tried for family, row in rows.items()} == {"base": 2, "ours": 2}
+    assert rows["ours"].delta["bleu"] == 30.0 - 20.0
+    assert rows["base"].delta is rows["base"].p is None
+
+
+def test_the_seeds_that_try_choose_whatever_the_others_do(tmp_path: Path) -> None:
+    """A further seed of the chosen setting may come out worse than the first one of another."""
+    table, records, cells = tried(tmp_path)
+    for record in records:
+        if record.seed == 2 and record.axes["lr"] == 0.1:
+            record.scores["valid_loss"] = CellScore(score=record.scores["valid_loss"].score + 10)
+    ours = [row for row in table if row.family == "ours"]
+    first = [record for record in records if record.seed == 1]
+    chosen = [tuning_table.rows(ours, of, cells, "bleu", "base", ["lr"])[0].axes["lr"] for of in (first, records)]
+    assert chosen == [0.1, 0.2]
+
+
+def test_p_is_corrected_for_every_setting_that_was_tried(tmp_path: Path) -> None:
+    """Two settings of ours are tested against the baseline's one; both have the same p, so Holm's factor is 2."""
+    row = tuned(tmp_path)["ours"]
+    expected = max(p_of_sacrebleu("ours", seed) for seed in (1, 2))
+    assert row.p == expected
+    assert row.p_holm == 2 * expected
+
+
+def test_a_setting_that_failed_is_not_chosen(tmp_path: Path) -> None:
+    rows = tuned(tmp_path, {("ours", 0.1): "stuck"})
+    assert rows["ours"].axes["lr"] == 0.2
+
+
+def test_a_family_that_failed_with_all_of_them_has_failed(tmp_path: Path) -> None:
+    rows = tuned(tmp_path, {("ours", 0.1): "stuck", ("ours", 0.2): "diverged"})
+    assert rows["ours"].seeds == 0
+    assert rows["ours"].failed == 4
+    assert rows["ours"].delta is rows["ours"].p is None
+
+
+def test_page_and_tables_show_what_was_chosen(tmp_path: Path) -> None:
+    table, records, cells = tried(tmp_path)
+    best = tuning_table.rows(table, records, cells, "bleu", "base", ["lr"])
+    own = TunedTable(axes=["lr"], seeds=[1], rows=best)
+    results = with_fields(sample(), axes=["lr"], baseline="base", rows=table, tuned=own, cells=[], examples=[])
+    page = html.fromstring(document.page(results))
+    section = page.xpath("//section[h2='Each family with its own learning rate']")[0]
+    shown = {row.findtext("th"): row.findtext("td[2]") for row in section.xpath(".//tbody/tr")}
+    assert shown == {"ours": "0.1", "base": "0.2"}
+    assert "lowest validation loss (mean over seed 1)" in section.xpath("string(.//p)")
+    assert "corrected for all 2 settings of the other families that were tried" in section.xpath("string(.//p)")
+    assert "Each family with its own learning rate:" in tables.markdown(results)
+    chosen = [line.split(",") for line in tables.spreadsheet(results).splitlines()]
+    column = chosen[0].index("chosen")
+    assert [line[column] for line in chosen[1:]] == ["0", "1", "1", "0"]

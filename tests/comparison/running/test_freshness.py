@@ -1,0 +1,230 @@
+"""Finished cells under a grid that changed, a corpus that was swapped, and records that were edited."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import comparisons
+import pytest
+from comparisons import DIVERGED, DONE, STUCK
+from fixture_types import Once
+from test_compare import compare
+
+from realformer_nmt.cli import main
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.grid.cells import cells
+from realformer_nmt.comparison.grid.corpus import find
+from realformer_nmt.comparison.grid.grid import load
+from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.running.cell_run import run
+from realformer_nmt.comparison.running.freshness import differences, is_finished, renew
+
+RECORDS = ("cell.json", "train.json", "average.pt.json", "translation/translation.json", "run.json")
+
+
+@pytest.fixture(scope="module")
+def root(once: Once, toy_corpus: Path) -> Path:
+    return once("compared", lambda folder: compare(folder, toy_corpus))
+
+
+def asked(root: Path, *changes: tuple[str, str]) -> tuple[Path, dict[str, Cell]]:
+    """The grid with other words in it, beside the first, and its cells in the first one's folder."""
+    text = (root / "grid.toml").read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    file = root / "other.toml"
+    file.write_text(text)
+    grid = load(file)
+    return file, {cell.name: cell for cell in cells(grid, find(grid, None, None, root / "runs"), root / "runs", 0)}
+
+
+def test_what_was_made_by_the_grid_fits_it(root: Path) -> None:
+    _, found = asked(root)
+    assert {name: differences(cell) for name, cell in found.items()} == {name: [] for name in found}
+    assert set(found) == {*DONE, STUCK, DIVERGED}
+
+
+def test_a_wider_grid_is_no_difference(root: Path) -> None:
+    _, found = asked(root, ('"post_ln"]', '"post_ln", "pre_ln"]'), ("layers = [", "seeds = [1, 2]\nlayers = ["))
+    assert len(found) == 12
+    assert [name for name, cell in found.items() if differences(cell)] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "difference"),
+    [
+        (("\ndropout = 0.0", "\ndropout = 0.4"), "train: dropout was 0.0, is now 0.4"),
+        (("updates = 200", "updates = 300"), "train: max_update was 200, is now 300"),
+        (("updates = 200", "epochs = 2"), "train: max_epoch was 0, is now 2"),
+        (("tokens-a-step = 512", "tokens-a-step = 1024"), "train: tokens_a_step was [512], is now [1024]"),
+        (("encoder-embed-dim = 32", "encoder-embed-dim = 64"), "train: encoder_embed_dim was 32, is now 64"),
+        (("warmup-updates = 20", "warmup-updates = 21"), "train: warmup_updates was 20, is now 21"),
+        (("average = 1", "average = 2"), "average: last was 1, is now 2"),
+        (("judged_after = 150", "judged_after = 151"), "judged_after was 150, is now 151"),
+        (("stop_early = true", "margin = 0.25"), "margin was 0.5, is now 0.25"),
+        (('protocol = "small"', 'protocol = "admin"'), "train: "),
+    ],
+)
+def test_another_grid_is_refused_before_anything_starts(
+    root: Path, change: tuple[str, str], difference: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {file: file.stat().st_mtime_ns for file in (root / "runs/cells").rglob("*") if file.is_file()}
+    grid, _ = asked(root, change)
+    words = ["compare", str(grid), "--folder", str(root / "runs"), "--gpus", "0", "--only", "post_ln"]
+    assert main(words) == 1
+    error = capsys.readouterr().err
+    (line,) = [
+        line for line in error.splitlines() if line.startswith(f"{DONE[0]} was made with other settings or files")
+    ]
+    assert difference in line
+    assert "pass --anew to make them again" in error
+    assert {file: file.stat().st_mtime_ns for file in files} == files
+
+
+def test_status_and_report_say_so_and_print_what_was_run(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    grid, _ = asked(root, ("\ndropout = 0.0", "\ndropout = 0.4"))
+    folder = ["--folder", str(root / "runs"), "--gpus", "0"]
+    assert main(["compare", str(grid), *folder, "--status"]) == 0
+    assert capsys.readouterr().out.count("made with other settings or files; train: dropout was 0.0, is now 0.4") == 4
+    assert main(["compare", str(grid), *folder, "--report"]) == 0
+    record = comparisons.results(root / "runs")
+    assert {cell["settings"]["dropout"] for cell in record["cells"]} == {0.0}
+    assert all("train: dropout was 0.0, is now 0.4" in cell["differences"] for cell in record["cells"])
+    assert any(line.startswith("lr [0.0]: realformer-1-s1 (the others: [0.01])") for line in record["overrides"])
+    assert main(["compare", str(root / "grid.toml"), *folder, "--report"]) == 0
+    assert not any(cell["differences"] for cell in comparisons.results(root / "runs")["cells"])
+
+
+def test_another_corpus_is_named_file_by_file(root: Path, toy_corpus: Path, tmp_path: Path) -> None:
+    shutil.copytree(toy_corpus.parent, tmp_path / "toy")
+    swapped = (str(toy_corpus), str(tmp_path / "toy/data-bin"))
+    _, found = asked(root, swapped)
+    assert differences(found[DONE[0]]) == []  # the same contents elsewhere
+    words = (tmp_path / "toy/data-bin/dict.src.txt").read_text().splitlines(keepends=True)
+    (tmp_path / "toy/data-bin/dict.src.txt").write_text("".join([words[1], words[0], *words[2:]]))
+    (tmp_path / "toy/test.tgt").write_text("another reference\n")
+    told = differences(asked(root, swapped)[1][DONE[0]])
+    assert "train: dict.src.txt is another file" in told
+
+
+@pytest.fixture
+def kept(root: Path) -> Iterator[Path]:
+    """A cell that is as it was after the test."""
+    folder = root / "runs/cells" / DONE[0]
+    copy = root / "kept"
+    shutil.copytree(folder, copy)
+    yield folder
+    shutil.rmtree(folder)
+    copy.rename(folder)
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_an_edited_record_is_named(root: Path, kept: Path, name: str) -> None:
+    _, found = asked(root)
+    file = kept / name
+    whole = json.loads(file.read_text())
+    for key in whole:
+        for other in ("no", -1):
+            file.write_text(json.dumps({**whole, key: other}))
+            assert any(str(file) in words for words in differences(found[DONE[0]])), key
+    for text in ("", "[]", "{", '{"state": "done"}'):
+        file.write_text(text)
+        assert any(str(file) in words for words in differences(found[DONE[0]])), text
+
+
+@pytest.mark.parametrize(
+    ("name", "difference"),
+    [
+        ("curves.jsonl", "train: curves.jsonl is another file than was made"),
+        ("checkpoints/checkpoint_last.pt", "train: checkpoints/checkpoint_last.pt is another file than was made"),
+        ("average.pt", "average: average.pt is another file than was made"),
+        ("translation/hypotheses.txt", "translate: hypotheses.txt is another file than was made"),
+    ],
+)
+def test_a_replaced_file_is_named(root: Path, kept: Path, name: str, difference: str) -> None:
+    file = kept / name
+    content = file.read_bytes()
+    file.unlink()
+    file.write_bytes(content.replace(b"a", b"b", 1) if b"a" in content else b"b")
+    _, found = asked(root)
+    assert difference in differences(found[DONE[0]])
+
+
+def test_checkpoints_that_were_removed_to_save_room_are_no_difference(root: Path, kept: Path) -> None:
+    shutil.rmtree(kept / "checkpoints")
+    _, found = asked(root)
+    assert differences(found[DONE[0]]) == []
+
+
+def test_more_states_than_a_finished_training_has_kept_are_refused_before_anything_is_made_again(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, _ = asked(root, ("average = 1", "average = 90"))
+    assert main(["compare", str(file), "--folder", str(root / "runs"), "--gpus", "0", "--plan"]) == 1
+    told = capsys.readouterr().err
+    assert all(f"{name}: asked for 90 epoch checkpoints, found " in told for name in DONE)
+
+
+@pytest.mark.parametrize(
+    ("change", "left"),
+    [
+        (("\ndropout = 0.0", "\ndropout = 0.4"), {"average.pt", "before-1"}),
+        (("average = 1", "average = 2"), {"train.json", "average.pt", "checkpoints"}),
+        (("judged_after = 150", "judged_after = 151"), {"train.json", "average.pt.json", "run.json"}),
+    ],
+)
+def test_what_is_made_anew_leaves_nothing_of_before_in_its_way(
+    root: Path, kept: Path, change: tuple[str, str], left: set[str]
+) -> None:
+    _, found = asked(root, change)
+    renew(found[DONE[0]])
+    assert differences(found[DONE[0]]) == []
+    names = {path.name for path in kept.iterdir()}
+    assert left <= names
+    assert "cell.json" not in names
+    assert ("run.json" in names) == ("run.json" in left)
+    assert ("checkpoints" in names) == ("before-1" not in left)
+
+
+def test_a_reader_of_an_edited_cell_names_it(root: Path, kept: Path) -> None:
+    (kept / "cell.json").write_text('{"state": "\\u001b[2J"}')
+    with pytest.raises(UserError, match=r"cell\.json is of version 0\.1\.0, or not of this package"):
+        main_report(root)
+
+
+def test_a_verdict_without_the_record_of_its_training_is_none(root: Path) -> None:
+    _, found = asked(root)
+    cell = found[STUCK]
+    assert is_finished(cell, Note(cell))
+    record = cell.stages[0].record
+    aside = record.rename(record.with_name("aside.json"))
+    try:
+        assert not is_finished(cell, Note(cell))
+    finally:
+        aside.rename(record)
+
+
+def main_report(root: Path) -> None:
+    from realformer_nmt.comparison.results import gather
+
+    grid = load(root / "grid.toml")
+    corpus = find(grid, None, None, root / "runs")
+    gather.gather(grid, corpus, cells(grid, corpus, root / "runs", 0), [])
+
+
+def test_a_stuck_cell_keeps_its_verdict_when_its_averaging_fails(root: Path, kept: Path) -> None:
+    """By a margin that no model of these letters leaves, and without the checkpoints to average."""
+    failing = ("judged_after = 150\nstop_early = true", "judged_after = 150\nmargin = 100.0")
+    _, found = asked(root, failing, ("layers = [", "retries = 0\nlayers = ["))
+    shutil.rmtree(kept / "checkpoints")
+    for name in ("cell.json", "average.pt", "average.pt.json"):
+        (kept / name).unlink()
+    states = [progress.state for progress in run(found[DONE[0]], {})]
+    assert states[-1] == "stuck"
+    note = json.loads((kept / "cell.json").read_text())
+    assert note["state"] == "stuck"
+    assert "training loss" in note["evidence"]
+    assert "average ended with status 1" in note["evidence"]

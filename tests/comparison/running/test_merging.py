@@ -1,0 +1,137 @@
+"""Cells of two folders in one report, and what is refused: another grid's, two trainings of one cell."""
+
+import json
+import os
+import shutil
+import stat
+import tempfile
+from pathlib import Path
+
+import comparisons
+import pytest
+from comparisons import DIVERGED, DONE, STUCK
+from fixture_types import Once
+from test_compare import compare
+
+from realformer_nmt.cli import main
+from realformer_nmt.common import checksummed_json
+from realformer_nmt.comparison.running import merging
+
+HALVES = {"here": (DONE[0], STUCK), "there": (DONE[0], DONE[1], DIVERGED)}
+
+
+@pytest.fixture(scope="module")
+def root(once: Once, toy_corpus: Path) -> Path:
+    return once("compared", lambda folder: compare(folder, toy_corpus))
+
+
+@pytest.fixture
+def halves(root: Path) -> dict[str, Path]:
+    """Beside the folder they come from, for run.json names the reference relative to itself."""
+    found = {}
+    for half, names in HALVES.items():
+        found[half] = Path(tempfile.mkdtemp(prefix=half, dir=root))  # another process may have its own there
+        for name in names:
+            shutil.copytree(root / "runs/cells" / name, found[half] / "cells" / name)
+    return found
+
+
+def merge(root: Path, halves: dict[str, Path], grid: str = "grid.toml", *options: str) -> int:
+    folders = [str(halves[half]) for half in ("here", "there")]
+    words = ["compare", str(root / grid), "--folder", folders[0], "--merge", folders[1], "--gpus", "0", *options]
+    return main(words)
+
+
+def test_two_halves_make_the_table_of_the_whole(root: Path, halves: dict[str, Path]) -> None:
+    whole = comparisons.results(root / "runs")
+    assert merge(root, halves) == 0
+    merged = comparisons.results(halves["here"])
+    assert merged["complete"]
+    for part in ("rows", "further", "examples", "overrides"):
+        assert merged[part] == whole[part]
+    cell = halves["here"] / "cells" / DONE[1]
+    assert not list(cell.rglob("checkpoint*.pt"))
+    assert sorted(path.name for path in (halves["here"] / "cells").iterdir()) == sorted({*DONE, STUCK, DIVERGED})
+
+
+def test_only_some_families_are_merged(root: Path, halves: dict[str, Path]) -> None:
+    assert merge(root, halves, "grid.toml", "--only", "realformer") == 0
+    assert not (halves["here"] / "cells" / DONE[1]).exists()
+    assert (halves["here"] / "cells" / DIVERGED).is_dir()
+
+
+def refused(root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str], grid: str = "grid.toml") -> str:
+    before = sorted(path.name for path in (halves["here"] / "cells").iterdir())
+    assert merge(root, halves, grid, "--only", "post_ln") == 1  # which has the two that are DONE
+    assert sorted(path.name for path in (halves["here"] / "cells").iterdir()) == before
+    return capsys.readouterr().err
+
+
+def test_two_trainings_of_one_cell_are_refused(
+    root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    note = halves["there"] / "cells" / DONE[0] / "cell.json"
+    content = json.loads(note.read_text())
+    del content["seal"]
+    content["sessions"][0]["started"] = "2026-01-01T00:00:00+00:00"
+    checksummed_json.write(note, content)
+    told = refused(root, halves, capsys)
+    assert "are two trainings of one cell" in told
+    assert all(str(halves[half] / "cells" / DONE[0]) in told for half in HALVES)
+
+
+def test_cells_of_another_grid_are_refused(
+    root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (root / "dropout.toml").write_text((root / "grid.toml").read_text().replace("\ndropout = 0.0", "\ndropout = 0.4"))
+    assert "train: dropout was 0.0, is now 0.4" in refused(root, halves, capsys, "dropout.toml")
+
+
+def test_what_has_begun_here_is_not_written_over(
+    root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (halves["here"] / "cells" / DONE[1]).mkdir()
+    assert f"{DONE[1]} has begun and is not finished" in refused(root, halves, capsys)
+
+
+def test_a_reference_that_is_not_there_is_named(
+    root: Path, halves: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(halves["here"], tmp_path / "deeper/here")
+    told = refused(root, {**halves, "here": tmp_path / "deeper/here"}, capsys)
+    assert "test.tgt, seen from its folder" in told
+
+
+@pytest.mark.parametrize("path", [None, 5, [], "a\0b"])
+def test_a_reference_that_has_no_path_is_named(
+    path: object, root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = halves["there"] / "cells" / DONE[1] / "run.json"
+    content = checksummed_json.read(run, "")
+    content["files"]["reference"]["path"] = path
+    checksummed_json.write(run, content)
+    assert "run.json is another kind of file" in refused(root, halves, capsys)
+
+
+def test_a_folder_without_finished_cells_is_refused(
+    root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(halves["there"] / "cells")
+    assert f"{halves['there']} holds no folder cells" in refused(root, halves, capsys)
+    (halves["there"] / "cells").mkdir()
+    assert "no cell of the grid is finished in those folders" in refused(root, halves, capsys)
+
+
+def test_of_a_cell_its_own_files_alone_are_copied(tmp_path: Path) -> None:
+    cell, secret = tmp_path / "cell", tmp_path / "secret"
+    (cell / "tensorboard").mkdir(parents=True)
+    for file in (secret, cell / "run.json", cell / "tensorboard/events", cell / ".hidden"):
+        file.write_text("content")
+    (cell / "run.json").chmod(0o4755)
+    (cell / "link").symlink_to(secret)
+    (cell / "tensorboard/folder").symlink_to(tmp_path)
+    os.mkfifo(cell / "pipe")
+    merging.copy(cell, tmp_path / "merged")
+    found = {str(path.relative_to(tmp_path / "merged")) for path in (tmp_path / "merged").rglob("*")}
+    assert found == {"run.json", "tensorboard", "tensorboard/events"}
+    assert not (tmp_path / "merged/run.json").stat().st_mode & (stat.S_ISUID | stat.S_IXUSR)

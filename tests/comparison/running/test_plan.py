@@ -1,0 +1,109 @@
+"""The plan's figures against the model that is trained, and its command against a run of it."""
+
+import itertools
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import comparisons
+import pytest
+import torch
+from fairseq.logging import progress_bar
+
+from realformer_nmt.cli import main
+from realformer_nmt.comparison import compare
+from realformer_nmt.comparison.grid.cells import cells
+from realformer_nmt.comparison.grid.corpus import find
+from realformer_nmt.comparison.grid.grid import load
+from realformer_nmt.comparison.running import plan
+
+
+def test_the_plans_command_trains_a_model_of_the_planned_size(tmp_path: Path, toy_corpus: Path) -> None:
+    grid = load(comparisons.write_grid(tmp_path, toy_corpus))
+    found = cells(grid, find(grid, None, None, tmp_path), tmp_path, 0)
+    cell = next(cell for cell in found if cell.name == comparisons.DONE[1])
+    words = plan.fairseq_train(cell)
+    cost = plan.cost(cell)
+    assert (cost.updates, cost.tokens_a_step) == (200, 512)
+    assert cost.operations == 6 * cost.parameters * 200 * 512
+    assert not (tmp_path / "cells").exists()  # a plan writes nothing
+    cell.folder.mkdir(parents=True)
+    pasted = shlex.join([sys.executable, "-m", "fairseq_cli.train", *words[1:], "--max-update", "1"])
+    subprocess.run(["/bin/bash", "-c", pasted], check=True, capture_output=True, env={"OMP_NUM_THREADS": "1"})
+    weights = torch.load(cell.checkpoints / "checkpoint_last.pt", weights_only=True)["model"]
+    own = {tensor.data_ptr(): tensor.numel() for name, tensor in weights.items() if "version" not in name}
+    assert cost.parameters == sum(own.values())
+
+
+def test_hours_follow_the_speed_given(tmp_path: Path, toy_corpus: Path) -> None:
+    grid = load(comparisons.write_grid(tmp_path, toy_corpus))
+    found = cells(grid, find(grid, None, None, tmp_path), tmp_path, 0)[:1]
+    cost = plan.Cost(parameters=10**9, updates=1000, tokens_a_step=6000)  # 3.6e16 operations
+    assert "all: 10.00" in plan.table(found, [cost], 1.0)
+    assert "all: 1.00" in plan.table(found, [cost], 10.0)
+    assert "a third of this machine's products'" in plan.table(found, [cost], None)
+
+
+def test_a_grid_of_summaries_has_rouge_scored(tmp_path: Path, toy_corpus: Path) -> None:
+    file = comparisons.write_grid(tmp_path, toy_corpus)
+    plain = file.read_text()
+    for metric, expected in (("bleu", set()), ("rouge_l", {("score", "--rouge"), ("score valid", "--rouge")})):
+        file.write_text(f'metric = "{metric}"\n{plain}')
+        grid = load(file)
+        stages = cells(grid, find(grid, None, None, tmp_path), tmp_path, 0)[0].stages
+        assert {
+            (stage.name, word) for stage in stages for word in stage.request.argv() if word == "--rouge"
+        } == expected
+
+
+def test_a_cells_work_is_its_layers_times_its_updates(tmp_path: Path, toy_corpus: Path) -> None:
+    """The cell of one layer a side with five times the updates is longer than that of two and one."""
+    more = '\n[[override]]\nfamily = "post_ln"\nlayers = "1"\n[override.budget]\nupdates = 1000\n'
+    grid = load(comparisons.write_grid(tmp_path, toy_corpus, more=more))
+    found = cells(grid, find(grid, None, None, tmp_path), tmp_path, 0)
+    work = {cell.name: compare.work(cell) for cell in found}
+    assert work["post_ln-1-s1"] == 2 * 1000
+    assert work["post_ln-2-1-s1"] == work["realformer-2-1-s1"] == 3 * 200
+    assert work["realformer-1-s1"] == 2 * 200
+
+
+@pytest.mark.parametrize("plan", [["--plan"], []])
+def test_a_training_too_short_for_its_average_is_refused_by_name_before_any_starts(
+    tmp_path: Path, toy_corpus: Path, plan: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The reversals make more than three batches: three updates end inside the first epoch."""
+    short = '\n[[override]]\nfamily = "post_ln"\n[override.budget]\nupdates = 3\naverage = 2\n'
+    grid = comparisons.write_grid(tmp_path, toy_corpus, more=f"{short}[override.train]\nwarmup-updates = 1\n")
+    assert main(["compare", str(grid), "--folder", str(tmp_path / "runs"), "--gpus", "0", *plan]) == 1
+    said = capsys.readouterr()
+    assert f"{', '.join(comparisons.DONE)}: 2 checkpoints are to be averaged, and 0 whole epochs" in said.err
+    assert "pass --average 1" in said.err
+    assert not any(name in said.out + said.err for name in (comparisons.STUCK, comparisons.DIVERGED))
+    assert not (tmp_path / "runs" / "cells").exists()
+
+
+def test_trackers_are_for_the_command_line_to_ask_and_log_each_cell(
+    tmp_path: Path, toy_corpus: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grid = comparisons.write_grid(tmp_path, toy_corpus)
+    words = ["compare", str(grid), "--folder", str(tmp_path / "runs"), "--gpus", "0", "--plan"]
+    options = {
+        "SummaryWriter": ["--tensorboard"],
+        "wandb": ["--wandb-project", "depth"],
+        "get_aim_run": ["--aim-repo", "aim"],
+    }
+    for name, option in options.items():
+        monkeypatch.setattr(progress_bar, name, None)
+        assert main([*words, *option]) == 1
+        assert f"{option[0]} needs a package that is not installed" in capsys.readouterr().err
+        monkeypatch.setattr(progress_bar, name, object())
+    assert main([*words, *itertools.chain(*options.values())]) == 0
+    said = capsys.readouterr().out
+    given = f" --wandb-project depth --aim-repo {Path('aim').absolute()} "
+    assert said.count(given) == 2 * 4  # of `train`, and of the fairseq-train that it runs
+    for name in (*comparisons.DONE, comparisons.STUCK, comparisons.DIVERGED):
+        assert f"--tensorboard-logdir {tmp_path / 'runs/cells' / name / 'tensorboard'} " in said
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert not any(option[0] in said for option in options.values())

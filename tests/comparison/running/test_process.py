@@ -1,0 +1,35 @@
+"""A stage as a process: its words, its outputs, its status, its environment, its end."""
+
+import time
+from pathlib import Path
+
+from realformer_nmt.comparison.running.process import Process
+
+
+def status(process: Process) -> int:
+    for _ in range(1200):
+        found = process.poll()
+        if found is not None:
+            return found
+        time.sleep(0.05)
+    raise AssertionError("it does not end")
+
+
+def test_output_is_appended_and_the_status_is_the_commands_own(tmp_path: Path, user_dir: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("before\n")
+    assert status(Process(["user-dir"], log, {})) == 0
+    assert status(Process(["user-dir", "--nonsense"], log, {})) == 2
+    assert status(Process(["average", str(tmp_path / "none.pt"), "--output", str(tmp_path / "o.pt")], log, {})) == 1
+    lines = log.read_text().splitlines()
+    assert lines[:2] == ["before", str(user_dir)]
+    assert "unrecognized arguments: --nonsense" in log.read_text()
+    assert "none.pt: no such file" in lines[-1]
+
+
+def test_a_process_that_is_ended_has_not_succeeded(tmp_path: Path) -> None:
+    process = Process(["user-dir"], tmp_path / "log", {})
+    process.end()
+    assert process.poll() is not None
+    Process(["user-dir"], tmp_path / "log", {}).end()  # at once, or long after: neither fails
+    process.end()

@@ -1,0 +1,37 @@
+"""What `compare --status` reads without the checks of the whole comparison."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from realformer_nmt.common import checksummed_json
+from realformer_nmt.comparison.grid.cell import digest
+from realformer_nmt.comparison.running import status
+
+GRID = 'families = ["{family}"]\nlayers = ["6"]\nprotocol = "own.toml"\n'
+
+
+def noted(folder: Path, family: str) -> bool:
+    """Of a cell that has begun by this very grid, wherever its name leads."""
+    grid = folder / "grid.toml"
+    grid.write_text(GRID.format(family=family))
+    cell = folder / "runs" / "cells" / f"{family}-6-s1"
+    cell.mkdir(parents=True)
+    asked = digest(grid.read_text(), folder, "own.toml")
+    checksummed_json.write(cell / "cell.json", {"state": "done", "sessions": [], "evidence": None, "asked": asked})
+    return status.noted(grid, folder / "runs") is not None
+
+
+def test_a_name_that_leaves_the_folder_is_not_followed(tmp_path: Path) -> None:
+    assert noted(tmp_path, "admin")
+    assert not noted(tmp_path, "../../elsewhere")
+
+
+@pytest.mark.timeout(20)
+def test_a_protocol_that_is_a_pipe_or_no_text_is_left_to_its_reader(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "own.toml")
+    piped = digest("", tmp_path, "own.toml")
+    (tmp_path / "own.toml").unlink()
+    (tmp_path / "own.toml").write_bytes(b"\xff")
+    assert digest("", tmp_path, "own.toml") != piped

@@ -1,0 +1,125 @@
+"""Some seeds try, the others are trained with what these chose: which cells wait, which are left out."""
+
+import contextlib
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import commands
+import comparisons
+import pytest
+from test_summary import MADE
+
+from realformer_nmt.cli import main
+from realformer_nmt.common import checksummed_json
+from realformer_nmt.comparison.grid.cell import Cell, Failure
+from realformer_nmt.comparison.grid.grid import Grid
+from realformer_nmt.comparison.running import tuning_choice
+
+SETTINGS = ((0.1, 500), (0.2, 500), (0.1, 1000), (0.2, 1000))  # learning rate, updates
+GRID = Grid(
+    *("grid", "", Path(), ("pre_ln",), ("6",)),
+    seeds=(1, 2, 3),
+    axes={"lr": [0.1, 0.2], "updates": [500, 1000]},
+    tune=("lr",),
+    tune_seeds=(1, 2),
+)
+SCORES = {"scores": {}, "models": [{}], "lines": 1, "files": {}, **MADE}
+
+
+def cell(folder: Path, lr: float, updates: int, seed: int) -> Cell:
+    point = (("lr", lr), ("updates", updates))
+    return Cell("pre_ln", "6", seed, folder / f"{lr}-{updates}-{seed}", folder, (), (), Failure(), 0, point=point)
+
+
+@pytest.fixture
+def cells(tmp_path: Path) -> list[Cell]:
+    return [cell(tmp_path, *setting, seed) for setting in SETTINGS for seed in GRID.seeds]
+
+
+def end(cells: list[Cell], state: str, loss: float | None, **of: float) -> None:
+    """The trainings of a setting and seed, with the loss on the validation data."""
+    for one in cells:
+        if of.items() <= {*one.point, ("seed", one.seed)}:
+            one.folder.mkdir()
+            checksummed_json.write(one.note, {"state": state, "evidence": None, "sessions": []})
+            if loss is not None:
+                checksummed_json.write(one.scores, {**SCORES, "validation": {"nll_loss": loss}})
+
+
+def names(cells: list[Cell]) -> set[str]:
+    return {one.name for one in cells}
+
+
+def test_nothing_is_left_out_before_all_trials_have_ended(cells: list[Cell]) -> None:
+    end(cells, "done", 2.0, lr=0.1, updates=500, seed=1)
+    end(cells, "done", 2.0, lr=0.1, updates=500, seed=2)
+    end(cells, "done", 3.0, lr=0.2, updates=500, seed=1)
+    end(cells, "error", None, lr=0.2, updates=500, seed=2)
+    assert tuning_choice.wanted(GRID, cells) == cells
+    assert tuning_choice.told(GRID, cells) == "4 of them wait for a choice of lr: only the chosen are trained\n"
+    assert names(tuning_choice.ready(GRID, cells)) == {one.name for one in cells if one.seed < 3}
+
+
+def test_the_mean_over_the_seeds_that_try_chooses_at_each_place(cells: list[Cell]) -> None:
+    """With 500 updates the first seed alone would choose otherwise; with 1,000 the lower loss has a stuck seed."""
+    for lr, updates, losses in ((0.1, 500, (2.0, 5.0)), (0.2, 500, (3.0, 3.0)), (0.1, 1000, (4.0, 4.0))):
+        for seed, loss in enumerate(losses, 1):
+            end(cells, "done", loss, lr=lr, updates=updates, seed=seed)
+    end(cells, "done", 1.0, lr=0.2, updates=1000, seed=1)
+    end(cells, "stuck", None, lr=0.2, updates=1000, seed=2)
+    kept = {one.name for one in cells if one.seed < 3} | {"0.2-500-3", "0.1-1000-3"}
+    assert names(tuning_choice.wanted(GRID, cells)) == names(tuning_choice.ready(GRID, cells)) == kept
+
+
+@pytest.mark.parametrize("name", ["cell.json", "run.json"])
+def test_a_damaged_trial_chooses_nothing(name: str, cells: list[Cell]) -> None:
+    """It would be the best."""
+    for one in [one for one in cells if one.seed < 3]:
+        end([one], "done", dict(one.point)["lr"])
+    assert len(tuning_choice.wanted(GRID, cells)) == len(cells) - 2
+    damaged = cells[0].folder / name
+    damaged.write_text(damaged.read_text().replace("0.1", "0.3").replace("sessions", "session"))
+    assert names(tuning_choice.wanted(GRID, cells)) == {one.name for one in cells} - {"0.2-1000-3"}
+    assert "0.1-500-3" not in names(tuning_choice.ready(GRID, cells))
+    cells[0].scores.unlink()
+    assert "0.1-500-3" not in names(tuning_choice.ready(GRID, cells))
+
+
+def test_where_every_setting_failed_no_further_seed_is_trained(cells: list[Cell]) -> None:
+    for one in [one for one in cells if one.seed < 3]:
+        end([one], "diverged", None)
+    assert names(tuning_choice.wanted(GRID, cells)) == {one.name for one in cells if one.seed < 3}
+
+
+def test_without_seeds_that_try_all_are_trained(cells: list[Cell]) -> None:
+    for one in cells:
+        end([one], "done", float(one.seed))
+    grid = replace(GRID, tune_seeds=())
+    assert tuning_choice.told(grid, cells) == ""
+    assert tuning_choice.wanted(grid, cells) == tuning_choice.ready(grid, cells) == cells
+
+
+def test_compare_trains_further_seeds_with_what_was_chosen(tmp_path: Path, toy_corpus: Path) -> None:
+    """One learning rate is too small to learn anything."""
+    text = comparisons.GRID.format(data=toy_corpus, diverging="")
+    plain = text.partition("[[override]]")[0].replace("lr = 1e-2\n", "").replace('"realformer", ', "")
+    asked = plain.replace('layers = ["1", "2-1"]', 'layers = ["1"]\nseeds = [1, 2]\ntune = ["lr"]\ntune_seeds = [1]')
+    grid, folder = tmp_path / "grid.toml", tmp_path / "runs"
+    asked = asked.replace("updates = 200", "updates = 120").replace("judged_after = 150", "margin = 0.1")
+    grid.write_text(asked + "\n[axes]\nlr = [1e-7, 1e-2]\n")
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        assert main(["compare", str(grid), "--folder", str(folder), "--gpus", "0", "--plan"]) == 0
+    assert "2 of them wait for a choice of lr" in said.getvalue()
+    done = commands.run([*commands.OURS, "compare", str(grid), "--folder", str(folder), "--gpus", "0", "--jobs", "2"])
+    assert done.returncode == 0, done.stderr
+    trained = {"post_ln-1-lr1e-07-s1", "post_ln-1-lr0.01-s1", "post_ln-1-lr0.01-s2"}
+    assert {path.name for path in (folder / "cells").iterdir()} == trained
+    record = comparisons.results(folder)
+    assert {one["name"] for one in record["cells"]} == trained
+    assert record["complete"]
+    (row,) = record["tuned"]["rows"]
+    assert (row["axes"], row["seeds"], row["tried"]) == ({"lr": 0.01}, 2, 2)
+    with contextlib.redirect_stdout(io.StringIO()) as said:  # within this process
+        assert main(["compare", str(grid), "--folder", str(folder), "--gpus", "0", "--status"]) == 0
+    assert {line.split()[0] for line in said.getvalue().splitlines()[2:]} == trained

@@ -1,0 +1,64 @@
+"""When a model has failed."""
+
+import json
+import math
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from realformer_nmt.comparison.grid.cell import Failure
+from realformer_nmt.comparison.running.verdict import FILE, diverged, stuck, unigram_entropy
+
+FAILURE = Failure(judged_after=100, margin=0.1)
+
+
+def curve(losses: dict[int, float]) -> list[dict[str, float]]:
+    return [{"update": update, "loss": loss, "nll_loss": loss} for update, loss in losses.items()]
+
+
+def test_the_entropy_is_that_of_the_words_of_the_target(toy_corpus: Path) -> None:
+    """Counted in the text, each sentence's end as a word."""
+    lines = toy_corpus.with_name("train.tgt").read_text().splitlines()
+    counts = Counter(word for line in lines for word in [*line.split(), "</s>"])
+    total = sum(counts.values())
+    entropy = -sum(count / total * math.log2(count / total) for count in counts.values())
+    assert unigram_entropy(toy_corpus, "src", "tgt") == pytest.approx(entropy, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("losses", "total", "verdict"),
+    [
+        ({50: 6.0}, 1000, False),  # too early
+        ({100: 6.0}, 1000, True),
+        ({100: 5.0}, 1000, True),  # at the entropy itself
+        ({100: 4.95}, 1000, True),  # within the margin
+        ({100: 4.85}, 1000, False),
+        ({50: 6.0}, 50, True),  # all the updates there are
+        ({80: 6.0, 85: 4.0, 90: 4.0, 95: 4.0, 100: 4.0, 105: 4.0}, 1000, False),  # the last five count
+        ({80: 4.0, 100: 4.0, 120: 6.0, 140: 6.0, 160: 6.0, 180: 6.0}, 1000, True),  # it has left, and come back
+        ({}, 1000, False),
+    ],
+)
+def test_stuck_is_a_loss_that_has_not_left_the_entropy(losses: dict[int, float], total: int, verdict: bool) -> None:
+    found = stuck(curve(losses), total, 5.0, FAILURE)
+    assert (found is not None) == verdict
+    if found:
+        assert found.state == "stuck"
+        assert "5.00" in found.evidence
+
+
+def test_a_loss_that_is_no_number_is_divergence(tmp_path: Path) -> None:
+    assert diverged(tmp_path, curve({10: 5.0})) is None
+    for broken in (math.nan, math.inf):
+        found = diverged(tmp_path, curve({10: 5.0, 20: broken, 30: 5.0}))
+        assert found is not None
+        assert found.state == "diverged"
+        assert "at update 20" in found.evidence
+
+
+def test_what_the_training_noted_is_divergence(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text(json.dumps({"error": "Minimum loss scale reached (0.0001)", "update": 77}))
+    found = diverged(tmp_path, [])
+    assert found is not None
+    assert found.evidence == "Minimum loss scale reached (0.0001) at update 77"

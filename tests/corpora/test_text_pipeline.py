@@ -1,0 +1,93 @@
+"""Raw text in pieces, as the training text was cut, and back."""
+
+import re
+from pathlib import Path
+
+import argv
+import pytest
+import sentencepiece
+from subword_nmt.learn_bpe import learn_bpe
+
+from realformer_nmt.corpora import text_pipeline
+from realformer_nmt.corpora.cleaning import Steps
+from realformer_nmt.corpora.detokenise import SURFACES
+from realformer_nmt.corpora.prepare_request import PrepareRequest
+from realformer_nmt.corpora.text_pipeline import Preparation
+from realformer_nmt.data_bins import subsets
+
+pytestmark = pytest.mark.usefixtures("forks")
+
+RAW = [
+    "Der Vor-Ort-Termin (am 3. Mai) kostet 5,50 €; nicht wahr?",
+    'Er sagte: "Das geht nicht", und ging.',
+    "A & B < C, [sic] | 100%",
+]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of both kinds of subwords, made by their own libraries."""
+    folder = tmp_path_factory.mktemp("subwords")
+    (folder / "text").write_text("\n".join(RAW * 5))
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(folder / "text"),
+        model_prefix=str(folder / "sentencepiece"),
+        vocab_size=400,
+        byte_fallback=True,
+        model_type="bpe",
+        normalization_rule_name="identity",
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    with (folder / "text").open() as text, (folder / "bpe.codes").open("w") as codes:
+        learn_bpe(text, codes, 10)
+    return folder
+
+
+@pytest.mark.parametrize("method", ["sentencepiece", "moses_bpe"])
+def test_raw_text_is_read_as_the_training_text_was(method: str, tmp_path: Path) -> None:
+    """In pieces by us, it is the data-bin that `prepare` had fairseq-preprocess make of the same text for training;
+    the test set, which this protocol leaves as it was, is not."""
+    sides = []
+    for language in ("en", "de"):
+        sides.append(tmp_path / f"text.{language}")
+        lines = [f"{line} {number} \N{LEFT DOUBLE QUOTATION MARK}x\u2028y." for number, line in enumerate(RAW * 3)]
+        sides[-1].write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+    texts = [word for split in ("train", "valid", "test") for word in (f"--{split}", *map(str, sides))]
+    size = {"sentencepiece": "400", "moses_bpe": "30"}[method]
+    own = ["--source", "en", "--target", "de", "--subwords", method, "--vocabulary", size]
+    own += ["--normalise-punctuation", "--no-normalise-test"]
+    to = ("--folder", tmp_path / "prepared", "--workers", "1", "--quiet")
+    assert argv.read(PrepareRequest, *own, *texts, *to).run() == 0
+    corpus = text_pipeline.read(tmp_path / "prepared")
+    assert corpus.texts == {split: ["text.en"] for split in ("train", "valid", "test")}
+    assert corpus.hyphens == ("aggressive" if method == "moses_bpe" else None)
+    pieces = corpus.pieces(sides[0].read_bytes())
+    subsets.binarise(pieces, corpus.data, "input", "en", "de", tmp_path)
+    own_text = (tmp_path / "input.en-de.en.bin").read_bytes()
+    assert own_text == (corpus.data / "train.en-de.en.bin").read_bytes()
+    assert own_text != (corpus.data / "test.en-de.en.bin").read_bytes()
+    assert subsets.count(corpus.data, "train", "en", "de") == len(RAW) * 3
+
+
+@pytest.mark.parametrize("method", SURFACES)
+def test_raw_text_comes_back_from_its_pieces(models: Path, method: str) -> None:
+    hyphens = "aggressive" if method == "moses_bpe" else None
+    corpus = Preparation(Path(), "de", "de", method, models, Steps("de", tokenise=hyphens), hyphens)
+    lines = [*RAW, "", "Ein \N{GREEK SMALL LETTER OMEGA} mehr."]
+    pieces = corpus.pieces("".join(f"{line}\n" for line in lines).encode())
+    assert len(pieces) == len(lines)
+    assert (pieces == lines) == (method == "none")
+    assert corpus.surface(pieces).raw == lines
+
+
+def test_tokenised_text_is_what_bpe_was_applied_to(models: Path) -> None:
+    corpus = Preparation(Path(), "de", "de", "moses_bpe", models, Steps("de", tokenise="aggressive"), "aggressive")
+    pieces = corpus.pieces(f"{RAW[0]}\n{RAW[2]}\n".encode())
+    assert "@@ " in pieces[0]
+    assert corpus.surface(pieces).tokenised == [
+        "Der Vor @-@ Ort @-@ Termin ( am 3. Mai ) kostet 5,50 € ; nicht wahr ?",
+        "A &amp; B &lt; C , &#91; sic &#93; &#124; 100 %",
+    ]
+    assert corpus.surface(["Ende@@"]).tokenised == ["Ende"]  # cut at the longest length
+    assert re.search("@@", "".join(corpus.surface(pieces).tokenised or [])) is None

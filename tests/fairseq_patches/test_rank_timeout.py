@@ -1,0 +1,77 @@
+"""A rank that is stopped ends the others, and not at torch's half an hour."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.fairseq_patches import rank_timeout
+
+LIMIT = 4  # seconds
+RANK = """
+import sys, torch
+from argparse import Namespace
+from types import SimpleNamespace
+from fairseq.distributed import utils
+import realformer_nmt
+from realformer_nmt.fairseq_patches import error_line
+error_line.shorten("fairseq-train")
+rank, port = int(sys.argv[1]), sys.argv[2]
+group = dict(distributed_backend="gloo", distributed_init_method=f"tcp://localhost:{port}", distributed_world_size=2)
+settings = SimpleNamespace(**group, distributed_rank=rank)
+utils.distributed_init(SimpleNamespace(common=SimpleNamespace(tpu=False, model_parallel_size=1),
+    distributed_training=settings, checkpoint=SimpleNamespace(checkpoint_suffix="")))
+utils.all_reduce(torch.ones(1), utils.get_data_parallel_group())
+print("together", flush=True)
+while True:
+    utils.all_reduce(torch.ones(1), utils.get_data_parallel_group())
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.mark.parametrize("stopped", [0, 1])
+def test_a_stopped_rank_ends_the_other(stopped: int) -> None:
+    """fairseq's own groups, the first and the one that it makes of all ranks; the second is a reduction in vain."""
+    port = str(free_port())
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "-c", RANK, str(rank), port],
+            env={**os.environ, "OMP_NUM_THREADS": "1", rank_timeout.VARIABLE: str(LIMIT)},
+            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    try:
+        for rank in ranks:
+            assert rank.stdout is not None
+            assert "together\n" in rank.stdout
+        ranks[stopped].send_signal(signal.SIGSTOP)
+        other = ranks[1 - stopped]
+        told = other.communicate(timeout=60)[1]
+        assert other.returncode == 1
+        assert "fairseq-train: another rank did not answer for 4 seconds" in told.splitlines()[-1]
+        assert "Traceback" not in told
+    finally:
+        for rank in ranks:
+            rank.kill()
+            rank.communicate()
+
+
+def test_the_limit_is_a_number_of_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(rank_timeout.VARIABLE, raising=False)
+    assert rank_timeout.seconds() == rank_timeout.DEFAULT
+    for written in ("", "soon", "nan", "inf", "0", "-5", "1e99"):
+        monkeypatch.setenv(rank_timeout.VARIABLE, written)
+        with pytest.raises(UserError, match=rf"{rank_timeout.VARIABLE}={written}: allowed are 1 to 2,592,000 seconds"):
+            rank_timeout.seconds()

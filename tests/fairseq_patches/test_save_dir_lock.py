@@ -1,0 +1,30 @@
+"""A real fairseq-train in a folder where another trains; `make reliability` kills that one and trains on."""
+
+from pathlib import Path
+
+import pytest
+
+from realformer_nmt.common.folder_lock import take
+from realformer_nmt.fairseq_patches.save_dir_lock import LOCK, lock
+from reliability import trainings
+
+
+def test_a_second_training_is_refused_in_one_line_before_it_writes(tmp_path: Path, toy_corpus: Path) -> None:
+    with take(tmp_path / "run" / LOCK, "trains in"):
+        done = trainings.run(trainings.fairseq_train(toy_corpus, tmp_path / "run", "--max-update", "1"))
+    assert done.returncode == 1
+    said = [line for line in done.stdout.splitlines() if "another process trains in it; wait, or" in line]
+    assert len(said) == 1
+    assert [path.name for path in (tmp_path / "run").iterdir()] == [LOCK]
+
+
+def test_the_lock_ends_with_its_holder(tmp_path: Path) -> None:
+    held = lock(tmp_path)
+    assert held is not None
+    cycle: list[object] = [held]
+    cycle.append(cycle)  # as trainers have them
+    del held, cycle
+    again = lock(tmp_path)
+    assert again is not None
+    with pytest.raises(Exception, match="another process trains in it"):
+        lock(tmp_path)

@@ -1,0 +1,86 @@
+"""What a grid or a protocol may set of fairseq-train, and what it may not."""
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fairseq import options
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison.grid import grid as grids
+from realformer_nmt.model.config import TranslationConfig
+from realformer_nmt.protocols import protocol
+from realformer_nmt.protocols.allowed_flags import ALLOWED, check_harmless
+
+CODE = ["user-dir", "user_dir", "user-d", "user", "use", "user-dir=/x", "-user-dir", "user-dir ", "USER-DIR", ""]
+FILES = ["save-dir", "restore-file", "finetune-from-model", "log-file", "tensorboard-logdir", "plasma-path", "data"]
+FILES += [
+    "log-fi",
+    "dataset-impl",
+    "quantization-config-path",
+    "continue-once",
+    "save-predictions",
+    "task",
+    "tokenizer",
+]
+ADDRESSES = ["wandb-project", "aim-repo", "azureml-logging", "distributed-init-method", "ddp-backend", "arch", "bpe"]
+VALUES = ["/etc", "a/b", "--user-dir", "--user-dir=/x", "-x", "${oc.env:HOME}", "a;b", "a\nb", "", "$(id)", "~"]
+
+
+@pytest.mark.parametrize("name", [*CODE, *FILES, *ADDRESSES])
+def test_a_file_names_no_code_no_place_and_no_address(name: str, tmp_path: Path) -> None:
+    grid, own = tmp_path / "grid.toml", tmp_path / "own.toml"
+    for table in ("[train]", "[[override]]\nseed = 1\n[override.train]"):
+        grid.write_text(f'families = ["admin"]\nlayers = ["1"]\n{table}\n"{name}" = "x"\n')
+        with pytest.raises(UserError, match="may not be set in a file"):
+            grids.load(grid)
+    for table in ("[train]", "[corpora.c.train]", '[layers."1".train]', '[corpora.c.layers."1".train]'):
+        own.write_text(f'base = "small"\n{table}\n"{name}" = "x"\n')
+        if table != '[corpora.c.layers."1".train]':
+            with pytest.raises(UserError, match="may not be set in a file"):
+                protocol.load(str(own), "c", "1")
+
+
+def test_a_file_sets_every_number_of_a_side() -> None:
+    """What its encoder or its decoder is like; a family's parts have no side in their names."""
+    sides = [name for field in fields(TranslationConfig) if (name := field.name).startswith(("encoder_", "decoder_"))]
+    assert {name.replace("_", "-") for name in sides} <= ALLOWED
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("name", ["fp16", "optimizer", "best-checkpoint-metric", "lr"])
+def test_a_value_is_a_number_or_a_word(name: str, value: str) -> None:
+    """Behind a switch, a word that begins as a flag would be one."""
+    for given in (value, [value]):
+        with pytest.raises(ValueError, match=f"--{name} "):
+            check_harmless({name: given})
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        {"lr": 5e-4, "adam-betas": "(0.9, 0.98)", "update-freq": [1, 2], "fp16": True, "criterion": "cross_entropy"},
+        {"lr": "5e-4", "optimizer": "adam", "end-learning-rate": "-1", "best-checkpoint-metric": "bleu"},
+    ],
+)
+def test_what_a_training_needs_reaches_each_cell(flags: dict[str, Any], tmp_path: Path) -> None:
+    grid = tmp_path / "grid.toml"
+    train = "".join(f"{name} = {json.dumps(value)}\n" for name, value in flags.items())  # which is TOML, too
+    grid.write_text(f'families = ["admin"]\nlayers = ["1"]\n[train]\n{train}')
+    read = grids.load(grid)
+    assert [read.options("train", cell) for cell in read.cells()] == [flags]
+
+
+def test_every_allowed_flag_is_no_text_but_for_a_few_words() -> None:
+    """fairseq's own types say what may name a file: all of its text options are left out but these."""
+    parser = options.get_training_parser()
+    texts = {
+        option.removeprefix("--")
+        for action in parser._actions
+        for option in action.option_strings
+        if action.type is str
+    }
+    assert texts & ALLOWED == {"best-checkpoint-metric"}
+    assert len(texts) > 20

@@ -1,0 +1,131 @@
+"""Trainings that end inside an epoch: what they leave is counted before, and their last state is what is averaged."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from program import realformer_nmt
+
+from realformer_nmt.checkpoints import selection
+from realformer_nmt.cli import main
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.protocols import expected_checkpoints, updates
+from realformer_nmt.protocols.protocol import Protocol, load
+
+TINY = ["--arch", "realformer", "--layers", "1", "--gpus", "0", "--tokens-a-step", "1000", "--max-tokens", "1000"]
+FLAGS = [f"--{side}-{part}-dim" for side in ("encoder", "decoder") for part in ("embed", "ffn-embed")]
+FLAGS = ["--", *(word for flag in FLAGS for word in (flag, "16")), "--warmup-updates", "1", "--num-workers", "0"]
+BATCH = ["--max-tokens", "1000"]
+BEST = ["--keep-best-checkpoints", "2", "--no-epoch-checkpoints"]
+
+
+def length(data: Path, *words: object) -> tuple[Any, updates.Length]:
+    cfg = updates.parse([str(data), "--arch", "realformer", *BATCH, *map(str, words)])
+    return cfg, updates.length(cfg, 1)
+
+
+@pytest.fixture(scope="module")
+def trained(toy_corpus: Path, once: Callable[..., Path]) -> Callable[[int], tuple[Path, updates.Length]]:
+    """trained(150) -> the folder of a training of one epoch and a half, and what was counted."""
+
+    def train(percent: int) -> tuple[Path, updates.Length]:
+        an_epoch = length(toy_corpus, "--max-epoch", 1)[1].updates
+        number = an_epoch * percent // 100
+
+        def build(folder: Path) -> None:
+            words = ["train", "--data", toy_corpus, "--folder", folder, *TINY, "--updates", number, "--average", "1"]
+            done = realformer_nmt(*words, *FLAGS)
+            assert done.returncode == 0, done.stderr[-3000:]
+
+        folder = once(f"ends_at_{percent}", build) / "checkpoints"
+        return folder, length(toy_corpus, "--max-update", number, "--keep-last-epochs", 1)[1]
+
+    return train
+
+
+@pytest.mark.parametrize("percent", [50, 150])
+def test_the_last_state_is_what_is_averaged(
+    trained: Callable[[int], tuple[Path, updates.Length]], percent: int, tmp_path: Path
+) -> None:
+    folder, counted = trained(percent)
+    end = torch.load(folder / "checkpoint_last.pt", weights_only=True)
+    assert end["optimizer_history"][-1]["num_updates"] == counted.updates
+    assert (counted.epochs, counted.rest > 0) == (percent // 100, True)
+    assert main(["average", str(folder), "--last", "1", "--output", str(tmp_path / "one.pt")]) == 0
+    found = torch.load(tmp_path / "one.pt", weights_only=True)["model"]
+    assert found.keys() == end["model"].keys()
+    assert all(torch.equal(found[name], weight) for name, weight in end["model"].items())
+
+
+def test_the_end_counts_beside_the_epochs_before_it(
+    trained: Callable[[int], tuple[Path, updates.Length]], toy_corpus: Path
+) -> None:
+    folder, counted = trained(150)
+    names = [path.name for path in selection.last(folder, 2, selection.EPOCH)]
+    assert names == ["checkpoint1.pt", "checkpoint_last.pt"]
+    assert [path.name for path in selection.last(folder, 1, selection.EPOCH, until=1)] == ["checkpoint1.pt"]
+    cfg, _ = length(toy_corpus, "--max-update", counted.updates, "--keep-last-epochs", 1)
+    assert expected_checkpoints.last(cfg, counted) == 2
+    with pytest.raises(UserError, match="asked for 3 epoch checkpoints, found 2"):
+        selection.last(folder, 3, selection.EPOCH)
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "kept"),
+    [
+        (["--max-epoch", 3], "last", 3),
+        (["--max-epoch", 3, "--keep-last-epochs", 2], "last", 2),
+        (["--max-update", 1], "last", 1),
+        (["--max-epoch", 4, "--save-interval", 2], "last", 2),
+        (["--max-epoch", 4, "--no-epoch-checkpoints"], "last", 1),
+        (["--max-epoch", 4, "--no-last-checkpoints"], "last", 4),
+        (["--max-epoch", 1, *BEST], "best", 1),
+        (["--max-epoch", 9, *BEST], "best", 2),
+        (["--max-update", 1, *BEST], "best", 1),
+        (["--max-epoch", 3, "--validate-interval", 3, *BEST], "best", 1),
+    ],
+)
+def test_more_states_than_will_be_kept_are_refused(toy_corpus: Path, words: list[object], kind: Any, kept: int) -> None:
+    cfg, counted = length(toy_corpus, *words)
+    expected_checkpoints.check(_averaging(kept, kind), cfg, counted)
+    with pytest.raises(
+        UserError, match=rf"^{kept + 1} checkpoints are to be averaged.* keep {kept} .*--average {kept}"
+    ):
+        expected_checkpoints.check(_averaging(kept + 1, kind), cfg, counted)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--max-epoch", 3, "--no-save"], "would not be saved"),
+        (["--max-epoch", 3, "--save-interval", 2], "would not be saved"),
+        (["--max-update", 1, "--no-last-checkpoints"], "would not be saved"),
+        (["--max-epoch", 3, "--no-last-checkpoints", "--no-epoch-checkpoints"], "would not be saved"),
+        (["--max-epoch", 3, "--save-interval", 0], "--save-interval 0 is not possible: pass 1 or more"),
+    ],
+)
+def test_an_end_that_is_not_saved_is_refused(toy_corpus: Path, words: list[object], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        expected_checkpoints.check(_averaging(1, "last"), *length(toy_corpus, *words))
+
+
+def test_the_refusal_comes_before_the_training(toy_corpus: Path, tmp_path: Path, capsys: Any) -> None:
+    words = ["train", "--data", str(toy_corpus), "--folder", str(tmp_path / "run"), *TINY, "--updates", "3"]
+    assert main([*words, "--average", "2", *FLAGS]) == 1
+    assert "0 whole epochs of" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def _averaging(number: int, kind: Any) -> Protocol:
+    return replace(load("small"), average=number, average_of=kind)
+
+
+@pytest.mark.parametrize(
+    ("epochs", "total", "expected"),
+    [([5], 12, (2, 2)), ([5], 4, (0, 4)), ([5, 3], 5, (1, 0)), ([5, 3], 11, (3, 0)), ([5, 3], 4, (0, 4))],
+)
+def test_whole_epochs_and_what_is_after_them(epochs: list[int], total: int, expected: tuple[int, int]) -> None:
+    assert updates.complete_epochs(epochs, total) == expected

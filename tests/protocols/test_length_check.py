@@ -1,0 +1,35 @@
+"""Held-out texts that are too long, counted in the text itself."""
+
+from pathlib import Path
+
+import pytest
+import text_comparisons
+from fixture_types import Once
+from text_corpora import MASKED, PLACED, SENTENCES
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.protocols import length_check, updates
+
+OPTIONS = ("--optimizer", "adam", "--max-update", 1, "--arch", "pre_ln_bert_tiny", "--max-tokens", 400)
+TASKS = {
+    "masked": ("input0", "--tokens-per-sample", (*MASKED, "--sample-break-mode", "eos")),
+    "sentences": (".", "--max-positions", (*SENTENCES, *PLACED)),
+}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_what_validation_would_end_at_is_counted(task: str, once: Once, user_dir: Path) -> None:
+    """<s> before each line and </s> after it are read, too."""
+    corpus = text_comparisons.corpus(once, user_dir)
+    data, limit, own = TASKS[task]
+    tokens = [len(line.split()) + 2 for line in (corpus / "valid.text").read_text().splitlines()]
+    long = [place for place, number in enumerate(tokens, 1) if number > 7]
+    told = f"{len(long)} of valid are too long, such as number {long[0]} with {tokens[long[0] - 1]} tokens; allowed"
+    words = [str(corpus / data), *map(str, (*OPTIONS, *own))]
+    for flag in (limit, "--max-tokens-valid"):
+        with pytest.raises(UserError, match=told):
+            length_check.check(updates.parse([*words, flag, "7"]))
+        length_check.check(updates.parse([*words, flag, "7", "--skip-invalid-size-inputs-valid-test"]))
+        length_check.check(updates.parse([*words, flag, str(max(tokens))]))
+    with pytest.raises(UserError, match="of train are too long"):
+        length_check.check(updates.parse([*words, limit, "7", "--disable-validation"]), ["absent", "train"])

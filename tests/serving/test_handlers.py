@@ -1,0 +1,104 @@
+"""The attention of a sentence, against what the model itself gives back."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import saved
+import torch
+from serving_client import Client, serving
+from tiny_run import Training
+
+import realformer_nmt
+from realformer_nmt.analysis import loaded_model
+from realformer_nmt.checkpoints import inspection
+from realformer_nmt.kernels.precision import supported
+from realformer_nmt.serving.served_models import Served
+
+ASKED = {"text": "a c b", "pieces": ["b", "c", "a"]}
+
+
+@pytest.fixture(scope="module")
+def checkpoint(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
+    return once("tiny_run", Training(fairseq, user_dir, toy_corpus)) / "checkpoint5.pt"
+
+
+@pytest.fixture(scope="module")
+def client(checkpoint: Path, toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """The model in every precision, and one of fairseq's own."""
+    sizes = ("--encoder-embed-dim", "8", "--decoder-embed-dim", "8")
+    stock = saved.state(toy_corpus, *sizes, arch="transformer")
+    paths = {precision: (checkpoint, precision) for precision in supported()}
+    paths["stock"] = saved.save(tmp_path_factory.mktemp("stock") / "stock.pt", stock), "fp32"
+    options = {"data": toy_corpus, "subwords": "none", "cpu": True}
+    models = {
+        name: Served(name, realformer_nmt.load(path, **options), precision, "", None)
+        for name, (path, precision) in paths.items()
+    }
+    with serving(models) as found:
+        yield found
+
+
+def weights(client: Client, chain: str, layer: int = 2, model: str = "fp32") -> tuple[dict[str, Any], torch.Tensor]:
+    found = client.post("/attention", {**ASKED, "model": model, "chain": chain, "layer": layer})
+    assert found.status == 200, found.body
+    return found.json, torch.tensor(found.json["weights"])
+
+
+@pytest.mark.parametrize("precision", supported())
+def test_the_last_layers_mean_is_what_the_model_gives_back(client: Client, checkpoint: Path, precision: str) -> None:
+    """Of a model that was loaded apart, and never made ready for decoding."""
+    model = loaded_model.load("own", checkpoint, inspection.build).model
+    words = realformer_nmt.load(checkpoint, data=data_of(checkpoint), subwords="none", cpu=True)
+    dictionary = words.loaded(realformer_nmt.serving.decoding.Decoding()).task.source_dictionary
+    tokens = [[dictionary.index(word) for word in text] for text in (["a", "c", "b", "</s>"], ["</s>", "b", "c", "a"])]
+    with torch.no_grad():
+        _, extra = model(torch.tensor(tokens[:1]), None, torch.tensor(tokens[1:]))
+    found, heads = weights(client, "encoder-decoder", model=precision)
+    assert (found["queries"], found["keys"]) == (["b", "c", "a", "</s>"], ["a", "c", "b", "</s>"])
+    assert (heads.shape, found["layers"]) == ((4, 4, 4), 2)
+    assert torch.allclose(heads.mean(0), extra["attn"][0][0], atol=1e-4 if precision == "fp32" else 0.05)
+
+
+def data_of(checkpoint: Path) -> Path:
+    return checkpoint.parents[1] / "toy_corpus" / "data-bin"
+
+
+@pytest.mark.parametrize("chain", ["encoder", "decoder", "encoder-decoder"])
+def test_every_row_is_a_distribution_and_the_decoder_does_not_look_ahead(client: Client, chain: str) -> None:
+    for layer in (1, 2):
+        found, heads = weights(client, chain, layer)
+        assert heads.shape[1:] == (len(found["queries"]), len(found["keys"]))
+        assert torch.allclose(heads.sum(-1), torch.ones(heads.shape[:-1]), atol=1e-3)
+        ahead = float(heads.triu(1).abs().max())
+        assert (ahead == 0) == (chain == "decoder")
+
+
+def test_translate_gives_the_pieces_that_attention_takes(client: Client) -> None:
+    for text in ("a c b", "a never-seen b"):
+        best = client.post("/translate", {"texts": [text], "model": "fp32"}).json["translations"][0]
+        asked = {"text": text, "pieces": best["hypotheses"][0]["pieces"], "model": "fp32"}
+        found = client.post("/attention", {**asked, "chain": "encoder-decoder", "layer": 1}).json
+        assert found["keys"] == [*best["source"], "</s>"]
+        assert found["queries"] == [*asked["pieces"], "</s>"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"chain": "encodr"}, "chain encodr is not one of encoder, decoder, encoder-decoder; did you mean encoder?"),
+        ({"layer": 3}, "layer=3: fp32 has 2"),
+        ({"layer": 0}, "layer: "),
+        ({"pieces": ["a"] * 1_024}, "a translation of 1025 tokens: the model has room for 1024"),
+        ({"text": "a " * 1_100}, "a text of 2200 characters: allowed are 2000"),
+        ({"text": "a " * 1_000, "chain": "encoder"}, "4008004 weights: shown are 250000 or less"),
+        ({"text": "a\nb"}, "is no line of text"),
+        ({"model": "stock"}, "this model is not of this package: its attention cannot be shown"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(client: Client, changed: dict[str, Any], message: str) -> None:
+    asked = {**ASKED, "chain": "encoder-decoder", "layer": 1, "model": "fp32", **changed}
+    found = client.post("/attention", asked)
+    assert found.status == 422
+    assert message in found.json["error"]
