@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from realformer_nmt.common import checksummed_json, outputs, standard_streams
 from realformer_nmt.common.atomic_files import completed
@@ -15,16 +14,14 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.json_records import UNLIKE
 from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.evaluation.translate import TranslateRequest
 from realformer_nmt.evaluation.translation_files import RECORD
-
-if TYPE_CHECKING:
-    from realformer_nmt.evaluation.translate import TranslateRequest
 
 STREAM = Path("-")
 INPUT = "input.txt"  # copy of standard input, in the output's folder
 
 
-def streamed(run: "Callable[[TranslateRequest], int]", request: "TranslateRequest", name: str) -> int:
+def streamed(run: Callable[[TranslateRequest], int], request: TranslateRequest, name: str) -> int:
     """Run a request whose input and output may be streams.
 
     `name` is the file of the output folder that goes to standard output, and nothing else does.
@@ -42,7 +39,7 @@ def streamed(run: "Callable[[TranslateRequest], int]", request: "TranslateReques
     return status
 
 
-def _with_files(request: "TranslateRequest", folder: Path) -> "TranslateRequest":
+def _with_files(request: TranslateRequest, folder: Path) -> TranslateRequest:
     if request.input != STREAM:
         return replace(request, output=folder)
     path = folder / INPUT

@@ -10,8 +10,6 @@ from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.stage_record import HELP, Stage
 from realformer_nmt.common.stage_request import StageRequest
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.evaluation.stdio import streamed
-from realformer_nmt.evaluation.translation_files import HYPOTHESES
 
 PRECISIONS = ("fp32", "bf16", "int8")  # of kernels/precision.py, which imports torch
 EXACT = "fp32"  # not named in records
@@ -67,7 +65,7 @@ class TranslateRequest(CorpusOptions, StageRequest):
     def run(self) -> int:
         from realformer_nmt.evaluation import translation  # here: --help needs none of it
 
-        return streamed(translation.run, self, HYPOTHESES)
+        return translation.run(self)
 
     def stage(self) -> Stage:
         from realformer_nmt.evaluation import translation

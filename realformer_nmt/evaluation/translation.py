@@ -20,6 +20,7 @@ from realformer_nmt.data_bins import subsets
 from realformer_nmt.evaluation import test_sets, validation_scores
 from realformer_nmt.evaluation.generation import Generated, generate
 from realformer_nmt.evaluation.parallel_jobs import check_shares, shares
+from realformer_nmt.evaluation.stdio import streamed
 from realformer_nmt.evaluation.translate import TranslateRequest
 from realformer_nmt.evaluation.translation_files import HYPOTHESES, RECORD, REFERENCE, TOKENISED
 from realformer_nmt.kernels.precision import EXACT
@@ -30,6 +31,11 @@ LOCATIONS = ("data", "prepared", "subwords_folder")  # paths, which are not sett
 
 
 def run(request: TranslateRequest) -> int:
+    return streamed(fill, request, HYPOTHESES)
+
+
+def fill(request: TranslateRequest) -> int:
+    """Translate into a folder."""
     check_possible(request)
     corpus = text_pipeline.requested(request)
     stage = stage_of(request)

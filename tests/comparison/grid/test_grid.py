@@ -9,8 +9,8 @@ from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Named
 from realformer_nmt.comparison.grid.grid import DataBin, load
+from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.detokenise import SURFACES
-from realformer_nmt.corpora.text_pipeline import HYPHENS
 
 PLAIN = 'families = ["post_ln", "admin"]\nlayers = ["6", "60-12"]\n'
 REFUSED = {
@@ -153,7 +153,7 @@ def test_plan_of_a_corpus_that_is_not_prepared_tells_every_command(
 def test_what_a_data_bin_may_say_is_what_translate_takes() -> None:
     kinds = get_type_hints(DataBin)
     assert get_args(kinds["subwords"]) == tuple(SURFACES)
-    assert get_args(get_args(kinds["hyphens"])[0]) == HYPHENS
+    assert get_args(get_args(kinds["hyphens"])[0]) == get_args(get_args(get_type_hints(CorpusOptions)["hyphens"])[0])
 
 
 def test_a_title_is_the_grids_own_or_none(tmp_path: Path) -> None:
