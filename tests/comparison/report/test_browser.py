@@ -283,10 +283,10 @@ def test_a_row_of_another_version_is_marked_and_the_mark_is_explained(opened: Op
     first = REPORTS["two versions"]().cells[0]
     marked = page.get_by_role("rowheader", name="\N{DAGGER}")
     shown = [row.inner_text() for row in marked.all() if row.is_visible()]
-    assert shown == [f"{first['family']} \N{DAGGER}"] * 2  # a table of each test set
+    assert shown == [f"{first.family} \N{DAGGER}"] * 2  # a table of each test set
     explained = page.get_by_text("\N{DAGGER} Of another version:")
     assert explained.is_visible()
-    assert f"0.1.9: {first['name']}" in explained.inner_text()
+    assert f"0.1.9: {first.name}" in explained.inner_text()
     assert page.get_by_role("heading", name="On test1, 500 lines").is_visible()
     assert width(page) <= size[0]
     assert told == []

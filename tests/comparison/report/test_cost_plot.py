@@ -33,14 +33,14 @@ def test_seeds_are_one_point_with_spread() -> None:
     drawing = drawn(results)
     told = {title(mark) for mark in marks(drawing, "cost")}
     done = [row for row in results.rows if row.seeds]
-    assert told == {f"{row['family']}, {row['depth']} layers: {row['scores']['bleu']['mean']:.2f}" for row in done}
+    assert told == {f"{row.family}, {row.depth} layers: {row.scores['bleu'].mean:.2f}" for row in done}
     assert len(marks(drawing, "cost-deviation")) == 2 * len(done) == 18  # of quality, of time
     assert marks(drawn(sample(seeds=1)), "cost-deviation") == []
 
 
 def test_every_name_says_family_and_depth_and_none_a_seed() -> None:
     results = sample()
-    expected = {f"{row['family']} {row['depth']}" for row in results.rows if row.seeds}
+    expected = {f"{row.family} {row.depth}" for row in results.rows if row.seeds}
     assert set(names(drawn(results))) == expected
     assert len(names(drawn(results))) == len(expected) == 9
 

@@ -9,8 +9,7 @@ import pytest
 from msgspec.structs import replace
 from sample_results import FAMILIES, MeanScore, Results, changed, empty, sample, unfinished
 
-from realformer_nmt.comparison.report import formatting, tables
-from realformer_nmt.comparison.report.report_table import scored_on, test_sets
+from realformer_nmt.comparison.report import formatting, report_table, tables
 
 HOSTILE = r"a|b_&%$#{}~^\<i>*x*`c`[d](e)"
 ESCAPES = {r"\textbackslash{}": "\\", r"\textasciitilde{}": "~", r"\textasciicircum{}": "^", r"\textless{}": "<"}
@@ -22,16 +21,16 @@ def one_row(results: Results, family: str, depth: str) -> list[str]:
 
 
 def lines(results: Results) -> list[list[str]]:
-    return tables.lines(test_sets(results)[0])
+    return tables.lines(report_table.test_sets(results)[0])
 
 
 def headers(results: Results) -> list[str]:
-    return tables.headers(test_sets(results)[0])
+    return tables.headers(report_table.test_sets(results)[0])
 
 
 def test_one_is_no_plural() -> None:
-    assert scored_on("test2", 1, "sequences") == "test2, 1 sequence"
-    assert scored_on("test2", 1200, "lines") == "test2, 1,200 lines"
+    assert report_table.scored_on("test2", 1, "sequences") == "test2, 1 sequence"
+    assert report_table.scored_on("test2", 1200, "lines") == "test2, 1,200 lines"
 
 
 def test_a_row_says_what_was_measured() -> None:
@@ -44,8 +43,8 @@ def test_a_row_says_what_was_measured() -> None:
     assert row["sacreBLEU"] == f"{statistics.mean(bleu):.2f} ± {statistics.stdev(bleu):.2f}"
     assert row["chrF2"] == f"{statistics.mean(chrf):.2f} ± {statistics.stdev(chrf):.2f}"
     assert row["to pre_ln"] == f"+{statistics.mean(bleu) - statistics.mean(baseline):.2f}"
-    assert (row.seeds, row["p (Holm)"]) == ("3", "0.0120")
-    assert (row.parameters, row["tokens/s"], row.hours) == ("1.74 M", "1,667", "0.044")
+    assert (row["seeds"], row["p (Holm)"]) == ("3", "0.0120")
+    assert (row["parameters"], row["tokens/s"], row["hours"]) == ("1.74 M", "1,667", "0.044")
 
 
 @pytest.mark.parametrize(
