@@ -88,8 +88,8 @@ def _message(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
     kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    unforeseen = f"{kind}; nobody has foreseen this: add --debug, which shows where it happened, and report it"
-    return error_messages.known(error) or one_line(unforeseen)
+    unexpected = f"unexpected error: {kind}; run again with --debug, which shows where it happened, and report it"
+    return error_messages.known(error) or one_line(unexpected)
 
 
 def _run(tokens: Sequence[str]) -> int:

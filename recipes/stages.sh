@@ -13,7 +13,7 @@ while [[ $# -gt 0 && $1 != -- ]]; do
     case $1 in
         --help | -h) usage && exit 0 ;;
         --dry-run) dry=yes number=1 ;;
-        --anew) anew=(--anew) number=1 ;;
+        --fresh) anew=(--fresh) number=1 ;;
         --bf16 | --tensorboard) train+=("$1") && number=1 ;;
         --*) [[ $# -gt 1 && $2 != --* ]] || refuse "$1 needs a value" ;;&
         --arch) arch=$2 ;;

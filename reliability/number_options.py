@@ -24,7 +24,7 @@ BASES = {  # a whole command of each that takes numbers
     "average": "folder --output average.pt",
     "translate": f"good.pt {TEXT} --output out --beam 1 --max-len-b 5",
     "score": "hyp --reference ok.de --output run.json --bootstrap 0",
-    "evaluate": "good.pt --data data --cpu --output test.json --anew",
+    "evaluate": "good.pt --data data --cpu --output test.json --fresh",
     "answer": "good.pt --questions ok.en --output made --cpu",
     "serve": f"good.pt {TEXT} --port 0",
     "significance": "a.json grid.json --samples 5",

@@ -28,7 +28,7 @@ def test_a_model_is_trained_averaged_translated_and_scored(
     capsys.readouterr()
     words = ["score", run / "test", "--reference", reference, "--output", scores, "--bootstrap", 0]
     assert cli.main([str(word) for word in words]) == 0
-    assert capsys.readouterr().out == f"{scores}: finished before, from the same settings and files\n"
+    assert capsys.readouterr().out == f"{scores}: up to date\n"
 
 
 def test_what_is_wrong_is_said_as_on_the_command_line(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ class AnalyseRequest(Request):
     alignment: Path | None = option("links of words by hand, 0-0 1-2, a line each", None, metavar="FILE")
     sentence: str | None = option("translate it and draw every head of every layer for it", None, metavar="TEXT")
     cpu: bool = option("use the CPU even if there is a GPU", False)
-    anew: bool = option(HELP, False)
+    fresh: bool = option(HELP, False, old_flag="--anew")
 
     def run(self) -> int:
         from realformer_nmt.analysis import analysis_run  # here: --help needs none of it

@@ -36,7 +36,7 @@ def fill(request: AnalyseRequest) -> int:
     readers = {name: reader(path) for name, path in paths.items()}
     stage = stage_of(request, paths, next(iter(readers.values())).files(data, request.subset))
     pictures = [f"{kind}_{chain}.{form}" for kind in KINDS for chain in CHAINS for form in ("svg", "png")]
-    if stage.finished(request.anew, *map(stage.record.with_name, pictures)):
+    if stage.finished(request.fresh, *map(stage.record.with_name, pictures)):
         return 0
     inputs = stage.begin()
     line = sentence.subwords(request.sentence, data) if request.sentence is not None else None

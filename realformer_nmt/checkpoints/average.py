@@ -31,7 +31,7 @@ class AverageRequest(StageRequest):
         "with --last, --last-updates: nothing after epoch, update N", None, metavar="N", range=whole(1)
     )
     output: Path = option("the checkpoint to write; OUTPUT.json is its record")
-    anew: bool = option(HELP, False)
+    fresh: bool = option(HELP, False, old_flag="--anew")
 
     def run(self) -> int:
         from realformer_nmt.checkpoints import averaging  # late: --help does not need it

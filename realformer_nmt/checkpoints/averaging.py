@@ -19,7 +19,7 @@ from realformer_nmt.common.text_lines import sha256
 
 def run(request: AverageRequest) -> int:
     stage = stage_of(request)
-    if stage.finished(request.anew, request.output):
+    if stage.finished(request.fresh, request.output):
         return 0
     paths = select(request)
     origin = stage.begin()

@@ -132,4 +132,6 @@ def unknown(error: BaseException) -> str:
         file = Path(frames[-1].filename)
         place = f" in {file.parent.name}/{file.name}, line {frames[-1].lineno}"
         message = message or one_line(frames[-1].line or "")
-    return f"failed with {kind}: {message}{place}; such options or files do not go together: check them, or report this"
+    return (
+        f"failed with {kind}: {message}{place}; unsupported combination of options or files: check them, or report this"
+    )

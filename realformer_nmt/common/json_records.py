@@ -49,8 +49,8 @@ def check(record: Mapping[str, Any], path: Path, hint: str, required: Mapping[st
     """Refuse a record that lacks a required key, or has a value of another type."""
     for key, kind in required.items():
         if not isinstance(record.get(key), kind):
-            reason = f"{key} is no {kind.__name__}" if key in record else f"it has no {key}"
-            raise UserError(f"{path} is another kind of file, or of another version: {reason}; {hint}")
+            reason = f"{key} is no {kind.__name__}" if key in record else f"missing key {key}"
+            raise UserError(f"{path} has an unexpected format: {reason}; {hint}")
 
 
 @contextlib.contextmanager
@@ -61,8 +61,8 @@ def expected(path: Path, hint: str) -> Iterator[None]:
     except UserError:
         raise
     except UNLIKE as error:
-        reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
-        raise UserError(f"{path} is another kind of file, or of another version: {reason}; {hint}") from error
+        reason = f"missing key {error}" if isinstance(error, KeyError) else str(error)
+        raise UserError(f"{path} has an unexpected format: {reason}; {hint}") from error
 
 
 def seal(content: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.outputs import OUTPUTS
 from realformer_nmt.common.provenance import MADE_FROM, Record, differences, fingerprint, made_from
 
-AGAIN = "--anew makes it again"
+AGAIN = "use --fresh to redo it"
 HELP = "make it again, even if it is there"
 REQUIRED = {MADE_FROM: dict, OUTPUTS: dict}
 
@@ -99,14 +99,14 @@ class Stage:
         self._check_differences(status)
         if status.done:
             written.settle(self.record)
-            print(f"{self.record}: finished before, from the same settings and files")
+            print(f"{self.record}: up to date")
         return status.done
 
     def _check_paths(self, outputs: Iterable[Path]) -> None:
         """Refuse to write over an input, or over a file that this command did not write."""
         for path in (self.record, *outputs):
             if path.exists() and any(file.exists() and path.samefile(file) for file in self.inputs.values()):
-                raise UserError(f"{path} is what this is made from, and would be written over: name another --output")
+                raise UserError(f"output would overwrite its input {path}: name another --output")
         written.check_folder(self.record.parent, self.command)
         written.check_record(self.record, self.command)
         for path in outputs:
@@ -119,7 +119,7 @@ class Stage:
         if status.differences:
             raise UserError(
                 f"{self.record} was made with other settings or files: {'; '.join(status.differences)}. Name another "
-                "place, or pass --anew to make it again"
+                "place, or use --fresh to redo it"
             )
 
     def begin(self) -> Record:

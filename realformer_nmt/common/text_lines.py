@@ -43,5 +43,5 @@ def sha256(path: Path) -> str:
 def read_recorded(path: Path, recorded: str, record: Path) -> list[str]:
     """Return the lines of a file; refuse it if its hash is not the one in the record."""
     if not path.is_file() or sha256(path) != recorded:
-        raise UserError(f"{path} is not what {record} was computed from: make that again, with --anew")
+        raise UserError(f"{path} is not what {record} was computed from: make that again, with --fresh")
     return read_lines(path)

@@ -42,7 +42,7 @@ class CompareRequest(TrackerOptions):
         "run this family alone (repeatable); the report is of all", (), metavar="FAMILY", repeated=True
     )
     add_seeds: int = option("N seeds beyond the grid's", 0, metavar="N", range=whole(0, MOST_SEEDS))
-    anew: bool = option("make again what no longer fits the grid", False)
+    fresh: bool = option("make again what no longer fits the grid", False, old_flag="--anew")
     launcher: Literal["here", "slurm"] = option("run on this machine, or one SLURM job for each cell", "here")
     gpus: int | None = option(
         "GPUs (here: all, one for each cell; slurm: 1); 0: the CPU", None, metavar="N", range=whole(0)

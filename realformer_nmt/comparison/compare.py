@@ -74,7 +74,7 @@ def only(grid: Grid, found: Sequence[Cell], families: Sequence[str]) -> list[Cel
 
 def make(request: CompareRequest, grid: Grid, found: Sequence[Cell], gpus: int) -> None:
     wanted = tuning_choice.wanted(grid, found)
-    unfit = check_fit(wanted, request.anew)
+    unfit = check_fit(wanted, request.fresh)
     plan.check_states(wanted)
     for cell in unfit:
         renew(cell)
@@ -97,15 +97,15 @@ def shares(grid: Grid) -> list[float]:
     return found
 
 
-def check_fit(found: Sequence[Cell], anew: bool) -> list[Cell]:
+def check_fit(found: Sequence[Cell], fresh: bool) -> list[Cell]:
     """Before anything starts; those that are to be made anew."""
     unfit = {cell: told for cell in found if (told := differences(cell))}
     for cell, told in unfit.items():
         print(printable(f"{cell.name} was made with other settings or files: {'; '.join(told)}"), file=sys.stderr)
-    if unfit and not anew:
+    if unfit and not fresh:
         raise UserError(
             f"{len(unfit)} of {len(found)} cells are not what the grid asks for now, by the differences above: pass "
-            "--anew to make them again, or name another --folder"
+            "--fresh to make them again, or name another --folder"
         )
     return list(unfit)
 

@@ -33,7 +33,7 @@ class InventRequest(StageRequest):
     test: int = option("test pairs (default: 500)", 500, metavar="N", range=whole(1, MOST))
     seed: int = option(default=1, range=SEED)
     hard: bool = option("more words, longer sentences, more of what is rare", False)
-    anew: bool = option(HELP, False)
+    fresh: bool = option(HELP, False, old_flag="--anew")
 
     def run(self) -> int:
         return run(self)
@@ -50,7 +50,7 @@ def run(request: InventRequest) -> int:
     sizes = {"train": request.pairs, "valid": request.valid, "test": request.test}
     stage = request.stage()
     files = [request.folder / f"{split}.{language}" for split in sizes for language in LANGUAGES]
-    if stage.finished(request.anew, *files):
+    if stage.finished(request.fresh, *files):
         return 0
     made_from = stage.begin()
     sentences = iter(pairs(sum(sizes.values()), request.seed, *(["hard"] if request.hard else [])))

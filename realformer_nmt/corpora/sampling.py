@@ -65,7 +65,7 @@ def take(index: Path, to: Path, share: float) -> int:
     kind, _ = header(index)
     indices = sample_indices(number, share)
     if not len(indices):
-        raise UserError(f"--share {share} of {number} pairs is none: give more")
+        raise UserError(f"--share {share} selects none of {number} pairs: use a larger share")
     sentences = indexed_dataset.MMapIndexedDataset(str(index.with_suffix("")))
     builder = indexed_dataset.MMapIndexedDatasetBuilder(str(to.with_suffix(".bin")), dtype=kind.type)
     for i in indices:

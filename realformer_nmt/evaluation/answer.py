@@ -32,7 +32,7 @@ class AnswerRequest(StageRequest):
     )
     batch_size: int = option("windows in a batch (default: 16)", 16, metavar="N", range=whole(1))
     cpu: bool = option("use the CPU even if there is a GPU", False)
-    anew: bool = option(HELP, False)
+    fresh: bool = option(HELP, False, old_flag="--anew")
 
     def run(self) -> int:
         from realformer_nmt.evaluation import answering  # here: --help needs none of it

@@ -42,7 +42,7 @@ class WindowResult(NamedTuple):
 
 def run(request: AnswerRequest) -> int:
     stage = stage_of(request)
-    if stage.finished(request.anew, request.output / ANSWERS):
+    if stage.finished(request.fresh, request.output / ANSWERS):
         return 0
     provenance = stage.begin()
     questions = squad.read(request.questions)

@@ -44,7 +44,7 @@ ROWS_OF_TASK: dict[str, type[Rows]] = {
 def run(request: EvaluateRequest) -> int:
     stage = stage_of(request)
     table = table_path(request.output)
-    if stage.finished(request.anew, table):
+    if stage.finished(request.fresh, table):
         return 0
     provenance = stage.begin()
     task = checkpoint_fields.setting(checkpoint_fields.without_weights(request.checkpoint), "task", "_name")

@@ -14,7 +14,7 @@ from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.text_lines import read_recorded
 from realformer_nmt.evaluation.evaluate import EvaluateRequest
 
-AGAIN = "`realformer-nmt evaluate --anew` makes it again"
+AGAIN = "use `realformer-nmt evaluate --fresh` to redo it"
 COLUMNS = 3
 Row = tuple[float, float, float]
 

@@ -44,7 +44,7 @@ class ScoreRequest(StageRequest):
     seed: int = option("seed of the bootstrap", 12345, metavar="N", range=whole(1, SEEDS))
     published: str | None = option("show its published figures (default: the corpus)", None, metavar="DATASET")
     training: Path | None = option("the train.json of `realformer-nmt train`", None, metavar="TRAIN.JSON")
-    anew: bool = option(HELP, False)
+    fresh: bool = option(HELP, False, old_flag="--anew")
 
     def run(self) -> int:
         from realformer_nmt.evaluation import scoring  # here: --help needs none of it

@@ -31,7 +31,7 @@ class ScoreSquadRequest(StageRequest):
     answers: Path = argument("of `realformer-nmt answer`", metavar="ANSWERS.JSON")
     questions: Path = option("in SQuAD's format", metavar="FILE.JSON")
     output: Path = option("the record", metavar="SCORE.JSON")
-    anew: bool = option(HELP, False)
+    fresh: bool = option(HELP, False, old_flag="--anew")
 
     def run(self) -> int:
         return run(self)
@@ -45,7 +45,7 @@ REQUEST = ScoreSquadRequest
 
 def run(request: ScoreSquadRequest) -> int:
     stage = request.stage()
-    if stage.finished(request.anew):
+    if stage.finished(request.fresh):
         return 0
     provenance = stage.begin()
     questions, answers = squad.read(request.questions), json_records.read(request.answers, ANSWERS)

@@ -30,9 +30,9 @@ def run(request: ScoreRequest) -> int:
         metrics.comet_package()  # fail early if it is missing
     translation = checksummed_json.read(request.translation / RECORD, WRITER, REQUIRED)
     stage = stage_of(request)
-    if not (request.training or request.anew):
+    if not (request.training or request.fresh):
         check_no_training(stage)
-    if stage.finished(request.anew):
+    if stage.finished(request.fresh):
         return 0
     training = checksummed_json.read(request.training, TRAINER) if request.training else {}
     files = {"hypotheses": request.translation / HYPOTHESES, "reference": raw_texts.reference(request, translation)}
@@ -69,7 +69,7 @@ def check_no_training(stage: Stage) -> None:
     """Raise an error if the previous record has a training, whose hours and protocol the new one would lack."""
     previous = stage.standing().record
     if previous and previous.get("training"):
-        raise UserError(f"{stage.record} was made with --training: give it again, name another place, or pass --anew")
+        raise UserError(f"{stage.record} was made with --training: give it again, name another place, or pass --fresh")
 
 
 def stage_of(request: ScoreRequest) -> Stage:

@@ -37,7 +37,7 @@ class TranslateRequest(CorpusOptions, StageRequest):
     test_set: str | None = option("translate sacreBLEU's instead, such as wmt24", None, metavar="NAME", either="text")
     output: Path = option("folder to fill; - prints the hypotheses on stdout", metavar="FOLDER")
     validate: bool = option("also note loss and greedy BLEU on the validation data", False)
-    anew: bool = option(HELP, False)
+    fresh: bool = option(HELP, False, old_flag="--anew")
     beam: int = option(default=5, group=DECODING, range=whole(1, MOST_BEAM))
     lenpen: float = option("length penalty; below 1: shorter, above 1: longer", 1.0, group=DECODING, range=LENPEN)
     max_len_a: float = option("at most a * source length + b tokens", 0.0, group=DECODING, range=MAX_LEN_A)

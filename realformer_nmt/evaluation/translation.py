@@ -40,13 +40,13 @@ def fill(request: TranslateRequest) -> int:
     corpus = text_pipeline.requested(request)
     stage = stage_of(request)
     outputs = [request.output / name for name in (HYPOTHESES, TOKENISED, REFERENCE)]
-    if stage.finished(request.anew, *outputs):
+    if stage.finished(request.fresh, *outputs):
         return 0
     check_shares(request.output)
     start = time.monotonic()
     provenance = stage.begin()
     check_models(request, corpus)
-    with shares(request.output, provenance, request.jobs, request.anew) as folder:
+    with shares(request.output, provenance, request.jobs, request.fresh) as folder:
         generated = translate(request, corpus, folder)
         with stage.claimed(*outputs):
             files = write(generated, corpus, request.output)
@@ -83,9 +83,7 @@ def stage_of(request: TranslateRequest) -> Stage:
     subwords = {f"subwords/{path.name}": path for path in model}
     models, data_files = named(request.checkpoints), {**dictionaries, **text_files, **subwords}
     for name in models.keys() & data_files.keys():
-        raise UserError(
-            f"{models[name]} is called as another file that is read, {name}: give the checkpoint another name"
-        )
+        raise UserError(f"{models[name]} has the same name as another input, {name}: give the checkpoint another name")
     described = {name: value for name, value in corpus.describe().items() if name not in LOCATIONS}
     settings = {**text, **decoding(request), "validate": request.validate, **described, "steps": str(corpus.steps)}
     settings |= several(request.checkpoints)

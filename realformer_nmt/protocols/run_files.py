@@ -4,4 +4,4 @@ RECORD = "train.json"
 CURVES, LOG = "curves.jsonl", "train.log"
 CHECKPOINTS = "checkpoints"
 TENSORBOARD, WANDB = "tensorboard", "wandb"
-RUN = (RECORD, CURVES, LOG, TENSORBOARD, WANDB, CHECKPOINTS)  # in the order in which `train --anew` moves them
+RUN = (RECORD, CURVES, LOG, TENSORBOARD, WANDB, CHECKPOINTS)  # in the order in which `train --fresh` moves them

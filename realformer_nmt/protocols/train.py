@@ -80,7 +80,7 @@ class TrainRequest(TrackerOptions, StageRequest):
         synonyms={"--bf16": "bf16"},
     )
     curves: bool = option(f"write learning curves to FOLDER/{CURVES}", False)
-    anew: bool = option("move the run in FOLDER aside, and train again", False)
+    fresh: bool = option("move the run in FOLDER aside, and train again", False, old_flag="--anew")
     dry_run: bool = option("print fairseq-train's command, ready to paste", False)
     flags: tuple[str, ...] = argument(
         "flags of fairseq-train; they override the protocol's", (), metavar="-- FLAG", last=True

@@ -50,7 +50,7 @@ def run(request: TrainRequest) -> int:
     if tasks.task_of(cfg).translates:  # a model of another task is built below, where its batches are counted
         validate(read_options(TranslationConfig, cfg.model))
     stage = stage_of_options(request, cfg, machines)
-    if stage.finished(request.anew):
+    if stage.finished(request.fresh):
         return 0
     present = torch.cuda.device_count()
     if machines.gpus > present:
@@ -64,10 +64,10 @@ def run(request: TrainRequest) -> int:
     length_check.check(cfg)
     content = {
         **summary(request, protocol, machines, length),
-        **carried_counts(stage, cfg, request.anew),
+        **carried_counts(stage, cfg, request.fresh),
         "words": argv,
     }
-    training = Training(stage, content, machines, request.anew)
+    training = Training(stage, content, machines, request.fresh)
     last_update = fairseq_command.ending(request, argv, machines, length.updates)
     return training.run([*machines.launcher(), *argv, *last_update])
 

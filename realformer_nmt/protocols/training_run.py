@@ -58,7 +58,7 @@ class Training:
         checkpoints = sorted((self.folder / CHECKPOINTS).glob("checkpoint*.pt"))
         if checkpoints:
             raise UserError(
-                f"{checkpoints[0]} belongs to a training without {RECORD}: name another --folder, or pass --anew to "
+                f"{checkpoints[0]} belongs to a training without {RECORD}: name another --folder, or pass --fresh to "
                 "set it aside"
             )
 

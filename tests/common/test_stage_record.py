@@ -42,16 +42,16 @@ def test_the_same_again_is_done(folder: Path, capsys: pytest.CaptureFixture[str]
     assert not stage(folder).finished(fresh=True)
 
 
-@pytest.mark.parametrize("anew", [False, True])
-def test_what_it_is_made_from_is_not_written_over(folder: Path, anew: bool) -> None:
+@pytest.mark.parametrize("fresh", [False, True])
+def test_what_it_is_made_from_is_not_written_over(folder: Path, fresh: bool) -> None:
     (folder / "link.pt").symlink_to(folder / "two.pt")
     (folder / "record.json").hardlink_to(folder / "one.pt")
     for asked, outputs in (
         (stage(folder), [folder / "link.pt"]),
         (replace(stage(folder), record=folder / "record.json"), []),
     ):
-        with pytest.raises(UserError, match="is what this is made from, and would be written over"):
-            asked.finished(anew, *outputs)
+        with pytest.raises(UserError, match="output would overwrite its input"):
+            asked.finished(fresh, *outputs)
     assert [(folder / name).read_text() for name in ("one.pt", "two.pt")] == ["one.pt", "two.pt"]
 
 
@@ -87,7 +87,7 @@ def test_every_difference_is_named_in_one_message(folder: Path) -> None:
     (folder / "two.pt").write_text("another")
     with pytest.raises(UserError) as refused:
         stage(folder, last=3).finished(fresh=False)
-    for words in ("average.json", "last was 2, is now 3", "two.pt is another file", "--anew"):
+    for words in ("average.json", "last was 2, is now 3", "two.pt is another file", "--fresh"):
         assert words in str(refused.value)
     assert "one.pt" not in str(refused.value)
 
@@ -104,7 +104,7 @@ def test_a_record_of_before_or_a_changed_one_is_refused_by_its_name(folder: Path
     content = checksummed_json.read(record, "")
     for text in (json.dumps(content), json.dumps({**content, "seal": "0"}), "{"):
         record.write_text(text)
-        with pytest.raises(UserError, match=r"average\.json .*--anew makes it again"):
+        with pytest.raises(UserError, match=r"average\.json .*use --fresh to redo it"):
             stage(folder).finished(fresh=False)
     make(stage(folder))
     assert stage(folder).finished(fresh=False)

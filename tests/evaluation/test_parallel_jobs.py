@@ -38,7 +38,7 @@ from realformer_nmt.evaluation import jobs
 from jobs_work import work
 if __name__ == "__main__":
     with jobs.shares(Path(sys.argv[1]), {"settings": {}, "inputs": {}, "versions": {}}, 2, False) as folder:
-        jobs.fill(work, 2, folder, 2, "answer.txt", on_gpu=sys.argv[2] == "anew")
+        jobs.fill(work, 2, folder, 2, "answer.txt", on_gpu=sys.argv[2] == "fresh")
 """
 MADE: dict[str, Any] = {"settings": {}, "inputs": {}, "versions": {}}
 
@@ -62,7 +62,7 @@ def answers(folders: Sequence[Path]) -> list[str]:
 
 @pytest.mark.parametrize(
     ("number", "way"),
-    [(signal.SIGKILL, "forked"), (signal.SIGTERM, "forked"), (signal.SIGINT, "forked"), (signal.SIGKILL, "anew")],
+    [(signal.SIGKILL, "forked"), (signal.SIGTERM, "forked"), (signal.SIGINT, "forked"), (signal.SIGKILL, "fresh")],
 )
 def test_a_killed_run_leaves_no_process_and_keeps_what_is_whole(number: int, way: str, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": f"{REPOSITORY}:{tmp_path}", "OMP_NUM_THREADS": "1"}
@@ -110,7 +110,7 @@ def test_a_job_that_fails_does_not_take_the_others_along(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("made", "number", "anew", "kept"),
+    ("made", "number", "fresh", "kept"),
     [
         (MADE, 2, False, ["0"]),
         (MADE, 3, False, []),
@@ -121,13 +121,13 @@ def test_a_job_that_fails_does_not_take_the_others_along(tmp_path: Path) -> None
     ],
 )
 def test_shares_of_another_work_are_not_taken_over(
-    made: dict[str, Any], number: int, anew: bool, kept: list[str], tmp_path: Path
+    made: dict[str, Any], number: int, fresh: bool, kept: list[str], tmp_path: Path
 ) -> None:
     with contextlib.suppress(InterruptedError), parallel_jobs.shares(tmp_path, MADE, 2, fresh=False) as folder:
         for name in ("0", "unfinished-x"):
             (folder / name).mkdir()
         raise InterruptedError
-    with parallel_jobs.shares(tmp_path, made, number, anew) as folder:
+    with parallel_jobs.shares(tmp_path, made, number, fresh) as folder:
         assert [entry.name for entry in folder.iterdir() if entry.is_dir()] == kept
 
 

@@ -174,6 +174,6 @@ def test_a_record_whose_names_are_none_is_refused_by_name(name: str, tmp_path: P
 def test_what_the_table_cannot_show_leaves_no_record(changes: dict[str, Any], tmp_path: Path) -> None:
     """The last is of no model."""
     folder = folder_of(tmp_path / "out", ["a"], ["a"], **changes)
-    with pytest.raises(UserError, match=r"translation\.json is another kind of file"):
+    with pytest.raises(UserError, match=r"translation\.json has an unexpected format"):
         request(folder, "--bootstrap", "0").run()
     assert not (folder / "run.json").exists()

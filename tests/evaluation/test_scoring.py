@@ -122,5 +122,5 @@ def test_another_model_under_the_same_name_is_refused(scored: Scored, run: Path,
     with pytest.raises(UserError, match=told):
         called(score, scored.translation, *scored.options)
     with pytest.raises(UserError, match=r"average\.pt is another than the one that translated: translate again"):
-        called(score, scored.translation, *scored.options, "--anew")
+        called(score, scored.translation, *scored.options, "--fresh")
     shutil.copy(kept, scored.average)

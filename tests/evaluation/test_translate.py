@@ -136,7 +136,7 @@ def test_a_failure_leaves_no_record_and_says_fairseqs_last_line(run: Path, toy_c
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / translation_files.RECORD).write_text("{}")
     with pytest.raises(UserError, match=r"fairseq-generate ended with status 1: .*fc1\.bias"):
-        translated(tmp_path, toy_corpus, tmp_path, "--anew")
+        translated(tmp_path, toy_corpus, tmp_path, "--fresh")
     assert not list((tmp_path / "out").iterdir())
 
 
@@ -145,7 +145,7 @@ def test_a_failure_leaves_no_record_and_names_the_file(toy_corpus: Path, tmp_pat
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / translation_files.RECORD).write_text("{}")
     with pytest.raises(UserError, match=r"load .*checkpoint5\.pt: it is no"):
-        translated(tmp_path, toy_corpus, tmp_path, "--anew")
+        translated(tmp_path, toy_corpus, tmp_path, "--fresh")
     assert not list((tmp_path / "out").iterdir())
 
 
@@ -202,7 +202,7 @@ def test_a_translation_of_several_models_is_not_that_of_one_of_them(
             request(model).run()
     with pytest.raises(UserError, match=r"checkpoint5\.pt is given twice"):
         request(*models, models[1]).run()
-    with pytest.raises(UserError, match=r"other/dict\.src\.txt is called as another file that is read"):
+    with pytest.raises(UserError, match=r"other/dict\.src\.txt has the same name as another input"):
         translation.stage_of(request(tmp_path / "other" / "dict.src.txt"))
 
 

@@ -69,7 +69,7 @@ def test_every_language_is_text_to_yaml(source: Source) -> None:
 )
 def test_a_record_of_other_kinds_is_refused_by_its_name(source: Source, others: dict[str, Any]) -> None:
     judge(source, sha256(source.path), **others)
-    with pytest.raises(UserError, match=r"run\.json is another kind of file"):
+    with pytest.raises(UserError, match=r"run\.json has an unexpected format"):
         model_card.of(source)
 
 

@@ -146,7 +146,7 @@ TRAINS = _of(
     ("damaged prepare.json", "--data prep_cut/data-bin", r"prepare\.json is damaged: "),
     ("foreign prepare.json", "--data prep_list/data-bin", r"json is damaged: .*object"),
     ("other subwords", "--data prep/data-bin --subwords moses_bpe", r"says sentencepiece"),
-    ("damaged train.json", "--data data --folder damaged", r"train\.json is damaged: .*--anew"),
+    ("damaged train.json", "--data data --folder damaged", r"train\.json is damaged: .*--fresh"),
 )
 
 AVERAGES = _of(
@@ -215,7 +215,7 @@ SCORES = _of(
     ("no translation", "absent", r"translation\.json: no such file; `realformer-nmt translate` writes it"),
     ("damaged record", "hyp_cut", r"translation\.json is damaged: "),
     ("foreign record", "hyp_list", r"translation\.json is damaged: it holds no JSON object"),
-    ("another version's", "hyp_half", r"translation\.json is another kind of file, .*it has no files"),
+    ("another version's", "hyp_half", r"translation\.json has an unexpected format: missing key files"),
     ("text was changed", "hyp_changed --reference ok.de", r"hypotheses\.txt is not what translation\.json describes"),
     ("reference missing", "hyp --reference absent", r"absent: no such file"),
     ("reference too short", "hyp --reference short.de", r"60 hypotheses and 59 references: they must be those of"),

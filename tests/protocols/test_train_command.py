@@ -189,7 +189,7 @@ def test_a_run_does_not_begin_from_itself(tmp_path: Path, capsys: Any, toy_corpu
     model = tmp_path / "run" / "checkpoints" / "checkpoint_last.pt"
     model.parent.mkdir(parents=True)
     model.touch()
-    words = ["train", *given(tmp_path, "--gpus", 0, "--from", tmp_path / "run", "--anew", data=toy_corpus)]
+    words = ["train", *given(tmp_path, "--gpus", 0, "--from", tmp_path / "run", "--fresh", data=toy_corpus)]
     assert main(words) == 1
     assert f"--from {model} lies in --folder {tmp_path / 'run'}" in capsys.readouterr().err
     assert model.exists()

@@ -65,7 +65,7 @@ def test_what_is_there_is_not_done_again(scored: Scored, served: dict[str, Path]
     assert done.returncode == 0, done.stderr
     assert {path: path.stat().st_mtime_ns for path in files} == before
     for record in ("train.json", "average.pt.json", "translation.json", "run.json"):
-        assert f"{record}: finished before" in done.stdout
+        assert f"{record}: up to date" in done.stdout
 
 
 def test_what_was_made_otherwise_is_refused_or_made_anew(
@@ -79,13 +79,13 @@ def test_what_was_made_otherwise_is_refused_or_made_anew(
 
     refused = stage("--stage", "average", "--average", "1")
     assert (refused.returncode, "last was 2, is now 1" in refused.stderr) == (1, True)
-    assert stage("--stage", "average", "--average", "1", "--anew").returncode == 0
+    assert stage("--stage", "average", "--average", "1", "--fresh").returncode == 0
     refused = stage("--stage", "translate")
     assert (refused.returncode, "average.pt is another file" in refused.stderr) == (1, True)
 
 
 def test_several_test_sets_have_folders_and_scores_of_their_own(program_path: str, tmp_path: Path) -> None:
-    options = ["--dry-run", "--anew", "--subset", "test", "--subset", "test1"]
+    options = ["--dry-run", "--fresh", "--subset", "test", "--subset", "test1"]
     done = run(script("wmt14_en_de", Path("wmt14_en_de"), tmp_path, *options), program_path)
     assert done.returncode == 0, done.stderr
     printed = commands(done.stdout, "realformer-nmt")
@@ -94,7 +94,7 @@ def test_several_test_sets_have_folders_and_scores_of_their_own(program_path: st
     assert [flags(words)["subset"] for words in translated] == ["test", "test1"]
     outputs = [Path(words[-1]).name for words in printed[2:]]
     assert outputs == ["average.pt", "translation", "translation-test1", "run.json", "run-test1.json"]
-    assert ["--anew" in words for words in printed] == [False, *[True] * 6]
+    assert ["--fresh" in words for words in printed] == [False, *[True] * 6]
 
 
 def is_announced(stage: str, log: Path) -> bool:

@@ -78,7 +78,7 @@ def test_what_was_done_is_noted(trained: Path) -> None:
 def test_what_is_trained_is_not_trained_again(trained: Path, capsys: Any) -> None:
     before = (trained / "train.json").read_text()
     assert main(again(trained)) == 0
-    assert "train.json: finished before, from the same settings and files" in capsys.readouterr().out
+    assert "train.json: up to date" in capsys.readouterr().out
     assert (trained / "train.json").read_text() == before
 
 
@@ -94,7 +94,7 @@ def test_other_settings_are_refused(trained: Path, capsys: Any, change: list[str
     assert main(again(trained, *change)) == 1
     error = capsys.readouterr().err
     assert message in error
-    assert "Name another place, or pass --anew" in error
+    assert "Name another place, or pass --fresh" in error
 
 
 def test_a_folder_is_locked_as_long_as_a_child_of_the_launcher_lives(trained: Path, capsys: Any) -> None:

@@ -131,7 +131,7 @@ def digest(written: str, folder: Path, protocol: str) -> str:
     return hashlib.sha256(written.encode() + b"\0" + own).hexdigest()
 
 
-AGAIN = "--anew makes it again"
+AGAIN = "use --fresh to redo it"
 OF_STAGE = {
     **dict.fromkeys(("protocol", "device"), absent_or(text)),
     **dict.fromkeys(("wall_clock_hours", "gpu_hours"), absent_or(finite)),

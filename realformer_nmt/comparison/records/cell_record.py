@@ -15,7 +15,7 @@ from realformer_nmt.comparison.records.kinds import absent_or, finite, number, t
 
 MODEL_FAILED = ("stuck", "diverged")
 FINAL = ("done", *MODEL_FAILED)
-AGAIN = "--anew makes it again"
+AGAIN = "use --fresh to redo it"
 WANTED = {"state": str, "sessions": list}
 OF_CELL = {
     **{"evidence": absent_or(text), "unigram_entropy": absent_or(finite)},

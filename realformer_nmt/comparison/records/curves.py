@@ -42,7 +42,7 @@ class Curves:
         kinds = (("num_updates", of_train, self._train), ("valid_num_updates", of_valid, self._valid))
         for count, names, points in kinds:
             if count in record:
-                hint = "a line of it is none of fairseq-train's; `--anew` trains again"
+                hint = "a line of it is none of fairseq-train's; `--fresh` trains again"
                 with json_records.expected(self._file, hint):
                     numbers = {name: float(record[key]) for name, key in names.items() if key in record}
                     alike = {"nll_loss": numbers["loss"]} if "loss" in numbers else {}  # where fairseq says one of them

@@ -9,7 +9,7 @@ from realformer_nmt.comparison.records import kinds
 from realformer_nmt.comparison.records.kinds import absent_or, count, finite, number, text
 from realformer_nmt.evaluation.metric_table import METRICS
 
-AGAIN = "--anew makes it again"
+AGAIN = "use --fresh to redo it"
 KINDS = {"scores": dict, "models": list, "lines": int, "files": dict}
 OF_RUN = {
     **dict.fromkeys(("corpus", "subset", "commit", "unit"), absent_or(text)),

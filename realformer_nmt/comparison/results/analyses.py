@@ -20,7 +20,7 @@ from realformer_nmt.comparison.records.cell_record import Note
 from realformer_nmt.comparison.results.results_file import AnalysisResult, ClaimResult
 
 RECORD = "analysis.json"
-AGAIN = "`realformer-nmt analyse --anew` makes it again"
+AGAIN = "use `realformer-nmt analyse --fresh` to redo it"
 WANTED = {"models": list, OUTPUTS: dict, MADE_FROM: dict}
 
 

@@ -51,7 +51,7 @@ def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[
     """Read what all cells left and build what results.json holds."""
     cell_results = []
     for cell in cells:
-        with expected(cell.folder, "--anew makes it again"):
+        with expected(cell.folder, "use --fresh to redo it"):
             cell_results.append(describe(cell))
     runs = [run_of(cell) for cell in cells]
     first = first_of(runs)

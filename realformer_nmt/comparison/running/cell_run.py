@@ -114,4 +114,4 @@ def _progress(cell: Cell, stage: Stage, curves: Curves) -> Progress:
 
 def _last_words(cell: Cell) -> str:
     lines = (cell.folder / OUTPUT).read_text(encoding="utf-8", errors="replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "(no output)")

@@ -60,5 +60,5 @@ def test_values_of_another_kind_are_refused_with_the_files_name(
         table = table[key]
     table[place[-1]] = value
     checksummed_json.write(tmp_path / "run.json", record)
-    with pytest.raises(UserError, match=rf"run\.json .*{place[0]}|run\.json is another kind of file"):
+    with pytest.raises(UserError, match=rf"run\.json .*{place[0]}|run\.json has an unexpected format"):
         run_record.read(tmp_path / "run.json")

@@ -110,7 +110,7 @@ def test_a_reference_that_has_no_path_is_named(
     content = checksummed_json.read(run, "")
     content["files"]["reference"]["path"] = path
     checksummed_json.write(run, content)
-    assert "run.json is another kind of file" in refused(root, halves, capsys)
+    assert "run.json has an unexpected format" in refused(root, halves, capsys)
 
 
 def test_a_folder_without_finished_cells_is_refused(
