@@ -7,13 +7,13 @@ refuse() { echo "run.sh: $*; --help lists the options" >&2 && exit 2; }
 
 corpus=$1 && shift
 arch=realformer layers='' protocol=realformer subwords=moses_bpe folder='' only='' last='' dry='' seed='' name=''
-average='' prepare=() train=() averaging=() decoding=() missing=() anew=() subsets=() stages=" prepare train average translate score "
+average='' prepare=() train=() averaging=() decoding=() missing=() fresh=() subsets=() stages=" prepare train average translate score "
 while [[ $# -gt 0 && $1 != -- ]]; do
     number=2
     case $1 in
         --help | -h) usage && exit 0 ;;
         --dry-run) dry=yes number=1 ;;
-        --fresh) anew=(--fresh) number=1 ;;
+        --fresh | --anew) fresh=(--fresh) number=1 ;;
         --bf16 | --tensorboard) train+=("$1") && number=1 ;;
         --*) [[ $# -gt 1 && $2 != --* ]] || refuse "$1 needs a value" ;;&
         --arch) arch=$2 ;;
@@ -68,25 +68,25 @@ stage_prepare() { do_it realformer-nmt prepare "$corpus" --folder "$data" --subw
 
 stage_train() {
     local words=(realformer-nmt train --data "$data/data-bin" --folder "$run" --arch "$arch" --layers "$layers"
-        --protocol "$protocol" --corpus "$corpus_name" --subwords "$subwords" "${train[@]}" "${anew[@]}")
+        --protocol "$protocol" --corpus "$corpus_name" --subwords "$subwords" "${train[@]}" "${fresh[@]}")
     do_it "${words[@]}" "$@"
     [[ ! $dry ]] || "${words[@]}" --dry-run "$@" | sed 's/^/# /'
 }
 
 stage_average() {
-    do_it realformer-nmt average "$run/checkpoints" "${averaging[@]}" "${anew[@]}" --output "$run/average.pt"
+    do_it realformer-nmt average "$run/checkpoints" "${averaging[@]}" "${fresh[@]}" --output "$run/average.pt"
 }
 
 stage_translate() {
     for subset in "${subsets[@]:-test}"; do
         do_it realformer-nmt translate "$run/average.pt" --prepared "$data" --subset "$subset" "${decoding[@]}" \
-            --validate "${anew[@]}" --output "$(place translation "$subset" '')"
+            --validate "${fresh[@]}" --output "$(place translation "$subset" '')"
     done
 }
 
 stage_score() {
     for subset in "${subsets[@]:-test}"; do
-        do_it realformer-nmt score "$(place translation "$subset" '')" --training "$run/train.json" "${anew[@]}" \
+        do_it realformer-nmt score "$(place translation "$subset" '')" --training "$run/train.json" "${fresh[@]}" \
             --output "$(place run "$subset" .json)"
     done
 }
