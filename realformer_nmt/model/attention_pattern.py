@@ -1,7 +1,7 @@
-"""Who sees whom in a text: how the queries of self-attention, and what they look at, are laid out.
+"""Attention patterns: which tokens of a text each token of self-attention sees.
 
-A pattern answers `views(query, seen, mask)` with one or more views, each an attention of its own, and `join` makes one
-sequence of what they give. A block of a sentence counts as a sentence of its own, so that scores are R x H x T x S in
+`views(query, seen, mask)` splits attention into one or more views, each computed separately, and `join` puts their
+results together to one sequence. A block of a sentence counts as a separate sentence, so scores are R x H x T x S in
 every view.
 """
 
@@ -17,13 +17,17 @@ from realformer_nmt.model.cache import KeysValues
 
 
 class View(NamedTuple):
-    query: Tensor | None  # R x H x T x D, where there is any
+    """Queries, and the keys and values that they see."""
+
+    query: Tensor | None  # R x H x T x D; None if the scores need none
     seen: KeysValues  # R x H x S x D
     mask: Tensor | None  # True where a query may not look; broadcasts to R x H x T x S
 
 
 class Pattern(ABC):
-    whole = False  # whether each token sees all, as scores that are read from a table want it
+    """Base of all attention patterns."""
+
+    whole = False  # whether each token sees all, which scores that are read from a table need
 
     def __init__(self, window: int = 1, global_tokens: int = 1) -> None:
         self.window, self.global_tokens = window, global_tokens
@@ -33,22 +37,23 @@ class Pattern(ABC):
 
     @abstractmethod
     def join(self, heads: Sequence[Tensor], length: int) -> Tensor:
-        """Of each view, R x H x T x D, to B x H x length x D."""
+        """Join the results of all views, R x H x T x D each, to B x H x length x D."""
 
     @abstractmethod
     def distances(self, length: int, device: torch.device) -> list[Tensor]:
-        """Of each view, how far behind a query a key stands: N x T x S, where N of its rows are of one text."""
+        """Return for each view how far each key is behind each query: N x T x S, with N rows per text."""
 
     def matrix(self, probabilities: Sequence[Tensor], seen: KeysValues) -> Tensor:
-        """Of each view, to B x H x length x length: what attention makes of unit vectors."""
+        """Join the probabilities of all views to B x H x length x length, by attention to unit vectors."""
         value, length = seen.parts[0], seen.length
         units = torch.eye(length).to(value).expand(value.size(0), 1, -1, -1)
         views = self.views(units, KeysValues((units,)), None)
-        return self.join([view.seen.mix(own) for view, own in zip(views, probabilities, strict=True)], length)
+        heads = [view.seen.mix(share) for view, share in zip(views, probabilities, strict=True)]
+        return self.join(heads, length)
 
 
 class Full(Pattern):
-    """Each token sees all."""
+    """Pattern in which each token sees all."""
 
     whole = True
 
@@ -59,8 +64,8 @@ class Full(Pattern):
         return heads[0]
 
     def distances(self, length: int, device: torch.device) -> list[Tensor]:
-        places = torch.arange(length, device=device)
-        return [(places - places[:, None])[None]]
+        indices = torch.arange(length, device=device)
+        return [(indices - indices[:, None])[None]]
 
     def matrix(self, probabilities: Sequence[Tensor], _seen: KeysValues) -> Tensor:
         return probabilities[0]
@@ -85,32 +90,35 @@ class Local(Pattern):
         return [self._near(length, device)[None]]
 
     def _near(self, length: int, device: torch.device) -> Tensor:
-        """In any block: W x 3W."""
+        """Return the distances within a block of queries and its surroundings: W x 3W."""
         size = self._size(length)
-        places = torch.arange(3 * size, device=device) - size
-        return places - places[size : 2 * size, None]
+        indices = torch.arange(3 * size, device=device) - size
+        return indices - indices[size : 2 * size, None]
 
     def _size(self, length: int) -> int:
         return min(self.window, length)
 
     def _blocks(self, query: Tensor | None) -> Tensor:
-        size = self._size(given(query).size(2))
-        return _pieces(given(query), size, size)  # B * N x H x W x D
+        query = required(query)
+        size = self._size(query.size(2))
+        return _blocks_of(query, size, size)  # B * N x H x W x D
 
     def _around(self, x: Tensor, value: float = 0) -> Tensor:
         size = self._size(x.size(2))
-        return _pieces(x, 3 * size, size, size, value)  # B * N x H x 3W x D
+        return _blocks_of(x, 3 * size, size, before=size, value=value)  # B * N x H x 3W x D
 
     def _mask(self, padding: Tensor) -> Tensor:
-        """Of B x 1 x 1 x S."""
+        """Return the mask of all blocks, for padding B x 1 x 1 x S."""
         distance = self._near(padding.size(-1), padding.device)
         hidden = self._around(padding.mT, value=True).mT  # B * N x 1 x 1 x 3W
         return (hidden & (distance != 0)) | (distance.abs() > self.window)
 
 
 class GlobalLocal(Local):
-    """The first tokens of a text see all and are seen by all, the others see their window besides: the global-local
-    attention of ETC (Ainslie et al. 2020), whose global input is here the beginning of the text."""
+    """Global-local attention of ETC (Ainslie et al. 2020), with the first tokens of the text as its global input.
+
+    The first tokens see all and are seen by all; the others see them and their window.
+    """
 
     def views(self, query: Tensor | None, seen: KeysValues, mask: Tensor | None) -> list[View]:
         first, padding = self.global_tokens, _padding(seen, mask)
@@ -124,37 +132,40 @@ class GlobalLocal(Local):
         hidden = shared(padding.mT).mT.expand(-1, -1, near.size(2), -1)
         return [
             View(self._blocks(query), KeysValues(both), torch.cat([hidden, near], -1)),
-            View(given(query)[:, :, :first], seen, padding),
+            View(required(query)[:, :, :first], seen, padding),
         ]
 
     def distances(self, length: int, device: torch.device) -> list[Tensor]:
-        places, near = torch.arange(length, device=device), self._near(length, device)
-        first = places[: self.global_tokens]
+        indices, near = torch.arange(length, device=device), self._near(length, device)
+        first = indices[: self.global_tokens]
         blocks = torch.arange(-(-length // len(near)) * len(near), device=device)
         queries = blocks.view(-1, len(near), 1)  # N x W x 1
         both = torch.cat([first - queries, near.expand(len(queries), -1, -1)], 2)
-        return [both, (places - first[:, None])[None]]
+        return [both, (indices - first[:, None])[None]]
 
     def join(self, heads: Sequence[Tensor], length: int) -> Tensor:
         return torch.cat([heads[1], super().join(heads, length)[:, :, self.global_tokens :]], 2)
 
 
-def given(query: Tensor | None) -> Tensor:
+def required(query: Tensor | None) -> Tensor:
+    """Return the queries; refuse scores that have none."""
     if query is None:
         raise TypeError("there are no queries to lay out: build with --score-source dot")
     return query
 
 
 def _padding(seen: KeysValues, mask: Tensor | None) -> Tensor:
-    """Of an encoder's mask, B x 1 x 1 x S; without one nothing is padding."""
-    return torch.zeros_like(seen.parts[0][:, :1, :, 0], dtype=torch.bool).unsqueeze(2) if mask is None else mask
+    """Return the encoder's mask, B x 1 x 1 x S; without one nothing is padding."""
+    if mask is not None:
+        return mask
+    return torch.zeros_like(seen.parts[0][:, :1, :, 0], dtype=torch.bool).unsqueeze(2)
 
 
-def _pieces(x: Tensor, size: int, step: int, before: int = 0, value: float = 0) -> Tensor:
-    """Of B x H x T x D the N that begin at -before, step - before, ...: B * N x H x size x D."""
+def _blocks_of(x: Tensor, size: int, step: int, before: int = 0, value: float = 0) -> Tensor:
+    """Cut B x H x T x D into N blocks, which start at -before, step - before, ...: B * N x H x size x D."""
     after = -x.size(2) % step + size - before - step
-    pieces = functional.pad(x, (0, 0, before, after), value=value).unfold(2, size, step)  # B x H x N x D x size
-    return pieces.permute(0, 2, 1, 4, 3).flatten(0, 1)
+    blocks = functional.pad(x, (0, 0, before, after), value=value).unfold(2, size, step)  # B x H x N x D x size
+    return blocks.permute(0, 2, 1, 4, 3).flatten(0, 1)
 
 
 FULL = Full()

@@ -1,4 +1,4 @@
-"""Everything a model can be told, under fairseq's usual flag names."""
+"""The options of a model, under fairseq's usual flag names, and their checks."""
 
 import math
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from realformer_nmt.model.scaling import SCALINGS, Stack
 from realformer_nmt.model.scores import longest, source_names
 
 SIDES = ("encoder", "decoder")
-MAX_LAYERS = 1000  # ADMIN and DeepNet stop at 1000; a typing error goes on
+MAX_LAYERS = 1000  # ADMIN and DeepNet stop at 1000; more is a typing error
 
 
 def _help(text: str, **extra: str) -> dict[str, str]:
@@ -100,7 +100,7 @@ class TranslationConfig(FairseqDataclass):
 
 
 def validate(cfg: TranslationConfig, sides: Sequence[str] = SIDES) -> None:
-    """Refuse what cannot be built of these sides, naming what was given, what is allowed and what to do."""
+    """Refuse options with which these sides cannot be built."""
     topology = choose("--residual-topology", cfg.residual_topology, TOPOLOGIES)
     scaling = choose("--residual-scaling", cfg.residual_scaling, SCALINGS)
     choose("--decoding-precision", cfg.decoding_precision, FORMS)
@@ -156,15 +156,15 @@ def _validate_pattern(cfg: TranslationConfig) -> None:
     reach = cfg.encoder_relative_positions
     if reach < 0:
         raise OptionError(f"--encoder-relative-positions {reach} is not possible: pass 1 or more, or 0 for none")
-    for name, instead, asked in (
+    for name, default, is_set in (
         ("encoder_attention_pattern", "full", not pattern.whole),
         ("encoder_relative_positions", "0", reach > 0),
     ):
-        if asked and longest(cfg.score_source, cfg.score_length):
+        if is_set and longest(cfg.score_source, cfg.score_length):
             flag = f"--{name.replace('_', '-')}"
             raise OptionError(
                 f"{flag} {getattr(cfg, name)} needs scores of queries and keys alone, and --score-source "
-                f"{cfg.score_source} has rows for all positions: use --score-source dot, or {flag} {instead}"
+                f"{cfg.score_source} has rows for all positions: use --score-source dot, or {flag} {default}"
             )
 
 

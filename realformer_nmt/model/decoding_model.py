@@ -1,4 +1,4 @@
-"""What every model does before it decodes."""
+"""The base class that prepares a model for decoding."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from realformer_nmt.kernels.precision import EXACT
 
 
 class DecodingModel(BaseFairseqModel):
-    """Its layers multiply in the precision that it was built with."""
+    """Model whose layers, when it decodes, multiply in the precision that it was built with."""
 
     decoding_precision = EXACT
     _released = False
 
     def make_generation_fast_(self, name: str | None = None, **options: Any) -> None:
-        """fairseq names a model within another, whose layers the outer one calls itself."""
+        """Prepare for decoding; a model with a name is inside another, which prepares its layers itself."""
         if name is None:
             options = {"precision": self.decoding_precision, **options}
             super().make_generation_fast_(**options)

@@ -20,7 +20,7 @@ BothCarried = tuple[Carried, Carried]  # by self-attention, and by encoder-decod
 
 
 class Shape(NamedTuple):
-    """The sizes of one side's layers."""
+    """Sizes of the layers of one side."""
 
     width: int
     ffn_width: int
@@ -28,15 +28,18 @@ class Shape(NamedTuple):
 
 
 class Layer(nn.Module):
-    """What both kinds of layer share. `depth` counts from 1. The topology is the stack's, and comes as an argument."""
+    """Base of encoder and decoder layers; `depth` counts from 1. The topology belongs to the stack and is passed in."""
 
     side: str
     sublayers: int
 
     def __init__(self, cfg: TranslationConfig, depth: int, topology: Topology) -> None:
         super().__init__()
-        sizes = ("embed_dim", "ffn_embed_dim", "attention_heads")
-        self.shape = Shape(*(getattr(cfg, f"{self.side}_{size}") for size in sizes))
+        self.shape = Shape(
+            width=getattr(cfg, f"{self.side}_embed_dim"),
+            ffn_width=getattr(cfg, f"{self.side}_ffn_embed_dim"),
+            heads=getattr(cfg, f"{self.side}_attention_heads"),
+        )
         self.depth = depth
         self.carry = CARRIES[cfg.score_carry]
         self.scaling = SCALINGS[cfg.residual_scaling](topology.stack)
@@ -70,7 +73,7 @@ class Layer(nn.Module):
         self.ffn_shortcut = self.shortcut(self.sublayers - 1)
 
     def place(self, index: int) -> Place:
-        """Of the sub-layer of that index in this layer."""
+        """Return the position in the stack of this layer's sub-layer with that index."""
         return Place(self.depth, self.sublayers * (self.depth - 1) + index, last=index == self.sublayers - 1)
 
     def shortcut(self, index: int) -> Shortcut:
@@ -86,7 +89,7 @@ class Layer(nn.Module):
         return topology.write(stream, branch, self.self_attn_shortcut, norm, place), attended
 
     def feed_forward(self, topology: Topology, stream: Stream) -> Stream:
-        """fc2(activation(fc1(x)))."""
+        """Compute fc2(activation(fc1(x)))."""
         norm, place = self.final_layer_norm, self.place(self.sublayers - 1)
         hidden = self.activation_dropout_module(self.fc1(topology.read(stream, norm, place)))
         branch = self.dropout_module(self.fc2(hidden))
@@ -94,7 +97,7 @@ class Layer(nn.Module):
 
 
 class EncoderLayer(Layer):
-    """Self-attention, then a feed-forward block."""
+    """Encoder layer: self-attention, then a feed-forward block."""
 
     side, sublayers = "encoder", 2
 
@@ -111,7 +114,7 @@ class EncoderLayer(Layer):
 
 
 class LoneDecoderLayer(Layer):
-    """A decoder layer without encoder-decoder attention, to be called as one that has it."""
+    """Decoder layer without encoder-decoder attention, called like one that has it."""
 
     side, sublayers = "decoder", 2
 
@@ -135,7 +138,7 @@ class LoneDecoderLayer(Layer):
 
 
 class DecoderLayer(Layer):
-    """As an encoder layer, with encoder-decoder attention in between."""
+    """Decoder layer: self-attention, encoder-decoder attention, then a feed-forward block."""
 
     side, sublayers = "decoder", 3
 
@@ -165,8 +168,11 @@ class DecoderLayer(Layer):
         caches: Caches = (None, None),
         weights: bool = True,
     ) -> tuple[Stream, BothCarried, Tensor | None]:
-        """The stream has a row a beam, memory one a sentence. masks, carried and caches: those of self-attention, then
-        those of encoder-decoder attention, whose weights come back where they are wanted."""
+        """Run the layer; return the stream, what is carried, and with `weights` those of encoder-decoder attention.
+
+        The stream has one row per beam, memory one per sentence. masks, carried and caches are pairs: for
+        self-attention, and for encoder-decoder attention.
+        """
         stream, to_self = self.attend_to_self(topology, stream, masks[0], carried[0], caches[0])
         norm, place = self.encoder_attn_layer_norm, self.place(1)
         x = topology.read(stream, norm, place)

@@ -1,5 +1,7 @@
-"""Masked language models (BERT, RoBERTa): an encoder alone behind fairseq's heads, for the tasks masked_lm and
-sentence_prediction, and behind a head for spans, for question_answering."""
+"""Masked language models (BERT, RoBERTa): a single encoder with a head for each task.
+
+The heads for masked_lm and sentence_prediction are fairseq's; that for question_answering is span_head.py.
+"""
 
 from argparse import ArgumentParser, Namespace
 from copy import deepcopy
@@ -45,7 +47,7 @@ OF_HEADS = {
 
 
 class SentenceEncoder(Encoder):
-    """Where fairseq's RoBERTa has a TransformerEncoder."""
+    """Encoder that takes the place of the TransformerEncoder in fairseq's RoBERTa."""
 
     def forward(
         self,
@@ -66,34 +68,37 @@ class MaskedEncoder(RobertaEncoder):
         return SentenceEncoder(cfg, dictionary, embed_tokens, no_decoder=True)
 
     def max_positions(self) -> int:
-        """Of a Synthesizer no more than its tables have."""
+        """Return the longest text, for a Synthesizer no longer than its tables."""
         return self.sentence_encoder.max_positions()
 
 
 @register_model(KINDS["bert"].model, dataclass=of_side("MaskedConfig", "encoder", DECODERS_OWN, OF_HEADS))
 class MaskedModel(ProfiledModel, RobertaModel):
-    """p(masked word | the words around it). It begins as BERT does, N(0, 0.02) (Devlin et al. 2019, appendix A.2); a
-    scaling with gains of its own (DeepNorm) keeps them in its layers."""
+    """p(masked word | the words around it).
+
+    Weights start as BERT's, N(0, 0.02) (Devlin et al. 2019, appendix A.2); layers whose scaling has its own gains
+    (DeepNorm) keep the weights that these gave.
+    """
 
     def __init__(self, args: Namespace, encoder: MaskedEncoder) -> None:
         scaled = [layer for layer in encoder.sentence_encoder.layers if layer.gains != Gains()]
-        begun = [deepcopy(layer.state_dict()) for layer in scaled]
+        initial = [deepcopy(layer.state_dict()) for layer in scaled]
         super().__init__(args, encoder)
         self.span_head: SpanHead | None = None
-        for layer, state in zip(scaled, begun, strict=True):
+        for layer, state in zip(scaled, initial, strict=True):
             layer.load_state_dict(state)
 
     @classmethod
     def add_args(cls, parser: ArgumentParser) -> None:
-        """RobertaModel's has its own options alone, in the place of the dataclass."""
+        """Add the options of the dataclass; RobertaModel's method would add only its own."""
         super(RobertaModel, cls).add_args(parser)
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "MaskedModel":
-        held: Any = OmegaConf.to_container(cfg) if OmegaConf.is_config(cfg) else vars(cfg)
-        args = Namespace(**held)
+        options: Any = OmegaConf.to_container(cfg) if OmegaConf.is_config(cfg) else vars(cfg)
+        args = Namespace(**options)
         choose("--pooler-activation-fn", args.pooler_activation_fn, dict.fromkeys(ACTIVATIONS))
-        base_architecture(args)  # what its heads ask for, beside our options
+        base_architecture(args)  # adds the defaults that its heads read
         encoder = MaskedEncoder(args, task.source_dictionary)
         check_room(encoder.max_positions(), getattr(task.cfg, "tokens_per_sample", 0), "--max-positions")
         return cls(args, encoder)
@@ -102,12 +107,12 @@ class MaskedModel(ProfiledModel, RobertaModel):
     def from_pretrained(
         cls, folder: str, checkpoint_file: str = "model.pt", data_name_or_path: str = ".", **options: Any
     ) -> RobertaHubInterface:
-        """RobertaModel's has GPT-2's BPE for a default, which fairseq then fetches."""
-        found = hub_utils.from_pretrained(folder, checkpoint_file, data_name_or_path, **{**HEADS_TOO, **options})
-        return RobertaHubInterface(found["args"], found["task"], found["models"][0])
+        """Load a model without fairseq's default of GPT-2's BPE, which would be downloaded."""
+        loaded = hub_utils.from_pretrained(folder, checkpoint_file, data_name_or_path, **{**HEADS_TOO, **options})
+        return RobertaHubInterface(loaded["args"], loaded["task"], loaded["models"][0])
 
     def forward(self, src_tokens: Tensor, *args: Any, context: Tensor | None = None, **options: Any) -> Any:
-        """Where `context` says where a text's context begins, the logits of spans."""
+        """Return fairseq's output, or with `context`, the start of each text's context, the logits of spans."""
         self.profile_once(lambda: self.encoder(src_tokens, features_only=True))
         if context is None or self.span_head is None:
             return super().forward(src_tokens, *args, **options)
@@ -118,15 +123,17 @@ class MaskedModel(ProfiledModel, RobertaModel):
         self.span_head = SpanHead(self.args.encoder_embed_dim)
 
     def upgrade_state_dict_named(self, state_dict: dict[str, Any], name: str) -> None:
-        """The head for spans begins anew where a checkpoint has none, and is left out where the task has none, as
-        heads for classes are."""
+        """Adapt a checkpoint to this model's span head, as fairseq does for classification heads.
+
+        A checkpoint without the head gets the initial one; one that the model does not have is dropped.
+        """
         super().upgrade_state_dict_named(state_dict, name)
         prefix = f"{name}.{SPANS}" if name else SPANS
-        theirs = [key for key in state_dict if key.startswith(prefix)]
-        if theirs and self.span_head is None and getattr(self.args, "load_checkpoint_heads", False):
+        span_keys = [key for key in state_dict if key.startswith(prefix)]
+        if span_keys and self.span_head is None and getattr(self.args, "load_checkpoint_heads", False):
             self.add_span_head()
-        own = {} if self.span_head is None else self.span_head.state_dict(prefix=prefix)
-        for key in theirs:
-            if key not in own:
+        initial = {} if self.span_head is None else self.span_head.state_dict(prefix=prefix)
+        for key in span_keys:
+            if key not in initial:
                 del state_dict[key]
-        state_dict.update({key: weight for key, weight in own.items() if key not in state_dict})
+        state_dict.update({key: weight for key, weight in initial.items() if key not in state_dict})

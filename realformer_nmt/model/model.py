@@ -1,4 +1,4 @@
-"""The model, on fairseq's base class: built from options, profiled on its first batch."""
+"""The translation model on fairseq's base class, built from options and profiled on its first batch."""
 
 from dataclasses import fields
 from typing import Any, TypeVar
@@ -20,7 +20,7 @@ Config = TypeVar("Config", bound=TranslationConfig)
 
 @register_model(MODEL, dataclass=TranslationConfig)
 class TranslationModel(ProfiledModel, FairseqEncoderDecoderModel):
-    """Every architecture of the package: what differs is in the configuration (presets.py)."""
+    """Translation model of every architecture; they differ in their configuration alone (presets.py)."""
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "TranslationModel":
@@ -54,10 +54,10 @@ class TranslationModel(ProfiledModel, FairseqEncoderDecoderModel):
 
 
 def read_options(kind: type[Config], options: Any) -> Config:
-    """The options that a model of this kind knows, out of fairseq's: what hydra made, or a namespace."""
-    given = options if isinstance(options, DictConfig) else vars(options)
-    known = [field.name for field in fields(kind) if not field.name.startswith("_")]
-    return kind(**{name: given[name] for name in known if name in given})
+    """Return the options of a model of this kind, out of fairseq's configuration: hydra's or a namespace."""
+    values = options if isinstance(options, DictConfig) else vars(options)
+    names = [field.name for field in fields(kind) if not field.name.startswith("_")]
+    return kind(**{name: values[name] for name in names if name in values})
 
 
 def embedding(dictionary: Dictionary, width: int) -> nn.Embedding:
@@ -69,7 +69,7 @@ def embedding(dictionary: Dictionary, width: int) -> nn.Embedding:
 
 def refuse_left_padded_targets(task: Any) -> None:
     options = getattr(task, "cfg", None) or getattr(task, "args", None)
-    if str(getattr(options, "left_pad_target", False)) == "True":  # a flag of some tasks, a word of others
+    if str(getattr(options, "left_pad_target", False)) == "True":  # a flag in some tasks, a text in others
         raise OptionError(
             "--left-pad-target is not supported: leave it out, or pass False where the task wants a value"
         )

@@ -1,4 +1,4 @@
-"""The four parts of an architecture: the option that chooses each, and the table that it chooses from."""
+"""The four parts of an architecture: the option that selects each, and the table of its values."""
 
 from collections.abc import Mapping
 from typing import Any

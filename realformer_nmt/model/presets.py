@@ -1,4 +1,4 @@
-"""The table of architectures: a family says which four parts, a size says how many and how wide."""
+"""The table of architectures: a family names the four parts, a size the number of layers and their widths."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -57,7 +57,7 @@ SIZES: dict[str, Preset] = {
 }
 
 
-# Of one side: layers, width, heads, width of the feed-forward blocks; from small on as He et al. (2021), table 1
+# Models of one side: layers, width, heads, width of the feed-forward blocks; from small on as He et al. (2021), table 1
 ONE_SIDE_SIZES: dict[str, tuple[int, int, int, int]] = {
     "tiny": (2, 64, 4, 128),
     "small": (4, 512, 8, 2048),
@@ -68,13 +68,13 @@ ONE_SIDE_SIZES: dict[str, tuple[int, int, int, int]] = {
 
 
 class Kind(NamedTuple):
-    """Of models with one side."""
+    """Kind of models with one side."""
 
-    model: str  # as fairseq knows it
+    model: str  # its name in fairseq
     side: str
     embedding: str  # the name of its weights
     options: Preset
-    families: Preset  # those with these choices
+    families: Preset  # the kind has the families with these values
 
 
 BERT: Preset = {
@@ -99,7 +99,7 @@ KINDS: dict[str, Kind] = {
 
 
 def of_kind(name: str, families: dict[str, Preset]) -> dict[str, Preset]:
-    """Each of its families as FAMILY_KIND, of base's size, and as FAMILY_KIND_SIZE."""
+    """Return each family of a kind as FAMILY_KIND, of size base, and as FAMILY_KIND_SIZE."""
     kind, parts = KINDS[name], ("layers", "embed_dim", "attention_heads", "ffn_embed_dim")
     sizes = {
         size: {f"{kind.side}_{part}": number for part, number in zip(parts, numbers, strict=True)}
@@ -115,7 +115,7 @@ def of_kind(name: str, families: dict[str, Preset]) -> dict[str, Preset]:
 
 
 def in_every_size(families: dict[str, Preset]) -> dict[str, Preset]:
-    """Each family by its name, without a size, and as NAME_SIZE."""
+    """Return each family under its name, without a size, and as NAME_SIZE."""
     sized = {f"{family}_{size}": parts | SIZES[size] for family, parts in families.items() for size in SIZES}
     return families | sized
 
@@ -125,18 +125,18 @@ ONE_SIDE_PRESETS: dict[str, dict[str, Preset]] = {name: of_kind(name, FAMILIES) 
 
 
 def find(arch: str | None) -> Preset | None:
-    """What an --arch of this package stands for."""
+    """Return the preset of an --arch, if it is one of this package."""
     return next((table[arch] for table in (PRESETS, *ONE_SIDE_PRESETS.values()) if arch in table), None)
 
 
 def kind_of(arch: str | None) -> str | None:
-    """Of an --arch with one side, or of the model that it is one of."""
+    """Return the kind of an --arch, or of a model, with one side; None for any other."""
     return next((name for name, kind in KINDS.items() if arch == kind.model or arch in ONE_SIDE_PRESETS[name]), None)
 
 
 def register(model: str, presets: dict[str, Preset], prefix: str = "") -> None:
-    """Make every preset an --arch; what the user passes goes before what the preset says."""
-    from fairseq import models  # here: who reads the tables does not wait for it
+    """Make every preset an --arch; the user's options override the preset."""
+    from fairseq import models  # here, because importing it takes seconds
 
     for arch, preset in presets.items():
         models.register_model_architecture(model, prefix + arch)(filler(preset))

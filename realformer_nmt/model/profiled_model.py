@@ -1,4 +1,4 @@
-"""What every model does with its weights, whichever sides it has."""
+"""The base class of all models: ADMIN's profile before training, and checks of loaded weights."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,12 +11,12 @@ from realformer_nmt.model.weights import check_finite, explain_mismatch
 
 
 class ProfiledModel(DecodingModel):
-    """Its children are its stacks. ADMIN's profile is of the first training batch; weights are checked when loaded."""
+    """Model that takes ADMIN's profile on its first training batch; its children are its stacks."""
 
     _profile_checked = False
 
     def profile_once(self, run: Callable[[], object]) -> None:
-        """By a pass of `run`, unless the weights have their profile, or need none."""
+        """Take the profile by one pass of `run`, unless the weights have one already or need none."""
         if not self.training or self._profile_checked:
             return
         self._profile_checked = True
@@ -25,7 +25,7 @@ class ProfiledModel(DecodingModel):
             profile(pending, run)
 
     def load_state_dict(self, state_dict: dict[str, Tensor], *args: Any, **kwargs: Any) -> Any:
-        self._profile_checked = False  # the loaded weights say whether there is a profile
+        self._profile_checked = False  # the loaded weights may lack a profile
         check_finite(state_dict)
         with explain_mismatch(self, state_dict):
             return super().load_state_dict(state_dict, *args, **kwargs)

@@ -1,15 +1,15 @@
-"""What attention knows of places beside what stands in the embeddings: what is added to its raw scores."""
+"""Relative positions: terms that are added to the raw scores of attention."""
 
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.model.attention_pattern import Pattern, View, given
+from realformer_nmt.model.attention_pattern import Pattern, View, required
 
 
 class NoPositions:
-    """Nothing: places are in the embeddings alone."""
+    """Scores without relative positions: they stay as they are."""
 
     none = True
 
@@ -18,8 +18,11 @@ class NoPositions:
 
 
 class RelativePositions(nn.Module):
-    """scores_ij + q_i a_c / sqrt(D), c = clip(j - i, -reach, reach), with a trained a of each clipped distance, for all
-    heads of a layer: the key side of Shaw et al. 2018, equations 4 and 5, as in ETC (Ainslie et al. 2020)."""
+    """scores_ij + q_i a_c / sqrt(D), c = clip(j - i, -reach, reach).
+
+    There is a trained vector a for each clipped distance, shared by all heads of a layer: the key side of Shaw et al.
+    2018, equations 4 and 5, as in ETC (Ainslie et al. 2020).
+    """
 
     none = False  # so that torch's own kernel cannot compute the scores
 
@@ -30,17 +33,18 @@ class RelativePositions(nn.Module):
         nn.init.xavier_uniform_(self.keys)
 
     def forward(self, scores: list[Tensor], views: Sequence[View], pattern: Pattern, length: int) -> list[Tensor]:
-        """Of a sequence of that length, as its pattern lays it out."""
-        laid_out = zip(scores, views, pattern.distances(length, self.keys.device), strict=True)
-        return [own + self._of(view, distances) for own, view, distances in laid_out]
+        """Add the terms to the scores of each view of a sequence of that length."""
+        distances = pattern.distances(length, self.keys.device)
+        terms = [self._terms(view, behind) for view, behind in zip(views, distances, strict=True)]
+        return [score + term for score, term in zip(scores, terms, strict=True)]
 
-    def _of(self, view: View, distances: Tensor) -> Tensor:
-        """Of a view in which the R rows of all texts take turns in N places: N x T x S to R x H x T x S."""
-        query = given(view.query)
-        places = distances.clamp(-self.reach, self.reach) + self.reach
-        found = (query * self.keys.size(1) ** -0.5) @ self.keys.t()  # R x H x T x distances
-        rows = found.unflatten(0, (-1, len(places)))
-        return rows.gather(-1, places[:, None].expand(*rows.shape[:-1], -1)).flatten(0, 1)
+    def _terms(self, view: View, distances: Tensor) -> Tensor:
+        """Return the terms of a view, R x H x T x S, whose rows repeat the N blocks of distances, N x T x S."""
+        query = required(view.query)
+        indices = distances.clamp(-self.reach, self.reach) + self.reach
+        products = (query * self.keys.size(1) ** -0.5) @ self.keys.t()  # R x H x T x distances
+        rows = products.unflatten(0, (-1, len(indices)))
+        return rows.gather(-1, indices[:, None].expand(*rows.shape[:-1], -1)).flatten(0, 1)
 
 
 Positions = NoPositions | RelativePositions
