@@ -1,4 +1,4 @@
-"""Registration with fairseq: patches, models under all their names, and what training needs."""
+"""Registration with fairseq: patches, models under all their names, optimiser, schedule and loss."""
 
 import functools
 
@@ -20,7 +20,7 @@ def register() -> None:
 def add_family(
     name: str, topology: str = "post", scaling: str = "none", source: str = "dot", carry: str = "none"
 ) -> None:
-    """Add a family of models, from your own --user-dir: it becomes an --arch in every size."""
+    """Add a family of models, as an --arch in every size; to be called from a --user-dir of yours."""
     added = presets.in_every_size({name: presets.family(topology, scaling, source, carry)})
     one_sided = {kind: presets.of_kind(kind, {name: added[name]}) for kind in presets.KINDS}
     _register(added, one_sided)

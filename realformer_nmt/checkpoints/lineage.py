@@ -1,4 +1,4 @@
-"""Checks that a checkpoint is of a certain training: its hash, or those of what it averages, are in train.json."""
+"""Checks that a checkpoint is of a training: train.json lists its hash, or those of the checkpoints it averages."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,10 +16,10 @@ HINT = "`realformer-nmt train` writes it"
 
 
 def check_training(path: Path, sha256: str, file: Path, training: Mapping[str, Any]) -> bool:
-    """Return whether hashes show that a checkpoint is of the training whose record is `file`.
+    """Tell whether hashes show that a checkpoint is of the training whose record is `file`.
 
-    Raise a UserError if it is of another training. A record that lists no checkpoint, or not all of them, does not show
-    either.
+    Raise a UserError if it is of another training. A record that lists no checkpoint, or not all of them, can show
+    neither.
     """
     with expected(file, HINT):
         names = listed(training)
@@ -59,9 +59,10 @@ def contradiction(state: dict[str, Any], training: Mapping[str, Any]) -> str | N
     settings = training.get(MADE_FROM, {}).get("settings", {})
     for group, names in SETTINGS.items():
         for name, value in checkpoint_fields.table(checkpoint_fields.table(state.get("cfg")).get(group)).items():
-            there = settings.get(group if name == "_name" else name, value)
-            if (names is None or name in names) and value is not None and there != value:
-                return f"{group if name == '_name' else name} {value}, there {there}"
+            setting = group if name == "_name" else name
+            recorded = settings.get(setting, value)
+            if (names is None or name in names) and value is not None and recorded != value:
+                return f"{setting} {value}, there {recorded}"
     return None
 
 
@@ -73,14 +74,14 @@ def absence(strangers: list[Mapping[str, Any]], names: Mapping[str, str], traini
     """
     if not names or training.get("complete") is not True:
         return None
-    files = [f"{stranger['file']}" for stranger in strangers]
     if LISTED not in training:
         last = training.get("updates")
-        files = [
-            f"{stranger['file']}"
+        strangers = [
+            stranger
             for stranger in strangers
             if f"{stranger['file']}".startswith("checkpoint") and last and (stranger.get("updates") or 0) >= last
         ]
+    files = [f"{stranger['file']}" for stranger in strangers]
     return f"{', '.join(files)} is none of the {len(set(names.values()))} checkpoints listed there" if files else None
 
 

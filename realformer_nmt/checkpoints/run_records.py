@@ -18,8 +18,8 @@ HINT = "put the run's own files back, or name a checkpoint"
 def listed(training: Mapping[str, Any]) -> dict[str, str]:
     """Return the names of the checkpoints in a training's record, by their hashes."""
     outputs = training.get(OUTPUTS, {}).items()
-    at_the_end = {file["sha256"]: Path(name).name for name, file in outputs if name.endswith(".pt")}
-    return {**training.get(LISTED, {}), **at_the_end}
+    remaining = {file["sha256"]: Path(name).name for name, file in outputs if name.endswith(".pt")}
+    return {**training.get(LISTED, {}), **remaining}
 
 
 def strangers(average: Mapping[str, Any], training: Mapping[str, Any]) -> list[str]:
@@ -30,7 +30,7 @@ def strangers(average: Mapping[str, Any], training: Mapping[str, Any]) -> list[s
 
 
 def check_average(path: Path, training: Path | None = None) -> None:
-    """Refuse an average that was changed since its record was written, or is of another training than its run's."""
+    """Refuse an average that has changed since its record was written, or that is of another training than its run."""
     record = path.with_name(f"{path.name}.json")
     if not (path.is_file() and record.is_file()):
         return

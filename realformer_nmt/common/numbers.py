@@ -1,4 +1,4 @@
-"""Ranges of the options that take a number; a request checks its options against them."""
+"""Ranges of options that take a number."""
 
 import math
 import sys
@@ -11,12 +11,12 @@ HUGE = sys.float_info.max
 SEEDS = 2**32 - 1  # numpy's largest
 PROCESSES = 1024
 SAMPLES = 100_000  # what fits into memory beside a test set
-MOST_BEAM = 1000  # what fits into memory, and ends
+MOST_BEAM = 1000  # what fits into memory and finishes
 MOST_SEEDS = 1000  # per grid
 
 
 class Number(NamedTuple):
-    """The range of an option that takes a number."""
+    """Range of an option that takes a number."""
 
     least: float
     most: float

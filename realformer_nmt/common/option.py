@@ -1,4 +1,4 @@
-"""Options of a request: what argparse and the checks need besides a field's type and its default."""
+"""The options of a request: a field's form on the command line, and the values that it allows."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, field
@@ -17,14 +17,14 @@ class Spec:
 
     help: str | None = None
     positional: bool = False
-    flag: str | None = None  # where it is not the field's name
+    flag: str | None = None  # if it is not the field's name
     metavar: str | tuple[str, ...] | None = None
     choices: Collection[Any] | None = None
     parse: Any = None  # text -> value; by default the type itself
     range: Number | None = None
-    group: str | None = None  # its title in --help
+    group: str | None = None  # the group's title in --help
     either: str | None = None  # options with the same name here exclude each other
-    without_value: Any = None  # what the option alone means: --comet
+    without_value: Any = None  # value of the option without one, as --comet
     repeated: bool = False  # --name A --name B, not --name A B
     synonyms: Mapping[str, Any] = field(default_factory=dict)  # switches that set it: {"--bf16": "bf16"}
     last: bool = False  # the tokens after `--`

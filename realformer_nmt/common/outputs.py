@@ -1,7 +1,7 @@
-"""Protection of files: a command overwrites only what the same command has written before.
+"""Protection of files: a command overwrites only files that the same command has written.
 
-A record is recognised by its keys, a damaged one by how it begins; a file beside it by its name in the record. As long
-as there is no record, `.NAME.begun` lists these files, so that a run that was killed can go on.
+A record is recognised by its keys, a damaged one by its beginning; a file beside it by its name in the record. Until
+the record exists, `.NAME.begun` lists these files, so that a run that was killed can continue.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ KEYS = re.compile(r'^  "(\w+)":', re.MULTILINE)  # of a record, as it is written
 
 
 class Kind(NamedTuple):
-    """The keys of a command's record, and the option that says where it is written."""
+    """Keys of a command's record, and the option for its path."""
 
     keys: frozenset[str]
     option: str = "--output"
@@ -111,7 +111,7 @@ def void(record: Path, command: str) -> None:
 
 @contextlib.contextmanager
 def claimed(record: Path, command: str, *paths: Path) -> Iterator[None]:
-    """Note outputs as the command's for a block that writes them, before their record is written."""
+    """Note outputs as the command's before the block writes them, and before their record exists."""
     for path in paths:
         check_product(path, record, command)
     before = _begun(record, command)
@@ -132,7 +132,7 @@ def settle(record: Path) -> None:
 
 
 def _read(path: Path) -> bytes:
-    """Read a file that begins like a record; of any other, such as a checkpoint, only the first byte."""
+    """Read a file that begins like a record; read only the first byte of any other, such as a checkpoint."""
     try:
         with path.open("rb") as file:
             first = file.read(1)

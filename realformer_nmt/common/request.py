@@ -41,19 +41,19 @@ class Request:
 
     @classmethod
     def of(cls: type[SomeRequest], **options: Any) -> SomeRequest:
-        """Build a request in Python, where a path or a number may be given as text, and one value for several."""
-        known = {each.name: each for each in fields(cls)}
+        """Build a request in Python; a path or a number may be a string, and a single value stands for a tuple."""
+        by_name = {each.name: each for each in fields(cls)}
         for name in options:
-            if name not in known:
-                raise OptionError(unknown("option", name, known))
-        for name, each in known.items():
+            if name not in by_name:
+                raise OptionError(unknown("option", name, by_name))
+        for name, each in by_name.items():
             if name not in options and each.default is MISSING:
                 raise OptionError(f"{cls.subcommand} needs {name}: give {name}=...")
         hints = get_type_hints(cls)
-        return cls(**{name: request_argv.typed(known[name], hints[name], value) for name, value in options.items()})
+        return cls(**{name: request_argv.typed(by_name[name], hints[name], value) for name, value in options.items()})
 
     def as_options(self) -> dict[str, Any]:
-        """Return the fields by name, to build a request that has them too."""
+        """Return the fields by name, to build another request with the same fields."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def argv(self) -> list[str]:

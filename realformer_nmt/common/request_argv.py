@@ -86,13 +86,13 @@ def counted(spec: Spec, shape: Shape, required: bool) -> dict[str, Any]:
 
 
 def typed(each: "Field[Any]", hint: Any, value: Any) -> Any:
-    """Return a value that Python gives, as argparse would read it."""
+    """Convert a value from Python as argparse would convert it."""
     shape = Shape.of(hint)
     read = spec_of(each).parse or shape.type
     if shape.many and not isinstance(value, list | tuple):
         value = (value,)
     if isinstance(value, list | tuple):
-        return tuple(typed(each, shape.type, one) for one in value)
+        return tuple(typed(each, shape.type, item) for item in value)
     return read(value) if isinstance(value, str | PurePath) else value
 
 

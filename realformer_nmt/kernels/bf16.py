@@ -1,4 +1,4 @@
-"""Products in sixteen bits: by our own kernel, else by oneDNN."""
+"""Products in bf16, by the package's kernel, or else by oneDNN."""
 
 from collections.abc import Callable
 
@@ -12,13 +12,13 @@ from realformer_nmt.kernels.processor import instructions
 
 
 def bf16(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor]:
-    """The product with W of a layer."""
+    """Return the product with the weight of a layer."""
     kernels = library() if "avx512_bf16" in instructions() else None
     return Bf16(weight, bias) if kernels is None else NativeBf16(kernels, weight, bias)
 
 
 class Bf16:
-    """x, W and b rounded to bf16, their products summed in fp32, and the sum rounded: torch has no other."""
+    """x W^T + b by oneDNN, with x, W, b and the result rounded to bf16, and sums in fp32."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         self.weight = torch.ops.mkldnn._reorder_linear_weight(weight.bfloat16())

@@ -11,7 +11,7 @@ from torch.autograd.function import once_differentiable
 from realformer_nmt.kernels.native.library import takes
 from realformer_nmt.kernels.native.masks import dropped, passed
 
-STEPS = 2**16  # p is rounded to a multiple of 1 / STEPS, and the scale made for what it became: unbiased
+STEPS = 2**16  # p is rounded to a multiple of 1 / STEPS; the scale is that of the rounded p, so the mean is exact
 
 
 class Dropout(FairseqDropout):
@@ -39,15 +39,17 @@ class ActivatedDropout(Dropout):
 
 
 class ReluDropout(ActivatedDropout):
-    """Of relu(x): the output alone says where the gradient passes, and the next layer keeps it anyway."""
+    """Dropout of relu(x); backward reads the mask from the output, which the next layer stores anyway."""
 
     def forward(self, x: Tensor, inplace: bool = False) -> Tensor:
         return ReluDropped.apply(x, self.p) if self.applies else super().forward(x, inplace)
 
 
 class Dropped(torch.autograd.Function):
-    """On the CPU torch draws its masks one Bernoulli number after the other, the dearest part of a step after the
-    matrix products, and keeps them as floats; these are a byte each, or a bit, out of 16 random bits."""
+    """Dropout on the CPU with masks of one byte or one bit per number, drawn from 16 random bits each.
+
+    torch draws Bernoulli numbers one by one, the slowest part of a step after matrix products, and stores floats.
+    """
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, p: float) -> Tensor:
@@ -61,7 +63,7 @@ class Dropped(torch.autograd.Function):
         (keep,) = ctx.saved_tensors
         if keep.dtype is torch.int16:
             return passed(gradient, keep, ctx.scale), None
-        return _kept(gradient, keep, ctx.scale), None
+        return _masked(gradient, keep, ctx.scale), None
 
 
 class ReluDropped(torch.autograd.Function):
@@ -83,7 +85,7 @@ class ReluDropped(torch.autograd.Function):
 
 
 def _drop(x: Tensor, p: float, relu: bool = False) -> tuple[Tensor, Tensor, float]:
-    """What is left of x, or of its ReLU; where it is kept, a bit or a byte each; and what makes up for the others."""
+    """Return x, or its ReLU, after dropout, the mask, of one bit or byte per number, and the scale."""
     threshold = min(round(p * STEPS), STEPS - 1)
     scale, least = STEPS / (STEPS - threshold), threshold - STEPS // 2
     words = torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)  # four numbers each
@@ -91,10 +93,10 @@ def _drop(x: Tensor, p: float, relu: bool = False) -> tuple[Tensor, Tensor, floa
     if takes(x):
         return *dropped(x, random, least, scale, relu), scale
     keep = (random.view(x.shape) >= least).view(torch.uint8)
-    return _kept(torch.relu(x) if relu else x, keep, scale), keep, scale
+    return _masked(torch.relu(x) if relu else x, keep, scale), keep, scale
 
 
-def _kept(x: Tensor, keep: Tensor, scale: float) -> Tensor:
+def _masked(x: Tensor, keep: Tensor, scale: float) -> Tensor:
     return torch.addcmul(x.new_zeros(()), x, keep.to(x.dtype), value=scale)
 
 

@@ -1,4 +1,4 @@
-"""Memory given back once a model multiplies in another form than fp32."""
+"""Release of a model's weights in fp32 when it decodes in another precision."""
 
 import functools
 from collections.abc import Callable
@@ -8,17 +8,17 @@ from torch import Tensor, nn
 
 
 def release(model: nn.Module) -> None:
-    """The weights of products are given up, and embeddings kept in fp16, which rounds them by 0.05 % at most."""
+    """Release the weights of products, and round embeddings to fp16, by 0.05 % at most."""
     for module in model.modules():
         if type(module) is nn.Embedding:
             _halve(module)
         else:
-            give_up: Callable[[], None] = getattr(module, "release", _keep)
-            give_up()
+            release_weights: Callable[[], None] = getattr(module, "release", _keep)
+            release_weights()
 
 
 def _keep() -> None:
-    """Of a module that has no other form."""
+    """Do nothing: the module has its weights in one form only."""
 
 
 def _halve(embedding: nn.Embedding) -> None:

@@ -15,7 +15,7 @@ PIECE = 8192
 
 
 def linear(inputs: int, outputs: int, bias: bool = True) -> nn.Linear:
-    """A layer of torch's very class, which quantize_dynamic asks for, with the products of `Products`."""
+    """Return an nn.Linear, whose exact class quantize_dynamic requires, that multiplies by `Products`."""
     layer = nn.Linear(inputs, outputs, bias)
     products = Products(layer)
     vars(layer).update(
@@ -28,7 +28,7 @@ def linear(inputs: int, outputs: int, bias: bool = True) -> nn.Linear:
 
 
 def pieces_of(layer: nn.Linear, x: Tensor) -> Iterator[Tensor]:
-    """The outputs of a layer, some after the other: N x up to PIECE each."""
+    """Return the outputs of a layer in pieces, N x up to PIECE each."""
     pieces: Callable[[Tensor], Iterator[Tensor]] = vars(layer)["pieces"]
     return pieces(x)
 
@@ -37,23 +37,25 @@ RELEASED = "the model's weights are rounded for decoding, and those in fp32 give
 
 
 class Products:
-    """x W^T + b of a layer; for decoding with W in another form, as the product of few rows wants it. Of several
-    layers of the same input their outputs side by side."""
+    """x W^T + b of a layer; when decoding, with W in the form that is fastest for few rows.
+
+    For several layers with the same input, their outputs side by side.
+    """
 
     def __init__(self, *layers: nn.Linear) -> None:
         self.layers = layers
-        self.forms: Sequence[Callable[[Tensor], Tensor]] = ()  # of PIECE outputs each
-        self.state: list[tuple[int, ...]] = []  # of the weights and biases that they were made from
+        self.forms: Sequence[Callable[[Tensor], Tensor]] = ()  # each for PIECE outputs
+        self.state: list[tuple[int, ...]] = []  # of the weights and biases from which the forms were built
         self.released = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.released:
             raise UserError(RELEASED)
-        return type(self), self.layers  # forms are of this machine
+        return type(self), self.layers  # forms are specific to this machine
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Products":
         copied = type(self)(*copy.deepcopy(self.layers, memo))
-        if self.released:  # nobody writes into forms
+        if self.released:  # forms do not change
             copied.forms, copied.released = self.forms, True
         return copied
 
@@ -73,13 +75,14 @@ class Products:
             for parameter in _parameters(self.layers):
                 parameter.__class__ = Watched
             weight = torch.cat([weight.detach() for weight in weights])
-            given = [layer.bias.detach() for layer in self.layers if layer.bias is not None]
-            biases: Sequence[Tensor | None] = torch.cat(given).split(PIECE) if given else [None] * len(weight)
+            present = [layer.bias.detach() for layer in self.layers if layer.bias is not None]
+            biases: Sequence[Tensor | None] = torch.cat(present).split(PIECE) if present else [None] * len(weight)
             parts = zip(weight.split(PIECE), biases, strict=False)
-            self.forms, self.state = [FORMS[precision](*part) for part in parts], _states(self.layers)
+            self.forms = [FORMS[precision](part, bias) for part, bias in parts]
+            self.state = _states(self.layers)
 
     def release(self) -> None:
-        """Give the weights up where another form is used in any case."""
+        """Release the weights if decoding uses another form of them."""
         if self.forms:
             self.released = True
             for layer in self.layers:
@@ -88,8 +91,8 @@ class Products:
     def laid_out(self) -> bool:
         if self.released:
             return True
-        known = bool(self.forms) and not torch.is_grad_enabled()
-        return known and self.state == _states(self.layers)
+        usable = bool(self.forms) and not torch.is_grad_enabled()
+        return usable and self.state == _states(self.layers)
 
     def multiply(self, x: Tensor) -> Tensor:
         if len(self.forms) == 1 and self.laid_out():
@@ -107,7 +110,7 @@ class Products:
 
 
 class Joint(Products):
-    """Of several layers of the same sizes and input, one product where a CPU decodes. They give up their own."""
+    """Single product of several layers with the same sizes and input, when a CPU decodes."""
 
     def lay_out(self, precision: str = EXACT, **_kwargs: Any) -> None:
         for layer in self.layers:
@@ -121,24 +124,24 @@ class Joint(Products):
 
 
 class Watched(nn.Parameter):
-    """A weight that counts who asks for its `data`: what is written there changes neither its version nor its place."""
+    """Weight that counts accesses to its `data`, since writing there changes neither its version nor its address."""
 
-    asked = 0
+    accesses = 0
 
     @property
     def data(self) -> Tensor:
-        self.asked += 1
+        self.accesses += 1
         return super().data
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        self.asked += 1
+        self.accesses += 1
         vars(torch._C.TensorBase)["data"].__set__(self, value)
 
 
 def _states(layers: Sequence[nn.Linear]) -> list[tuple[int, ...]]:
-    """Weights that were written to, moved or cast since have another version or address."""
-    return [(each._version, each.data_ptr(), getattr(each, "asked", 0)) for each in _parameters(layers)]
+    """Return what changes when weights are written to, moved or cast: version, address, accesses."""
+    return [(each._version, each.data_ptr(), getattr(each, "accesses", 0)) for each in _parameters(layers)]
 
 
 def _parameters(layers: Sequence[nn.Linear]) -> list[nn.Parameter]:

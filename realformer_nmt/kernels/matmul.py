@@ -1,4 +1,4 @@
-"""The products of linear layers, on the CPU by whichever of torch's two libraries is the faster there."""
+"""The products of linear layers, on the CPU by the faster of torch's two libraries, oneDNN and MKL."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from torch.autograd.function import once_differentiable
 
 from realformer_nmt.kernels.processor import instructions
 
-LARGE = 2**16  # weights from which on oneDNN's dearer calls pay
+LARGE = 2**16  # number of weights from which oneDNN's slower calls pay
 
 
 def product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """x weight^T + bias."""
+    """Return x weight^T + bias."""
     large = weight.numel() >= LARGE and x.numel() > 0
     if large and weight.dtype == x.dtype == torch.float32 and onednn_leads(weight.device):
         return Product.apply(x, weight, bias)
@@ -20,11 +20,11 @@ def product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def onednn_leads(device: torch.device) -> bool:
-    return device.type == "cpu" and not torch.is_autocast_enabled("cpu") and not _mkl_is_at_home()
+    return device.type == "cpu" and not torch.is_autocast_enabled("cpu") and not _mkl_leads()
 
 
-def _mkl_is_at_home() -> bool:
-    """torch's products in fp32 are MKL's, which keeps its best code for Intel's processors."""
+def _mkl_leads() -> bool:
+    """Tell whether MKL, torch's default in fp32, is the faster: its best code runs on Intel's processors only."""
     return "GenuineIntel" in instructions() or not torch.backends.mkldnn.is_available()
 
 
@@ -49,5 +49,5 @@ class Product(torch.autograd.Function):
 
 
 def by_onednn(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Of weights as they are, or in oneDNN's blocks."""
+    """Return x weight^T + bias by oneDNN; the weight may be in oneDNN's blocks."""
     return torch.ops.mkldnn._linear_pointwise.default(x, weight, bias, "none", [], "")

@@ -1,4 +1,4 @@
-"""The precisions in which a CPU decodes: in which form each keeps weights, and which processor has them."""
+"""The precisions in which a CPU decodes, the form of the weights in each, and the processors that have it."""
 
 from collections.abc import Callable
 
@@ -13,8 +13,8 @@ from realformer_nmt.kernels.native.library import library
 from realformer_nmt.kernels.native.linear32 import NativeFp32
 from realformer_nmt.kernels.processor import instructions
 
-WIDE = 2**22  # weights from which on oneDNN's blocks are better than a transposed matrix where it does not lead
-# One of these: without them bf16 is emulated and slower than fp32, and eight bits overflow in sixteen
+WIDE = 2**22  # number of weights from which oneDNN's blocks are faster than a transposed matrix, if MKL is the default
+# One of these is needed: without it bf16 is emulated, slower than fp32, and int8 overflows in sixteen bits
 INSTRUCTIONS = {
     "bf16": ("avx512_bf16", "amx_bf16", "avx10_1"),
     "int8": ("avx512_vnni", "avx_vnni", "amx_int8", "avx10_1"),
@@ -25,18 +25,18 @@ EXACT = "fp32"
 
 
 def fp32(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor]:
-    """The product with W of a layer."""
+    """Return the product with the weight of a layer."""
     kernels = library()
     return Fp32(weight, bias) if kernels is None or not kernels.tiles else NativeFp32(kernels, weight, bias)
 
 
 class Fp32:
-    """x W^T + b, W laid out as the product of few rows wants it."""
+    """x W^T + b, with W in the layout that is fastest for few rows."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         blocks = weight.numel() >= WIDE or onednn_leads(weight.device)
-        lay = torch.ops.mkldnn._reorder_linear_weight if blocks else _transposed
-        self.weight, self.bias = lay(weight), bias
+        pack = torch.ops.mkldnn._reorder_linear_weight if blocks else _transposed
+        self.weight, self.bias = pack(weight), bias
 
     def __call__(self, x: Tensor) -> Tensor:
         multiply = by_onednn if self.weight.is_mkldnn else nn.functional.linear
@@ -52,9 +52,9 @@ FORMS: dict[str, Callable[[Tensor, Tensor | None], Callable[[Tensor], Tensor]]] 
 
 def check_supported(precision: str) -> None:
     if precision not in supported():
-        wanted = " or ".join(INSTRUCTIONS[precision])
+        needed = " or ".join(INSTRUCTIONS[precision])
         raise OptionError(
-            f"decoding in {precision} needs a processor with {wanted}; this one has none of them and decodes in "
+            f"decoding in {precision} needs a processor with {needed}; this one has none of them and decodes in "
             f"{', '.join(supported())}"
         )
 
@@ -64,5 +64,5 @@ def supported() -> tuple[str, ...]:
 
 
 def _transposed(weight: Tensor) -> Tensor:
-    """The same matrix, its columns contiguous."""
+    """Return the same matrix with contiguous columns."""
     return weight.t().contiguous().t()

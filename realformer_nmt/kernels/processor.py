@@ -1,4 +1,4 @@
-"""What this machine's processor can do."""
+"""The instruction sets of this machine's processor."""
 
 import functools
 from pathlib import Path
@@ -6,6 +6,6 @@ from pathlib import Path
 
 @functools.cache
 def instructions() -> frozenset[str]:
-    """Their names in Linux, its maker's among them; none where it is another system."""
+    """Return the words of /proc/cpuinfo, which name instructions and maker; none if the system is not Linux."""
     processors = Path("/proc/cpuinfo")
     return frozenset(processors.read_text("utf-8").split() if processors.exists() else ())

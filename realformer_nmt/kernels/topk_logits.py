@@ -1,4 +1,4 @@
-"""The best words of each row and the sum over all, out of pieces of the vocabulary that fit in the processor's cache.
+"""The largest logits of each row and their sum, from parts of the vocabulary that fit in the processor's cache.
 
 The largest k of a row are in the k blocks whose maxima are largest: one pass for the maxima, and few numbers to sort.
 """
@@ -15,25 +15,29 @@ from realformer_nmt.kernels.native.best import Search
 from realformer_nmt.kernels.native.library import library, readable
 
 BLOCK = 64  # words
-CACHED = 2**18  # numbers that are still in the cache when they are read a second time
+CACHED = 2**18  # numbers that are still in the cache when they are read again
 
 
 class Best(NamedTuple):
-    first: Tensor  # logits of the words in front, which have a meaning of their own: rows x first
-    values: Tensor  # the largest logits of the others, in order: rows x number
-    words: Tensor  # whose they are: rows x number
+    """Largest logits of each row, and their words."""
+
+    first: Tensor  # logits of the first words, which are special symbols: rows x first
+    values: Tensor  # the largest logits of the rest, in order: rows x number
+    words: Tensor  # the words of these logits: rows x number
     total: Tensor  # log sum exp over all words: rows x 1
 
 
 class Piece(NamedTuple):
+    """Logits of a part of the vocabulary."""
+
     start: int  # its first word
-    blocks: Tensor  # rows x blocks x BLOCK: logits, without the words in front
+    blocks: Tensor  # rows x blocks x BLOCK: logits, -inf for the first words
     maxima: Tensor  # rows x blocks
     total: Tensor  # log sum exp over its words: rows x 1
 
 
 def best(pieces: Iterable[Tensor], first: int, number: int) -> Best:
-    """Of logits, rows x words each, the vocabulary in order. They are overwritten."""
+    """Return the largest logits of each row; `pieces` are the vocabulary's, rows x words each, and are overwritten."""
     rest = iter(pieces)
     logits = next(rest)
     pieces = itertools.chain([logits], rest)
@@ -51,55 +55,53 @@ def _by_kernel(pieces: Iterable[Tensor], search: Search) -> Best:
 
 
 def _by_torch(pieces: Iterable[Tensor], first: int, number: int) -> Best:
-    front, found, words = [], [], 0
+    front, parts, seen = [], [], 0
     for logits in pieces:
-        own = max(0, first - words)
-        front.append(logits[:, :own].clone())
-        found.append(_piece(logits, words, own))
-        words += logits.size(1)
-    return Best(
-        torch.cat(front, 1),
-        *largest_of(found, number),
-        torch.cat([piece.total for piece in found], 1).logsumexp(1, True),
-    )
+        excluded = max(0, first - seen)
+        front.append(logits[:, :excluded].clone())
+        parts.append(_piece(logits, seen, excluded))
+        seen += logits.size(1)
+    values, words = largest_of(parts, number)
+    total = torch.cat([part.total for part in parts], 1).logsumexp(1, True)
+    return Best(torch.cat(front, 1), values, words, total)
 
 
 def largest_of(pieces: Sequence[Piece], number: int) -> tuple[Tensor, Tensor]:
-    """Of each row the largest, in order, and which words they are: rows x number each."""
+    """Return the largest logits of each row, in order, and their words: rows x number each."""
     maxima = torch.cat([piece.maxima for piece in pieces], 1)
-    chosen = maxima.topk(min(number, maxima.size(1))).indices  # blocks: rows x k
+    best_blocks = maxima.topk(min(number, maxima.size(1))).indices  # rows x k
     candidates, before = maxima.new_empty(()), 0
     for piece in pieces:
         blocks = piece.maxima.size(1)
-        place = (chosen - before).clamp_(0, blocks - 1).unsqueeze(2).expand(-1, -1, BLOCK)
-        values = piece.blocks.gather(1, place)  # rows x k x BLOCK; of other pieces' blocks anything
-        candidates = torch.where((chosen >= before).unsqueeze(2), values, candidates)
+        index = (best_blocks - before).clamp_(0, blocks - 1).unsqueeze(2).expand(-1, -1, BLOCK)
+        values = piece.blocks.gather(1, index)  # rows x k x BLOCK; meaningless for blocks of other pieces
+        candidates = torch.where((best_blocks >= before).unsqueeze(2), values, candidates)
         before += blocks
-    values, places = candidates.flatten(1).topk(number)
-    return values, _starts(pieces, maxima.device)[chosen.gather(1, places // BLOCK)] + places % BLOCK
+    values, indices = candidates.flatten(1).topk(number)
+    return values, _starts(pieces, maxima.device)[best_blocks.gather(1, indices // BLOCK)] + indices % BLOCK
 
 
-def _piece(logits: Tensor, start: int, own: int) -> Piece:
-    """The first `own` words are in the sum alone."""
+def _piece(logits: Tensor, start: int, excluded: int) -> Piece:
+    """Arrange logits in blocks; the first `excluded` words count in the sum only."""
     missing = -logits.size(1) % BLOCK
     blocks = (pad(logits, (0, missing), value=-torch.inf) if missing else logits).unflatten(1, (-1, BLOCK))
     maxima = blocks.amax(2)
     total = log_of_sum(logits, maxima.amax(1, keepdim=True))
-    if own:
-        blocks.flatten(1)[:, :own] = -torch.inf
-        changed = -(-own // BLOCK)
+    if excluded:
+        blocks.flatten(1)[:, :excluded] = -torch.inf
+        changed = -(-excluded // BLOCK)
         maxima[:, :changed] = blocks[:, :changed].amax(2)
     return Piece(start, blocks, maxima, total)
 
 
 def log_of_sum(logits: Tensor, largest: Tensor) -> Tensor:
-    """log sum exp of each row, rows x 1, a few rows at a time: it takes several passes over them."""
-    largest = largest.clamp(min=torch.finfo(largest.dtype).min)  # -inf less -inf is no number
+    """Return log sum exp of each row, rows x 1, for a few rows at a time, since it takes several passes."""
+    largest = largest.clamp(min=torch.finfo(largest.dtype).min)  # -inf - -inf is NaN
     rows = max(1, CACHED // logits.size(1))
     parts = zip(logits.split(rows), largest.split(rows), strict=True)
     return torch.cat([(some - most).exp_().sum(1, keepdim=True) for some, most in parts]).log_().add_(largest)
 
 
 def _starts(pieces: Sequence[Piece], device: torch.device) -> Tensor:
-    """The first word of each block."""
+    """Return the first word of each block."""
     return torch.cat([piece.start + torch.arange(piece.maxima.size(1), device=device) * BLOCK for piece in pieces])

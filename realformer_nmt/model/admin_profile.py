@@ -15,22 +15,22 @@ logger = logging.getLogger(__name__)
 
 
 def shortcuts(stack: nn.Module) -> list[tuple[str, Shortcut]]:
-    """Name and shortcut of every sub-layer of an encoder or a decoder, in the order in which they run."""
+    """Return name and shortcut of every sub-layer of a stack, in the order in which they run."""
     return [(name, module) for name, module in stack.named_modules() if isinstance(module, Shortcut)]
 
 
 def is_pending(model: nn.Module) -> bool:
-    """Whether the model has weights to profile that all still hold the 1 they were built with."""
+    """Tell whether a model has weights to profile and all of them still are 1, as they were built."""
     weights = [module.w0 for module in model.modules() if isinstance(module, Profiled)]
     return bool(weights) and all(bool(w0 == 1) for w0 in weights)
 
 
 def profile(stacks: list[nn.Module], run: Callable[[], object]) -> None:
-    """Set every w0 of each stack by one pass of `run`, alike on all ranks.
+    """Set every w0 of each stack by one pass of `run`, the same on all ranks.
 
-    ADMIN (Liu et al. 2020), section 4.2, a stack at a time: w of the first sub-layer is 1; after every sub-layer
+    ADMIN (Liu et al. 2020), section 4.2, for each stack: w of the first sub-layer is 1; after every sub-layer
     r = sqrt(var(w * x) + var(f(x))), and r is the w of the next one. As in the authors' code, a variance is over all n
-    elements, those at padding among them, and divides by n.
+    elements, including padding, and divides by n.
     """
     with torch.no_grad(), ExitStack() as hooks:
         for stack in stacks:
@@ -66,7 +66,7 @@ def _variance(x: Tensor) -> Tensor:
 
 
 def _agree(profiled: list[Profiled]) -> None:
-    """Rank 0's batch decides: ranks with profiles of their own would train different models."""
+    """Copy the profile of rank 0 to all ranks, which would otherwise train different models."""
     weights = torch.stack([shortcut.w0.float() for shortcut in profiled])
     if torch.distributed.is_initialized():
         distributed_utils.broadcast(weights, src=0, group=distributed_utils.get_data_parallel_group())

@@ -21,9 +21,11 @@ from realformer_nmt.model.scores import Dot
 
 
 class Attended(NamedTuple):
+    """Result of attention."""
+
     output: Tensor  # B x T x C
-    carried: Carried  # to the layer above
-    probabilities: Tensor | None  # B x H x T x S, where they were asked for
+    carried: Carried  # to the next layer
+    probabilities: Tensor | None  # B x H x T x S, with `weights`
 
 
 class Attention(nn.Module, ABC):
@@ -46,8 +48,8 @@ class Attention(nn.Module, ABC):
         self.score_source, self.carry, self.depth = source, carry, depth
         self.pattern, self.positions = pattern, positions
         self.plain = isinstance(source, Dot) and carry.keeps_scores and positions.none
-        self.known = type(source) is Dot and positions.none and "divisor" in vars(type(carry))  # to our kernel
-        self.kernel = False  # whether it decodes by ours, where that is
+        self.has_kernel = type(source) is Dot and positions.none and "divisor" in vars(type(carry))
+        self.kernel = False  # whether it decodes by the package's kernel
         self.dropout_module = Dropout(dropout, module_name=type(self).__name__)
         if source.queries:
             self.q_proj = xavier_linear(width, width, gains.query_key)
@@ -65,12 +67,14 @@ class Attention(nn.Module, ABC):
         cache: Any = None,
         weights: bool = True,
     ) -> Attended:
-        """mask is True where a query may not look, and broadcasts to B x H x T x S. Without `weights`, where the scores
-        are plain ones of this layer alone, torch's own kernel does it all."""
-        stepping = not weights and self._fits_our_kernel(x, cache)
+        """Attend from x to memory; mask is True where a query may not look, and broadcasts to B x H x T x S.
+
+        Without `weights` torch's kernel computes everything, if the scores are dot products of this layer alone.
+        """
+        stepping = not weights and self._fits_step_kernel(x, cache)
         query, seen, carried = self._look(x, memory, carried, cache, stepping)
         if stepping and query is not None:
-            return self._step(query, seen, None if seen.own else mask, carried)
+            return self._step(query, seen, None if seen.last else mask, carried)
         views = self.pattern.views(query, seen, mask)
         if not weights and self._fits_one_kernel(x, cache):
             dropout = self.dropout_module.p if self.dropout_module.applies else 0.0
@@ -78,40 +82,44 @@ class Attention(nn.Module, ABC):
             return Attended(self._join(heads, x.size(1)), carried, None)
         scores = [self.score_source(x, view.query, view.seen) for view in views]  # B or 1 x H x T x S
         scores = self.positions(scores, views, self.pattern, seen.length)
-        logits, carried = self.carry.scores(_together(scores), carried, self.depth)
-        shares = [_softmax(*both) for both in zip(_apart(logits, scores), views, strict=True)]
+        logits, carried = self.carry.scores(_concatenated(scores), carried, self.depth)
+        split = _split_views(logits, scores)
+        shares = [_softmax(part, view) for part, view in zip(split, views, strict=True)]
         heads = [view.seen.mix(self.dropout_module(share)) for view, share in zip(views, shares, strict=True)]
         shown = self.pattern.matrix(shares, seen) if weights else None
         return Attended(self._join(heads, x.size(1)), carried, shown)
 
     def _fits_one_kernel(self, x: Tensor, cache: Any) -> bool:
-        """torch's has no dropout on the CPU, and for the few queries of a decoding step takes longer there."""
+        """Tell whether torch's kernel can be used and is faster.
+
+        On the CPU it has no dropout, and is slower for the few queries of a decoding step.
+        """
         return self.plain and not (x.device.type == "cpu" and (self.dropout_module.applies or cache is not None))
 
-    def _fits_our_kernel(self, x: Tensor, cache: Any) -> bool:
+    def _fits_step_kernel(self, x: Tensor, cache: Any) -> bool:
         decoding = cache is not None and self.kernel and built() is not None and not torch.is_grad_enabled()
         plain = x.is_cpu and x.dtype is torch.float32 and not torch.is_autocast_enabled("cpu")
         return decoding and plain and not self.dropout_module.applies
 
     def _step(self, query: Tensor, seen: KeysValues, hidden: Tensor | None, carried: Carried) -> Attended:
         before, divisor = carried[0] if carried else None, self.carry.divisor(self.depth)
-        heads, total = attend(query, seen.parts[::-1], seen.own[::-1], seen.origin, hidden, before, divisor)
+        heads, total = attend(query, seen.parts[::-1], seen.last[::-1], seen.origin, hidden, before, divisor)
         return Attended(self.out_proj(heads), carried if total is None else (total,), None)
 
     def _join(self, heads: Sequence[Tensor], length: int) -> Tensor:
         return self.out_proj(self.pattern.join(heads, length).transpose(1, 2).flatten(2))  # B x T x C
 
     def make_generation_fast_(self, **_options: Any) -> None:
-        self.kernel = self.known and library() is not None
+        self.kernel = self.has_kernel and library() is not None
 
     @abstractmethod
     def _look(
         self, x: Tensor, memory: Tensor, carried: Carried, cache: Any, stepping: bool
     ) -> tuple[Tensor | None, KeysValues, Carried]:
-        """The queries, where there are any, and what they look at; `stepping`: our kernel looks."""
+        """Return the queries, if there are any, and what they see; `stepping`: for the package's kernel."""
 
     def _keys_values(self, projected: Sequence[Tensor], carried: Carried) -> tuple[KeysValues, Carried]:
-        """Of values, and of keys where there are any."""
+        """Return values and keys of projections: of values, and of keys if the scores need any."""
         value, *keys = map(self._heads, projected)
         value, carried = self.carry.values(value, carried, self.depth)
         return KeysValues((value, *keys)), carried
@@ -121,9 +129,9 @@ class Attention(nn.Module, ABC):
 
 
 class SelfAttention(Attention):
-    """Keys and values are of the sequence itself; the cache holds those of the positions before."""
+    """Self-attention; the cache has the keys and values of the earlier positions."""
 
-    joint: Joint | None = None  # where it decodes
+    joint: Joint | None = None  # when it decodes
 
     def make_generation_fast_(self, **options: Any) -> None:
         super().make_generation_fast_(**options)
@@ -137,9 +145,10 @@ class SelfAttention(Attention):
             self.joint.release()
 
     def _projections(self) -> list[nn.Linear]:
-        """Of values, keys and queries."""
+        """Return the projections to values, keys and queries, as far as the scores need them."""
         keys = [self.k_proj] if self.score_source.keys else []
-        return [self.v_proj, *keys, *([self.q_proj] if self.score_source.queries else [])]
+        queries = [self.q_proj] if self.score_source.queries else []
+        return [self.v_proj, *keys, *queries]
 
     def _look(
         self, x: Tensor, _memory: Tensor, carried: Carried, cache: SelfCache | None, stepping: bool
@@ -151,7 +160,7 @@ class SelfAttention(Attention):
 
 
 class CrossAttention(Attention):
-    """Keys and values are of the other sequence, which does not grow: the cache holds them from the first step."""
+    """Encoder-decoder attention; the cache has the keys and values of the source from the first step on."""
 
     def _look(
         self, x: Tensor, memory: Tensor, carried: Carried, cache: CrossCache | None, stepping: bool
@@ -167,24 +176,24 @@ class CrossAttention(Attention):
         return query, seen, carried
 
 
-def _together(scores: Sequence[Tensor]) -> Tensor:
-    """Of all views, as a carry takes them: 1 x H x 1 x all, unless there is one view."""
+def _concatenated(scores: Sequence[Tensor]) -> Tensor:
+    """Concatenate the scores of several views for the carry: 1 x H x 1 x all."""
     if len(scores) == 1:
         return scores[0]
-    return torch.cat([own.transpose(0, 1).flatten(1) for own in scores], 1)[None, :, None]
+    return torch.cat([view.transpose(0, 1).flatten(1) for view in scores], 1)[None, :, None]
 
 
-def _apart(logits: Tensor, scores: Sequence[Tensor]) -> list[Tensor]:
-    """Of each view again."""
+def _split_views(logits: Tensor, scores: Sequence[Tensor]) -> list[Tensor]:
+    """Split the logits that _concatenated put together: the inverse, view by view."""
     if len(scores) == 1:
         return [logits]
-    sizes = [own.numel() // own.size(1) for own in scores]
-    pieces = zip(logits[0, :, 0].split(sizes, 1), scores, strict=True)
-    return [piece.unflatten(1, (len(own), *own.shape[2:])).transpose(0, 1) for piece, own in pieces]
+    sizes = [view.numel() // view.size(1) for view in scores]
+    parts = zip(logits[0, :, 0].split(sizes, 1), scores, strict=True)
+    return [part.unflatten(1, (len(view), *view.shape[2:])).transpose(0, 1) for part, view in parts]
 
 
 def _softmax(logits: Tensor, view: View) -> Tensor:
-    """R x H x T x S, whether the logits are of each row or of all."""
+    """Return the probabilities of a view, R x H x T x S; the logits may be the same for all rows."""
     value = view.seen.parts[0]
     if view.mask is not None:
         logits = logits.masked_fill(view.mask, -torch.inf)

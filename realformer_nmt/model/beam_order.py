@@ -1,11 +1,14 @@
-"""The order of the beams, which is computed on the GPU and needed here."""
+"""The order of the beams, copied from the GPU."""
 
 from torch import Tensor
 
 
 class OrderReader:
-    """Copies an order from the GPU once, whoever asks: fairseq reorders the decoder's caches and then what the encoder
-    gave by one and the same tensor. Nobody writes into that tensor in between."""
+    """Reader that copies each order from the GPU once.
+
+    fairseq reorders the decoder's caches and then the encoder's output by the same tensor, which nothing changes in
+    between.
+    """
 
     def __init__(self) -> None:
         self.latest: tuple[Tensor, list[int]] | None = None

@@ -1,7 +1,7 @@
-"""What attention hands from layer to layer: residual attention.
+"""Residual attention: scores that attention carries from layer to layer.
 
-What is carried is a tuple of tensors that only the carry looks into; the first layer gets an empty one. Values are
-asked first, where they are projected: for encoder-decoder attention in beam search that is at the first step alone.
+What is carried is a tuple of tensors that only the carry reads; the first layer gets an empty one. `values` is called
+when values are projected, which for encoder-decoder attention in beam search is at the first step only.
 """
 
 from torch import Tensor
@@ -10,21 +10,23 @@ Carried = tuple[Tensor, ...]
 
 
 class Carry:
-    """Nothing: logits_l = scores_l."""
+    """logits_l = scores_l: nothing is carried."""
 
-    keeps_scores = True  # so that torch's own kernel, which shows none, may compute them
+    keeps_scores = True  # so that torch's kernel, which does not return them, may compute them
 
-    def values(self, own: Tensor, carried: Carried, _depth: int) -> tuple[Tensor, Carried]:
-        """Of this layer, B x H x S x D; depth counts from 1. What attention mixes, and what goes on."""
-        return own, carried
+    def values(self, value: Tensor, carried: Carried, _depth: int) -> tuple[Tensor, Carried]:
+        """Return the values to mix, for this layer's, B x H x S x D, and what is carried; depth counts from 1."""
+        return value, carried
 
     def scores(self, raw: Tensor, carried: Carried, _depth: int) -> tuple[Tensor, Carried]:
-        """Of this layer, never masked, B or 1 x H x T x S. The logits, and what goes on."""
+        """Return the logits, for this layer's raw scores, B or 1 x H x T x S, and what is carried."""
         return raw, carried
 
     def divisor(self, _depth: int) -> int | None:
-        """Logits are the sum of all scores so far divided by this; of None those of the layer alone. A class that
-        does not say it itself decodes without our kernel."""
+        """Return the divisor of the sum of all scores so far; None if the logits are the layer's scores alone.
+
+        A class that does not define this method itself decodes without the package's kernel.
+        """
         return None
 
 

@@ -20,7 +20,7 @@ from realformer_nmt.model.stack import Side, rotation
 
 
 class Decoder(Side, FairseqIncrementalDecoder):
-    """With `no_encoder_attn` it stands alone, as fairseq's own does: whatever the source, it is not looked at."""
+    """Decoder; with `no_encoder_attn`, as in fairseq, one without encoder-decoder attention."""
 
     def __init__(
         self, cfg: TranslationConfig, dictionary: Dictionary, embed_tokens: nn.Embedding, no_encoder_attn: bool = False
@@ -47,8 +47,11 @@ class Decoder(Side, FairseqIncrementalDecoder):
         features_only: bool = False,
         mask_padding: bool = False,
     ) -> tuple[Tensor, dict[str, list[Tensor | None]]]:
-        """No word looks at the padding behind it. `mask_padding` keeps padding itself from looking there, as stock
-        fairseq does: that shows in ADMIN's profile only."""
+        """Return the logits, or the features, and the last layer's attention.
+
+        No token sees the padding behind it. With `mask_padding` padding does not see itself either, as in stock
+        fairseq, which makes a difference for ADMIN's profile only.
+        """
         x, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state, mask_padding)
         return (x if features_only else self.output_layer(x)), extra
 
@@ -67,8 +70,8 @@ class Decoder(Side, FairseqIncrementalDecoder):
         if mask_padding and mask is not None:
             mask = mask | tokens.eq(self.padding_idx)[:, None, None]  # B x 1 x T x T
         masks = (mask, source_padding)
-        wanted = self.need_attn and not self.training  # the last layer's attention
-        x, attn = self.write(self.embed(tokens, positions), memory, masks, caches, beams, wanted)
+        weights = self.need_attn and not self.training
+        x, attn = self.write(self.embed(tokens, positions), memory, masks, caches, beams, weights)
         if encoder_out is None or memory is None or attn is None:
             return x, {"attn": [None]}
         return x, {"attn": [self._in_source_order(attn, encoder_out).view(*x.shape[:2], -1)]}  # rows x T x S
@@ -80,26 +83,28 @@ class Decoder(Side, FairseqIncrementalDecoder):
         masks: tuple[Tensor | None, Tensor | None],
         caches: Sequence[Caches],
         beams: int = 1,
-        wanted: bool = False,
+        weights: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """Embeddings through all layers: rows x T x C to the same, and the last layer's attention if it is wanted."""
+        """Run all layers on embeddings, rows x T x C; return as much, and with `weights` the last layer's attention."""
         stream = self.topology.enter(x.view(x.size(0) // beams, -1, x.size(-1)))  # in beam search B x beams x C
         carried: BothCarried = ((), ())
         for layer, cache in zip(self.layers, caches, strict=True):
-            weights = wanted and layer is self.layers[-1]
-            stream, carried, attn = self.run(layer, stream, memory, masks, carried, cache, weights)
-        return self.topology.leave(stream, self.layer_norm).view(x.shape), attn if wanted else None
+            shown = weights and layer is self.layers[-1]
+            stream, carried, attn = self.run(layer, stream, memory, masks, carried, cache, shown)
+        return self.topology.leave(stream, self.layer_norm).view(x.shape), attn if weights else None
 
     def output_layer(self, features: Tensor) -> Tensor:
         return self.output_projection(features)  # B x T x V
 
     def best_words(self, features: Tensor, first: int, number: int, temperature: float = 1.0) -> Best:
-        """Of one position of each row, rows x C: the logits of the first words, and the largest of the others."""
-        pieces = (logits.float() for logits in pieces_of(self.output_projection, features))
-        return best((logits / temperature for logits in pieces) if temperature != 1 else pieces, first, number)
+        """Return the logits of the first words and the largest of the rest, for one position per row, rows x C."""
+        parts = (logits.float() for logits in pieces_of(self.output_projection, features))
+        if temperature != 1:
+            parts = (logits / temperature for logits in parts)
+        return best(parts, first, number)
 
     def reorder_incremental_state_scripting(self, incremental_state: dict[str, Decoding], new_order: Tensor) -> None:
-        """fairseq's asks every module there is, at every step."""
+        """Reorder the state; fairseq's method visits every module at every step."""
         self.reorder_incremental_state(incremental_state, new_order)
 
     def reorder_incremental_state(self, incremental_state: dict[str, Decoding], new_order: Tensor) -> None:
@@ -110,7 +115,7 @@ class Decoder(Side, FairseqIncrementalDecoder):
         self.need_attn = need_attn
 
     def _see(self, encoder_out: EncoderOut | None) -> tuple[Tensor, Tensor] | tuple[None, None]:
-        """The memory, B x S x C, and its padding."""
+        """Return the memory, B x S x C, and its padding."""
         if self.no_encoder_attn:
             return None, None
         if encoder_out is None:
@@ -124,7 +129,7 @@ class Decoder(Side, FairseqIncrementalDecoder):
         memory: Tensor | None,
         encoder_out: EncoderOut | None,
     ) -> tuple[Sequence[Caches], Tensor | None, int]:
-        """Each layer's caches, where self-attention may not look, and how many rows it has for a sentence."""
+        """Return each layer's caches, the mask of self-attention, and its number of rows per sentence."""
         rows, length = tokens.shape
         if state is None:
             mask = torch.ones(length, length, dtype=torch.bool, device=tokens.device).triu(1)

@@ -1,4 +1,4 @@
-"""The encoder, and what it hands to the decoder."""
+"""The encoder, and its output for the decoder."""
 
 from collections.abc import Mapping
 
@@ -17,14 +17,14 @@ from realformer_nmt.model.stack import Side, rotation
 
 
 class EncoderOut(dict[str, list[Tensor]]):
-    """Of each sentence once, however many beams it has in the decoder."""
+    """Encoder output, with each sentence once, however many beams it has in the decoder."""
 
     def __init__(self, values: Mapping[str, list[Tensor]], orders: OrderReader, beams: int = 1) -> None:
         super().__init__(values)
         self.orders, self.beams = orders, beams
 
     def in_source_order(self) -> "EncoderOut":
-        """As the source's padding stands."""
+        """Return the output in the order of the source, with the padding on the source's side."""
         (memory,), (padding,), (leading,) = (self[name] for name in self)
         columns = rotation(-leading, len(memory))  # B x S
         turned = {
@@ -36,7 +36,7 @@ class EncoderOut(dict[str, list[Tensor]]):
 
 
 class Encoder(Side, FairseqEncoder):
-    """Tokens are turned to right padding first, so that position i of a sentence is column i of every score table."""
+    """Encoder; it moves padding to the right, so that position i of a sentence is column i of every score table."""
 
     def __init__(
         self, cfg: TranslationConfig, dictionary: Dictionary, embed_tokens: nn.Embedding, no_decoder: bool = False
@@ -46,7 +46,7 @@ class Encoder(Side, FairseqEncoder):
         self.add_stack(cfg, dictionary, embed_tokens, EncoderLayer, stack, cfg.max_source_positions)
 
     def forward(self, src_tokens: Tensor, src_lengths: Tensor | None = None) -> EncoderOut:
-        del src_lengths  # the padding says as much
+        del src_lengths  # the padding shows them
         leading = src_tokens.eq(self.padding_idx).cumprod(1).sum(1, keepdim=True)  # B x 1
         tokens = src_tokens.gather(1, rotation(leading, src_tokens.size(1)))
         padding = tokens.eq(self.padding_idx)
@@ -58,7 +58,7 @@ class Encoder(Side, FairseqEncoder):
         return EncoderOut(values, OrderReader())
 
     def read(self, tokens: Tensor, padding: Tensor) -> Tensor:
-        """Tokens whose padding is on the right: B x S to B x S x C."""
+        """Encode tokens with their padding on the right: B x S to B x S x C."""
         x = self.embed(tokens, self.embed_positions(tokens) if self.embed_positions else None)
         stream = self.topology.enter(x.masked_fill(padding.unsqueeze(-1), 0))
         carried: Carried = ()
@@ -70,9 +70,9 @@ class Encoder(Side, FairseqEncoder):
         order, beams = sentences_of(encoder_out.orders.read(new_order), encoder_out.beams)
         if unchanged(order, len(encoder_out["leading_padding"][0])):
             return EncoderOut(dict(encoder_out), encoder_out.orders, beams)
-        kept, dimensions = torch.tensor(order, device=new_order.device), {"encoder_out": 1}
+        indices, dimensions = torch.tensor(order, device=new_order.device), {"encoder_out": 1}
         reordered = {
-            name: [value.index_select(dimensions.get(name, 0), kept) for value in values]
+            name: [value.index_select(dimensions.get(name, 0), indices) for value in values]
             for name, values in encoder_out.items()
         }
         return EncoderOut(reordered, encoder_out.orders, beams)

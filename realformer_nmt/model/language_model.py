@@ -13,15 +13,16 @@ from realformer_nmt.model.presets import KINDS
 from realformer_nmt.model.single_stack import DecoderAlone
 from realformer_nmt.model.single_stack_options import check_room, of_side
 
-ASKED = ("tokens_per_sample", "max_target_positions")  # of the task, as fairseq's transformer_lm does
-OF_TASK = {known.name: (known.type, known.default) for known in fields(TransformerLanguageModelConfig)}
+READ_FROM_TASK = ("tokens_per_sample", "max_target_positions")  # as in fairseq's transformer_lm
+OF_TASK = {option.name: (option.type, option.default) for option in fields(TransformerLanguageModelConfig)}
 
 
 @register_model(
-    KINDS["lm"].model, dataclass=of_side("LanguageConfig", "decoder", (), {name: OF_TASK[name] for name in ASKED})
+    KINDS["lm"].model,
+    dataclass=of_side("LanguageConfig", "decoder", (), {name: OF_TASK[name] for name in READ_FROM_TASK}),
 )
 class LanguageModel(DecoderAlone):
-    """p(word | the words before it). As long as a sample of the task, unless --max-target-positions says otherwise."""
+    """p(word | the words before it), for texts up to --max-target-positions, by default the task's sample size."""
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "LanguageModel":

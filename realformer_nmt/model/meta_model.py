@@ -1,4 +1,4 @@
-"""Models without data: as much of a task as building one takes."""
+"""Models built without data, from the sizes of their vocabularies."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +13,7 @@ from realformer_nmt.model.presets import KINDS, kind_of
 
 
 class Words:
-    """A dictionary that knows its size and fairseq's index of padding."""
+    """Stand-in for a dictionary, with its size and fairseq's index of padding."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -34,34 +34,34 @@ def skeleton(cfg: Any, source_words: int, target_words: int) -> TranslationModel
 
 
 def any_skeleton(arch: str | None, cfg: Any, *words: int) -> BaseFairseqModel:
-    """With as many sides as there are numbers of words."""
+    """Build a model of any --arch; `words` are the vocabulary sizes, one per side."""
     kind = kind_of(arch)
     return skeleton(cfg, *words) if kind is None else one_side_skeleton(kind, cfg, *words)
 
 
 def parameters(cfg: Any, source_words: int, target_words: int) -> int:
-    """How many, counted without memory for any."""
+    """Return the number of a model's parameters, without memory for them."""
     with torch.device("meta"):
         model = skeleton(cfg, source_words, target_words)
     return sum(parameter.numel() for parameter in model.parameters())
 
 
 class WithoutData(TorchFunctionMode):
-    """BERT draws its initial weights on the CPU, whatever the device; the meta device has nothing to fetch."""
+    """Mode in which Tensor.cpu does nothing: BERT's initialisation calls it, and meta tensors have no data."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return args[0] if func is Tensor.cpu else func(*args, **(kwargs or {}))
 
 
 def outline(cfg: Any, task: Any) -> BaseFairseqModel:
-    """Of any task's model, without memory for its weights."""
+    """Build a task's model without memory for its weights."""
     with torch.device("meta"), WithoutData():
         model: BaseFairseqModel = task.build_model(cfg)
     return model
 
 
 def one_side_skeleton(kind: str, cfg: Any, words: int) -> BaseFairseqModel:
-    """With the classification heads that its checkpoint has."""
+    """Build a model with one side, and the classification heads that its checkpoint has."""
     task = SimpleNamespace(source_dictionary=Words(words), target_dictionary=Words(words), cfg=SimpleNamespace())
     cfg.load_checkpoint_heads = True
     model: BaseFairseqModel = MODEL_REGISTRY[KINDS[kind].model].build_model(cfg, task)

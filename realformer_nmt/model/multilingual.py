@@ -1,4 +1,4 @@
-"""The model of fairseq's task multilingual_translation: an encoder a source language, a decoder a target language.
+"""The model of fairseq's task multilingual_translation: an encoder per source language, a decoder per target language.
 
 fairseq's tasks translation_multi_simple_epoch and translation train one TranslationModel on every direction instead.
 """
@@ -33,11 +33,11 @@ class MultilingualConfig(TranslationConfig):
 
 
 class Parts:
-    """Embeddings, encoders and decoders, each made once for all languages that share it."""
+    """Embeddings, encoders and decoders, each built once for all languages that share it."""
 
     def __init__(self, cfg: MultilingualConfig, dictionaries: dict[str, Dictionary]) -> None:
         self.cfg, self.dictionaries = cfg, dictionaries
-        self.made: dict[tuple[str, ...], tuple[nn.Module, Dictionary]] = {}
+        self.built: dict[tuple[str, ...], tuple[nn.Module, Dictionary]] = {}
 
     def encoder(self, language: str) -> Encoder:
         words = self.embedding("encoder", language, self.cfg.share_encoder_embeddings or self.cfg.share_encoders)
@@ -56,25 +56,27 @@ class Parts:
 
     def once(self, name: tuple[str, ...], language: str, make: Callable[[], Any]) -> Any:
         dictionary = self.dictionaries[language]
-        if name not in self.made:
-            self.made[name] = make(), dictionary
-        part, of = self.made[name]
-        if of != dictionary:
+        if name not in self.built:
+            self.built[name] = make(), dictionary
+        part, built_for = self.built[name]
+        if built_for != dictionary:
             raise OptionError(
                 f"languages that share their {name[0]} need one dictionary, but that of {language} has "
-                f"{len(dictionary)} entries and another {len(of)}: binarise every pair with the same one "
+                f"{len(dictionary)} entries and another {len(built_for)}: binarise every pair with the same one "
                 "(fairseq-preprocess --srcdict FILE --tgtdict FILE), or do not share"
             )
         return part
 
 
-@register_model(MODEL)  # without the dataclass: the task asks for its own options among the model's
+@register_model(MODEL)  # without the dataclass: the task reads its options from the model's parser
 class MultilingualModel(DecodingModel, FairseqMultiModel):
-    """One TranslationModel a language pair, of shared parts."""
+    """Model with one TranslationModel per language pair, which may share parts."""
 
     def __init__(self, models: dict[str, TranslationModel]) -> None:
-        super().__init__(*({pair: getattr(models[pair], side) for pair in models} for side in ("encoder", "decoder")))
-        self.models = nn.ModuleDict(models)  # which, unlike the base class's, know of ADMIN's profile
+        encoders = {pair: model.encoder for pair, model in models.items()}
+        decoders = {pair: model.decoder for pair, model in models.items()}
+        super().__init__(encoders, decoders)
+        self.models = nn.ModuleDict(models)  # they take ADMIN's profile; the base class's models do not
 
     @classmethod
     def add_args(cls, parser: ArgumentParser) -> None:
@@ -96,8 +98,8 @@ class MultilingualModel(DecodingModel, FairseqMultiModel):
         return model
 
     def load_state_dict(self, state_dict: dict[str, Tensor], strict: bool = True, model_cfg: Any = None) -> Any:
-        """Of a checkpoint of several pairs, those that this model has: generating builds one."""
-        ours = {name: weight for name, weight in state_dict.items() if name.split(".")[1] in self.models}
-        check_finite(ours)
-        with explain_mismatch(self, ours):
-            return super().load_state_dict(ours, strict, model_cfg)
+        """Load the weights of this model's pairs; for translation it is built with one of a checkpoint's pairs."""
+        selected = {name: weight for name, weight in state_dict.items() if name.split(".")[1] in self.models}
+        check_finite(selected)
+        with explain_mismatch(self, selected):
+            return super().load_state_dict(selected, strict, model_cfg)

@@ -1,3 +1,3 @@
-"""The options that choose the four parts. Who needs the names alone does not wait for torch."""
+"""The options of the four parts, in a module that does not import torch."""
 
 PART_NAMES = ("residual_topology", "residual_scaling", "score_source", "score_carry")

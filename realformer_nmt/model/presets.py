@@ -90,11 +90,11 @@ ETC: Preset = {
     "encoder_global_tokens": 128,
     "max_positions": 4096,
 }
-MASKED = ("realformer_nmt_bert", "encoder", "encoder.sentence_encoder.embed_tokens.weight")
+MASKED = Kind("realformer_nmt_bert", "encoder", "encoder.sentence_encoder.embed_tokens.weight", BERT, {})
 KINDS: dict[str, Kind] = {
     "lm": Kind("realformer_nmt_lm", "decoder", "decoder.embed_tokens.weight", {}, {}),
-    "bert": Kind(*MASKED, BERT, {}),
-    "etc": Kind(*MASKED, ETC, {"score_source": "dot"}),
+    "bert": MASKED,
+    "etc": MASKED._replace(options=ETC, families={"score_source": "dot"}),
 }
 
 

@@ -1,8 +1,8 @@
-"""How a sub-layer joins the stream.
+"""The topologies: how a sub-layer reads from the stream and writes to it.
 
-A topology makes the norms of the sub-layers, reads a sub-layer's input from the stream, writes its output back
+A topology builds the norms of the sub-layers, reads a sub-layer's input from the stream, writes its output back
 through the shortcut (scaling.py), and reads the stream out after the last layer. The stream is a tuple of B x T x C
-tensors that only the topology looks into. Encoder and decoder have one each, which may hold parameters.
+tensors that only the topology reads. Encoder and decoder have one each, which may hold parameters.
 """
 
 from abc import ABC, abstractmethod
@@ -17,7 +17,7 @@ Stream = tuple[Tensor, ...]
 
 
 class Place(NamedTuple):
-    """Of a sub-layer in its stack."""
+    """Position of a sub-layer in its stack."""
 
     depth: int  # of its layer, from 1
     number: int  # among all sub-layers, from 0
@@ -25,7 +25,7 @@ class Place(NamedTuple):
 
 
 class Topology(nn.Module, ABC):
-    """One of a stack. The module that `norm` makes bears stock fairseq's name, so that its weights do, too."""
+    """Topology of a stack; norms and their weights have the names of stock fairseq."""
 
     renormalises = True  # whether the stream stays within bounds, however often a shortcut multiplies it
 
@@ -34,7 +34,7 @@ class Topology(nn.Module, ABC):
         self.stack, self.width = stack, width
 
     def norm(self, _place: Place) -> nn.Module:
-        """All norms of one sub-layer."""
+        """Return a module with all norms of one sub-layer."""
         return nn.LayerNorm(self.width)
 
     def final_norm(self) -> nn.Module:
@@ -79,8 +79,10 @@ class PreLN(Topology):
 
 
 class Dual(Topology):
-    """b = f(x); x = LN(shortcut(x, b)); d = d + b from d = embedding; x + LN(d) after the last layer: ResiDual,
-    Xie et al. 2023, section 3. d is kept in fp32, so the paper's factor against fp16 overflow is not needed."""
+    """b = f(x); x = LN(shortcut(x, b)); d = d + b from d = embedding; x + LN(d) after the last layer.
+
+    ResiDual, Xie et al. 2023, section 3. d is in fp32, so the paper's factor against fp16 overflow is not needed.
+    """
 
     def final_norm(self) -> nn.Module:
         return Fp32LayerNorm(self.width, eps=1e-7)

@@ -1,6 +1,6 @@
 """The weight of the shortcut around a sub-layer, and the gain of the branch's initial weights.
 
-A scaling is a function from the stack it is for to a `Scaling`; its shortcut is called as `shortcut(x, branch)`.
+A scaling is a function from a stack to a `Scaling`, whose shortcut is called as `shortcut(x, branch)`.
 """
 
 import math
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 
 class Stack(NamedTuple):
-    """Which stack of layers a scaling is for. Where there is no other side, that has 0 layers."""
+    """Stack of layers that a scaling is for; a side that does not exist has 0 layers."""
 
     name: str  # encoder or decoder
     encoder_layers: int
@@ -29,7 +29,7 @@ class Stack(NamedTuple):
 
     @property
     def sublayers(self) -> int:
-        """Of all layers. Encoder-decoder attention is the third of a decoder's that has an encoder."""
+        """Number of sub-layers: 3 per layer of a decoder with an encoder, otherwise 2."""
         return self.layers * (3 if self.name == "decoder" and not self.alone else 2)
 
 
@@ -42,7 +42,7 @@ class Gains(NamedTuple):
 
 
 class Shortcut(nn.Module, ABC):
-    """What every shortcut tells of itself: the weight of the stream, a scalar or one a channel."""
+    """Base of all shortcuts; `weight` is that of the stream, a scalar or one number per channel."""
 
     @abstractmethod
     def weight(self) -> Tensor: ...
@@ -73,14 +73,14 @@ class Constant(Shortcut):
 
 
 class Trained(Shortcut):
-    """w * x + f(x), a weight a channel, w = w0 + delta: ADMIN (Liu et al. 2020), section 4.
+    """w * x + f(x), one weight per channel, w = w0 + delta: ADMIN (Liu et al. 2020), section 4.
 
-    w0 is a buffer, so that a value found during the first forward pass reaches fp16 and sharded runs, whose optimisers
-    hold copies of every parameter from before it; delta starts at 0 and gets the updates that w would get.
+    w0 is a buffer, so that its value from the first forward pass reaches fp16 and sharded runs, whose optimisers have
+    copied every parameter before that pass; delta starts at 0 and gets the updates that w would get.
     """
 
     w0: Tensor
-    written_once = ("w0",)  # --store-ema takes it over as it is
+    written_once = ("w0",)  # --store-ema copies it unchanged
 
     def __init__(self, width: int, w0: float) -> None:
         super().__init__()
@@ -95,18 +95,18 @@ class Trained(Shortcut):
 
 
 class Profiled(Trained):
-    """As Trained; w0 is found by admin_profile.py."""
+    """Trained weight whose w0 is set by admin_profile.py."""
 
     def __init__(self, width: int) -> None:
         super().__init__(width, 1.0)
 
 
 class Decayed(Profiled):
-    """w = share * w0 + delta: weight decay takes w itself to 0, as it does where w is a parameter.
+    """w = share * w0 + delta: weight decay moves w itself to 0, as if w were a parameter.
 
-    Nothing else moves share from 1: its gradient is 0, rather than none, for the optimiser to decay it. Plain gradient
-    descent and those that decay apart from the gradient, RAdam and fairseq's Adam, then move w as they would move it
-    alone.
+    Nothing else changes share from 1: its gradient is 0, not None, so that the optimiser decays it. Plain gradient
+    descent, and optimisers with decoupled weight decay (RAdam and fairseq's Adam), then update w as if it were a single
+    parameter.
     """
 
     def __init__(self, width: int) -> None:
@@ -123,10 +123,10 @@ def _at_any_depth(gains: Gains) -> Callable[[int], Gains]:
 
 class Scaling(NamedTuple):
     shortcut: Callable[[int, int], Shortcut]  # width, index of the sub-layer in its stack
-    gains: Callable[[int], Gains] = _at_any_depth(Gains())  # of the layer at a depth, counted from 1
-    # of attention to a memory of another width, which stock fairseq starts so too
+    gains: Callable[[int], Gains] = _at_any_depth(Gains())  # by the depth of the layer, from 1
+    # for attention to a memory of another width; the default is stock fairseq's
     unequal: Callable[[int], Gains] = _at_any_depth(Gains(1.0, 1.0))
-    weight: float = 1.0  # what the shortcut starts with, as far as it is known without data
+    weight: float = 1.0  # initial weight of the shortcut; 1 if it depends on data
 
 
 def _none(_stack: Stack) -> Scaling:
@@ -134,24 +134,24 @@ def _none(_stack: Stack) -> Scaling:
 
 
 def _admin(_stack: Stack) -> Scaling:
-    """ADMIN: the first w is 1 and stays 1, which keeps the fold into a plain Post-LN transformer exact."""
+    """Return ADMIN; the first w stays 1, so that it can be folded into a plain Post-LN transformer exactly."""
     return Scaling(lambda width, index: Profiled(width) if index else Plain())
 
 
 def _admin_decayed(_stack: Stack) -> Scaling:
-    """As ADMIN, for training with weight decay as its authors do."""
+    """Return ADMIN for training with weight decay, as its authors train."""
     return Scaling(lambda width, index: Decayed(width) if index else Plain())
 
 
 def _admin_fixed(stack: Stack) -> Scaling:
-    """ADMIN without a profile: w = sqrt((N+1) / ln(N+1) - 1), N sub-layers in the stack (admin-torch)."""
+    """Return ADMIN without a profile: w = sqrt((N+1) / ln(N+1) - 1), N sub-layers in the stack (admin-torch)."""
     n = stack.sublayers + 1
     w = math.sqrt(n / math.log(n) - 1)
     return Scaling(lambda width, _index: Trained(width, w), weight=w)
 
 
 def _deepnorm(stack: Stack) -> Scaling:
-    """a * x + f(x), b the xavier gain of v, out, fc1 and fc2: DeepNet (Wang et al. 2022), figure 2."""
+    """Return a * x + f(x), b the Xavier gain of v, out, fc1 and fc2: DeepNet (Wang et al. 2022), figure 2."""
     if stack.alone:
         a, b = (2 * stack.layers) ** (1 / 4), (8 * stack.layers) ** (-1 / 4)
     elif stack.name == "encoder":

@@ -1,8 +1,7 @@
-"""What a score source is.
+"""The base class of score sources.
 
-It answers `source(x, query, seen)` with raw scores of shape (B or 1) x H x T x S, never masked: x is B x T x C, query
-is B x H x T x D (None unless the source asks for `queries`), seen has the keys that it may be matched with and says
-at which positions both are.
+`source(x, query, seen)` returns raw scores of shape (B or 1) x H x T x S, never masked: x is B x T x C, query is
+B x H x T x D (None unless the source has `queries`), seen has the keys and the positions of both.
 """
 
 from torch import nn
@@ -11,11 +10,11 @@ from realformer_nmt.common.errors import OptionError
 
 
 class ScoreSource(nn.Module):
-    """What every source shares: its heads, and the longest sequence that its tables have room for."""
+    """Base of all score sources; `length` is the longest sequence that its tables have room for."""
 
-    queries = False  # whether it needs them
+    queries = False  # whether the source needs them
     keys = False
-    tabled = True  # whether it has such tables
+    tabled = True  # whether the source has tables by position
 
     def __init__(self, heads: int, head_width: int, length: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Raw attention scores: where they come from. How they pass from layer to layer is carry.py's."""
+"""The sources of raw attention scores; carry.py passes scores from layer to layer."""
 
 import functools
 
@@ -27,7 +27,8 @@ class Mixture(ScoreSource):
 
     def __init__(self, sources: list[ScoreSource]) -> None:
         super().__init__(sources[0].heads, sources[0].head_width, sources[0].length)
-        self.queries, self.keys = (any(getattr(source, of) for source in sources) for of in ("queries", "keys"))
+        self.queries = any(source.queries for source in sources)
+        self.keys = any(source.keys for source in sources)
         self.sources = nn.ModuleList(sources)
         self.mixing = nn.Parameter(torch.zeros(len(sources)))
 
@@ -49,7 +50,7 @@ SOURCES: dict[str, type[ScoreSource]] = {
 
 
 def source_names(option: str) -> list[str]:
-    """The parts of `--score-source`: one name, or different ones joined by +."""
+    """Return the names in `--score-source`: one, or several different ones joined by +."""
     names = option.split("+")
     for name in names:
         choose("--score-source", name, SOURCES, " (or several of them joined by +, as in random+dot)")
@@ -59,7 +60,7 @@ def source_names(option: str) -> list[str]:
 
 
 def longest(option: str, length: int) -> int | None:
-    """How many tokens the tables of a source have room for, None if it has none."""
+    """Return the longest sequence that a source's tables have room for; None if it has no tables."""
     return length if any(SOURCES[name].tabled for name in source_names(option)) else None
 
 

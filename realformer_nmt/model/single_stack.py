@@ -1,6 +1,6 @@
-"""Models of one side alone, on fairseq's base classes: an encoder without decoder, a decoder without encoder.
+"""Models with one side, on fairseq's base classes: an encoder without decoder, a decoder without encoder.
 
-Neither is registered with fairseq: who trains one gives it a name and options.
+Neither is registered with fairseq: their subclasses are, under a name and with options.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from realformer_nmt.model.profiled_model import ProfiledModel
 
 
 class EncoderAlone(ProfiledModel, FairseqEncoderModel):
-    """What comes out stands where its words stand, also behind padding."""
+    """Encoder without decoder; its output is in the order of its input, with left padding too."""
 
     @classmethod
     def build(cls, cfg: TranslationConfig, dictionary: Dictionary) -> "EncoderAlone":
@@ -30,7 +30,7 @@ class EncoderAlone(ProfiledModel, FairseqEncoderModel):
 
 
 class DecoderAlone(ProfiledModel, FairseqLanguageModel):
-    """Its input is the sentence up to the word that it predicts."""
+    """Decoder without encoder; its input is the sentence up to the token that it predicts."""
 
     @classmethod
     def build(cls, cfg: TranslationConfig, dictionary: Dictionary) -> "DecoderAlone":

@@ -1,4 +1,4 @@
-"""The options of a model with one side: those of a translation model that speak of no other."""
+"""The options of a model with one side: those of a translation model that do not concern the other side."""
 
 from collections.abc import Mapping
 from dataclasses import field, fields, make_dataclass
@@ -13,16 +13,16 @@ OF_TWO_SIDES = ("share_all_embeddings", "carry_embeddings", "max_source_position
 
 
 def of_side(name: str, side: str, without: tuple[str, ...], added: Mapping[str, tuple[Any, Any]]) -> type:
-    """A dataclass for fairseq. `added` are further options: type, and default or field."""
+    """Return a dataclass for fairseq; `added` are further options, each a type and a default or field."""
     (other,) = set(SIDES) - {side}
-    left_out = {"_name", *OF_TWO_SIDES, *without}
-    kept = [
-        (known.name, known.type, field(default=known.default, metadata=known.metadata))
-        for known in fields(TranslationConfig)
-        if known.name not in left_out and not known.name.startswith(f"{other}_")
+    excluded = {"_name", *OF_TWO_SIDES, *without}
+    shared = [
+        (option.name, option.type, field(default=option.default, metadata=option.metadata))
+        for option in fields(TranslationConfig)
+        if option.name not in excluded and not option.name.startswith(f"{other}_")
     ]
     further = [(option, kind, default) for option, (kind, default) in added.items()]
-    return make_dataclass(name, [*kept, *further], bases=(FairseqDataclass,))
+    return make_dataclass(name, [*shared, *further], bases=(FairseqDataclass,))
 
 
 def check_room(positions: int, tokens: int, option: str) -> None:

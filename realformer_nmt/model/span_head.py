@@ -1,12 +1,14 @@
-"""Which span of a text answers a question."""
+"""The head that predicts which span of a text answers a question."""
 
 import torch
 from torch import Tensor, nn
 
 
 class SpanHead(nn.Linear):
-    """Two numbers a position, the logits of the answer's start and end (Devlin et al. 2019, section 4.2). Possible are
-    the positions of the context, and the first one, which stands for no answer."""
+    """Logits of the answer's start and end for each position (Devlin et al. 2019, section 4.2).
+
+    An answer lies in the context; the first position stands for no answer.
+    """
 
     def __init__(self, width: int) -> None:
         super().__init__(width, 2)
@@ -14,8 +16,8 @@ class SpanHead(nn.Linear):
         nn.init.zeros_(self.bias)
 
     def logits(self, features: Tensor, lengths: Tensor, context: Tensor) -> Tensor:
-        """Of features B x T x C, in texts of `lengths` whose context begins at `context` and ends before </s>."""
-        places = torch.arange(features.size(1), device=features.device)
-        within = (places >= context[:, None]) & (places < lengths[:, None] - 1)
-        possible = within | (places == 0)
+        """Return the logits, B x T x 2, of features B x T x C; a context is from `context` to before </s>."""
+        indices = torch.arange(features.size(1), device=features.device)
+        within = (indices >= context[:, None]) & (indices < lengths[:, None] - 1)
+        possible = within | (indices == 0)
         return self(features).float().masked_fill(~possible[..., None], -torch.inf)  # B x T x 2

@@ -1,4 +1,4 @@
-"""What encoder and decoder share: embeddings, and the stack of layers."""
+"""The base class of encoder and decoder: embeddings, and the stack of layers."""
 
 import math
 from typing import Any
@@ -60,5 +60,5 @@ class Side(nn.Module):
 
 
 def rotation(shift: Tensor, length: int) -> Tensor:
-    """For each row, the column that comes to stand at 0, 1, ... when its first `shift` columns move to the end."""
+    """Return, for each row, its columns in the order in which the first `shift` come last."""
     return (torch.arange(length, device=shift.device) + shift) % length  # B x length

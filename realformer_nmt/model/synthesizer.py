@@ -1,4 +1,4 @@
-"""The score sources of the Synthesizer (Tay et al. 2021): scores of a position that no key is asked for."""
+"""The score sources of the Synthesizer (Tay et al. 2021), whose scores do not depend on keys."""
 
 import math
 from typing import Any
@@ -42,8 +42,10 @@ class Dense(ScoreSource):
 
 
 class DensePerHead(ScoreSource):
-    """W2 relu(W1 x_i + b1) + b2 with matrices of each head's own, which reads its part of x_i only: Synthesizer,
-    section 3.1, taken to mean that."""
+    """W2 relu(W1 x_i + b1) + b2, with separate matrices per head.
+
+    A head reads its part of x_i only: another reading of Synthesizer, section 3.1.
+    """
 
     def __init__(self, heads: int, head_width: int, length: int) -> None:
         super().__init__(heads, head_width, length)
@@ -59,8 +61,10 @@ class DensePerHead(ScoreSource):
 
 
 class FactorisedDense(ScoreSource):
-    """A(x_i) repeated blockwise times B(x_i) repeated cyclically, a * b = N, each head of its part of x_i: Synthesizer,
-    section 3.2. Its authors' code has none of this kind."""
+    """A(x_i) repeated blockwise times B(x_i) repeated cyclically, a * b = N: Synthesizer, section 3.2.
+
+    A head reads its part of x_i only. The authors' code does not have this source.
+    """
 
     def __init__(self, heads: int, head_width: int, length: int) -> None:
         super().__init__(heads, head_width, length)
@@ -76,9 +80,9 @@ class FactorisedDense(ScoreSource):
 
 
 class Random(ScoreSource):
-    """Row i of a trained N x N matrix a head, whatever the tokens: Synthesizer, section 3.1.
+    """Row i of a trained N x N matrix per head, for all tokens: Synthesizer, section 3.1.
 
-    It starts as in its authors' code, whose library takes N x H x N numbers for a convolution's.
+    It starts as in the authors' code, whose library initialises N x H x N numbers like those of a convolution.
     """
 
     def __init__(self, heads: int, head_width: int, length: int) -> None:
@@ -91,7 +95,7 @@ class Random(ScoreSource):
 
 
 class FixedRandom(Random):
-    """As Random, never trained."""
+    """Random that is not trained: Synthesizer, section 3.1."""
 
     def __init__(self, heads: int, head_width: int, length: int) -> None:
         super().__init__(heads, head_width, length)
@@ -101,7 +105,7 @@ class FixedRandom(Random):
 
 
 class FactorisedRandom(ScoreSource):
-    """R1 R2^T with R1 and R2 N x k, k = 8, a head: Synthesizer, section 3.2. They start as Random's table does."""
+    """R1 R2^T with R1 and R2 N x k per head, k = 8: Synthesizer, section 3.2. They start like Random's table."""
 
     def __init__(self, heads: int, head_width: int, length: int) -> None:
         super().__init__(heads, head_width, length)
@@ -119,12 +123,12 @@ def _split(x: Tensor, heads: int) -> Tensor:
 
 
 def _uniform(heads: int, inputs: int, outputs: int) -> Tensor:
-    """Xavier-uniform, a matrix a head."""
+    """Return a Xavier-uniform matrix per head."""
     bound = math.sqrt(6 / (inputs + outputs))
     return torch.empty(heads, inputs, outputs).uniform_(-bound, bound)
 
 
 def _table(heads: int, length: int, taps: int) -> Tensor:
-    """Xavier-uniform as TensorFlow has it for a convolution of `taps` taps from `heads` channels to `length`."""
+    """Return TensorFlow's Xavier-uniform numbers for a convolution of `taps` taps, `heads` to `length` channels."""
     bound = math.sqrt(6 / (taps * (heads + length)))
     return torch.empty(heads, length, taps).uniform_(-bound, bound)

@@ -1,4 +1,4 @@
-"""Weights that a model cannot take, in one sentence: of another size, of another dictionary, or no numbers."""
+"""Checks of weights before a model loads them: size, dictionary, type, NaN."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,11 +8,11 @@ from torch import Tensor, nn
 
 from realformer_nmt.common.errors import UserError
 
-NAMED = 3  # of many that are wrong
+NAMED = 3  # names in a message
 
 
 class WeightsError(UserError):
-    """Says what is wrong with weights; whoever knows their file adds it."""
+    """Error about weights; the caller adds the name of their file."""
 
 
 def check_finite(weights: Mapping[str, Tensor]) -> None:
@@ -25,11 +25,14 @@ def check_finite(weights: Mapping[str, Tensor]) -> None:
 
 @contextlib.contextmanager
 def explain_mismatch(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[None]:
-    """torch lists every parameter on a line of its own, and takes whole numbers or the real part of complex ones."""
-    for name, ours in model.state_dict().items():
-        theirs = weights.get(name, ours)
-        if kind(theirs) != kind(ours):
-            raise WeightsError(f"holds {name} as {kind(theirs)}, and the model's are {kind(ours)}")
+    """Raise one short error if a model cannot load weights.
+
+    torch lists every parameter on a separate line, and accepts whole numbers, and the real part of complex ones.
+    """
+    for name, expected in model.state_dict().items():
+        weight = weights.get(name, expected)
+        if kind(weight) != kind(expected):
+            raise WeightsError(f"holds {name} as {kind(weight)}, and the model's are {kind(expected)}")
     try:
         yield
     except RuntimeError as error:
@@ -39,20 +42,22 @@ def explain_mismatch(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterato
 def kind(weight: Tensor) -> str:
     if weight.is_complex():
         return "complex numbers"
-    return "floats" if weight.is_floating_point() else "flags" if weight.dtype == torch.bool else "whole numbers"
+    if weight.is_floating_point():
+        return "floats"
+    return "flags" if weight.dtype == torch.bool else "whole numbers"
 
 
 def unlike(model: Mapping[str, Tensor], weights: Mapping[str, Tensor]) -> str:
     missing, excess = sorted(model.keys() - weights.keys()), sorted(weights.keys() - model.keys())
     other = [name for name in model if name in weights and model[name].shape != weights[name].shape]
-    found = [f"it lacks {_some(missing)}"] if missing else []
-    found += [f"it has {_some(excess)}, which the model has not"] if excess else []
+    reasons = [f"it lacks {_some(missing)}"] if missing else []
+    reasons += [f"it has {_some(excess)}, which the model has not"] if excess else []
     for name in other[:1]:
         there, here = (tuple(tensors[name].shape) for tensors in (weights, model))
         kind = "another dictionary" if "embed_tokens" in name and there[1:] == here[1:] else "another size"
-        found.append(f"its {name} is {there}, the model's {here}: {kind}")
+        reasons.append(f"its {name} is {there}, the model's {here}: {kind}")
     advice = "give one of the same architecture, size and dictionary"
-    return f"holds the weights of another model: {'; '.join(found)}; {advice}" if found else ""
+    return f"holds the weights of another model: {'; '.join(reasons)}; {advice}" if reasons else ""
 
 
 def _some(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""A second model of the same weights, for requests of alignments, which are read from its attention."""
+"""A second model with the same weights that returns its attention, for requests that need alignments."""
 
 import copy
 
@@ -6,7 +6,7 @@ from torch import nn
 
 
 def attending(model: nn.Module) -> nn.Module:
-    """Return a copy that gives its last layer's attention; parameters, buffers and laid-out weights are shared."""
+    """Return a copy that returns its last layer's attention and shares parameters, buffers and packed weights."""
     twin = _shared(model)
     for module in twin.modules():
         if hasattr(module, "need_attn"):  # fairseq's make_generation_fast_ sets it, and nothing resets it

@@ -1,7 +1,7 @@
 """HTTP connections on which every complete request is answered, and every answer can be read.
 
-uvicorn closes a connection when the client shuts down its side, shutdown(SHUT_WR), though its request waits for an
-answer. And it closes while a body that is too large still arrives, which resets the connection before the 413 is read.
+uvicorn closes a connection when the client shuts down its side, shutdown(SHUT_WR), before its request is answered. It
+also closes while a body that is too large still arrives, which resets the connection before the 413 is read.
 """
 
 import asyncio
@@ -11,12 +11,12 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 LINGERING = 30  # seconds in which the rest of a body is read and dropped, as nginx does
-PRESENT = 0.5  # seconds between checks that a client that sends no more is still connected
+PRESENT = 0.5  # seconds between checks that a client that has stopped sending is still connected
 CONTINUE = h11.InformationalResponse(status_code=100, headers=[])
 
 
 class Connection(asyncio.Protocol):
-    """Protocol for the event loop, which forwards to uvicorn's protocol of h11, whatever else is installed."""
+    """Protocol for the event loop that forwards to uvicorn's h11 protocol, even if httptools is installed."""
 
     def __init__(self, **options: Any) -> None:
         self.http = H11Protocol(**options)

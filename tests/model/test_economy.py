@@ -145,7 +145,7 @@ def beams(order: list[int]) -> tuple[Decoding, list[int]]:
 
 
 def addresses(decoding: Decoding) -> list[int]:
-    buffers = [room for own in decoding.own for room in own.buffers]
+    buffers = [room for cache in decoding.target for room in cache.buffers]
     values = [source.held.parts[0] for source in decoding.source if source.held]
     return [tensor.data_ptr() for tensor in (*buffers, *values)]
 
@@ -157,7 +157,7 @@ def test_caches_stay_where_they_are_when_no_beam_moves() -> None:
 
 def test_caches_stay_where_they_are_when_beams_move_within_sentences() -> None:
     decoding, before = beams([1, 1, 3, 2, 4, 4])
-    layers = len(decoding.own)
+    layers = len(decoding.target)
     assert addresses(decoding) == before
     assert [len(source.held.parts[0]) for source in decoding.source if source.held] == [3] * layers  # not 6
 

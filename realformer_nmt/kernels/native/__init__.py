@@ -1,1 +1,1 @@
-"""Kernels in C, where a compiler has built them and the processor has their instructions."""
+"""Kernels in C, used if a compiler has built them and the processor has their instructions."""

@@ -11,7 +11,7 @@ from realformer_nmt.kernels.native.library import kernels
 def attend(
     query: Tensor,
     keys_values: Sequence[Tensor],
-    own: Sequence[Tensor],
+    last: Sequence[Tensor],
     origin: Tensor | None,
     hidden: Tensor | None,
     before: Tensor | None,
@@ -24,19 +24,19 @@ def attend(
 
     query        B x H x T x D
     keys_values  two of B x H x S * beams x D: what each beam has written at each position; without origin, beams is 1
-    own          none, or two of B x H x beams x D: written into keys_values as the last position first
+    last         none, or two of B x H x beams x D: written into keys_values as the last position first
     origin       B x beams x S, int64: the beam whose keys and values each query uses at each position; T is beams
     hidden       B x 1 x 1 x S, bool: True where no query may look
     before       B x H x T x S
     """
     key, value = keys_values
-    own_key, own_value = own or (None, None)
+    last_key, last_value = last or (None, None)
     result = kernels().attend(
         query=_with_adjacent_numbers(query),
-        key=key if own else _with_adjacent_numbers(key),
-        value=value if own else _with_adjacent_numbers(value),
-        own_key=_with_adjacent_numbers(own_key),
-        own_value=_with_adjacent_numbers(own_value),
+        key=key if last else _with_adjacent_numbers(key),
+        value=value if last else _with_adjacent_numbers(value),
+        own_key=_with_adjacent_numbers(last_key),
+        own_value=_with_adjacent_numbers(last_value),
         origin=None if origin is None else origin.contiguous(),
         hidden=None if hidden is None else hidden.contiguous(),
         before=None if before is None else before.contiguous(),

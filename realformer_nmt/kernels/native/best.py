@@ -1,4 +1,4 @@
-"""The best words of each row, gathered from pieces of the vocabulary by one call each."""
+"""Search for the largest logits of each row, by one call of C for each part of the vocabulary."""
 
 import torch
 from torch import Tensor
@@ -9,7 +9,7 @@ LIMIT = 2**31
 
 
 class Search:
-    """Among words from `first` on; the words before are in the sum alone."""
+    """Search among words from `first` on; the words before count in the sum only."""
 
     def __init__(self, rows: int, first: int, number: int) -> None:
         if not (0 <= rows < LIMIT and 0 <= first < LIMIT and 1 <= number < LIMIT):
@@ -20,7 +20,7 @@ class Search:
         self.most, self.total = torch.full((rows, 1), -torch.inf), torch.zeros(rows, 1)
 
     def add(self, logits: Tensor) -> None:
-        """Of the next words, rows x words, in fp32 on the CPU."""
+        """Add the logits of the next words, rows x words, in fp32 on the CPU."""
         kernels().best(
             logits=logits.contiguous(),
             values=self.values,
@@ -34,5 +34,5 @@ class Search:
         self.seen += logits.size(1)
 
     def log_of_sum(self) -> Tensor:
-        """log sum exp over all words: rows x 1."""
+        """Return log sum exp over all words: rows x 1."""
         return self.total.log().add_(self.most)

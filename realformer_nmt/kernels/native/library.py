@@ -1,4 +1,4 @@
-"""Finds the kernels. Without them torch's operations compute the same."""
+"""Access to the kernels; without them torch's operations compute the same."""
 
 import functools
 import importlib
@@ -10,13 +10,13 @@ from torch import Tensor
 
 from realformer_nmt.kernels.processor import instructions
 
-HIDDEN = "REALFORMER_NMT_NATIVE"  # 0 in the environment: they are not looked at
-VERSION = 5  # of what the kernels take; a module that was built of older sources is left alone
+HIDDEN = "REALFORMER_NMT_NATIVE"  # 0 in the environment: kernels are not used
+VERSION = 5  # of the kernels' arguments; a module built from older sources is ignored
 
 
 @functools.cache
 def built() -> Any | None:
-    """The module, if there is one."""
+    """Return the module of kernels, if it is built."""
     try:
         module = importlib.import_module("realformer_nmt.kernels.native._kernels")
     except ImportError:
@@ -25,24 +25,24 @@ def built() -> Any | None:
 
 
 def library() -> Any | None:
-    """The module, if it is to be used here."""
+    """Return the module of kernels, if it is built, able and not hidden."""
     module = built()
     return module if module is not None and module.able and os.environ.get(HIDDEN) != "0" else None
 
 
 def takes(x: Tensor) -> bool:
-    """Whether a training's kernels are there for numbers such as these."""
-    known = x.dtype is torch.float32 or (x.dtype is torch.bfloat16 and "avx512_bf16" in instructions())
-    return known and readable(x) and library() is not None
+    """Tell whether the kernels for training can be used for a tensor."""
+    has_kernel = x.dtype is torch.float32 or (x.dtype is torch.bfloat16 and "avx512_bf16" in instructions())
+    return has_kernel and readable(x) and library() is not None
 
 
 def readable(x: Tensor) -> bool:
-    """Whether the numbers of a tensor are in memory as they are: a subclass may have none."""
+    """Tell whether C can read a tensor's numbers from memory; that of a subclass may have none."""
     return x.is_cpu and type(x) is Tensor and x.layout is torch.strided and not x.is_neg()
 
 
 def kernels() -> Any:
-    """Return the module, or raise where there is none for this processor."""
+    """Return the module, or raise if there is none for this processor."""
     module = built()
     if module is None or not module.able:
         raise RuntimeError(f"there are no kernels here to call: {state()}")
@@ -50,7 +50,7 @@ def kernels() -> Any:
 
 
 def state() -> str:
-    """For a user."""
+    """Return the state of the kernels, in words for the user."""
     module = built()
     if os.environ.get(HIDDEN) == "0":
         return f"hidden by {HIDDEN}=0"

@@ -1,4 +1,4 @@
-"""Products of numbers in bf16 in C."""
+"""Products in bf16, computed in C."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ GROUP, STEP = 2, 32  # inputs side by side, and those of one register of AMX
 
 
 class NativeBf16(NativeProduct):
-    """x W^T + b, where x and W are rounded to bf16; sums and b are in fp32."""
+    """x W^T + b, with x and W rounded to bf16, and sums and b in fp32."""
 
     def __init__(self, library: Any, weight: Tensor, bias: Tensor | None) -> None:
         panels = in_panels(padded(weight.bfloat16(), STEP), GROUP)

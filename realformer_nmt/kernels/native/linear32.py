@@ -1,4 +1,4 @@
-"""Products of numbers in fp32 in C, for processors with AMX."""
+"""Products in fp32, computed in C, for processors with AMX."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ GROUP, STEP = 2, 32  # inputs side by side, and those of one register of AMX
 
 
 class NativeFp32(NativeProduct):
-    """x W^T + b, off from it by no more than other sums in fp32 are."""
+    """x W^T + b, as accurate as other sums in fp32."""
 
     def __init__(self, library: Any, weight: Tensor, bias: Tensor | None) -> None:
         panels = in_panels(padded(weight, STEP), GROUP, PANEL // 2)

@@ -1,4 +1,4 @@
-"""Products in eight bits in C."""
+"""Products in int8, computed in C."""
 
 from typing import Any
 
@@ -8,14 +8,14 @@ from torch import Tensor
 from realformer_nmt.kernels.native.product import NativeProduct, in_panels, padded
 
 GROUP, STEP = 4, 64  # inputs side by side, and those of one register of AMX
-ZERO = 128  # what 0 is without a sign
+ZERO = 128  # 0 as an unsigned number
 
 
 class NativeInt8(NativeProduct):
-    """As Int8 (kernels/int8.py), which has the formula. A row with a NaN or an infinite number comes out as NaN."""
+    """Product by the formula of Int8 (kernels/int8.py); a row with NaN or infinity becomes NaN."""
 
     def __init__(self, library: Any, whole: Tensor, scale: Tensor, bias: Tensor | None) -> None:
-        """whole: outputs x inputs, int8; scale: of each output."""
+        """Pack a weight `whole`, outputs x inputs, int8, with the `scale` of each output."""
         weight = padded(whole, STEP)
         start = weight.sum(1, dtype=torch.int32).mul_(-ZERO)
         outputs, inputs = whole.shape

@@ -1,4 +1,4 @@
-"""Dropout by one call, a bit kept for each number. The numbers are those that torch's operations give."""
+"""Dropout by one call of C, with a mask of one bit per number; results equal those of torch's operations."""
 
 import torch
 from torch import Tensor
@@ -9,21 +9,21 @@ A_WORD = 16  # bits
 
 
 def dropped(x: Tensor, random: Tensor, least: int, scale: float, relu: bool = False) -> tuple[Tensor, Tensor]:
-    """scale x, or scale relu(x), where a number of `random`, int16, is `least` or more; and where that is."""
-    kept = random.new_empty((x.numel() + A_WORD - 1) // A_WORD)
-    return _call(x, random, kept, least, scale, relu), kept
+    """Return scale x, or scale relu(x), where `random`, int16, is `least` or more, otherwise 0; and the mask's bits."""
+    bits = random.new_empty((x.numel() + A_WORD - 1) // A_WORD)
+    return _call(x, random, bits, least, scale, relu), bits
 
 
-def passed(gradient: Tensor, kept: Tensor, scale: float) -> Tensor:
-    """Where `kept` says."""
-    return _call(gradient, None, kept, 0, scale, False)
+def passed(gradient: Tensor, bits: Tensor, scale: float) -> Tensor:
+    """Return the scaled gradient where a bit of the mask is set, otherwise 0."""
+    return _call(gradient, None, bits, 0, scale, False)
 
 
-def _call(x: Tensor, random: Tensor | None, kept: Tensor, least: int, scale: float, relu: bool) -> Tensor:
+def _call(x: Tensor, random: Tensor | None, bits: Tensor, least: int, scale: float, relu: bool) -> Tensor:
     y: Tensor = kernels().dropout(
         random=random,
         x=x.contiguous(),
-        kept=kept,
+        kept=bits,
         least=least,
         relu=relu,
         scale=scale,

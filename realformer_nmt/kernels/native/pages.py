@@ -1,4 +1,4 @@
-"""Memory in larger pages, for what is read here and there."""
+"""Memory in larger pages, for tensors that are read at random."""
 
 from torch import Tensor
 
@@ -6,6 +6,6 @@ from realformer_nmt.kernels.native.library import kernels
 
 
 def in_large_pages(room: Tensor) -> Tensor:
-    """The same, before anything is written there."""
+    """Put a tensor that is still empty in larger pages, and return it."""
     kernels().enlarge(room=room)
     return room

@@ -12,7 +12,7 @@ def replace_by_gradient(logits: Tensor, target: Tensor, peak: float, uniform: fl
     The formula is that of SmoothedNLL (training/fused_loss.py), with peak = 1 - e - e' and uniform = e'.
 
     logits   rows x words, contiguous, float32 or bfloat16
-    target   rows, int64: the right word of each row; where it is `padding`, both losses and the gradient are 0
+    target   rows, int64: the right word of each row; if it is `padding`, both losses and the gradient are 0
     """
     losses = logits.new_empty(2, len(logits), dtype=torch.float32)
     kernels().smoothed_loss(
