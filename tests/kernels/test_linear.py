@@ -14,7 +14,7 @@ from realformer_nmt.kernels import linear, matmul, precision
 
 @pytest.fixture(params=[True, False], ids=["intel", "other"])
 def processor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matmul, "_mkl_is_at_home", lambda: request.param)
+    monkeypatch.setattr(matmul, "_mkl_leads", lambda: request.param)
 
 
 @pytest.mark.usefixtures("processor")

@@ -49,7 +49,7 @@ def test_no_matter_how_they_lie_in_memory(x: torch.Tensor, d_y: torch.Tensor) ->
 
 
 def test_of_nothing_the_gradient_is_zero(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matmul, "_mkl_is_at_home", lambda: False)
+    monkeypatch.setattr(matmul, "_mkl_leads", lambda: False)
     weight = torch.randn(LARGE // 64, 64, requires_grad=True)
     matmul.product(torch.empty(0, 64), weight).sum().backward()
     assert weight.grad is not None
@@ -67,12 +67,12 @@ def test_a_gradient_that_nobody_wants_is_not_made() -> None:
 def test_small_products_and_those_on_an_intel_are_torchs_own(
     weights: int, intel: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(matmul, "_mkl_is_at_home", lambda: intel)
+    monkeypatch.setattr(matmul, "_mkl_leads", lambda: intel)
     y = matmul.product(torch.randn(2, 64), torch.randn(weights // 64, 64, requires_grad=True))
     assert (type(y.grad_fn).__name__ == "ProductBackward") == (weights >= LARGE and not intel)
 
 
 def test_under_autocast_they_are_torchs_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matmul, "_mkl_is_at_home", lambda: False)
+    monkeypatch.setattr(matmul, "_mkl_leads", lambda: False)
     with torch.autocast("cpu", torch.bfloat16):
         assert matmul.product(torch.randn(2, 64), torch.randn(LARGE // 64, 64)).dtype == torch.bfloat16
