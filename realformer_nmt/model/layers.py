@@ -47,7 +47,7 @@ class Layer(nn.Module):
         self.dropout_module = Dropout(cfg.dropout, module_name=type(self).__name__)
 
     def add_self_attention(
-        self, cfg: TranslationConfig, topology: Topology, pattern: Pattern = FULL, places: Positions = NONE
+        self, cfg: TranslationConfig, topology: Topology, pattern: Pattern = FULL, relative_positions: Positions = NONE
     ) -> None:
         width, _, heads = self.shape
         self.self_attn = SelfAttention(
@@ -58,7 +58,7 @@ class Layer(nn.Module):
             dropout=cfg.attention_dropout,
             gains=self.gains,
             pattern=pattern,
-            positions=places,
+            positions=relative_positions,
         )
         self.self_attn_layer_norm = topology.norm(self.place(0))
         self.self_attn_shortcut = self.shortcut(0)
@@ -104,8 +104,8 @@ class EncoderLayer(Layer):
     def __init__(self, cfg: TranslationConfig, depth: int, topology: Topology) -> None:
         super().__init__(cfg, depth, topology)
         pattern = PATTERNS[cfg.encoder_attention_pattern](cfg.encoder_window, cfg.encoder_global_tokens)
-        places = positions(self.shape.width // self.shape.heads, cfg.encoder_relative_positions)
-        self.add_self_attention(cfg, topology, pattern, places)
+        relative_positions = positions(self.shape.width // self.shape.heads, cfg.encoder_relative_positions)
+        self.add_self_attention(cfg, topology, pattern, relative_positions)
         self.add_feed_forward(cfg, topology)
 
     def forward(self, topology: Topology, stream: Stream, mask: Tensor, carried: Carried) -> tuple[Stream, Carried]:
