@@ -9,7 +9,7 @@ from realformer_nmt.common import checksummed_json, json_records, stage_record
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import held
 from realformer_nmt.common.versions import hardware
-from realformer_nmt.comparison.grid.cell import Cell, Place
+from realformer_nmt.comparison.grid.cell import Cell, CellFolder
 from realformer_nmt.comparison.records import kinds, links
 from realformer_nmt.comparison.records.kinds import absent_or, finite, number, text
 
@@ -28,8 +28,8 @@ RESULTS = ("run*.json", "translation*/translation.json")
 ENDED = (*FINAL, "error")  # an error is tried again by the next command, not by this one
 
 
-class Note:
-    def __init__(self, cell: Place) -> None:
+class CellRecord:
+    def __init__(self, cell: CellFolder) -> None:
         self._cell = cell
         empty: dict[str, Any] = {"state": "waiting", "evidence": None, "sessions": []}
         exists = cell.note.is_file()

@@ -8,7 +8,7 @@ from realformer_nmt.common import json_records
 from realformer_nmt.protocols.run_files import CURVES
 from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
 
-Point = dict[str, Any]
+CurveValues = dict[str, Any]
 TRAIN = {"loss": "loss", "nll_loss": "nll_loss", "gnorm": "gnorm", "tokens_a_second": "wps"}
 VALID = {"loss": "valid_loss", "nll_loss": "valid_nll_loss", "bleu": "valid_bleu"}
 
@@ -21,8 +21,8 @@ class Curves:
         self._file = folder / CURVES
         self._loss = TASKS[task].loss
         self._read = 0  # bytes
-        self._train: dict[int, Point] = {}
-        self._valid: dict[int, Point] = {}
+        self._train: dict[int, CurveValues] = {}
+        self._valid: dict[int, CurveValues] = {}
         self.grow()
 
     def grow(self) -> bool:
@@ -49,11 +49,11 @@ class Curves:
                     points[int(record[count])] = {"update": int(record[count]), **alike, **numbers}
 
     @property
-    def train(self) -> list[Point]:
+    def train(self) -> list[CurveValues]:
         return [self._train[update] for update in sorted(self._train)]
 
     @property
-    def valid(self) -> list[Point]:
+    def valid(self) -> list[CurveValues]:
         return [self._valid[update] for update in sorted(self._valid)]
 
 

@@ -11,7 +11,7 @@ from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.provenance import MADE_FROM, fingerprint
 from realformer_nmt.common.stage_record import OUTPUTS
 from realformer_nmt.common.text_lines import sha256
-from realformer_nmt.comparison.grid.cell import AGAIN, Place, read
+from realformer_nmt.comparison.grid.cell import AGAIN, CellFolder, read
 from realformer_nmt.protocols.run_files import CURVES, RECORD
 
 AVERAGE = "average.pt"
@@ -19,7 +19,7 @@ NAME = "cell"  # of cell.json; that of an older version has none
 Record = dict[str, Any]
 
 
-def breaks(cell: Place, note: Record) -> list[str]:
+def breaks(cell: CellFolder, note: Record) -> list[str]:
     """Which records are another cell's, in words; `note` is cell.json's content."""
     try:
         with expected(cell.folder, AGAIN):
@@ -32,7 +32,7 @@ def breaks(cell: Place, note: Record) -> list[str]:
         return [str(error)]
 
 
-def of_cell(cell: Place, note: Record, train: Record) -> Iterator[str]:
+def of_cell(cell: CellFolder, note: Record, train: Record) -> Iterator[str]:
     """The name in cell.json, and what train.json says of the training."""
     if note.get(NAME, cell.name) != cell.name:
         yield f"{cell.note.name} is of cell {note[NAME]}"

@@ -16,7 +16,7 @@ from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.comparison.grid.axes import Point
 from realformer_nmt.comparison.grid.cell import Cell, read
-from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.results.results_file import AnalysisResult, ClaimResult
 
 RECORD = "analysis.json"
@@ -33,7 +33,7 @@ def gather(folder: Path, cells: Sequence[Cell]) -> list[AnalysisResult]:
 
 def averaged(cell: Cell) -> list[str]:
     """Return the hash of a cell's averaged model, once there is one, where the record of it is the cell's."""
-    if Note(cell).breaks:
+    if CellRecord(cell).breaks:
         return []
     outputs = read(cell.folder / "average.pt.json").get(OUTPUTS, {})
     return [output["sha256"] for name, output in outputs.items() if name == "average.pt"]

@@ -15,12 +15,12 @@ from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.versions import commit, versions
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.cell import Cell, read
-from realformer_nmt.comparison.grid.corpus import Corpus
+from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import SCORINGS
 from realformer_nmt.comparison.grid.translation_scoring import TEST
 from realformer_nmt.comparison.records import run_record
-from realformer_nmt.comparison.records.cell_record import DAMAGED, Note
+from realformer_nmt.comparison.records.cell_record import DAMAGED, CellRecord
 from realformer_nmt.comparison.records.curves import Curves
 from realformer_nmt.comparison.results import analyses, best, setting_differences, summary, tuning_table
 from realformer_nmt.comparison.results.cell_result import CellCurves, CellResult, CellScore, CurvePoint, ShortcutWeight
@@ -47,7 +47,7 @@ from realformer_nmt.protocols.tasks import TASKS
 Record = Mapping[str, Any]  # run.json, train.json or average.pt.json of a cell
 
 
-def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[str]) -> Results:
+def gather(grid: Grid, corpus: CorpusChoice, cells: Sequence[Cell], command: Sequence[str]) -> Results:
     """Read what all cells left and build what results.json holds."""
     cell_results = []
     for cell in cells:
@@ -60,7 +60,7 @@ def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[
         name=grid.name,
         title=grid.title or grid.name,
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        complete=all(Note(cell).final for cell in cells),
+        complete=all(CellRecord(cell).final for cell in cells),
         grid=grid.written,
         command=shlex.join(command),
         commit=commit(),
@@ -144,12 +144,12 @@ def baseline(grid: Grid) -> str:
 
 def run_of(cell: Cell) -> Record:
     """Read a cell's run.json; nothing of a cell whose results are not to be believed."""
-    return {} if Note(cell).state == DAMAGED else run_record.read(cell.scores)
+    return {} if CellRecord(cell).state == DAMAGED else run_record.read(cell.scores)
 
 
 def describe(cell: Cell) -> CellResult:
     """Read what a cell left."""
-    note, run = Note(cell), run_of(cell)
+    note, run = CellRecord(cell), run_of(cell)
     folder, content = (cell.folder / "mixed", {}) if note.breaks else (cell.folder, note.content)  # which is not there
     train, average = read(folder / "train.json"), read(folder / "average.pt.json")
     curves, cell_settings = Curves(folder, cell.task), settings(train, average, run)
@@ -233,7 +233,7 @@ def machines(cells: Sequence[Cell]) -> list[Hardware]:
     """Return each machine once, with the GPUs that its cells name."""
     by_host: dict[str, Hardware] = {}
     for cell in cells:
-        machine = Note(cell).content.get("machine")
+        machine = CellRecord(cell).content.get("machine")
         if machine:
             hardware = by_host.setdefault(machine["host"], convert({**machine, "gpus": []}, Hardware))
             device = read(cell.folder / "train.json").get("device", "CPU")

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.groups import Group, group
 from realformer_nmt.comparison.grid.scoring import SCORINGS
-from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.results.cell_result import CellResult, Number
 from realformer_nmt.comparison.results.results_file import MeanScore, ResultRow
 from realformer_nmt.evaluation import significance
@@ -130,7 +130,7 @@ def largest_p(candidates: Sequence[Cell], baselines: Sequence[Cell], metric: str
 
 def done(cell: Cell) -> bool:
     """Tell whether a cell is done and scored: a test set that the grid names since then is not scored yet."""
-    return Note(cell).state == "done" and cell.scores.is_file()
+    return CellRecord(cell).state == "done" and cell.scores.is_file()
 
 
 def p_value(candidate: Cell, baseline: Cell, metric: str) -> float | None:

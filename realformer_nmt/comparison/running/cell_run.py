@@ -8,9 +8,9 @@ from collections.abc import Generator, Mapping
 from typing import NamedTuple
 
 from realformer_nmt.common.folder_lock import alone
-from realformer_nmt.comparison.grid.cell import Cell, Stage, read
+from realformer_nmt.comparison.grid.cell import Cell, CellStage, read
 from realformer_nmt.comparison.grid.scoring import SCORINGS
-from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.records.curves import Curves
 from realformer_nmt.comparison.running import verdict
 from realformer_nmt.comparison.running.freshness import is_finished, standing
@@ -34,7 +34,7 @@ Watched = Generator[Progress, None, Verdict | None]
 def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None, None]:
     """Whoever iterates decides how often is looked; closing it ends the processes that it has started."""
     with alone(cell.lock, "runs"):
-        note = Note(cell)
+        note = CellRecord(cell)
         if is_finished(cell, note):
             yield Progress(note.state)
             return
@@ -63,7 +63,9 @@ def _kept(found: Verdict | None, ended: Verdict) -> Verdict:
     return Verdict(found.state, f"{found.evidence}; {ended.evidence}") if found else ended
 
 
-def _insist(cell: Cell, stage: Stage, note: Note, environment: Mapping[str, str], entropy: float | None) -> Watched:
+def _insist(
+    cell: Cell, stage: CellStage, note: CellRecord, environment: Mapping[str, str], entropy: float | None
+) -> Watched:
     """None once the stage is done; a verdict that ends the cell."""
     for attempt in range(cell.retries + 1):
         result = yield from _attempt(cell, stage, environment, entropy)
@@ -79,7 +81,7 @@ def _insist(cell: Cell, stage: Stage, note: Note, environment: Mapping[str, str]
 
 
 def _attempt(
-    cell: Cell, stage: Stage, environment: Mapping[str, str], entropy: float | None
+    cell: Cell, stage: CellStage, environment: Mapping[str, str], entropy: float | None
 ) -> Generator[Progress, None, Verdict | int]:
     cell.folder.mkdir(parents=True, exist_ok=True)
     (cell.checkpoints / verdict.FILE).unlink(missing_ok=True)
@@ -107,7 +109,7 @@ def _updates(cell: Cell) -> int | None:
     return updates
 
 
-def _progress(cell: Cell, stage: Stage, curves: Curves) -> Progress:
+def _progress(cell: Cell, stage: CellStage, curves: Curves) -> Progress:
     last = curves.train[-1] if curves.train else {"update": 0}
     return Progress(stage.name, last["update"], _updates(cell), last.get("nll_loss"), last.get("tokens_a_second"))
 

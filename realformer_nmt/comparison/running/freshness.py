@@ -7,12 +7,12 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.provenance import differences as changed
 from realformer_nmt.common.stage_record import Standing
-from realformer_nmt.comparison.grid.cell import Cell, Stage
-from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.grid.cell import Cell, CellStage
+from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.protocols import training_run
 
 
-def standing(stage: Stage) -> Standing:
+def standing(stage: CellStage) -> Standing:
     """Nothing is done where there is no record, or not what it would be made from."""
     if not stage.record.is_file():
         return Standing()
@@ -22,7 +22,7 @@ def standing(stage: Stage) -> Standing:
         return Standing()
 
 
-def is_finished(cell: Cell, note: Note) -> bool:
+def is_finished(cell: Cell, note: CellRecord) -> bool:
     """A model that failed is not trained on, if the record of its training is there; of the others all is done."""
     failed = note.failed and cell.stages[0].record.is_file()
     return note.final and (failed or all(standing(stage).done for stage in cell.stages))
@@ -42,14 +42,14 @@ def differences(cell: Cell) -> list[str]:
 def mixed(cell: Cell) -> list[str]:
     """Which records of the cell are another's, as far as cell.json can be read."""
     try:
-        return Note(cell).breaks
+        return CellRecord(cell).breaks
     except UserError:
         return []
 
 
 def judgement(cell: Cell) -> list[str]:
     try:
-        before = Note(cell).content.get("failure")
+        before = CellRecord(cell).content.get("failure")
     except UserError as error:
         return [str(error)]
     return changed({"settings": before}, {"settings": asdict(cell.failure), "inputs": {}}) if before else []

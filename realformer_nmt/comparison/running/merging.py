@@ -13,7 +13,7 @@ from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.records import run_record
-from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.running.freshness import differences
 
 NOTHING = "nothing was merged"
@@ -33,12 +33,12 @@ def merge(ours: Sequence[Cell], others: Sequence[Sequence[Cell]]) -> None:
         raise UserError(f"no cell of the grid is finished in those folders and not here: {NOTHING}")
     for mine, cell in wanted:
         copy(cell.folder, mine.folder)
-        print(f"{mine.name}: {Note(mine).state}, of {cell.folder}")
+        print(f"{mine.name}: {CellRecord(mine).state}, of {cell.folder}")
 
 
 def new(mine: Cell, theirs: Sequence[Cell]) -> Cell | None:
     """The one to be copied, where it is finished elsewhere and not here."""
-    finished = [cell for cell in (mine, *theirs) if Note(cell).final]
+    finished = [cell for cell in (mine, *theirs) if CellRecord(cell).final]
     for cell in finished:
         if told := differences(cell):
             raise UserError(f"{cell.folder} is not what the grid asks for: {'; '.join(told)}; {NOTHING}")

@@ -13,7 +13,7 @@ from realformer_nmt.checkpoints import averaging, run_records
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell, read
-from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.running.freshness import is_finished, standing
 from realformer_nmt.evaluation.evaluate import EvaluateRequest
 from realformer_nmt.fairseq_patches.quiet import quiet
@@ -62,7 +62,7 @@ def check_states(cells: Sequence[Cell]) -> None:
 
 def check_states_of(cell: Cell) -> None:
     trained, averaged = cell.stages[:2]
-    if is_finished(cell, Note(cell)):
+    if is_finished(cell, CellRecord(cell)):
         return
     if not standing(trained).done:
         request = training(cell)
@@ -91,7 +91,7 @@ def table(cells: Sequence[Cell], costs: Sequence[Cost], tflops: float | None) ->
     measured = rate(cells, costs)
     assumed = tflops * 1e12 if tflops else measured or USED * product_rate()
     rows = [
-        (cell.name, Note(cell).state, *found, found.operations / 1e15, found.operations / assumed / 3600)
+        (cell.name, CellRecord(cell).state, *found, found.operations / 1e15, found.operations / assumed / 3600)
         for cell, found in zip(cells, costs, strict=True)
     ]
     headers = ["cell", "state", "parameters", "updates", "tokens a step", "PFLOP", "hours"]

@@ -9,7 +9,7 @@ import submitit
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.running.cell_run import Progress, run
 from realformer_nmt.comparison.running.local import BETWEEN_LOOKS, Told
 
@@ -46,7 +46,7 @@ def launch(
     try:
         while not all(job.done() for job in jobs.values()):
             for cell, job in jobs.items():
-                show(cell, Progress(f"{Note(cell).state}, job {job.job_id} {job.state.lower()}"))
+                show(cell, Progress(f"{CellRecord(cell).state}, job {job.job_id} {job.state.lower()}"))
             time.sleep(BETWEEN_FILES if cluster == "slurm" else BETWEEN_LOOKS)
     except BaseException:
         for job in jobs.values():
@@ -55,5 +55,5 @@ def launch(
     for cell, job in jobs.items():
         fault = job.exception()
         if fault:
-            Note(cell).lost(f"job {job.job_id}: {str(fault).strip().splitlines()[-1]}")
-        show(cell, Progress(Note(cell).state))
+            CellRecord(cell).lost(f"job {job.job_id}: {str(fault).strip().splitlines()[-1]}")
+        show(cell, Progress(CellRecord(cell).state))

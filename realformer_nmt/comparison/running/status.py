@@ -7,15 +7,15 @@ from tabulate import tabulate
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.comparison.grid.cell import Place, digest, named, place, read
-from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.grid.cell import CellFolder, digest, named, place, read
+from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.records.curves import Curves
 from realformer_nmt.corpora.manifest import read_toml
 from realformer_nmt.protocols.run_files import RECORD
 from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
 
 
-def noted(grid: Path, folder: Path) -> list[Place] | None:
+def noted(grid: Path, folder: Path) -> list[CellFolder] | None:
     """The cells, where some have begun and all by the grid as it is now; else the stages have to be compared."""
     try:
         table, written = read_toml(grid, ""), grid.read_text(encoding="utf-8")
@@ -25,16 +25,16 @@ def noted(grid: Path, folder: Path) -> list[Place] | None:
         task = table.get("task", TRANSLATION)
         found = [place(folder, cell, task) for cell in names if TASKS[task]]
         asked = digest(written, grid.parent, table.get("protocol", "realformer"))
-        begun = [Note(cell).content for cell in found if cell.note.is_file()]
+        begun = [CellRecord(cell).content for cell in found if cell.note.is_file()]
     except (UserError, OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     return found if begun and all(content.get("asked") == asked for content in begun) else None
 
 
-def table(cells: Sequence[Place], differences: Mapping[str, Sequence[str]] = {}) -> str:
+def table(cells: Sequence[CellFolder], differences: Mapping[str, Sequence[str]] = {}) -> str:
     rows = []
     for cell in cells:
-        note, train = Note(cell), Curves(cell.folder, cell.task).train
+        note, train = CellRecord(cell), Curves(cell.folder, cell.task).train
         last = train[-1] if train else {}
         training = read(cell.folder / RECORD)
         of = training.get("updates")

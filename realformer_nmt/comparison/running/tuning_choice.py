@@ -14,7 +14,7 @@ from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.groups import Group, Place
 from realformer_nmt.comparison.records import run_record
-from realformer_nmt.comparison.records.cell_record import MODEL_FAILED, Note
+from realformer_nmt.comparison.records.cell_record import MODEL_FAILED, CellRecord
 
 Tried = TypeVar("Tried")
 
@@ -67,7 +67,7 @@ def choices(grid: Grid, cells: Sequence[Cell]) -> dict[Group, Point | None]:
 def ended(cell: Cell) -> bool:
     """Not with a record that was damaged or removed, which is to be made again."""
     try:
-        note = Note(cell)
+        note = CellRecord(cell)
         return note.state in MODEL_FAILED or (note.state == "done" and cell.scores.is_file())
     except UserError:
         return False
@@ -91,5 +91,5 @@ def lowest(losses: Mapping[Tried, float | None]) -> Tried | None:
 
 
 def loss(cell: Cell) -> float | None:
-    done = Note(cell).state == "done"
+    done = CellRecord(cell).state == "done"
     return run_record.validation_loss(run_record.read(cell.scores)) if done else None

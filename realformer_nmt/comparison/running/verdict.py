@@ -9,7 +9,7 @@ import numpy as np
 
 from realformer_nmt.common import json_records
 from realformer_nmt.comparison.grid.cell import Failure
-from realformer_nmt.comparison.records.curves import Point
+from realformer_nmt.comparison.records.curves import CurveValues
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.fairseq_patches.divergence import FILE
 
@@ -30,7 +30,7 @@ def unigram_entropy(data: Path, *pair: str) -> float:
     return float(-(share * np.log2(share)).sum())
 
 
-def stuck(train: list[Point], total: int | None, entropy: float | None, failure: Failure) -> Verdict | None:
+def stuck(train: list[CurveValues], total: int | None, entropy: float | None, failure: Failure) -> Verdict | None:
     """By the mean over the last points; None as long as it is too early to say, or nothing says what that is."""
     due = min(failure.judged_after, total or failure.judged_after)
     points = [point for point in train if "nll_loss" in point]
@@ -44,7 +44,7 @@ def stuck(train: list[Point], total: int | None, entropy: float | None, failure:
     return Verdict("stuck", f"{told}; the words' frequencies alone give {entropy:.2f}")
 
 
-def diverged(checkpoints: Path, train: list[Point]) -> Verdict | None:
+def diverged(checkpoints: Path, train: list[CurveValues]) -> Verdict | None:
     """By what the training itself noted when it ended, or by a loss that is no number."""
     note = checkpoints / FILE
     if note.is_file():
