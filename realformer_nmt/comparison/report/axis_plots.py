@@ -1,4 +1,4 @@
-"""Quality against each axis of the grid, a line a family; a panel for each place on the other axes."""
+"""Plots of quality against each axis of the grid: a line per family, a panel per place on the other axes."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ Coordinate = Callable[[ResultRow], Any]
 
 
 def coordinates(results: Results) -> dict[str, Coordinate]:
-    """Return depth and the axes, by name: what a row's place consists of."""
+    """Return the functions that read depth and each axis from a row, by name."""
     return {DEPTH: lambda row: row.depth, **{name: along(name) for name in results.axes}}
 
 
@@ -96,6 +96,6 @@ def draw(
 
 
 def cross(drawing: Drawing, axes: Axes, x: float, look: Look, text: str) -> None:
-    """Draw a cross on the ground, whatever the scale."""
+    """Draw a cross at the bottom of the axes, whatever their scale."""
     (mark,) = axes.plot([x], [0.02], "x", color=look.colour, markersize=6, transform=axes.get_xaxis_transform())
     drawing.mark(mark, "failed", text)

@@ -1,4 +1,4 @@
-"""The columns of the table: each as a reader sees it, and as a spreadsheet takes it, unrounded."""
+"""Columns of the table: their text for a reader, and their unrounded figures for a spreadsheet."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What quality cost: each family at each depth by the hours that a training took."""
+"""Plot of quality against cost: each family at each depth by the hours of a training."""
 
 import statistics
 from typing import NamedTuple

@@ -1,5 +1,5 @@
-"""What the cells of a report were made with, by their own records: what they share, what each has of its own, and
-which were made with other versions than most."""
+"""Settings and versions of the cells of a report, from their records: those that cells share, those of single cells,
+and cells made with other versions than most."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What a table of the report is of: the rows of one test set, or those that were chosen on the validation data."""
+"""Content of a table of the report: the rows of one test set, or those that were chosen on the validation data."""
 
 from typing import NamedTuple
 

@@ -48,7 +48,7 @@ Record = Mapping[str, Any]  # run.json, train.json or average.pt.json of a cell
 
 
 def gather(grid: Grid, corpus: CorpusChoice, cells: Sequence[Cell], command: Sequence[str]) -> Results:
-    """Read what all cells left and build what results.json holds."""
+    """Read the records of all cells and build the content of results.json."""
     cell_results = []
     for cell in cells:
         with expected(cell.folder, "use --fresh to redo it"):
@@ -114,7 +114,7 @@ def first_of(runs: Sequence[Record]) -> Record:
 
 
 def scored_column(metric: str, label: str, runs: Sequence[Record]) -> MetricColumn:
-    """Return the column of a metric that is scored: with one signature, or as many as seeds that mask other words."""
+    """Return the column of a metric; it has several signatures where the seeds mask other words."""
     signatures = [run["scores"][metric]["signature"] for run in runs if metric in run.get("scores", {})]
     return with_fields(metric_column(metric), label=label, signature=", ".join(dict.fromkeys(signatures)))
 
@@ -143,14 +143,16 @@ def baseline(grid: Grid) -> str:
 
 
 def run_of(cell: Cell) -> Record:
-    """Read a cell's run.json; nothing of a cell whose results are not to be believed."""
+    """Read a cell's run.json; return nothing for a cell whose results are damaged."""
     return {} if CellRecord(cell).state == DAMAGED else run_record.read(cell.scores)
 
 
 def describe(cell: Cell) -> CellResult:
-    """Read what a cell left."""
+    """Read the records of a cell."""
     note, run = CellRecord(cell), run_of(cell)
-    folder, content = (cell.folder / "mixed", {}) if note.breaks else (cell.folder, note.content)  # which is not there
+    folder, content = cell.folder, note.content
+    if note.breaks:  # no record is read where one is another cell's: this folder does not exist
+        folder, content = cell.folder / "mixed", {}
     train, average = read(folder / "train.json"), read(folder / "average.pt.json")
     curves, cell_settings = Curves(folder, cell.task), settings(train, average, run)
     sessions = content.get("sessions")
@@ -189,7 +191,7 @@ def points(logged: Sequence[Record]) -> list[CurvePoint]:
 
 
 def settings(train: Record, average: Record, run: Record) -> dict[str, Any]:
-    """Return the settings as they took effect, of the stages that there are."""
+    """Return the settings that took effect in the stages run so far."""
     if not train:
         return {}
     of_stages = {**train.get(MADE_FROM, {}).get("settings", {}), "protocol": train.get("protocol")}
@@ -199,7 +201,7 @@ def settings(train: Record, average: Record, run: Record) -> dict[str, Any]:
 
 
 def versions_of(train: Record, run: Record) -> dict[str, str]:
-    """Return the versions that trained; of several sessions, each."""
+    """Return the versions of the packages that trained; those of several sessions are joined by commas."""
     sessions = [session["versions"] for session in train.get("sessions", []) if "versions" in session]
     by_package: dict[str, list[str]] = {}
     for session in sessions:
@@ -224,7 +226,7 @@ def scores(run: Record) -> dict[str, CellScore]:
 
 
 def speed(curves: Curves) -> float | None:
-    """Return the target tokens per second over the whole training, but for the first points, which still warm up."""
+    """Return the median of the target tokens per second, without the first fifth of the points, the warm-up."""
     speeds = [point["tokens_a_second"] for point in curves.train if "tokens_a_second" in point]
     return statistics.median(speeds[len(speeds) // 5 :]) if speeds else None
 
