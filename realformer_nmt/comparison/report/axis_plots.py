@@ -5,7 +5,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from realformer_nmt.comparison.grid.axes import AXES, shown
-from realformer_nmt.comparison.report.formatting import by_size, deep, drawn_metric, fallen, families, printable, spread
+from realformer_nmt.comparison.report.formatting import (
+    by_size,
+    deep,
+    drawn_metric,
+    failure_text,
+    families,
+    printable,
+    spread,
+)
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
 from realformer_nmt.figures.drawing import Axes, Drawing, Look, looks, styled
 
@@ -92,7 +100,7 @@ def draw(
                 axes.plot([x + dodge] * 2, ends, color=look.colour, marker="_", markersize=6, linewidth=1.0)
         for x, row in by_x.items():
             if row.failed:
-                cross(drawing, axes, x + dodge, look, f"{family} {fallen(row)}")
+                cross(drawing, axes, x + dodge, look, f"{family} {failure_text(row)}")
 
 
 def cross(drawing: Drawing, axes: Axes, x: float, look: Look, text: str) -> None:

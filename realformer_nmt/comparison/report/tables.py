@@ -1,4 +1,4 @@
-"""The table family x depth, for a terminal, for Markdown, for LaTeX and for a spreadsheet."""
+"""Table family x depth for a terminal, Markdown, LaTeX and a spreadsheet."""
 
 import csv
 import io
@@ -58,7 +58,7 @@ def terminal_table(results: Results) -> str:
 
 
 def titled(table: ReportTable, title: str, text: str) -> str:
-    """Put the title above a table; the one table of one test set needs none."""
+    """Return a table below its title; without further test sets it has no title."""
     return (title.format(printable(table.title)) if table.results.further else "") + text
 
 

@@ -13,7 +13,7 @@ from realformer_nmt.protocols import training_run
 
 
 def status_of(stage: CellStage) -> Standing:
-    """Return whether a stage is done and what has changed since; it is not done if its record or an input is missing."""
+    """Return whether a stage is done and what has changed since; without its record or an input it is not done."""
     if not stage.record.is_file():
         return Standing()
     try:
