@@ -1,6 +1,7 @@
 """Learning curves: the JSON lines that fairseq-train writes for `realformer-nmt train --curves`."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ class Curves:
         return [self._valid[update] for update in sorted(self._valid)]
 
 
-def _values(record: dict[str, Any], count: str, names: dict[str, str]) -> CurveValues:
+def _values(record: Mapping[str, Any], count: str, names: Mapping[str, str]) -> CurveValues:
     """Return the values of a line, by our names; where fairseq logs one loss only, it is nll_loss too."""
     numbers = {name: float(record[key]) for name, key in names.items() if key in record}
     if "loss" in numbers:
