@@ -1,4 +1,4 @@
-"""`realformer-nmt compare GRID.toml`: which architecture, how deep, and is the difference real?"""
+"""Request of `realformer-nmt compare GRID.toml`: which architecture, how deep, and is the difference real?"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from realformer_nmt.command import register
 from realformer_nmt.common.numbers import MOST_SEEDS, POSITIVE, PROCESSES, whole
 from realformer_nmt.common.option import argument, option
-from realformer_nmt.comparison.running.status import noted, table
+from realformer_nmt.comparison.running.status import cells_by_records, table
 from realformer_nmt.protocols.trackers import TrackerOptions
 
 
@@ -55,11 +55,12 @@ class CompareRequest(TrackerOptions):
     )
 
     def run(self) -> int:
-        """Compare; how far the cells are is said without fairseq, which takes seconds to start."""
-        cells = noted(self.grid, self.folder) if self.status and not (self.only or self.add_seeds) else None
-        if cells is not None:
-            print(table(cells))
-            return 0
+        """Run the comparison; --status does without fairseq where it can, for fairseq takes seconds to start."""
+        if self.status and not (self.only or self.add_seeds):
+            cells = cells_by_records(self.grid, self.folder)
+            if cells is not None:
+                print(table(cells))
+                return 0
         register(self.subcommand)
         from realformer_nmt.comparison import compare
 

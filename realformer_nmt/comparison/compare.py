@@ -1,4 +1,4 @@
-"""`realformer-nmt compare` but for its status: what is checked before anything starts, the cells, the report."""
+"""The recipe of `realformer-nmt compare`: load the grid, plan, run, gather, report."""
 
 import signal
 import sys
@@ -17,10 +17,10 @@ from realformer_nmt.comparison.command import CompareRequest
 from realformer_nmt.comparison.grid import grid as grids
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.cells import cells, check_one_task
-from realformer_nmt.comparison.grid.corpus import Corpus
+from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import SCORINGS
-from realformer_nmt.comparison.records.cell_record import AGAIN, Note
+from realformer_nmt.comparison.records.cell_record import AGAIN, CellRecord
 from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.results import gather, results_file
 from realformer_nmt.comparison.running import local, merging, plan, slurm, status, tuning_choice
@@ -31,60 +31,72 @@ from realformer_nmt.protocols.command import layers
 
 
 def run(request: CompareRequest) -> int:
+    """Run a comparison from its grid to its report, or the part of it that the options ask for."""
     grid = grids.load(request.grid).with_seeds(request.add_seeds)
     check_one_task(grid)
     corpus = SCORINGS[grid.task].find(grid, request.prepared, request.archives, request.folder)
-    present = torch.cuda.device_count() if request.launcher == "here" else 1  # a node's are not seen from here
-    gpus = present if request.gpus is None else request.gpus
-    if gpus > present:
-        raise UserError(f"--gpus {gpus}: allowed are 0 to {present} GPUs")
+    gpus = number_of_gpus(request)
     trackers.check_requested(request)
-    found = cells(grid, corpus, request.folder, min(1, gpus), trackers.chosen(request))
-    chosen = only(grid, found, request.only)
-    wanted = tuning_choice.wanted(grid, chosen)
+    all_cells = cells(grid, corpus, request.folder, min(1, gpus), trackers.chosen(request))
+    selected = select(grid, all_cells, request.only)
+    planned = tuning_choice.needed(grid, selected)
     if request.plan:
-        return show_plan(grid, corpus, wanted, request.tflops)
+        return show_plan(grid, corpus, planned, request.tflops)
     if request.status:
-        print(status.table(wanted, {cell.name: differences(cell) for cell in wanted}))
+        print(status.table(planned, {cell.name: differences(cell) for cell in planned}))
         return 0
     document.check_folder(request.folder, grid.drawn, grid.axes or {})
     if not request.report:
         with alone(request.folder / ".lock", "compares in"):
             check_data(grid, corpus)
             if request.merge:
-                merging.check_cells(request.merge)
-                merging.merge(
-                    chosen, [only(grid, cells(grid, corpus, f, min(1, gpus)), request.only) for f in request.merge]
-                )
+                merge_folders(request, grid, corpus, selected, gpus)
             else:
-                make(request, grid, chosen, gpus)
-    write(grid, corpus, tuning_choice.wanted(grid, found), request.folder)
-    errors = [cell.name for cell in tuning_choice.wanted(grid, chosen) if Note(cell).state == "error"]
-    if errors and not request.report:
-        raise UserError(f"{', '.join(errors)}: see `--status`; the same command tries again")
+                train_and_score(request, grid, selected, gpus)
+    write_report(grid, corpus, tuning_choice.needed(grid, all_cells), request.folder)
+    if not request.report:
+        check_no_errors(tuning_choice.needed(grid, selected))
     return 0
 
 
-def only(grid: Grid, found: Sequence[Cell], families: Sequence[str]) -> list[Cell]:
+def number_of_gpus(request: CompareRequest) -> int:
+    """Return the number of GPUs to use; the launcher cannot count those of a cluster's node."""
+    present = torch.cuda.device_count() if request.launcher == "here" else 1
+    gpus = present if request.gpus is None else request.gpus
+    if gpus > present:
+        raise UserError(f"--gpus {gpus}: allowed are 0 to {present} GPUs")
+    return gpus
+
+
+def select(grid: Grid, all_cells: Sequence[Cell], families: Sequence[str]) -> list[Cell]:
+    """Return the cells of the families that --only names; without --only, all cells."""
     for family in families:
         if family not in grid.families:
             raise UserError(unknown("--only", family, grid.families))
-    return [cell for cell in found if not families or cell.family in families]
+    return [cell for cell in all_cells if not families or cell.family in families]
 
 
-def make(request: CompareRequest, grid: Grid, found: Sequence[Cell], gpus: int) -> None:
-    wanted = tuning_choice.wanted(grid, found)
-    unfit = check_fit(wanted, request.fresh)
-    plan.check_states(wanted)
-    for cell in unfit:
-        renew(cell)
-    begun: list[Cell] = []
-    while ready := [cell for cell in tuning_choice.ready(grid, found) if cell not in begun]:
-        launch(request, grid, ready, gpus)
-        begun += ready
+def show_plan(grid: Grid, corpus: CorpusChoice, planned: Sequence[Cell], tflops: float | None) -> int:
+    """Print what would run and what it costs; before the corpus is prepared, how it is prepared."""
+    missing = corpus.missing(shares(grid))
+    if missing:
+        print(*(plan.pasted(each.command()) for each in corpus.preparations(shares(grid))), sep="\n")
+        print(f"{len(planned)} cells; parameters and cost are known once the corpus is prepared so", end="\n\n")
+    else:
+        plan.check_states(planned)
+        costs = [plan.cost(cell) for cell in planned]
+        print(plan.table(planned, costs, tflops))
+        print(tuning_choice.waiting_line(grid, planned), end="")
+    for cell in planned:
+        lines = plan.commands(cell)
+        if corpus.planned.corpus or not missing:
+            lines.append(f"# which runs {plan.pasted(plan.fairseq_train(cell))}")
+        print(f"\n# {cell.name}", *lines, sep="\n")
+    return 0
 
 
-def check_data(grid: Grid, corpus: Corpus) -> None:
+def check_data(grid: Grid, corpus: CorpusChoice) -> None:
+    """Prepare the corpus where it is missing, and check that it has each subset of the grid."""
     for preparation in corpus.preparations(shares(grid)):
         preparation.run()
     for subset in grid.subsets:
@@ -92,47 +104,58 @@ def check_data(grid: Grid, corpus: Corpus) -> None:
 
 
 def shares(grid: Grid) -> list[float]:
-    """Of the corpus that cells are trained on."""
-    found: list[float] = (grid.axes or {}).get("data", [])
-    return found
+    """Return the shares of the corpus that cells are trained on."""
+    values: list[float] = (grid.axes or {}).get("data", [])
+    return values
 
 
-def check_fit(found: Sequence[Cell], fresh: bool) -> list[Cell]:
-    """Before anything starts; those that are to be made anew."""
-    unfit = {cell: told for cell in found if (told := differences(cell))}
-    for cell, told in unfit.items():
-        print(printable(f"{cell.name} was made with other settings or files: {'; '.join(told)}"), file=sys.stderr)
+def merge_folders(
+    request: CompareRequest, grid: Grid, corpus: CorpusChoice, selected: Sequence[Cell], gpus: int
+) -> None:
+    """Copy the finished cells of the folders that --merge names."""
+    merging.check_cells(request.merge)
+    in_folders = []
+    for folder in request.merge:
+        in_folders.append(select(grid, cells(grid, corpus, folder, min(1, gpus)), request.only))
+    merging.merge(selected, in_folders)
+
+
+def train_and_score(request: CompareRequest, grid: Grid, selected: Sequence[Cell], gpus: int) -> None:
+    """Run all cells, those that wait for a tuned setting once it is chosen."""
+    planned = tuning_choice.needed(grid, selected)
+    unfit = check_fit(planned, request.fresh)
+    plan.check_states(planned)
+    for cell in unfit:
+        renew(cell)
+    launched: list[Cell] = []
+    while ready := [cell for cell in tuning_choice.ready(grid, selected) if cell not in launched]:
+        launch(request, grid, ready, gpus)
+        launched += ready
+
+
+def check_fit(planned: Sequence[Cell], fresh: bool) -> list[Cell]:
+    """Return the cells made with other settings or files, which --fresh runs again; refuse them without it."""
+    changes = {cell: differences(cell) for cell in planned}
+    unfit = [cell for cell in planned if changes[cell]]
+    for cell in unfit:
+        message = f"{cell.name} was made with other settings or files: {'; '.join(changes[cell])}"
+        print(printable(message), file=sys.stderr)
     if unfit and not fresh:
         raise UserError(
-            f"{len(unfit)} of {len(found)} cells are not what the grid asks for now, by the differences above: pass "
+            f"{len(unfit)} of {len(planned)} cells are not what the grid asks for now, by the differences above: pass "
             "--fresh to make them again, or name another --folder"
         )
-    return list(unfit)
+    return unfit
 
 
-def show_plan(grid: Grid, corpus: Corpus, found: Sequence[Cell], tflops: float | None) -> int:
-    missing = corpus.missing(shares(grid))
-    if missing:
-        print(*(plan.pasted(each.command()) for each in corpus.preparations(shares(grid))), sep="\n")
-        print(f"{len(found)} cells; parameters and cost are known once the corpus is prepared so", end="\n\n")
-    else:
-        plan.check_states(found)
-        costs = [plan.cost(cell) for cell in found]
-        print(plan.table(found, costs, tflops))
-        print(tuning_choice.told(grid, found), end="")
-    for cell in found:
-        told = [f"# which runs {plan.pasted(plan.fairseq_train(cell))}"] if corpus.known.corpus or not missing else []
-        print(f"\n# {cell.name}", *plan.commands(cell), *told, sep="\n")
-    return 0
-
-
-def launch(request: CompareRequest, grid: Grid, found: Sequence[Cell], gpus: int) -> None:
+def launch(request: CompareRequest, grid: Grid, ready: Sequence[Cell], gpus: int) -> None:
+    """Run cells to their end, the longest first, so that no GPU waits for a single long one at the end."""
     if request.launcher == "here" and not gpus:
         print("training on the CPU: no GPU is used", file=sys.stderr)
-    longest_first = sorted(found, key=work, reverse=True)  # none is left alone at the end
+    longest_first = sorted(ready, key=work, reverse=True)
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
     try:
-        with Live(found, Console(stderr=True)) as live:
+        with Live(ready, Console(stderr=True)) as live:
             if request.launcher == "slurm":
                 slurm.launch(longest_first, request.folder, grid.slurm or {}, live.show)
             else:
@@ -144,16 +167,23 @@ def launch(request: CompareRequest, grid: Grid, found: Sequence[Cell], gpus: int
 
 
 def work(cell: Cell) -> float:
-    """Of one cell against another: its layers, as often as they are trained."""
+    """Return the relative work of a cell: its layers times its updates or epochs."""
     request = plan.training(cell)
     protocol = fairseq_command.load_protocol(request, fairseq_command.preparation(request))
     return float(sum(layers(cell.layers)) * (protocol.updates or protocol.epochs or 0))
 
 
-def write(grid: Grid, corpus: Corpus, found: Sequence[Cell], folder: Path) -> None:
+def write_report(grid: Grid, corpus: CorpusChoice, planned: Sequence[Cell], folder: Path) -> None:
+    """Gather the results of all cells, write results.json and the report, and print the table."""
     with expected(folder / "cells", AGAIN):
-        record = gather.gather(grid, corpus, found, ["realformer-nmt", *sys.argv[1:]])
+        record = gather.gather(grid, corpus, planned, ["realformer-nmt", *sys.argv[1:]])
         results_file.write(folder / document.RECORD, record)
         document.write(record, folder)
     print(document.terminal_table(record))
     print(f"\n{folder / 'report.html'}")
+
+
+def check_no_errors(planned: Sequence[Cell]) -> None:
+    errors = [cell.name for cell in planned if CellRecord(cell).state == "error"]
+    if errors:
+        raise UserError(f"{', '.join(errors)}: see `--status`; the same command tries again")

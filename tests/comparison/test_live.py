@@ -10,11 +10,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from realformer_nmt.comparison.grid.cell import Cell, Failure, Stage
+from realformer_nmt.comparison.grid.cell import Cell, CellStage, Failure
 from realformer_nmt.comparison.running.cell_run import Progress
 from realformer_nmt.comparison.running.progress import Live
 
-STAGES = tuple(Stage(name, (), Path(name)) for name in ("train", "average"))
+STAGES = tuple(CellStage(name, (), Path(name)) for name in ("train", "average"))
 
 
 def cells(*families: str) -> list[Cell]:

@@ -1,4 +1,4 @@
-"""Axes of a grid beside family, depth and seed: an axis is a row of AXES, and says which settings its value becomes."""
+"""Axes of a grid beside family, depth and seed: each is a row of AXES, which maps its value to settings."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -7,17 +7,17 @@ from realformer_nmt.common.option_choice import unknown
 from realformer_nmt.protocols.tasks import SIDES
 
 Value = float
-Point = tuple[tuple[str, Value], ...]  # on each axis of a grid
+Point = tuple[tuple[str, Value], ...]  # one (axis, value) for each axis of a grid
 
 
 class Axis(NamedTuple):
     label: str
-    table: str  # of a grid, which has its flags: train or budget; or data
-    flags: Mapping[str, int]  # each so many times the value
-    recorded: tuple[str, ...]  # their names in a cell's record
+    table: str  # the grid's table that has these flags: train or budget; or data
+    flags: Mapping[str, int]  # each is set to the value times this number
+    recorded: tuple[str, ...]  # names of the flags in a cell's record
     whole: bool = True
     most: float = 2**31 - 1
-    instead: tuple[str, ...] = ()  # flags that say the same otherwise
+    instead: tuple[str, ...] = ()  # flags that set the same in another way
 
 
 AXES = {
@@ -33,8 +33,8 @@ AXES = {
     "epochs": Axis("epochs", "budget", {"epochs": 1}, ("max_epoch", "max_update"), instead=("updates",)),
     "updates": Axis("updates", "budget", {"updates": 1}, ("max_update", "max_epoch"), instead=("epochs",)),
 }
-AXES["data"] = Axis("share of the training pairs", "data", {}, (), whole=False, most=1)  # its data-bin is what tells
-ZERO = ("dropout", "warmup")  # may be 0
+AXES["data"] = Axis("share of the training pairs", "data", {}, (), whole=False, most=1)  # sets the data-bin
+ZERO = ("dropout", "warmup")  # axes whose value may be 0
 
 
 def check(axes: Mapping[str, Any]) -> None:
@@ -61,7 +61,7 @@ def check_value(name: str, value: Any) -> None:
 
 
 def check_free(axes: Mapping[str, Any], table: str, options: Mapping[str, Any]) -> None:
-    """That nothing else sets what an axis sets."""
+    """Refuse a flag of a table that an axis sets already."""
     for name in axes:
         axis = AXES[name]
         both = [flag for flag in (*axis.flags, *axis.instead) if axis.table == table and flag in options]
@@ -70,23 +70,31 @@ def check_free(axes: Mapping[str, Any], table: str, options: Mapping[str, Any]) 
 
 
 def options(table: str, point: Point, sides: Sequence[str] = SIDES) -> dict[str, Value]:
-    """A cell's settings of [train] or [budget] by where it stands, of the sides that its model has."""
-    others = tuple(f"{side}-" for side in SIDES if side not in sides)
-    rows = [(AXES[name], value) for name, value in point if AXES[name].table == table]
-    found = {flag: value if times == 1 else times * value for axis, value in rows for flag, times in axis.flags.items()}
-    return {flag: value for flag, value in found.items() if not flag.startswith(others)}
+    """Return the settings of [train] or [budget] at a point, without those of a side that the model does not have."""
+    absent = tuple(f"{side}-" for side in SIDES if side not in sides)
+    settings: dict[str, Value] = {}
+    for name, value in point:
+        axis = AXES[name]
+        if axis.table == table:
+            for flag, times in axis.flags.items():
+                if not flag.startswith(absent):
+                    settings[flag] = value if times == 1 else times * value
+    return settings
 
 
 def measured(point: Point, settings: Mapping[str, Any]) -> dict[str, Value]:
-    """By a cell's record, where there is one."""
-    names = {name: next(iter(AXES[name].recorded), name) for name, _ in point}
-    return {name: number(settings.get(names[name], value)) for name, value in point}
+    """Return the values on the axes as a cell's record has them, or else the grid."""
+    values = {}
+    for name, value in point:
+        recorded = AXES[name].recorded
+        values[name] = number(settings.get(recorded[0] if recorded else name, value))
+    return values
 
 
 def number(value: Any) -> Value:
-    """fairseq has a learning rate for each epoch."""
-    found: Value = value[0] if isinstance(value, list) else value
-    return found
+    """Return the value, or the first of a list: fairseq has a learning rate per epoch."""
+    first: Value = value[0] if isinstance(value, list) else value
+    return first
 
 
 def shown(value: Value) -> str:
@@ -94,5 +102,5 @@ def shown(value: Value) -> str:
 
 
 def named(point: Point) -> str:
-    """As in the name of a cell: lr0.001-updates500."""
+    """Return the point as it stands in the name of a cell: lr0.001-updates500."""
     return "-".join(f"{name}{shown(value)}" for name, value in point)

@@ -1,4 +1,4 @@
-"""A cell of the grid: one training, where it lies, its stages from there to its scores, and when it has failed."""
+"""A cell of the grid: one training, its folder, its stages up to its scores, and when it has failed."""
 
 import hashlib
 import itertools
@@ -23,10 +23,10 @@ SomeRequest = TypeVar("SomeRequest", bound=StageRequest)
 
 @dataclass(frozen=True)
 class Failure:
-    """A model that has not left the unigram loss of its training data is stuck."""
+    """When a model is stuck: its loss is still near the unigram entropy of its training data."""
 
     judged_after: int = 2000  # updates, or all of them if they are fewer
-    margin: float = 0.5  # bits a token below the unigram entropy: as much as the first word and the last alone may give
+    margin: float = 0.5  # bits per token below the unigram entropy, which the first word and the last alone may give
     stop_early: bool = False
 
     def __post_init__(self) -> None:
@@ -41,14 +41,14 @@ USUAL = Failure()
 
 
 @dataclass(frozen=True)
-class Stage:
+class CellStage:
     name: str
     request: StageRequest
-    record: Path  # of what it was made from
+    record: Path  # JSON file of its settings and inputs
 
 
 class Named(NamedTuple):
-    """What a grid calls a cell."""
+    """Family, layers, seed and point that a grid names a cell by."""
 
     family: str
     layers: str
@@ -57,8 +57,8 @@ class Named(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Place:
-    """Of a cell."""
+class CellFolder:
+    """Folder of a cell, and the files in it that are read without fairseq."""
 
     family: str
     layers: str
@@ -73,7 +73,7 @@ class Place:
 
     @property
     def note(self) -> Path:
-        """What became of it."""
+        """File of the cell's state, machine and sessions."""
         return self.folder / "cell.json"
 
     @property
@@ -86,14 +86,14 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Cell(Place):
-    data: Path  # the data-bin, and its languages
-    languages: tuple[str, ...]  # none of a text alone
-    stages: tuple[Stage, ...]
+class Cell(CellFolder):
+    data: Path  # the data-bin
+    languages: tuple[str, ...]  # of the data-bin; none where it is of a single text
+    stages: tuple[CellStage, ...]
     failure: Failure
     retries: int
     subset: str = "test"  # whose scores are read
-    asked: str = ""  # digest of the grid that asks for it
+    grid_digest: str = ""
 
     @property
     def scores(self) -> Path:
@@ -107,28 +107,28 @@ class Cell(Place):
 def named(
     families: Sequence[str], layers: Sequence[str], seeds: Sequence[int], along: Mapping[str, Sequence[float]]
 ) -> Iterator[Named]:
-    """The product of all, the seeds of one training beside each other."""
+    """Yield the product of all values, the seeds of one setting one after the other."""
     points = [tuple(zip(along, values, strict=True)) for values in itertools.product(*along.values())]
     for family, depth, point, seed in itertools.product(families, layers, points, seeds):
         yield Named(family, depth, seed, point)
 
 
-def place(folder: Path, cell: Named, task: str = TRANSLATION) -> Place:
+def place(folder: Path, cell: Named, task: str = TRANSLATION) -> CellFolder:
     name = "-".join(filter(None, (cell.family, cell.layers, axes.named(cell.point), f"s{cell.seed}")))
-    own = folder / "cells" / safe_names.plain(name)
-    return Place(cell.family, cell.layers, cell.seed, own, point=cell.point, task=task)
+    path = folder / "cells" / safe_names.plain(name)
+    return CellFolder(cell.family, cell.layers, cell.seed, path, point=cell.point, task=task)
 
 
 def of_subset(folder: Path, name: str, subset: str, ending: str = "") -> Path:
-    """As the recipes call them: of test run.json, of test1 run-test1.json."""
+    """Return the path of a subset's file: run.json of test, run-test1.json of test1."""
     return folder / (f"{name}{ending}" if subset == "test" else f"{name}-{subset}{ending}")
 
 
 def digest(written: str, folder: Path, protocol: str) -> str:
-    """Of a grid's text and of its protocol's, whose reader says what is wrong with the file."""
+    """Return the hash of a grid's text and of its protocol's; a missing file is reported by whoever reads it."""
     file = folder / protocol
-    own = file.read_bytes() if protocol.endswith(".toml") and file.is_file() else protocol.encode()
-    return hashlib.sha256(written.encode() + b"\0" + own).hexdigest()
+    content = file.read_bytes() if protocol.endswith(".toml") and file.is_file() else protocol.encode()
+    return hashlib.sha256(written.encode() + b"\0" + content).hexdigest()
 
 
 AGAIN = "use --fresh to redo it"
@@ -141,12 +141,12 @@ SESSION = {"versions": absent_or(kinds.table_of(text))}
 
 
 def read(record: Path) -> dict[str, Any]:
-    """train.json or that of an average; nothing where there is none yet."""
+    """Read train.json or the record of an average; return nothing where there is none yet."""
     if not record.is_file():
         return {}
-    found = checksummed_json.read(record, AGAIN)
+    content = checksummed_json.read(record, AGAIN)
     with json_records.expected(record, AGAIN):
-        kinds.check(found, OF_STAGE)
-        kinds.check(found.get(MADE_FROM, {}), {"settings": absent_or(kinds.table)}, f"{MADE_FROM}.")
-        kinds.check_rows(found.get("sessions", []), SESSION, "sessions")
-    return found
+        kinds.check(content, OF_STAGE)
+        kinds.check(content.get(MADE_FROM, {}), {"settings": absent_or(kinds.table)}, f"{MADE_FROM}.")
+        kinds.check_rows(content.get("sessions", []), SESSION, "sessions")
+    return content

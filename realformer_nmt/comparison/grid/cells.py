@@ -9,8 +9,8 @@ from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.run_folder import checkpoint as checkpoint_of
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option_choice import unknown
-from realformer_nmt.comparison.grid.cell import Cell, Named, Stage, digest, place
-from realformer_nmt.comparison.grid.corpus import Corpus
+from realformer_nmt.comparison.grid.cell import Cell, CellStage, Named, digest, place
+from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import SCORINGS
 from realformer_nmt.evaluation import metric_table
@@ -21,18 +21,20 @@ from realformer_nmt.protocols.trackers import TrackerOptions
 from realformer_nmt.protocols.train import TrainRequest
 
 INTERVAL = 20  # updates between two points of a curve
-CELLS = "cells"  # of a comparison
+CELLS = "cells"  # in the folder of a comparison
 NO_TRACKERS = TrackerOptions()
 
 
-def cells(grid: Grid, corpus: Corpus, folder: Path, gpus: int, trackers: TrackerOptions = NO_TRACKERS) -> list[Cell]:
-    """Return all cells of a grid; `gpus` is for each."""
-    asked = digest(grid.written, grid.folder, grid.protocol)
-    return [cell(grid, corpus, folder, gpus, trackers, named, asked) for named in grid.cells()]
+def cells(
+    grid: Grid, corpus: CorpusChoice, folder: Path, gpus: int, trackers: TrackerOptions = NO_TRACKERS
+) -> list[Cell]:
+    """Return all cells of a grid; `gpus` is the number per cell."""
+    grid_digest = digest(grid.written, grid.folder, grid.protocol)
+    return [cell(grid, corpus, folder, gpus, trackers, named, grid_digest) for named in grid.cells()]
 
 
 def cell(
-    grid: Grid, corpus: Corpus, folder: Path, gpus: int, trackers: TrackerOptions, named: Named, asked: str
+    grid: Grid, corpus: CorpusChoice, folder: Path, gpus: int, trackers: TrackerOptions, named: Named, grid_digest: str
 ) -> Cell:
     cell_folder = place(folder, named).folder
     protocol = load(file_or_name(grid), corpus.name, named.layers)
@@ -46,21 +48,21 @@ def cell(
         data=train.data,
         languages=corpus.pair(),
         stages=(
-            Stage("train", train, cell_folder / RECORD),
-            Stage("average", average, cell_folder / "average.pt.json"),
+            CellStage("train", train, cell_folder / RECORD),
+            CellStage("average", average, cell_folder / "average.pt.json"),
             *scoring_stages(grid, corpus, cell_folder, protocol),
         ),
         failure=grid.failure,
         retries=grid.retries,
         subset=grid.subsets[0],
-        asked=asked,
+        grid_digest=grid_digest,
         point=named.point,
         task=grid.task,
     )
 
 
 def train_request(
-    grid: Grid, corpus: Corpus, folder: Path, gpus: int, trackers: TrackerOptions, named: Named
+    grid: Grid, corpus: CorpusChoice, folder: Path, gpus: int, trackers: TrackerOptions, named: Named
 ) -> TrainRequest:
     budget = {name.replace("-", "_"): value for name, value in grid.options("budget", named).items()}
     return TrainRequest(
@@ -74,8 +76,8 @@ def train_request(
         curves=True,
         begin_with=beginning(grid, named),
         flags=tuple(flags({"log-interval": INTERVAL, **grid.options("train", named), "seed": named.seed})),
-        corpus=corpus.known.corpus,
-        subwords=corpus.known.subwords,
+        corpus=corpus.planned.corpus,
+        subwords=corpus.planned.subwords,
         **budget,
         **trackers.as_options(),
     )
@@ -91,7 +93,7 @@ def average_request(folder: Path, protocol: Protocol) -> AverageRequest:
     )
 
 
-def scoring_stages(grid: Grid, corpus: Corpus, folder: Path, protocol: Protocol) -> list[Stage]:
+def scoring_stages(grid: Grid, corpus: CorpusChoice, folder: Path, protocol: Protocol) -> list[CellStage]:
     scoring = SCORINGS[grid.task]
     return [stage for subset in grid.subsets for stage in scoring.stages(grid, corpus, folder, protocol, subset)]
 
@@ -114,29 +116,29 @@ def beginning(grid: Grid, named: Named) -> Path | None:
 
 
 def file_or_name(grid: Grid) -> str:
-    """Of the protocol."""
+    """Return the path of a protocol's file, or the name of a protocol that is shipped."""
     return str(grid.path(grid.protocol)) if grid.protocol.endswith(".toml") else grid.protocol
 
 
 def check_one_task(grid: Grid) -> None:
-    """Before a data-bin is looked for, which is that of the task."""
+    """Refuse a protocol of another task, before a data-bin of that task is looked for."""
     settings = load(file_or_name(grid))
     check_metric(grid, {**settings.train, **(grid.train or {})})
     if settings.task != grid.task:
-        own = [name for name in shipped() if load(name).task == grid.task]
+        protocols = [name for name in shipped() if load(name).task == grid.task]
         raise UserError(
             f"{grid.name}.toml: protocol {settings.name} is of --task {settings.task}, and the grid's task is "
-            f"{grid.task}: name another task, or {', '.join(own)} or your own FILE.toml"
+            f"{grid.task}: name another task, or {', '.join(protocols)} or your own FILE.toml"
         )
 
 
 def check_metric(grid: Grid, train: Mapping[str, Any]) -> None:
-    """Of what the labels are, where it is of labels."""
-    known = metric_table.drawn(grid.task, bool(train.get("regression-target")))
-    if grid.drawn not in known:
-        raise UserError(f"{grid.name}.toml: {unknown('metric', grid.drawn, known)}, with these labels")
+    """Refuse a metric that does not suit the labels: classes, or numbers."""
+    metrics = metric_table.drawn(grid.task, bool(train.get("regression-target")))
+    if grid.drawn not in metrics:
+        raise UserError(f"{grid.name}.toml: {unknown('metric', grid.drawn, metrics)}, with these labels")
 
 
-def data_bin(corpus: Corpus, named: Named) -> Path:
+def data_bin(corpus: CorpusChoice, named: Named) -> Path:
     """Return the data-bin that a cell is trained on."""
     return corpus.sample(dict(named.point).get("data", 1)).data

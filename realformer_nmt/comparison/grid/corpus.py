@@ -1,4 +1,4 @@
-"""Where a comparison's text comes from: a corpus that it prepares itself, a prepared one, or a data-bin alone."""
+"""The text of a comparison: a corpus that it prepares itself, a prepared one, or a data-bin alone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
 
 @dataclass(frozen=True)
 class Options:
-    """A grid's [prepare]: how `realformer-nmt prepare` prepares; where and what, the command line and `corpus` say."""
+    """Options of a grid's [prepare]: those of `realformer-nmt prepare` but for corpus and folder."""
 
     subwords: Literal["sentencepiece", "moses_bpe"] = "sentencepiece"
     vocabulary: int | None = None
@@ -37,31 +37,31 @@ class Options:
 
     def request(self, corpus: str, folder: Path, archives: Path | None) -> PrepareRequest:
         """Return the preparation of a corpus in a folder."""
-        chosen = {name: value for name, value in vars(self).items() if value is not None}
-        return PrepareRequest(corpus=corpus, folder=folder, archives=archives, **chosen)
+        options = {name: value for name, value in vars(self).items() if value is not None}
+        return PrepareRequest(corpus=corpus, folder=folder, archives=archives, **options)
 
 
-class Known(NamedTuple):
-    """What is known of a corpus before it is prepared, for the protocol of its training."""
+class PlannedCorpus(NamedTuple):
+    """Name and subwords of a corpus that is not prepared yet, which choose the protocol of its training."""
 
     corpus: str | None = None
     subwords: str | None = None
 
 
-NO_OPTIONS, UNKNOWN = CorpusOptions(), Known()
+NO_OPTIONS, UNPLANNED = CorpusOptions(), PlannedCorpus()
 
 
 @dataclass(frozen=True)
-class Corpus:
+class CorpusChoice:
     """A text to train and to score on, with the options that each command needs for it."""
 
     name: str
     data: Path  # the data-bin
     text: CorpusOptions = NO_OPTIONS
-    known: Known = UNKNOWN  # where no prepare.json says it yet
-    references: Mapping[str, Path] = field(default_factory=dict)  # of subsets, where `prepare` did not note them
+    planned: PlannedCorpus = UNPLANNED
+    references: Mapping[str, Path] = field(default_factory=dict)  # by subset, where `prepare` recorded none
     prepare: PrepareRequest | None = None
-    languages: tuple[str, ...] | None = None  # source and target, where they are known before it is prepared
+    languages: tuple[str, ...] | None = None  # source and target, if the manifest says them
     samples: Path = Path()  # the folder of the corpora with a share of its pairs
     task: str = TRANSLATION
 
@@ -71,13 +71,13 @@ class Corpus:
     def reference(self, subset: str) -> Path | None:
         return self.references.get(subset)
 
-    def sample(self, share: float) -> "Corpus":
-        """For training alone: translating and scoring are the same. 1 is all of it."""
+    def sample(self, share: float) -> "CorpusChoice":
+        """Return the corpus with a share of its training pairs; 1 is all of them."""
         return self if share == 1 else replace(self, data=self.samples / f"data-{share:g}" / self.data.name)
 
     def preparations(self, shares: Sequence[float]) -> list[Request]:
-        """Return what makes it if it is not there, and its samples, each of which is refused if it is there of other
-        pairs."""
+        """Return the requests that make the corpus where it is missing, and its samples; a sample that exists with
+        other pairs is refused."""
         requests: list[Request] = [] if self.prepare is None or self.ready else [self.prepare]
         for share in shares:
             if share != 1:
@@ -94,62 +94,63 @@ class Corpus:
         return self.prepare is None or (self.data.parent / NOTE).is_file()
 
 
-def find(grid: Grid, given: Path | None, archives: Path | None, folder: Path) -> Corpus:
-    said = [name for name in ("corpus", "prepared", "data") if getattr(grid, name)]
-    if given and said:
-        raise UserError(f"--prepared {given}, but {grid.name}.toml says {said[0]}: leave one of them out")
-    if not given and not said:
+def find(grid: Grid, prepared: Path | None, archives: Path | None, folder: Path) -> CorpusChoice:
+    """Return the corpus that --prepared or the grid names."""
+    origins = [name for name in ("corpus", "prepared", "data") if getattr(grid, name)]
+    if prepared and origins:
+        raise UserError(f"--prepared {prepared}, but {grid.name}.toml says {origins[0]}: leave one of them out")
+    if not prepared and not origins:
         raise UserError(f"{grid.name}.toml names no corpus, prepared or data: pass --prepared FOLDER")
     if archives and not grid.corpus:
         raise UserError("--archives is for a corpus that is prepared here: leave it out")
     if grid.data:
         return binarised(grid)
     if grid.corpus:
-        found = to_prepare(grid, grid.corpus, archives, folder / "data")
+        corpus = to_prepare(grid, grid.corpus, archives, folder / "data")
     else:
-        found = prepared(given or grid.path(grid.prepared or ""))
-    return replace(found, samples=folder)
+        corpus = prepared_corpus(prepared or grid.path(grid.prepared or ""))
+    return replace(corpus, samples=folder)
 
 
-def to_prepare(grid: Grid, corpus: str, archives: Path | None, folder: Path) -> Corpus:
-    named = str(grid.path(corpus)) if corpus.endswith(".toml") else corpus
-    found = manifest.load(named)
-    how = options(grid)
-    known = Known(found.name, how.subwords) if found.name in manifest.shipped() else UNKNOWN
-    return Corpus(
-        found.name,
+def to_prepare(grid: Grid, corpus: str, archives: Path | None, folder: Path) -> CorpusChoice:
+    file_or_name = str(grid.path(corpus)) if corpus.endswith(".toml") else corpus
+    content = manifest.load(file_or_name)
+    prepare = options(grid)
+    is_shipped = content.name in manifest.shipped()
+    return CorpusChoice(
+        content.name,
         folder / "data-bin",
         text=CorpusOptions(prepared=folder),
-        known=known,
-        prepare=how.request(named, folder, archives),
-        languages=(found.source, found.target),
+        planned=PlannedCorpus(content.name, prepare.subwords) if is_shipped else UNPLANNED,
+        prepare=prepare.request(file_or_name, folder, archives),
+        languages=(content.source, content.target),
     )
 
 
 def options(grid: Grid) -> Options:
     table = {name.replace("-", "_"): value for name, value in (grid.prepare or {}).items()}
     try:
-        found: Options = manifest.build_table(Options, table, "prepare", {})
+        prepare: Options = manifest.build_table(Options, table, "prepare", {})
     except manifest.ManifestError as error:
         raise UserError(f"{grid.name}.toml: {error}") from error
-    return found
+    return prepare
 
 
-def prepared(folder: Path) -> Corpus:
+def prepared_corpus(folder: Path) -> CorpusChoice:
     note = folder / NOTE
     if not note.is_file():
         raise UserError(f"{note}: no such file; `realformer-nmt prepare --folder {folder}` writes it when it is done")
     name = read_report(note).corpus
-    return Corpus(Path(name).name.removesuffix(".toml"), folder / "data-bin", text=CorpusOptions(prepared=folder))
+    return CorpusChoice(Path(name).name.removesuffix(".toml"), folder / "data-bin", text=CorpusOptions(prepared=folder))
 
 
-def binarised(grid: Grid) -> Corpus:
-    said = grid.data
-    if said is None:
+def binarised(grid: Grid) -> CorpusChoice:
+    data = grid.data
+    if data is None:
         raise UserError(f"{grid.name}.toml has no [data]")
-    folder = grid.path(said.folder)
-    subwords_folder = grid.path(said.subwords_folder) if said.subwords_folder else None
-    text = CorpusOptions(data=folder, subwords=said.subwords, subwords_folder=subwords_folder, hyphens=said.hyphens)
-    files = {grid.subsets[0]: said.reference, **(said.references or {})}
+    folder = grid.path(data.folder)
+    subwords_folder = grid.path(data.subwords_folder) if data.subwords_folder else None
+    text = CorpusOptions(data=folder, subwords=data.subwords, subwords_folder=subwords_folder, hyphens=data.hyphens)
+    files = {grid.subsets[0]: data.reference, **(data.references or {})}
     references = {subset: grid.path(file) for subset, file in files.items()}
-    return Corpus(folder.name, folder, text=text, references=references)
+    return CorpusChoice(folder.name, folder, text=text, references=references)

@@ -1,4 +1,4 @@
-"""A grid of trainings is data: a TOML file that says the corpus, what is compared, and what differs where.
+"""A grid of trainings, read from a TOML file: the corpus, what is compared, and what differs in single cells.
 
 Paths in it are relative to its folder.
 """
@@ -28,7 +28,7 @@ PARTS = re.compile("{family}|{layers}|{seed}")  # of what a cell begins with
 
 @dataclass(frozen=True)
 class Override:
-    """What differs for the cells that it names: all that agree with each of the four that is given."""
+    """Other settings for some cells: those with this family, these layers, this seed and these values on the axes."""
 
     family: str | None = None
     layers: str | None = None
@@ -38,11 +38,15 @@ class Override:
     budget: dict | None = None
 
     def meets(self, cell: Named) -> bool:
-        pairs = ((self.family, cell.family), (self.layers, cell.layers), (self.seed, cell.seed))
-        return all(wanted in (None, given) for wanted, given in pairs) and (self.axes or {}).items() <= set(cell.point)
+        return (
+            self.family in (None, cell.family)
+            and self.layers in (None, cell.layers)
+            and self.seed in (None, cell.seed)
+            and (self.axes or {}).items() <= set(cell.point)
+        )
 
     def __str__(self) -> str:
-        """resi_dual 18 (epochs 4)"""
+        """Return `resi_dual 18 (epochs 4)`."""
         cells = [self.family, self.layers, None if self.seed is None else f"seed {self.seed}"]
         cells += [f"{name} {value}" for name, value in (self.axes or {}).items()]
         changes = [f"{name} {value}" for table in (self.train, self.budget) for name, value in (table or {}).items()]
@@ -51,7 +55,7 @@ class Override:
 
 @dataclass(frozen=True)
 class DataBin:
-    """One that `realformer-nmt prepare` did not make, and what `translate` and `score` want to know of its text."""
+    """A data-bin that `realformer-nmt prepare` did not make, with the options of `translate` and `score` for it."""
 
     folder: str
     subwords: Literal["sentencepiece", "moses_bpe", "none"]
@@ -64,7 +68,7 @@ class DataBin:
 @dataclass(frozen=True)
 class Grid:
     name: str
-    written: str  # the file's own text
+    written: str  # the text of the file
     folder: Path  # of the file
     families: tuple[str, ...]
     layers: tuple[str, ...]
@@ -86,7 +90,7 @@ class Grid:
     tune_seeds: tuple[int, ...] = ()  # that it is chosen with; the others are trained with what was chosen alone
     override: tuple[Override, ...] = ()
     baseline: str | None = None  # a family
-    metric: str | None = None  # that is drawn; the first of the task
+    metric: str | None = None  # the one that is drawn; the first of the task
     subsets: tuple[str, ...] = ("test",)  # of the data-bin; the examples and plots are of the first
     title: str | None = None  # of the report; the file's name
     retries: int = 2  # of a cell that an infrastructure fault ended
@@ -102,7 +106,7 @@ class Grid:
             if twice:
                 raise ValueError(f"{name}: {twice[0]} is named twice; name each once")
         self._check_axes()
-        self._check_known()
+        self._check_values()
         if sum(origin is not None for origin in (self.corpus, self.prepared, self.data)) > 1:
             raise ValueError("corpus, prepared and data each say what is translated: give one of them")
         if self.prepare and self.corpus is None:
@@ -110,7 +114,7 @@ class Grid:
         if re.search("[{}]", PARTS.sub("", self.pretrained or "")):
             raise ValueError(f"pretrained: {self.pretrained}: allowed in braces are family, layers and seed")
 
-    def _check_known(self) -> None:
+    def _check_values(self) -> None:
         for family in (*self.families, *(rule.family for rule in self.override if rule.family)):
             try:
                 command.check_family("family", family)
@@ -127,9 +131,9 @@ class Grid:
                 raise ValueError(f"an override for {rule} matches no cell of this grid")
         if self.baseline is not None and self.baseline not in self.families:
             raise ValueError(unknown("baseline", self.baseline, self.families))
-        known = [*metric_table.drawn(self.task), *metric_table.drawn(self.task, numbers=True)]
-        if self.drawn not in known:
-            raise ValueError(unknown("metric", self.drawn, list(dict.fromkeys(known))))
+        metrics = [*metric_table.drawn(self.task), *metric_table.drawn(self.task, numbers=True)]
+        if self.drawn not in metrics:
+            raise ValueError(unknown("metric", self.drawn, list(dict.fromkeys(metrics))))
         for subset in self.subsets:
             safe_names.plain(subset)
         if self.data and set(self.data.references or {}) != set(self.subsets[1:]):
@@ -145,8 +149,8 @@ class Grid:
     def _check_axes(self) -> None:
         along = self.axes or {}
         axes.check(along)
-        for table, given in (("train", self.train), ("budget", self.budget)):
-            axes.check_free(along, table, given or {})
+        for table in ("train", "budget"):
+            axes.check_free(along, table, getattr(self, table) or {})
             for rule in self.override:
                 axes.check_free(along, table, getattr(rule, table) or {})
         if self.data and "data" in along:
@@ -169,19 +173,19 @@ class Grid:
         return named(self.families, self.layers, self.seeds, self.axes or {})
 
     def with_seeds(self, number: int) -> "Grid":
-        """So many more, counted on from the largest."""
+        """Return the grid with so many more seeds, counted on from its largest."""
         if not 0 <= number <= MOST_SEEDS:
             raise UserError(f"--add-seeds {number}: allowed is a whole number, 1 to {MOST_SEEDS:,}")
         first = max(self.seeds) + 1
         return replace(self, seeds=(*self.seeds, *range(first, first + number)))
 
     def options(self, table: str, cell: Named) -> dict[str, Any]:
-        """[train] or [budget] with the axes and the overrides for a cell, the last one first in force."""
-        found = {**(getattr(self, table) or {}), **axes.options(table, cell.point, TASKS[self.task].sides)}
+        """Return [train] or [budget] of a cell, with the axes and the overrides; a later override wins."""
+        options = {**(getattr(self, table) or {}), **axes.options(table, cell.point, TASKS[self.task].sides)}
         for rule in self.override:
             if rule.meets(cell):
-                found = merge(found, getattr(rule, table) or {})
-        return found
+                options = merge(options, getattr(rule, table) or {})
+        return options
 
     def path(self, written: str) -> Path:
         try:
@@ -201,7 +205,7 @@ def check_budget(budget: Mapping[str, Any]) -> None:
 
 
 def check_no_budget(flags: Mapping[str, Any]) -> None:
-    """fairseq-train would follow the flag, and the plan and the table the budget."""
+    """Refuse a flag in [train] that [budget] has: fairseq-train would follow the flag, plan and table the budget."""
     for name in OF_BUDGET.keys() & flags.keys():
         raise ValueError(f"train: {name} is said by budget: {OF_BUDGET[name]}, or by an axis; give it there")
 
@@ -209,8 +213,8 @@ def check_no_budget(flags: Mapping[str, Any]) -> None:
 def load(file: Path) -> Grid:
     table = read_toml(file, "give a grid, such as recipes/quickstart/grid.toml")
     try:
-        given = {"written": file.read_text(encoding="utf-8"), "folder": file.parent, "name": file.stem}
-        grid: Grid = build_table(Grid, table, "", given)
+        fields = {"written": file.read_text(encoding="utf-8"), "folder": file.parent, "name": file.stem}
+        grid: Grid = build_table(Grid, table, "", fields)
     except ManifestError as error:
         raise UserError(f"{file}: {error}") from error
     return grid

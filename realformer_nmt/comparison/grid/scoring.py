@@ -1,24 +1,24 @@
-"""What a comparison does with the models of a task: each a row."""
+"""How a comparison scores the models of each task: a row of SCORINGS."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from realformer_nmt.comparison.grid import corpus, text_scoring, translation_scoring
-from realformer_nmt.comparison.grid.cell import Stage
-from realformer_nmt.comparison.grid.corpus import Corpus
+from realformer_nmt.comparison.grid.cell import CellStage
+from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.tasks import TRANSLATION
 
 
 class Scoring(NamedTuple):
-    find: Callable[[Grid, Path | None, Path | None, Path], Corpus]  # by what the command line names
-    check: Callable[[Corpus, str], object]  # that its data-bin has a subset
-    stages: Callable[[Grid, Corpus, Path, Protocol, str], tuple[Stage, ...]]  # of a subset, after the average
+    find: Callable[[Grid, Path | None, Path | None, Path], CorpusChoice]  # from the grid, --prepared and --archives
+    check: Callable[[CorpusChoice, str], object]  # raises where the data-bin lacks a subset
+    stages: Callable[[Grid, CorpusChoice, Path, Protocol, str], tuple[CellStage, ...]]  # of a subset, after the average
     tested: Callable[[str], str]  # the metric whose difference is tested where this one is drawn
     p_value: Callable[[Path, Path, str, int, int], float | None]
-    of_words: bool = True  # whose entropy says that a model is stuck
+    of_words: bool = True  # targets are words, whose entropy tells whether a model is stuck
 
 
 MEASURED = Scoring(

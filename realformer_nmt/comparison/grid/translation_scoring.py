@@ -1,9 +1,9 @@
-"""Cells that translate: from an averaged model to its scores, and whether a difference between two is real."""
+"""Scoring of models that translate: the stages after the average, and the test of a difference."""
 
 from pathlib import Path
 
-from realformer_nmt.comparison.grid.cell import Stage, of_subset
-from realformer_nmt.comparison.grid.corpus import Corpus
+from realformer_nmt.comparison.grid.cell import CellStage, of_subset
+from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.evaluation import significance
 from realformer_nmt.evaluation.metric_table import METRICS, SUMMARY
@@ -16,7 +16,7 @@ TEST = "ar"
 RAW = "bleu"  # is tested where the metric drawn is one of tokenised text
 
 
-def stages(grid: Grid, corpus: Corpus, folder: Path, protocol: Protocol, subset: str) -> tuple[Stage, ...]:
+def stages(grid: Grid, corpus: CorpusChoice, folder: Path, protocol: Protocol, subset: str) -> tuple[CellStage, ...]:
     """Return how a subset is translated and scored; the first one's translation measures the validation loss, too."""
     first = subset == grid.subsets[0]
     name = "" if first else f" {subset}"
@@ -37,8 +37,8 @@ def stages(grid: Grid, corpus: Corpus, folder: Path, protocol: Protocol, subset:
         training=folder / RECORD,
     )
     return (
-        Stage(f"translate{name}", translate, translation / "translation.json"),
-        Stage(f"score{name}", score, record),
+        CellStage(f"translate{name}", translate, translation / "translation.json"),
+        CellStage(f"score{name}", score, record),
     )
 
 
@@ -46,9 +46,9 @@ def tested(metric: str) -> str:
     return metric if METRICS[metric].tested else RAW
 
 
-def p_value(ours: Path, theirs: Path, metric: str, samples: int, seed: int) -> float | None:
-    """Of two run.json; None where they translated other test sets."""
-    systems = [significance.read(scores) for scores in (theirs, ours)]
+def p_value(candidate: Path, baseline: Path, metric: str, samples: int, seed: int) -> float | None:
+    """Return p of the difference of two run.json; None where they translated other test sets."""
+    systems = [significance.read(scores) for scores in (baseline, candidate)]
     if len({system.reference_sha256 for system in systems}) > 1:
         return None
     return significance.compare(systems, [tested(metric)], TEST, samples, seed, 1)[0].p

@@ -1,1 +1,1 @@
-"""What a comparison leaves behind, as classes."""
+"""Records that a comparison writes, as classes."""

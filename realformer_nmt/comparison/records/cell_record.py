@@ -1,4 +1,4 @@
-"""cell.json: what became of a cell, on which machine, in which sessions."""
+"""cell.json: the state of a cell, the machine and the sessions that it ran in."""
 
 import functools
 from dataclasses import asdict
@@ -9,7 +9,7 @@ from realformer_nmt.common import checksummed_json, json_records, stage_record
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import held
 from realformer_nmt.common.versions import hardware
-from realformer_nmt.comparison.grid.cell import Cell, Place
+from realformer_nmt.comparison.grid.cell import Cell, CellFolder
 from realformer_nmt.comparison.records import kinds, links
 from realformer_nmt.comparison.records.kinds import absent_or, finite, number, text
 
@@ -23,13 +23,13 @@ OF_CELL = {
     links.NAME: absent_or(text),
 }
 SESSION = dict.fromkeys(("started", "finished"), absent_or(text))
-DAMAGED = "damaged"  # was done, and its results are no longer what they were
+DAMAGED = "damaged"  # was done, but its results have changed since
 RESULTS = ("run*.json", "translation*/translation.json")
-ENDED = (*FINAL, "error")  # an error is tried again by the next command, not by this one
+ENDED = (*FINAL, "error")  # the next command tries an error again
 
 
-class Note:
-    def __init__(self, cell: Place) -> None:
+class CellRecord:
+    def __init__(self, cell: CellFolder) -> None:
         self._cell = cell
         empty: dict[str, Any] = {"state": "waiting", "evidence": None, "sessions": []}
         exists = cell.note.is_file()
@@ -42,7 +42,7 @@ class Note:
 
     @property
     def state(self) -> str:
-        """Of a cell that calls itself running the lock says whether it is, of one that is done its results."""
+        """State of the cell: `running` only while its lock is held, `done` only while its results are complete."""
         state = str(self.content["state"])
         if state == "running" and not held(self._cell.lock):
             return "interrupted"
@@ -50,19 +50,23 @@ class Note:
 
     @functools.cached_property
     def damage(self) -> list[str]:
-        """Of its results, by their own records; and which of the records are another cell's."""
-        records = sorted(path for pattern in RESULTS for path in self._cell.folder.glob(pattern))
-        return [told for record in records for told in stage_record.damage(record)] or self.breaks
+        """Messages about results that differ from their records, or else about records of another cell."""
+        messages = []
+        for record in sorted(path for pattern in RESULTS for path in self._cell.folder.glob(pattern)):
+            messages += stage_record.damage(record)
+        return messages or self.breaks
 
     @functools.cached_property
     def breaks(self) -> list[str]:
-        """Which records of a cell that has ended are another's."""
+        """Messages about records of another cell, where this one has ended."""
         return links.breaks(self._cell, self.content) if self.final else []
 
     @property
     def evidence(self) -> str | None:
-        found: str | None = self.content["evidence"] if self.state != DAMAGED else "; ".join(self.damage)
-        return found
+        if self.state == DAMAGED:
+            return "; ".join(self.damage)
+        evidence: str | None = self.content["evidence"]
+        return evidence
 
     @property
     def failed(self) -> bool:
@@ -72,14 +76,14 @@ class Note:
     def final(self) -> bool:
         return self.content["state"] in FINAL
 
-    def begin(self, cell: Cell, entropy: float | None) -> None:
+    def start(self, cell: Cell, entropy: float | None) -> None:
         self.content |= {"unigram_entropy": entropy, "machine": hardware(), "evidence": None}
-        self.content |= {links.NAME: cell.name, "failure": asdict(cell.failure), "asked": cell.asked}
+        self.content |= {links.NAME: cell.name, "failure": asdict(cell.failure), "asked": cell.grid_digest}
         self.content["sessions"].append({"started": _now(), "finished": None, "faults": []})
         self._write("running")
 
-    def fault(self, what: str) -> None:
-        self.content["sessions"][-1]["faults"].append(what)
+    def fault(self, message: str) -> None:
+        self.content["sessions"][-1]["faults"].append(message)
         self._write("running")
 
     def end(self, state: str, evidence: str | None = None) -> None:
@@ -88,7 +92,7 @@ class Note:
         self._write(state)
 
     def lost(self, evidence: str) -> None:
-        """By whoever waited for a job that ended without a word of its own."""
+        """Record the error of a job that ended without recording how."""
         if self.content["state"] not in FINAL:
             self.content["evidence"] = evidence
             self._write("error")

@@ -1,4 +1,4 @@
-"""Kinds of values in a cell's records, which their seals do not tell: those that a report reckons with or quotes."""
+"""Types of the values in a cell's records that a report computes with or quotes; a checksum does not check them."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -8,7 +8,7 @@ Kind = Callable[[Any], bool]
 
 
 def check(table: Any, kinds: Mapping[str, Kind], within: str = "") -> None:
-    """What is absent is None."""
+    """Refuse a value of another type; an absent value counts as None."""
     for name, is_right in kinds.items():
         value = table.get(name)
         if not is_right(value):
@@ -17,12 +17,12 @@ def check(table: Any, kinds: Mapping[str, Kind], within: str = "") -> None:
 
 def check_rows(rows: Any, kinds: Mapping[str, Kind], name: str) -> None:
     check({name: rows}, {name: list_of(table)})
-    for place, row in enumerate(rows):
-        check(row, kinds, f"{name}.{place}.")
+    for index, row in enumerate(rows):
+        check(row, kinds, f"{name}.{index}.")
 
 
 def text(value: Any) -> bool:
-    """Without half of a pair of surrogates, which no file takes."""
+    """Tell whether a value is a string that UTF-8 can encode: half of a surrogate pair cannot be written."""
     return isinstance(value, str) and value.encode("utf-8", "replace").decode() == value
 
 
@@ -35,7 +35,7 @@ def finite(value: Any) -> bool:
 
 
 def number(value: Any) -> bool:
-    """NaN is one."""
+    """Tell whether a value is a number; NaN and infinity are numbers too."""
     return isinstance(value, float) or finite(value)
 
 

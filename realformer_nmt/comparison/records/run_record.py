@@ -1,4 +1,4 @@
-"""run.json of a cell, with values of the kinds that a report reckons with, which its seal alone does not say."""
+"""run.json of a cell, with the types of its values checked: a report computes with them."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,7 +26,7 @@ FIGURE = {
 
 
 def read(file: Path) -> dict[str, Any]:
-    """Nothing where there is none yet."""
+    """Read and check a run.json; return nothing where there is none yet."""
     if not file.is_file():
         return {}
     run = checksummed_json.read(file, AGAIN, KINDS)
@@ -43,5 +43,5 @@ def read(file: Path) -> dict[str, Any]:
 
 
 def validation_loss(run: Mapping[str, Any]) -> float | None:
-    found: float | None = (run.get("validation") or {}).get("nll_loss")
-    return found
+    loss: float | None = (run.get("validation") or {}).get("nll_loss")
+    return loss

@@ -1,1 +1,1 @@
-"""What a comparison shows: the page, the tables, the plots."""
+"""Report of a comparison: the page, the tables, the plots."""

@@ -1,11 +1,19 @@
-"""Quality against each axis of the grid, a line a family; a panel for each place on the other axes."""
+"""Plots of quality against each axis of the grid: a line per family, a panel per place on the other axes."""
 
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from realformer_nmt.comparison.grid.axes import AXES, shown
-from realformer_nmt.comparison.report.formatting import by_size, deep, drawn_metric, fallen, families, printable, spread
+from realformer_nmt.comparison.report.formatting import (
+    by_size,
+    deep,
+    drawn_metric,
+    failure_text,
+    families,
+    printable,
+    spread,
+)
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
 from realformer_nmt.figures.drawing import Axes, Drawing, Look, looks, styled
 
@@ -17,7 +25,7 @@ Coordinate = Callable[[ResultRow], Any]
 
 
 def coordinates(results: Results) -> dict[str, Coordinate]:
-    """Return depth and the axes, by name: what a row's place consists of."""
+    """Return the functions that read depth and each axis from a row, by name."""
     return {DEPTH: lambda row: row.depth, **{name: along(name) for name in results.axes}}
 
 
@@ -92,10 +100,10 @@ def draw(
                 axes.plot([x + dodge] * 2, ends, color=look.colour, marker="_", markersize=6, linewidth=1.0)
         for x, row in by_x.items():
             if row.failed:
-                cross(drawing, axes, x + dodge, look, f"{family} {fallen(row)}")
+                cross(drawing, axes, x + dodge, look, f"{family} {failure_text(row)}")
 
 
 def cross(drawing: Drawing, axes: Axes, x: float, look: Look, text: str) -> None:
-    """Draw a cross on the ground, whatever the scale."""
+    """Draw a cross at the bottom of the axes, whatever their scale."""
     (mark,) = axes.plot([x], [0.02], "x", color=look.colour, markersize=6, transform=axes.get_xaxis_transform())
     drawing.mark(mark, "failed", text)

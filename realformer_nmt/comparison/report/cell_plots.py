@@ -1,4 +1,4 @@
-"""What the report draws of one cell: its losses, its quality, its gradients, and ADMIN's w where it has one."""
+"""Plots of one cell: its losses, its quality, its gradients, and ADMIN's w where it has one."""
 
 import math
 import re
@@ -20,7 +20,7 @@ class CurveLook(NamedTuple):
 
 
 WIDTH, HEIGHT = 3.7, 2.5  # inches; a page scales them
-MARGINS = {"left": 0.15, "right": 0.97, "bottom": 0.17, "top": 0.9}  # said, not sought: it takes half the time
+MARGINS = {"left": 0.15, "right": 0.97, "bottom": 0.17, "top": 0.9}  # fixed: to compute them takes as long as to draw
 TRAINING, VALIDATION = CurveLook("training", COLOURS[0], "", 1.1), CurveLook("validation", COLOURS[1], "o", 1.5)
 SUBLAYER = re.compile(r"(\w+)\.layers\.(\d+)\.(\w+)")  # encoder.layers.0.self_attn
 
@@ -39,7 +39,7 @@ def plots_of(cell: CellResult) -> CellPlots:
 
 
 def drawings(cell: CellPlots) -> list[Drawing]:
-    """Return the plots of a cell that there is something to draw in."""
+    """Return the plots of a cell, without those that would be empty."""
     plots = [draw(cell) for draw in (loss, quality, gradient, shortcuts)]
     return [drawing for drawing in plots if drawing]
 
@@ -63,7 +63,7 @@ def quality(cell: CellPlots) -> Drawing | None:
     drawing = Drawing(f"BLEU of {cell.name} in validation", WIDTH, HEIGHT, MARGINS)
     axes = panel(drawing, "BLEU in validation", "BLEU")
     draw(drawing, axes, cell.curves.valid, "bleu", VALIDATION)
-    axes.set_ylim(0, max(1, axes.get_ylim()[1]))  # a cell that is stuck lies on the ground
+    axes.set_ylim(0, max(1, axes.get_ylim()[1]))  # a stuck cell has BLEU 0
     return drawing if axes.lines else None
 
 
@@ -87,7 +87,7 @@ def panel(drawing: Drawing, title: str, unit: str) -> Axes:
 
 
 def draw(drawing: Drawing, axes: Axes, points: Sequence[CurvePoint], figure: str, look: CurveLook) -> None:
-    """Draw a curve; what is no number is a gap in it, and a curve of gaps is none."""
+    """Draw a curve with a gap where a value is no number; draw nothing without any number."""
     updates = [point.update for point in points]
     values = [finite(getattr(point, figure)) for point in points]
     measured = [(update, value) for update, value in zip(updates, values, strict=True) if math.isfinite(value)]

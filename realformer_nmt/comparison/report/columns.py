@@ -1,4 +1,4 @@
-"""The columns of the table: each as a reader sees it, and as a spreadsheet takes it, unrounded."""
+"""Columns of the table: their text for a reader, and their unrounded figures for a spreadsheet."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -25,10 +25,10 @@ Figure = Callable[[ResultRow], str | Number | None]
 
 
 class Column(NamedTuple):
-    head: str | None  # None: of the spreadsheet alone
+    head: str | None  # None: in the spreadsheet only
     text: Callable[[ResultRow], str] = str
     figures: Mapping[str, Figure] = {}  # of the spreadsheet, by their names there
-    words: bool = False  # else it holds figures
+    words: bool = False  # whether the texts are words, aligned left; else figures
     mark: Callable[[ResultRow], str] = lambda _row: ""  # a class of the page's style
 
 
@@ -54,7 +54,7 @@ def family(results: Results) -> Column:
 
 
 def is_chosen(tuned_rows: Sequence[ResultRow]) -> Column:
-    """Return the column that says whether a row's setting is the family's own, of those that were tried."""
+    """Return the column that says whether a row's setting is the one chosen for its family."""
     groups = [group(row) for row in tuned_rows if row.seeds]
     return Column(None, figures={"chosen": lambda row: int(group(row) in groups)})
 
@@ -64,7 +64,7 @@ def axis(name: str) -> Column:
 
 
 def score(results: Results, metric: MetricColumn, say: Callable[[ResultRow, str], str]) -> Column:
-    """Return the column of a metric; which row is best is known of the metric that is drawn."""
+    """Return the column of a metric; the best rows are marked in that of the drawn metric."""
     name = metric.name
 
     def mark(row: ResultRow) -> str:
@@ -81,7 +81,7 @@ def score(results: Results, metric: MetricColumn, say: Callable[[ResultRow, str]
 
 
 def compared(results: Results, metric: MetricColumn) -> list[Column]:
-    """Return the columns of the difference to the baseline; one metric is tested."""
+    """Return the columns of the difference to the baseline, with p for the metric that is tested."""
 
     def say(row: ResultRow) -> str:
         return "baseline" if row.family == results.baseline else difference(row, metric.name)

@@ -1,4 +1,4 @@
-"""What quality cost: each family at each depth by the hours that a training took."""
+"""Plot of quality against cost: each family at each depth by the hours of a training."""
 
 import statistics
 from typing import NamedTuple
@@ -25,8 +25,8 @@ class Spread(NamedTuple):
         return max(0.0, self.mean - self.deviation), self.mean + self.deviation
 
 
-class Point(NamedTuple):
-    """A row of the table."""
+class CostPoint(NamedTuple):
+    """A row of the table, with its cost and its score."""
 
     row: ResultRow
     cost: Spread
@@ -58,7 +58,7 @@ def cost(results: Results) -> Drawing | None:
     return drawing
 
 
-def measured(results: Results, row: ResultRow, metric: str) -> Point | None:
+def measured(results: Results, row: ResultRow, metric: str) -> CostPoint | None:
     """Return the point of a row, over the cells that are done."""
     hours, scores = [], []
     for cell in results.cells:
@@ -66,14 +66,14 @@ def measured(results: Results, row: ResultRow, metric: str) -> Point | None:
         if is_scored and cell.hours is not None:
             hours.append(cell.hours)
             scores.append(cell.scores[metric].score)
-    return Point(row, spread(hours), spread(scores)) if hours else None
+    return CostPoint(row, spread(hours), spread(scores)) if hours else None
 
 
 def spread(values: list[Number]) -> Spread:
     return Spread(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0)
 
 
-def draw(drawing: Drawing, axes: Axes, point: Point, look: Look, factor: float) -> Label:
+def draw(drawing: Drawing, axes: Axes, point: CostPoint, look: Look, factor: float) -> Label:
     x, y = point.cost.mean * factor, point.score.mean
     bars = [([x, x], point.score.ends), ([end * factor for end in point.cost.ends], [y, y])]
     for xs, ys in bars:

@@ -1,4 +1,4 @@
-"""How the loss of every cell at a place falls, all families in one plot: who learns, who is stuck, and how fast."""
+"""Loss curves of all cells at a place in one plot: which learn, which are stuck, and how fast."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from realformer_nmt.comparison.grid.groups import place
 from realformer_nmt.comparison.report.formatting import (
     FAILED,
     by_size,
-    fallen,
+    failure_text,
     families,
     finite,
     placed,
@@ -27,7 +27,7 @@ Curve = tuple[list[int], list[Number]]  # updates, bits
 
 
 def training(results: Results) -> list[Drawing]:
-    """Draw one plot per place, all to one scale, with what a model loses that knows but how often each word is used."""
+    """Draw one plot per place, all to one scale, with the loss of a model that knows only how often a word is used."""
     return small_multiples(results, {cell.name: thinned(cell.curves.train) for cell in results.cells}, "training")
 
 
@@ -66,7 +66,7 @@ def draw(
 
 
 def draw_curve(drawing: Drawing, axes: Axes, results: Results, cell: CellResult, curve: Curve) -> None:
-    """Draw the curve of a cell; a failed one is thick: it is what there is to see."""
+    """Draw the curve of a cell, a thick one if the cell failed."""
     order = families(results)
     look, failed = looks(order)[cell.family], cell.state in FAILED
     step = max(1, len(curve[0]) // SIGNS)
@@ -83,7 +83,7 @@ def draw_curve(drawing: Drawing, axes: Axes, results: Results, cell: CellResult,
 
 
 def family_labels(results: Results, cells: Sequence[CellResult], curves: dict[str, Curve]) -> list[Label]:
-    """Return a label per family, at the middle of where its curves end."""
+    """Return a label per family, at the mean height of the ends of its curves."""
     labels = []
     for row in results.rows:
         ends = [end(curves[cell.name]) for cell in cells if cell.family == row.family]
@@ -104,12 +104,12 @@ def unigrams(drawing: Drawing, axes: Axes, cells: Sequence[CellResult]) -> list[
 
 
 def named(row: ResultRow) -> str:
-    return f"{row.family} {fallen(row)}".strip()
+    return f"{row.family} {failure_text(row)}".strip()
 
 
 def scale(cells: Sequence[CellResult], curves: dict[str, Curve]) -> tuple[float, float]:
-    """Return the limits that show all that was measured; but a training that flies off does not press the others to
-    the ground."""
+    """Return limits that show all losses, up to twice the unigram entropy: a loss that diverges would flatten the
+    other curves."""
     bits = [value for cell in cells for value in curves[cell.name][1] if math.isfinite(value)]
     entropies = [cell.unigram_entropy for cell in cells if cell.unigram_entropy is not None]
     if not bits:
@@ -126,7 +126,7 @@ def end(curve: Curve) -> tuple[float, float]:
 
 
 def thinned(points: Sequence[CurvePoint]) -> Curve:
-    """Return means over neighbours; where none is a number there is a gap."""
+    """Return the means of neighbouring points; a group without a number is a gap."""
     size = math.ceil(len(points) / POINTS) or 1
     groups = [points[start : start + size] for start in range(0, len(points), size)]
     return [group[-1].update for group in groups], [mean(group) for group in groups]

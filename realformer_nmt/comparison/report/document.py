@@ -1,4 +1,4 @@
-"""The files of a comparison: one page that needs nothing else, the tables, the picture."""
+"""Files of a report: one self-contained page, the tables, the plots."""
 
 import base64
 import hashlib
@@ -37,7 +37,7 @@ from realformer_nmt.evaluation.significance import ALPHA
 from realformer_nmt.figures.drawing import Drawing
 
 FILTERS = (
-    "fallen",
+    "failure_text",
     "hours",
     "interval",
     "millions",
@@ -46,13 +46,13 @@ FILTERS = (
     "whole",
 )
 PAGE, STYLE = "report.html.jinja", "report.css.jinja"
-RECORD = "results.json"  # by which the other files are known
+RECORD = "results.json"  # its presence says that the other files are a comparison's
 TABLES = {"table.md": tables.markdown, "table.csv": tables.spreadsheet, "table.tex": tables.latex}
 REPORT = "report.html"
 
 
 def check_folder(folder: Path, metric: str, axes: Iterable[str]) -> None:
-    """Refuse files in their places that no comparison has written."""
+    """Refuse a folder with files of the same names that no comparison has written."""
     outputs.check_folder(folder, "compare")
     outputs.check_record(folder / RECORD, "compare")
     if not outputs.holds_record(folder / RECORD, "compare"):
@@ -62,7 +62,7 @@ def check_folder(folder: Path, metric: str, axes: Iterable[str]) -> None:
 
 
 def write(results: Results, folder: Path) -> None:
-    """Write each file whole or not at all; the page before stays until the new one is there."""
+    """Write each file atomically; the previous page stays until the new one is complete."""
     figures = drawings(results)
     files = {
         **{name: table(results) for name, table in TABLES.items()},
@@ -77,13 +77,13 @@ def write(results: Results, folder: Path) -> None:
 
 
 def drawings(results: Results) -> dict[str, Drawing]:
-    """Return the main plots: against depth, or where the grid has axes, against each."""
+    """Return the main plots: quality against each axis of the grid, or against depth."""
     by_axis = axis_plots.against_axes(results) if results.axes else {}
     return by_axis or {"depth": plots.by_depth(results)}
 
 
 def page(results: Results, folder: Path | None = None) -> str:
-    """Return the page; figures of analyses lie in the comparison's folder."""
+    """Return the page; the figures of analyses are read from the comparison's folder."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -101,7 +101,7 @@ def page(results: Results, folder: Path | None = None) -> str:
 
 
 def content(results: Results) -> dict[str, object]:
-    """Compute what the template says; it escapes all but the drawings and the style."""
+    """Return the variables of the template, which escapes all but the drawings and the style."""
     states = Counter(cell.state for cell in results.cells)
     drawn = drawn_metric(results)
     costs, tuned = cost(results), report_table.tuned_table(results)
@@ -113,11 +113,11 @@ def content(results: Results) -> dict[str, object]:
         "failed": sum(states[state] for state in formatting.FAILED),
         "best": best(results, drawn),
         "pane": columns.pane,
-        "fallen": fallen(results),
+        "failed_rows": failed_rows(results),
         "groups": [(at, list(rows)) for at, rows in groupby(by_size(results.rows), formatting.placed)],
         "shared": provenance.shared(results.cells),
         "further": [page_table(table) for table in report_table.test_sets(results)[1:]],
-        "own": provenance.own,
+        "unshared": provenance.unshared,
         "versions": provenance.versions(results),
         "stale": [cell for cell in by_size(results.cells) if cell.differences],
         "tested": formatting.tested(results),
@@ -146,7 +146,7 @@ def page_table(table: report_table.ReportTable) -> PageTable:
 
 
 def analyses(results: Results, folder: Path | None) -> list[tuple[AnalysisResult, list[tuple[str, str]]]]:
-    """Return each analysis with its figures: pictures in which nothing runs, whoever made them."""
+    """Return each analysis with its figures, embedded as images, so that no script in them can run."""
     if folder is None:
         return []
     shown = []
@@ -161,11 +161,11 @@ def embedded(figure: Path) -> tuple[str, str]:
 
 
 def svgs(drawings: Iterable[Drawing], prefix: str) -> list[str]:
-    return [drawing.page_svg(f"{prefix}-{place}-") for place, drawing in enumerate(drawings)]
+    return [drawing.page_svg(f"{prefix}-{number}-") for number, drawing in enumerate(drawings)]
 
 
 def encoded(cell: CellResult) -> str:
-    """Return what the plots of a cell show, as text that a cache can compare."""
+    """Return the data of a cell's plots as text, the key of a cache."""
     return json.dumps(to_builtins(cell_plots.plots_of(cell)))
 
 
@@ -182,8 +182,8 @@ def best(results: Results, metric: MetricColumn) -> list[ResultRow]:
     return sorted(rows, key=lambda row: row.scores[metric.name].mean, reverse=metric.higher_is_better)
 
 
-def fallen(results: Results) -> list[tuple[ResultRow, str]]:
-    """Return the rows with models that failed, and the evidence of the first."""
+def failed_rows(results: Results) -> list[tuple[ResultRow, str]]:
+    """Return the rows with failed models, each with the evidence of its first failed cell."""
     rows = [row for row in by_size(results.rows) if row.failed]
     return [(row, next(cell.evidence or "" for cell in results.cells if failed(cell, row))) for row in rows]
 
@@ -200,7 +200,7 @@ def period(cells: Sequence[CellResult]) -> tuple[str | None, str | None]:
 
 
 def moment(stamp: str | None) -> str:
-    """Return 2026-11-20T18:00:00+00:00 for a reader: 2026-11-20 18:00, in the zone that it was noted in."""
+    """Return 2026-11-20T18:00:00+00:00 as 2026-11-20 18:00 UTC; another zone stays as it was recorded."""
     if not stamp:
         return formatting.NOTHING
     zone = stamp[19:].lstrip(".0123456789")

@@ -1,4 +1,4 @@
-"""Example sentences: where each system's words are the reference's and where they are not."""
+"""Example sentences, with each system's words marked as equal to the reference's or not."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,8 +42,7 @@ def examples(results: Results) -> list[Example]:
 
 
 def versions(example: ExampleSentence, cells: Mapping[str, CellResult]) -> list[Version]:
-    """Return each text once, with the systems that say it; where more than half say the same, they come last,
-    uncounted."""
+    """Return each text once, with the systems that produced it; a text of more than half of them comes last."""
     systems: dict[str, list[str]] = {}
     for name, text in example.hypotheses.items():
         systems.setdefault(text, []).append(name)
@@ -53,8 +52,8 @@ def versions(example: ExampleSentence, cells: Mapping[str, CellResult]) -> list[
 
 
 def named(names: Sequence[str], everyone: Sequence[str], cells: Mapping[str, CellResult]) -> list[str]:
-    """Return `admin 6, 18` and `post_ln 18 (stuck)`: an item per family; seeds only where those of a depth do not
-    agree."""
+    """Return an item per family, `admin 6, 18` and `post_ln 18 (stuck)`, with the seed where the seeds of a depth
+    produced other texts."""
     if len(names) == len(everyone):
         return [f"all {len(names)} systems" if len(names) > 1 else names[0]]
     if 2 * len(names) > len(everyone):
@@ -70,8 +69,7 @@ def named(names: Sequence[str], everyone: Sequence[str], cells: Mapping[str, Cel
 
 
 def compared(reference: str, hypothesis: str) -> Iterator[Stretch]:
-    """Yield the hypothesis's words in order; where the reference has words and the hypothesis none, those as
-    missing."""
+    """Yield the hypothesis's words in order, and as missing those that the reference alone has."""
     expected, words = reference.split(), hypothesis.split()
     matcher = SequenceMatcher(None, expected, words, autojunk=False)
     for change, start, end, words_start, words_end in matcher.get_opcodes():

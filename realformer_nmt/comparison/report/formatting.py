@@ -1,4 +1,4 @@
-"""How results.json's figures read, in the tables, in the plots and on the page."""
+"""Text of the figures of results.json, for the tables, the plots and the page."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -17,12 +17,12 @@ from realformer_nmt.evaluation.significance import shown, signed
 Entry = TypeVar("Entry", CellResult, ResultRow)
 
 NOTHING = "\N{EN DASH}"
-MARK = "\N{DAGGER}"  # of a row that other versions made
+MARK = "\N{DAGGER}"  # marks a row that other versions made
 FAILED = ("diverged", "stuck")  # the model's failures; an "error" is the machine's
 
 
 def by_size(entries: Iterable[Entry]) -> list[Entry]:
-    """Return rows or cells, the shallow first, then by the axes; those of one place as they stand."""
+    """Return rows or cells, the shallow first, then by the axes; those of one place in their order."""
     return sorted(entries, key=lambda entry: (sum(entry.layers), entry.layers, [*entry.axes.values()]))
 
 
@@ -35,17 +35,17 @@ def on_axes(entry: CellResult | ResultRow) -> list[str]:
 
 
 def placed(entry: CellResult | ResultRow) -> str:
-    """Return `18 layers, lr 0.001`: what a row is compared at."""
+    """Return the place of a row or cell, `18 layers, lr 0.001`."""
     return ", ".join([deep(entry.depth), *on_axes(entry)])
 
 
 def short(entry: CellResult | ResultRow) -> str:
-    """Return `18, lr 0.001`."""
+    """Return the place in short, `18, lr 0.001`."""
     return ", ".join([entry.depth, *on_axes(entry)])
 
 
 def places(results: Results) -> dict[Place, str]:
-    """Return the places of all rows and how each reads, in order."""
+    """Return the places of all rows with their texts, in order."""
     return {place(row): placed(row) for row in by_size(results.rows)}
 
 
@@ -64,7 +64,7 @@ def metrics(results: Results) -> list[MetricColumn]:
 
 
 def drawn_first(name: str, columns: Sequence[MetricColumn]) -> list[MetricColumn]:
-    """Move a metric to the front; it is there even before any cell is scored in it."""
+    """Return the columns with a metric's first; it is added where no cell has a score yet."""
     drawn = next((column for column in columns if column.name == name), None) or metric_column(name)
     return [drawn, *(column for column in columns if column.name != name)]
 
@@ -78,7 +78,7 @@ def spread(score: MeanScore) -> str:
 
 
 def interval(score: CellScore) -> str:
-    """Return one training's score, and how far other sentences would move it."""
+    """Return one training's score with its confidence interval over other sentences."""
     return f"{score.score:.2f}" + (f" ± {score.interval:.2f}" if score.interval else "")
 
 
@@ -88,7 +88,7 @@ def failure(states: Iterable[str]) -> str:
     return f"failed ({', '.join(kinds)})" if kinds else ""
 
 
-def fallen(row: ResultRow) -> str:
+def failure_text(row: ResultRow) -> str:
     """Return `stuck, 1 of 3`: how the models of a row failed, and how many if not all."""
     kinds = failure(row.states).removeprefix("failed (").removesuffix(")")
     return kinds if row.failed in (0, len(row.states)) else f"{kinds}, {row.failed} of {len(row.states)}"
@@ -100,7 +100,7 @@ def measured(row: ResultRow, metric: str) -> str:
 
 
 def quality(row: ResultRow, metric: str) -> str:
-    """Return mean and deviation; of a row without a score, why it has none."""
+    """Return mean and deviation, or why a row has no score."""
     score = measured(row, metric)
     if score != NOTHING:
         return score
@@ -109,7 +109,7 @@ def quality(row: ResultRow, metric: str) -> str:
 
 
 def seeds(row: ResultRow) -> str:
-    """Return how many trainings the mean is of, and what became of the rest."""
+    """Return the number of trainings that the mean is over, and how the rest failed."""
     trainings = len(row.states)
     if row.seeds == trainings:
         return str(trainings)
@@ -139,12 +139,12 @@ def hours(number: float | None) -> str:
 
 
 def finite(number: Number | UnsetType | None) -> Number:
-    """Return the number; NaN, a gap in a curve, for what was not measured or is no number."""
+    """Return the number; NaN, a gap in a curve, where the value is missing or not finite."""
     return number if number is not None and number is not UNSET and math.isfinite(number) else math.nan
 
 
 def tested(results: Results) -> str:
-    """Return what the differences and the p-values are, and what was not trained as the rest."""
+    """Return the note that explains differences and p-values, and names cells that were trained otherwise."""
     test, drawn = results.test, drawn_metric(results)
     labels = {metric.name: metric.label for metric in results.metrics}
     notes = "".join(
@@ -162,13 +162,13 @@ def tested(results: Results) -> str:
 
 
 def common_axes(results: Results) -> str:
-    """Return what the two sides of a difference share: depth and axes."""
+    """Return the names of what a row and its baseline share: depth and axes."""
     names = ["depth", *(AXES[name].label for name in results.axes)]
     return f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
 
 
 def unequal(results: Results) -> dict[str, list[str]]:
-    """Return what in the table is not as the rest of it, by title."""
+    """Return the cells that were trained otherwise than the rest of the table, by title."""
     return {
         "With settings of their own": results.overrides,
         f"{MARK} Of another version": results.versions_apart,

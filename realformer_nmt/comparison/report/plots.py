@@ -1,25 +1,35 @@
 """Quality against depth: the main plot of a report."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
-from realformer_nmt.comparison.report.formatting import deep, depths, drawn_metric, fallen, families, printable, spread
+from realformer_nmt.comparison.report.formatting import (
+    deep,
+    depths,
+    drawn_metric,
+    failure_text,
+    families,
+    printable,
+    spread,
+)
 from realformer_nmt.comparison.results.results_file import Results
 from realformer_nmt.figures.drawing import FAINT, INK, Axes, Drawing, Look, looks, styled
 
 WIDTH = 4.7  # inches; a page scales it
-STRIP = 0.19  # inches for each line of failed cells
+STRIP = 0.19  # inches per line of failed cells
 DODGE = 0.05  # of a category, so that the bars of two families do not hide each other
 SMALL = 8.0
-Failure = tuple[float, str, str]  # place, family, what is said
+FailureLabel = tuple[float, str, str]  # index of the depth, family, text
 
 
 @styled()
 def by_depth(results: Results) -> Drawing:
-    """A line a family over depths, as categories; what failed stands below, named."""
+    """Draw a line per family over the depths, as categories; the failed cells are named below."""
     label = printable(drawn_metric(results).label)
     names, failed = list(depths(results)), failures(results)
-    strip = STRIP * max((len([one for one in failed if one[0] == place]) for place in range(len(names))), default=0)
+    per_depth = Counter(index for index, _, _ in failed)
+    strip = STRIP * max(per_depth.values(), default=0)
     drawing = Drawing(f"{label} against depth", WIDTH, 2.8 + strip)
     axes: Axes
     if failed:
@@ -68,12 +78,13 @@ def draw_family(drawing: Drawing, axes: Axes, results: Results, family: str, loo
             drawing.mark(bar, "deviation", f"{family}: {spread(score)}")
 
 
-def failures(results: Results) -> list[Failure]:
-    places = list(depths(results))
-    return [(places.index(row.depth), row.family, f"{row.family} {fallen(row)}") for row in results.rows if row.failed]
+def failures(results: Results) -> list[FailureLabel]:
+    names = list(depths(results))
+    failed = [row for row in results.rows if row.failed]
+    return [(names.index(row.depth), row.family, f"{row.family} {failure_text(row)}") for row in failed]
 
 
-def draw_failures(drawing: Drawing, axes: Axes, failed: Sequence[Failure], look: dict[str, Look]) -> None:
+def draw_failures(drawing: Drawing, axes: Axes, failed: Sequence[FailureLabel], look: dict[str, Look]) -> None:
     lines: dict[float, int] = {}
     for x, family, text in failed:
         y = lines[x] = lines.get(x, -1) + 1

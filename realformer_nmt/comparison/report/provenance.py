@@ -1,5 +1,5 @@
-"""What the cells of a report were made with, by their own records: what they share, what each has of its own, and
-which were made with other versions than most."""
+"""Settings and versions of the cells of a report, from their records: those that cells share, those of single cells,
+and cells made with other versions than most."""
 
 import json
 from collections import Counter
@@ -14,8 +14,8 @@ from realformer_nmt.comparison.results.setting_differences import PACKAGES, flat
 
 
 def shared(cells: Sequence[CellResult]) -> dict[str, str]:
-    """Return the settings that most cells have, and all that have them with one value: what was not decoded says
-    nothing of beams."""
+    """Return the settings that most cells have, with the same value wherever they are set: a cell that was not decoded
+    has no beam."""
     rendered = [render(cell.settings) for cell in cells if cell.settings]
     values: dict[str, list[str]] = {}
     for cell_settings in rendered:
@@ -28,7 +28,7 @@ def shared(cells: Sequence[CellResult]) -> dict[str, str]:
     }
 
 
-def own(cell: CellResult, shared: Mapping[str, str]) -> dict[str, str]:
+def unshared(cell: CellResult, shared: Mapping[str, str]) -> dict[str, str]:
     """Return the settings of a cell that are not shared."""
     return {name: value for name, value in render(cell.settings).items() if name not in shared}
 
@@ -38,7 +38,7 @@ def render(settings: Mapping[str, Any]) -> dict[str, str]:
 
 
 def versions(results: Results) -> dict[str, str]:
-    """Return most cells' versions; before any cell has begun, those at hand."""
+    """Return the versions of most cells; before any cell has begun, those installed here."""
     counts: dict[str, Counter[str]] = {}
     for cell in results.cells:
         for name, number in cell.versions.items():
@@ -57,12 +57,12 @@ def differs(cell: CellResult, common: Mapping[str, str]) -> bool:
 
 
 def named(row: ResultRow, results: Results) -> str:
-    """Return the family, marked where other versions made it."""
+    """Return the family, with a mark where other versions made it."""
     return row.family + (f" {MARK}" if group(row) in of_other_versions(results) else "")
 
 
 def version(row: ResultRow, results: Results) -> str:
-    """Return the version of all that the mark is about; of several, each."""
+    """Return the versions of the packages that the mark refers to, several of a row joined by semicolons."""
     texts = []
     for cell in results.cells:
         if group(cell) == group(row):

@@ -1,4 +1,4 @@
-"""What a table of the report is of: the rows of one test set, or those that were chosen on the validation data."""
+"""Content of a table of the report: the rows of one test set, or those that were chosen on the validation data."""
 
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ class ReportTable(NamedTuple):
 
 
 def test_sets(results: Results) -> list[ReportTable]:
-    """Return a table per test set, the one first that the plots are of."""
+    """Return a table per test set, first the one that the plots show."""
     tuned_rows = results.tuned.rows if results.tuned else None
 
     def table(subset: str, lines: int | None, columns: list[MetricColumn], rows: list[ResultRow]) -> ReportTable:
@@ -36,17 +36,17 @@ def test_sets(results: Results) -> list[ReportTable]:
 
 
 def scored_on(subset: str, lines: int | None, unit: str) -> str:
-    """Return `test, 1,000 lines`."""
+    """Return the subset and its size, `test, 1,000 lines`."""
     return subset + (f", {counted(lines, unit)}" if lines else "")
 
 
 def counted(lines: int, unit: str) -> str:
-    """Return `1 sequence` or `1,000 sequences`."""
+    """Return a number with its unit, `1 sequence` or `1,000 sequences`."""
     return f"{lines:,} {unit.removesuffix('s') if lines == 1 else unit}"
 
 
 def tuned_table(results: Results) -> ReportTable | None:
-    """Return the rows alone that were chosen on the validation data, with a note that says how."""
+    """Return the table of the rows that were chosen on the validation data, with a note that says how."""
     if not results.tuned:
         return None
     names = " and ".join(AXES[name].label for name in results.tuned.axes)
@@ -62,7 +62,7 @@ def tuned_table(results: Results) -> ReportTable | None:
 
 def tuned_note(results: Results, tuned: TunedTable, names: str) -> str:
     number = sum(row.tried or 0 for row in tuned.rows if row.family != results.baseline)
-    seeds = ", ".join(map(str, tuned.seeds))  # which records of version 0.1.0 do not say
+    seeds = ", ".join(map(str, tuned.seeds))  # absent in records of version 0.1.0
     over = f"seed{'s' * (len(tuned.seeds) > 1)} {seeds}" if tuned.seeds else "seeds"
     return (
         f"Of each family the {names} with the lowest validation loss (mean over {over}). Differences on "

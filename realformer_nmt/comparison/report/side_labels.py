@@ -1,4 +1,4 @@
-"""Names beside a plot, in a column of their own: each at the height of what it names, none over another."""
+"""Labels in a column beside a plot: each near the height of its point, none over another."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -21,7 +21,7 @@ class Label(NamedTuple):
 
 
 def room(drawing: Drawing, texts: Sequence[str], lines: int) -> None:
-    """Sets the margins, for the widest of the texts and for so many lines; the figure grows where it must."""
+    """Set the margins for the widest text and the number of lines; the figure grows where it is too small."""
     width, height = drawing.figure.get_size_inches()
     renderer = FigureCanvasAgg(drawing.figure).get_renderer()
     extents = [drawing.figure.text(0, 0, printable(text), fontsize=SIZE) for text in texts]
@@ -36,32 +36,32 @@ def room(drawing: Drawing, texts: Sequence[str], lines: int) -> None:
 
 
 def beside(drawing: Drawing, axes: Axes, labels: Sequence[Label]) -> None:
-    """A line leads from each point to its name; the axes' limits are settled by now."""
+    """Write the labels, with a line from each point to its label; the axes' limits must be final."""
     width, height = drawing.figure.get_size_inches() * axes.get_position().size
     points = axes.transAxes.inverted().transform(axes.transData.transform([label[:2] for label in labels])).clip(0, 1)
-    places = apart([y for _, y in points], LINE / height)
-    for label, (x, y), place in zip(labels, points, places, strict=True):
+    heights = spread_out([y for _, y in points], LINE / height)
+    for label, (x, y), label_y in zip(labels, points, heights, strict=True):
         colour, key = label.look.colour if label.look else INK, 1 + KEY / width
-        axes.text(1 + GAP / width, place, printable(label.text), va="center", fontsize=SIZE, transform=axes.transAxes)
-        draw(axes, Line2D([x, key], [y, place], color=colour, alpha=FAINT, linewidth=0.7))
+        axes.text(1 + GAP / width, label_y, printable(label.text), va="center", fontsize=SIZE, transform=axes.transAxes)
+        draw(axes, Line2D([x, key], [y, label_y], color=colour, alpha=FAINT, linewidth=0.7))
         if label.look:
-            draw(axes, Line2D([key], [place], color=colour, marker=label.look.marker, markersize=4.5))
+            draw(axes, Line2D([key], [label_y], color=colour, marker=label.look.marker, markersize=4.5))
 
 
 def draw(axes: Axes, line: Line2D) -> None:
-    """Beside the axes too, and without a say in their limits."""
+    """Draw a line that may leave the axes and does not change their limits."""
     line.set(transform=axes.transAxes, clip_on=False)
     axes.add_artist(line)
 
 
-def apart(wanted: Sequence[float], gap: float) -> list[float]:
-    """Near to where they are wanted, in their order, at least the gap from one to the next, none above 1."""
-    order = sorted(range(len(wanted)), key=wanted.__getitem__)
-    places = [0.0] * len(wanted)
+def spread_out(targets: Sequence[float], gap: float) -> list[float]:
+    """Return heights near the targets, in the same order, at least the gap apart, none above 1."""
+    order = sorted(range(len(targets)), key=targets.__getitem__)
+    heights = [0.0] * len(targets)
     lowest = float("-inf")
     for n in order:
-        places[n] = lowest = max(wanted[n], lowest + gap)
+        heights[n] = lowest = max(targets[n], lowest + gap)
     highest = 1.0 + gap
     for n in reversed(order):
-        places[n] = highest = min(places[n], highest - gap)
-    return places
+        heights[n] = highest = min(heights[n], highest - gap)
+    return heights

@@ -1,4 +1,4 @@
-"""The table family x depth, for a terminal, for Markdown, for LaTeX and for a spreadsheet."""
+"""Table family x depth for a terminal, Markdown, LaTeX and a spreadsheet."""
 
 import csv
 import io
@@ -58,7 +58,7 @@ def terminal_table(results: Results) -> str:
 
 
 def titled(table: ReportTable, title: str, text: str) -> str:
-    """Put the title above a table; the one table of one test set needs none."""
+    """Return a table below its title; without further test sets it has no title."""
     return (title.format(printable(table.title)) if table.results.further else "") + text
 
 
@@ -90,7 +90,7 @@ def markdown_table(table: ReportTable) -> str:
 
 
 def markdown_escaped(text: str) -> str:
-    return MARKDOWN.sub(lambda found: f"\\{found[0]}", printable(text))
+    return MARKDOWN.sub(lambda match: f"\\{match[0]}", printable(text))
 
 
 def latex(results: Results) -> str:
@@ -125,7 +125,7 @@ def latex_escaped(text: str) -> str:
 
 
 def spreadsheet(results: Results) -> str:
-    """Return all metrics, unrounded: what another program reads on."""
+    """Return all metrics as CSV, unrounded, for another program."""
     tables = test_sets(results)
     figures = {name: figure for column in columns(tables[0]) for name, figure in column.figures.items()}
     stream = io.StringIO()
@@ -142,5 +142,5 @@ def spreadsheet(results: Results) -> str:
 
 
 def word(text: str) -> str:
-    """No formula begins in it, whichever character a spreadsheet splits cells at: an apostrophe stands before."""
+    """Return the text with an apostrophe before each character that could begin a formula, wherever cells are split."""
     return FORMULA.sub("'", printable(text))

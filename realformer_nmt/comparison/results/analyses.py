@@ -1,6 +1,6 @@
-"""What `realformer-nmt analyse` found in the models of a comparison, and which of the papers' claims it supports.
+"""Results of `realformer-nmt analyse` on the models of a comparison, and which of the papers' claims they support.
 
-An analysis is a comparison's if it lies in its folder, in one of its own (FOLDER/analysis), and if every model of it
+An analysis belongs to a comparison if it is in a folder within its folder (FOLDER/analysis), and if each of its models
 is the averaged model of a cell, by its hash.
 """
 
@@ -16,7 +16,7 @@ from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.comparison.grid.axes import Point
 from realformer_nmt.comparison.grid.cell import Cell, read
-from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.results.results_file import AnalysisResult, ClaimResult
 
 RECORD = "analysis.json"
@@ -25,15 +25,15 @@ WANTED = {"models": list, OUTPUTS: dict, MADE_FROM: dict}
 
 
 def gather(folder: Path, cells: Sequence[Cell]) -> list[AnalysisResult]:
-    """Return the analyses in a comparison's folder whose models are all of its cells."""
+    """Return the analyses in a comparison's folder all of whose models are models of its cells."""
     by_digest = {digest: cell for cell in cells for digest in averaged(cell)}
     described = [describe(file, by_digest) for file in sorted(folder.glob(f"*/{RECORD}"))]
     return [analysis for analysis in described if analysis]
 
 
 def averaged(cell: Cell) -> list[str]:
-    """Return the hash of a cell's averaged model, once there is one, where the record of it is the cell's."""
-    if Note(cell).breaks:
+    """Return the hash of a cell's averaged model; none where there is no model, or a record of another cell."""
+    if CellRecord(cell).breaks:
         return []
     outputs = read(cell.folder / "average.pt.json").get(OUTPUTS, {})
     return [output["sha256"] for name, output in outputs.items() if name == "average.pt"]

@@ -1,4 +1,4 @@
-"""Which rows of the table are the best: the one with the best mean, and all that are not significantly worse."""
+"""The best rows of the table: the one with the best mean, and all that are not significantly worse."""
 
 from collections.abc import Sequence
 

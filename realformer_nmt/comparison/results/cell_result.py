@@ -1,4 +1,4 @@
-"""A cell of results.json, as classes. The fields stand in the order of the file's keys.
+"""A cell of results.json, as classes. The fields are in the order of the file's keys.
 
 A field with a default is one that records of version 0.1.0 may lack, or that a cell has only once it has run.
 """
@@ -14,7 +14,7 @@ class CellScore(Struct, frozen=True, kw_only=True):
     """Score of one training; a validation loss has no interval."""
 
     score: Number
-    interval: Number | UnsetType | None = UNSET  # other sentences would move the score so far
+    interval: Number | UnsetType | None = UNSET  # half the confidence interval over other sentences
 
 
 class CurvePoint(Struct, frozen=True, kw_only=True):
@@ -43,7 +43,7 @@ class ShortcutWeight(Struct, frozen=True, kw_only=True):
 
 
 class CellResult(Struct, frozen=True, kw_only=True):
-    """One training: family, depth, seed and point on the axes, and what became of it."""
+    """Result of one training: its family, depth, seed and values on the axes, its state and its scores."""
 
     name: str
     family: str

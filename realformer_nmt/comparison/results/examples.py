@@ -1,4 +1,4 @@
-"""Example sentences of results.json: quoted as far as the files are those that were scored."""
+"""Example sentences of results.json, from the files that were scored; a file that has changed is refused."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

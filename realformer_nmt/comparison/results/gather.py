@@ -15,12 +15,12 @@ from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.versions import commit, versions
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.cell import Cell, read
-from realformer_nmt.comparison.grid.corpus import Corpus
+from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import SCORINGS
 from realformer_nmt.comparison.grid.translation_scoring import TEST
 from realformer_nmt.comparison.records import run_record
-from realformer_nmt.comparison.records.cell_record import DAMAGED, Note
+from realformer_nmt.comparison.records.cell_record import DAMAGED, CellRecord
 from realformer_nmt.comparison.records.curves import Curves
 from realformer_nmt.comparison.results import analyses, best, setting_differences, summary, tuning_table
 from realformer_nmt.comparison.results.cell_result import CellCurves, CellResult, CellScore, CurvePoint, ShortcutWeight
@@ -47,8 +47,8 @@ from realformer_nmt.protocols.tasks import TASKS
 Record = Mapping[str, Any]  # run.json, train.json or average.pt.json of a cell
 
 
-def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[str]) -> Results:
-    """Read what all cells left and build what results.json holds."""
+def gather(grid: Grid, corpus: CorpusChoice, cells: Sequence[Cell], command: Sequence[str]) -> Results:
+    """Read the records of all cells and build the content of results.json."""
     cell_results = []
     for cell in cells:
         with expected(cell.folder, "use --fresh to redo it"):
@@ -60,7 +60,7 @@ def gather(grid: Grid, corpus: Corpus, cells: Sequence[Cell], command: Sequence[
         name=grid.name,
         title=grid.title or grid.name,
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        complete=all(Note(cell).final for cell in cells),
+        complete=all(CellRecord(cell).final for cell in cells),
         grid=grid.written,
         command=shlex.join(command),
         commit=commit(),
@@ -114,7 +114,7 @@ def first_of(runs: Sequence[Record]) -> Record:
 
 
 def scored_column(metric: str, label: str, runs: Sequence[Record]) -> MetricColumn:
-    """Return the column of a metric that is scored: with one signature, or as many as seeds that mask other words."""
+    """Return the column of a metric; it has several signatures where the seeds mask other words."""
     signatures = [run["scores"][metric]["signature"] for run in runs if metric in run.get("scores", {})]
     return with_fields(metric_column(metric), label=label, signature=", ".join(dict.fromkeys(signatures)))
 
@@ -143,14 +143,16 @@ def baseline(grid: Grid) -> str:
 
 
 def run_of(cell: Cell) -> Record:
-    """Read a cell's run.json; nothing of a cell whose results are not to be believed."""
-    return {} if Note(cell).state == DAMAGED else run_record.read(cell.scores)
+    """Read a cell's run.json; return nothing for a cell whose results are damaged."""
+    return {} if CellRecord(cell).state == DAMAGED else run_record.read(cell.scores)
 
 
 def describe(cell: Cell) -> CellResult:
-    """Read what a cell left."""
-    note, run = Note(cell), run_of(cell)
-    folder, content = (cell.folder / "mixed", {}) if note.breaks else (cell.folder, note.content)  # which is not there
+    """Read the records of a cell."""
+    note, run = CellRecord(cell), run_of(cell)
+    folder, content = cell.folder, note.content
+    if note.breaks:  # no record is read where one is another cell's: this folder does not exist
+        folder, content = cell.folder / "mixed", {}
     train, average = read(folder / "train.json"), read(folder / "average.pt.json")
     curves, cell_settings = Curves(folder, cell.task), settings(train, average, run)
     sessions = content.get("sessions")
@@ -189,7 +191,7 @@ def points(logged: Sequence[Record]) -> list[CurvePoint]:
 
 
 def settings(train: Record, average: Record, run: Record) -> dict[str, Any]:
-    """Return the settings as they took effect, of the stages that there are."""
+    """Return the settings that took effect in the stages run so far."""
     if not train:
         return {}
     of_stages = {**train.get(MADE_FROM, {}).get("settings", {}), "protocol": train.get("protocol")}
@@ -199,7 +201,7 @@ def settings(train: Record, average: Record, run: Record) -> dict[str, Any]:
 
 
 def versions_of(train: Record, run: Record) -> dict[str, str]:
-    """Return the versions that trained; of several sessions, each."""
+    """Return the versions of the packages that trained; those of several sessions are joined by commas."""
     sessions = [session["versions"] for session in train.get("sessions", []) if "versions" in session]
     by_package: dict[str, list[str]] = {}
     for session in sessions:
@@ -224,7 +226,7 @@ def scores(run: Record) -> dict[str, CellScore]:
 
 
 def speed(curves: Curves) -> float | None:
-    """Return the target tokens per second over the whole training, but for the first points, which still warm up."""
+    """Return the median of the target tokens per second, without the first fifth of the points, the warm-up."""
     speeds = [point["tokens_a_second"] for point in curves.train if "tokens_a_second" in point]
     return statistics.median(speeds[len(speeds) // 5 :]) if speeds else None
 
@@ -233,7 +235,7 @@ def machines(cells: Sequence[Cell]) -> list[Hardware]:
     """Return each machine once, with the GPUs that its cells name."""
     by_host: dict[str, Hardware] = {}
     for cell in cells:
-        machine = Note(cell).content.get("machine")
+        machine = CellRecord(cell).content.get("machine")
         if machine:
             hardware = by_host.setdefault(machine["host"], convert({**machine, "gpus": []}, Hardware))
             device = read(cell.folder / "train.json").get("device", "CPU")

@@ -1,4 +1,4 @@
-"""In what cells of one table differ beyond family, depth, axes and seed; by their own records, never by the grid."""
+"""Differences between the cells of one table beyond family, depth, axes and seed, from their records alone."""
 
 import json
 from collections import Counter
@@ -15,7 +15,7 @@ PACKAGES = ("realformer_nmt", "commit", "torch", "fairseq", "fairseq-fixed")
 
 
 def settings(cells: Sequence[CellResult], along: Iterable[str] = ()) -> list[str]:
-    """Return one line per setting and value that is not most cells'; those of the axes stand in the table."""
+    """Return one line per setting and value that most cells do not have, without the settings of the axes."""
     expected = set(OF_CELL)
     for axis in along:
         expected.update(AXES[axis].recorded)
@@ -42,7 +42,7 @@ def groups(cells: Sequence[CellResult], name: str) -> list[list[str]]:
 
 
 def versions(cells: Sequence[CellResult]) -> list[str]:
-    """Return one line per package and version that is not most cells'."""
+    """Return one line per package and version that most cells do not have."""
     lines = []
     for package in PACKAGES:
         lines += differing(package, {cell.name: cell.versions[package] for cell in cells if package in cell.versions})

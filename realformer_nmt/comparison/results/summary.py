@@ -1,8 +1,8 @@
-"""The table family x depth x axes: means and deviations over seeds, differences to the baseline, and if they are real.
+"""The table family x depth x axes: means and deviations over seeds, and differences to the baseline with their p.
 
-The test of a difference asks whether it would hold on other sentences; every seed of a family is tested against the
-same seed of the baseline, and the largest p of them is reported: the difference is there at every seed or it is not
-(Berger 1982's intersection-union test, whose level needs no correction). Holm's correction is over the whole table.
+The test of a difference asks whether it would hold on other sentences. Every seed of a family is tested against the
+same seed of the baseline, and the largest p is reported: the difference must hold at every seed (Berger 1982's
+intersection-union test, whose level needs no correction). Holm's correction is over the whole table.
 """
 
 import statistics
@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.groups import Group, group
 from realformer_nmt.comparison.grid.scoring import SCORINGS
-from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.results.cell_result import CellResult, Number
 from realformer_nmt.comparison.results.results_file import MeanScore, ResultRow
 from realformer_nmt.evaluation import significance
@@ -23,7 +23,7 @@ Means = dict[str, MeanScore]  # by metric
 
 
 class Difference(NamedTuple):
-    """Difference of a row to the baseline's row at the same place, and whether it is real."""
+    """Difference of a row to the baseline's row at the same place, with its p."""
 
     delta: dict[str, Number] | None = None
     p: float | None = None
@@ -129,8 +129,8 @@ def largest_p(candidates: Sequence[Cell], baselines: Sequence[Cell], metric: str
 
 
 def done(cell: Cell) -> bool:
-    """Tell whether a cell is done and scored: a test set that the grid names since then is not scored yet."""
-    return Note(cell).state == "done" and cell.scores.is_file()
+    """Tell whether a cell is done and scored; a test set added to the grid later is not scored yet."""
+    return CellRecord(cell).state == "done" and cell.scores.is_file()
 
 
 def p_value(candidate: Cell, baseline: Cell, metric: str) -> float | None:

@@ -1,7 +1,7 @@
-"""Each family with its own best value of some axes: chosen on the validation data, compared on the test set.
+"""Table of each family with its best value of some axes: chosen on the validation data, compared on the test set.
 
 p is of the chosen setting against the baseline's chosen one. Holm's correction is over every setting that was tried,
-not over the chosen ones alone, so that many tries buy nothing.
+not over the chosen ones alone, so that more tries are no advantage.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from realformer_nmt.comparison.results.best import members
 from realformer_nmt.comparison.results.cell_result import CellResult, Number
 from realformer_nmt.comparison.results.results_file import ResultRow
 from realformer_nmt.comparison.results.summary import difference, holm, largest_p
-from realformer_nmt.comparison.running.tuning_choice import left, lowest, mean
+from realformer_nmt.comparison.running.tuning_choice import lowest, mean, untuned_place
 from realformer_nmt.evaluation.metric_table import LOSS
 
 
@@ -26,12 +26,12 @@ def rows(
     baseline: str,
     tune: Sequence[str],
 ) -> list[ResultRow]:
-    """Return a row per family, depth and point on the other axes, with `tried`. `table` holds the rows of all settings,
-    `results` are the cells whose losses choose."""
+    """Return a row per family, depth and values of the other axes, with `tried`. `table` has the rows of all settings;
+    the losses of `results` choose among them."""
     losses = {result.name: loss(result) for result in results}
     candidates: dict[Group, list[ResultRow]] = {}
     for row in table:
-        place = left(row.depth, row.axes.items(), tune)
+        place = untuned_place(row.depth, row.axes.items(), tune)
         candidates.setdefault((row.family, place), []).append(row)
     selected = {key: choose(rows_of_family, losses) for key, rows_of_family in candidates.items()}
     p_values = tests(candidates, selected, cells, metric, baseline)
@@ -53,8 +53,8 @@ def loss(result: CellResult) -> Number | None:
 
 
 def choose(candidates: Sequence[ResultRow], losses: Mapping[str, Number | None]) -> ResultRow:
-    """Return the setting with the lowest validation loss, the mean over seeds, of those with which every training came
-    to its end; where there is none, a row without a score that counts all failures."""
+    """Return the setting with the lowest validation loss, the mean over seeds, among those whose trainings all ended
+    well; if there is none, return a row without a score that counts all failures."""
     means = [mean([losses[name] for name in row.cells if name in losses]) for row in candidates]
     best = lowest(dict(enumerate(means)))
     if best is not None:

@@ -1,6 +1,7 @@
-"""One cell run from its training to its scores: watched, judged, gone on with where it was interrupted.
+"""Run of one cell from its training to its scores; an interrupted run goes on where it was.
 
-A model that fails is a result, not an error; what else ends a stage (disk, memory, a kill) is tried again.
+A model that fails is a result, not an error. A stage that ends for another reason (disk, memory, a kill) is tried
+again.
 """
 
 import os
@@ -8,12 +9,12 @@ from collections.abc import Generator, Mapping
 from typing import NamedTuple
 
 from realformer_nmt.common.folder_lock import alone
-from realformer_nmt.comparison.grid.cell import Cell, Stage, read
+from realformer_nmt.comparison.grid.cell import Cell, CellStage, read
 from realformer_nmt.comparison.grid.scoring import SCORINGS
-from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.records.curves import Curves
 from realformer_nmt.comparison.running import verdict
-from realformer_nmt.comparison.running.freshness import is_finished, standing
+from realformer_nmt.comparison.running.freshness import is_finished, status_of
 from realformer_nmt.comparison.running.process import Process
 from realformer_nmt.comparison.running.verdict import Verdict
 
@@ -24,7 +25,7 @@ class Progress(NamedTuple):
     state: str  # the stage it is in, or how it ended
     update: int = 0
     updates: int | None = None
-    loss: float | None = None  # bits a token
+    loss: float | None = None  # bits per token
     tokens_a_second: float | None = None
 
 
@@ -32,39 +33,44 @@ Watched = Generator[Progress, None, Verdict | None]
 
 
 def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None, None]:
-    """Whoever iterates decides how often is looked; closing it ends the processes that it has started."""
+    """Run a cell and yield its progress each time the caller asks; closing the generator ends its processes."""
     with alone(cell.lock, "runs"):
-        note = Note(cell)
+        note = CellRecord(cell)
         if is_finished(cell, note):
             yield Progress(note.state)
             return
         of_words = SCORINGS[cell.task].of_words
         entropy = verdict.unigram_entropy(cell.data, *cell.languages) if of_words else None
-        note.begin(cell, entropy)
-        found: Verdict | None = None
+        note.start(cell, entropy)
+        failure: Verdict | None = None
         for stage in cell.stages:
-            if not standing(stage).done:
-                ended = yield from _insist(cell, stage, note, environment, entropy)
-                if ended:
-                    ended = _kept(found, ended)
-                    note.end(*ended)
-                    yield Progress(ended.state)
+            if not status_of(stage).done:
+                end = yield from _run_stage(cell, stage, note, environment, entropy)
+                if end:
+                    end = _combined(failure, end)
+                    note.end(end.state, end.evidence)
+                    yield Progress(end.state)
                     return
             if stage is cell.stages[0]:
-                found = _judged(cell, Curves(cell.folder, cell.task), entropy)
-                if found and cell.failure.stop_early:
+                failure = _failure(cell, Curves(cell.folder, cell.task), entropy)
+                if failure and cell.failure.stop_early:
                     break
-        note.end(*(found or ("done", None)))
+        if failure:
+            note.end(failure.state, failure.evidence)
+        else:
+            note.end("done")
         yield Progress(note.state)
 
 
-def _kept(found: Verdict | None, ended: Verdict) -> Verdict:
-    """A model that failed has failed, whatever else does."""
-    return Verdict(found.state, f"{found.evidence}; {ended.evidence}") if found else ended
+def _combined(failure: Verdict | None, end: Verdict) -> Verdict:
+    """Return the verdict on a cell that a later stage has ended; the failure of its model comes first."""
+    return Verdict(failure.state, f"{failure.evidence}; {end.evidence}") if failure else end
 
 
-def _insist(cell: Cell, stage: Stage, note: Note, environment: Mapping[str, str], entropy: float | None) -> Watched:
-    """None once the stage is done; a verdict that ends the cell."""
+def _run_stage(
+    cell: Cell, stage: CellStage, note: CellRecord, environment: Mapping[str, str], entropy: float | None
+) -> Watched:
+    """Run a stage, again after a fault; return None once it is done, or the verdict that ends the cell."""
     for attempt in range(cell.retries + 1):
         result = yield from _attempt(cell, stage, environment, entropy)
         if isinstance(result, Verdict):
@@ -79,8 +85,9 @@ def _insist(cell: Cell, stage: Stage, note: Note, environment: Mapping[str, str]
 
 
 def _attempt(
-    cell: Cell, stage: Stage, environment: Mapping[str, str], entropy: float | None
+    cell: Cell, stage: CellStage, environment: Mapping[str, str], entropy: float | None
 ) -> Generator[Progress, None, Verdict | int]:
+    """Run a stage once; return its exit status, or the verdict on a model that is stopped early."""
     cell.folder.mkdir(parents=True, exist_ok=True)
     (cell.checkpoints / verdict.FILE).unlink(missing_ok=True)
     process = Process(stage.request.command()[1:], cell.folder / OUTPUT, {**os.environ, **environment})
@@ -89,15 +96,15 @@ def _attempt(
         while (status := process.poll()) is None:
             yield _progress(cell, stage, curves)
             if curves.grow() and cell.failure.stop_early:
-                found = _judged(cell, curves, entropy)
-                if found:
-                    return found
+                failure = _failure(cell, curves, entropy)
+                if failure:
+                    return failure
         return status
     finally:
         process.end()
 
 
-def _judged(cell: Cell, curves: Curves, entropy: float | None) -> Verdict | None:
+def _failure(cell: Cell, curves: Curves, entropy: float | None) -> Verdict | None:
     train = curves.train
     return verdict.diverged(cell.checkpoints, train) or verdict.stuck(train, _updates(cell), entropy, cell.failure)
 
@@ -107,7 +114,7 @@ def _updates(cell: Cell) -> int | None:
     return updates
 
 
-def _progress(cell: Cell, stage: Stage, curves: Curves) -> Progress:
+def _progress(cell: Cell, stage: CellStage, curves: Curves) -> Progress:
     last = curves.train[-1] if curves.train else {"update": 0}
     return Progress(stage.name, last["update"], _updates(cell), last.get("nll_loss"), last.get("tokens_a_second"))
 

@@ -1,4 +1,4 @@
-"""Whether a cell's results are those that the grid asks for now: each stage's own record says what it was made from."""
+"""Comparison of a cell's results with what the grid asks for now; each stage's record has its settings and inputs."""
 
 from dataclasses import asdict
 
@@ -7,13 +7,13 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.provenance import differences as changed
 from realformer_nmt.common.stage_record import Standing
-from realformer_nmt.comparison.grid.cell import Cell, Stage
-from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.grid.cell import Cell, CellStage
+from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.protocols import training_run
 
 
-def standing(stage: Stage) -> Standing:
-    """Nothing is done where there is no record, or not what it would be made from."""
+def status_of(stage: CellStage) -> Standing:
+    """Return whether a stage is done and what has changed since; without its record or an input it is not done."""
     if not stage.record.is_file():
         return Standing()
     try:
@@ -22,45 +22,46 @@ def standing(stage: Stage) -> Standing:
         return Standing()
 
 
-def is_finished(cell: Cell, note: Note) -> bool:
-    """A model that failed is not trained on, if the record of its training is there; of the others all is done."""
+def is_finished(cell: Cell, note: CellRecord) -> bool:
+    """Tell whether nothing is left to run: all stages are done, or the model failed and its training is recorded."""
     failed = note.failed and cell.stages[0].record.is_file()
-    return note.final and (failed or all(standing(stage).done for stage in cell.stages))
+    return note.final and (failed or all(status_of(stage).done for stage in cell.stages))
 
 
 def differences(cell: Cell) -> list[str]:
-    """Of what was made to what is asked, stage by stage, up to the first that is still to be done."""
-    told = []
+    """Return what differs from the grid, stage by stage, up to the first stage that is still to be done."""
+    lines = []
     for stage in cell.stages:
-        found = standing(stage)
-        told += [f"{stage.name}: {words}" for words in found.differences]
-        if not found.done:
+        status = status_of(stage)
+        lines += [f"{stage.name}: {difference}" for difference in status.differences]
+        if not status.done:
             break
-    return told + mixed(cell) + judgement(cell)
+    return lines + foreign_records(cell) + failure_differences(cell)
 
 
-def mixed(cell: Cell) -> list[str]:
-    """Which records of the cell are another's, as far as cell.json can be read."""
+def foreign_records(cell: Cell) -> list[str]:
+    """Return a message per record of another cell; none where cell.json cannot be read."""
     try:
-        return Note(cell).breaks
+        return CellRecord(cell).breaks
     except UserError:
         return []
 
 
-def judgement(cell: Cell) -> list[str]:
+def failure_differences(cell: Cell) -> list[str]:
+    """Return the settings of `failure` that have changed since the cell was run."""
     try:
-        before = Note(cell).content.get("failure")
+        before = CellRecord(cell).content.get("failure")
     except UserError as error:
         return [str(error)]
     return changed({"settings": before}, {"settings": asdict(cell.failure), "inputs": {}}) if before else []
 
 
 def renew(cell: Cell) -> None:
-    """What no longer fits is set aside, its training first, and what follows from it is to be made again."""
+    """Set aside the results that no longer fit the grid, and those that were made from them."""
     with alone(cell.lock, "runs"):
-        first = 0 if mixed(cell) else len(cell.stages)
+        first = 0 if foreign_records(cell) else len(cell.stages)
         cell.note.unlink(missing_ok=True)
-        unfit = [place for place, stage in enumerate(cell.stages) if standing(stage).differences]
+        unfit = [index for index, stage in enumerate(cell.stages) if status_of(stage).differences]
         for stage in reversed(cell.stages[min([first, *unfit]) :]):
             if stage.name == "train":
                 with alone(cell.folder / training_run.LOCK.format(0), "trains"):

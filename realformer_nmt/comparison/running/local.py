@@ -1,4 +1,4 @@
-"""The launcher of this machine: several cells side by side, each on a GPU of its own or on a share of the cores."""
+"""Launcher of this machine: several cells at the same time, each on one GPU or on a share of the cores."""
 
 import os
 import time
@@ -8,12 +8,12 @@ from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.running.cell_run import Progress, run
 
 BETWEEN_LOOKS = 0.1  # seconds
-Told = Callable[[Cell, Progress], None]
+ShowProgress = Callable[[Cell, Progress], None]
 Environment = Mapping[str, str]
 
 
 def slots(gpus: int, jobs: int) -> list[dict[str, str]]:
-    """What each process's environment says of the device that is its own."""
+    """Return the environment of each process, which assigns its GPU or its number of threads."""
     if gpus:
         listed = os.environ.get("CUDA_VISIBLE_DEVICES")
         devices = listed.split(",") if listed else [str(number) for number in range(gpus)]
@@ -22,22 +22,22 @@ def slots(gpus: int, jobs: int) -> list[dict[str, str]]:
     return [{"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", str(threads))} for _ in range(jobs)]
 
 
-def launch(cells: Sequence[Cell], places: Sequence[Environment], show: Told) -> None:
-    """An exception, such as Ctrl-C, ends every process before it goes on."""
+def launch(cells: Sequence[Cell], slots: Sequence[Environment], show: ShowProgress) -> None:
+    """Run the cells, one per slot at a time; an exception, such as Ctrl-C, ends every process."""
     waiting = list(cells)
     running: dict[Cell, tuple[Generator[Progress, None, None], Environment]] = {}
-    free = list(places)
+    free = list(slots)
     try:
         while waiting or running:
             while waiting and free:
-                place = free.pop(0)
-                running[waiting[0]] = run(waiting[0], place), place
+                slot = free.pop(0)
+                running[waiting[0]] = run(waiting[0], slot), slot
                 waiting.pop(0)
-            for cell, (process, place) in list(running.items()):
+            for cell, (process, slot) in list(running.items()):
                 progress = next(process, None)
                 if progress is None:
                     del running[cell]
-                    free.append(place)
+                    free.append(slot)
                 else:
                     show(cell, progress)
             time.sleep(BETWEEN_LOOKS)

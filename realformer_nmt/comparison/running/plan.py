@@ -1,4 +1,4 @@
-"""`compare --plan`: the cells, what each costs, and the fairseq-train command of each; nothing is run."""
+"""`compare --plan`: the cells, the cost of each and its fairseq-train command; nothing is run."""
 
 import time
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from realformer_nmt.checkpoints import averaging, run_records
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell, read
-from realformer_nmt.comparison.records.cell_record import Note
-from realformer_nmt.comparison.running.freshness import is_finished, standing
+from realformer_nmt.comparison.records.cell_record import CellRecord
+from realformer_nmt.comparison.running.freshness import is_finished, status_of
 from realformer_nmt.evaluation.evaluate import EvaluateRequest
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.protocols import fairseq_command, updates
@@ -23,8 +23,8 @@ from realformer_nmt.protocols.command import pasted
 from realformer_nmt.protocols.run_files import RECORD
 from realformer_nmt.protocols.train import TrainRequest
 
-USED = 1 / 3  # of the rate of large matrix products, by a training of moderate width
-SIZE = 1024  # of the matrices
+USED = 1 / 3  # share of the rate of large matrix products that a training of moderate width reaches
+SIZE = 1024  # rows and columns of the matrices
 
 
 class Cost(NamedTuple):
@@ -34,8 +34,8 @@ class Cost(NamedTuple):
 
     @property
     def operations(self) -> float:
-        """6 a parameter and token: 2 for its product, 4 for the two products of its gradients (Kaplan et al. 2020,
-        arXiv 2001.08361, section 2.1)."""
+        """Operations of a training, 6 per parameter and token: 2 for its product, 4 for the two products of its
+        gradients (Kaplan et al. 2020, arXiv 2001.08361, section 2.1)."""
         return 6.0 * self.parameters * self.updates * self.tokens_a_step
 
 
@@ -48,7 +48,7 @@ def fairseq_train(cell: Cell) -> list[str]:
 
 
 def check_states(cells: Sequence[Cell]) -> None:
-    """That each training leaves what is to be averaged, or has left it; of cells whose data are there."""
+    """Refuse cells whose training does not write the checkpoints that are to be averaged; their data must exist."""
     refused: dict[str, list[str]] = {}
     for cell in cells:
         try:
@@ -56,22 +56,22 @@ def check_states(cells: Sequence[Cell]) -> None:
         except UserError as error:
             refused.setdefault(str(error), []).append(cell.name)
     if refused:
-        told = "; ".join(f"{', '.join(names)}: {error}" for error, names in refused.items())
-        raise UserError(f"{told}; a grid says these options in [budget] and [train]")
+        messages = "; ".join(f"{', '.join(names)}: {error}" for error, names in refused.items())
+        raise UserError(f"{messages}; a grid says these options in [budget] and [train]")
 
 
 def check_states_of(cell: Cell) -> None:
     trained, averaged = cell.stages[:2]
-    if is_finished(cell, Note(cell)):
+    if is_finished(cell, CellRecord(cell)):
         return
-    if not standing(trained).done:
+    if not status_of(trained).done:
         request = training(cell)
         if request.begin_with and not request.begin_with.is_file():
             raise UserError(f"{request.begin_with} is not there, which pretrained says to begin with: train it first")
         if request.begin_with:
             run_records.check_average(request.begin_with, request.begin_with.with_name(RECORD))
         trainings.check_states(request, [evaluate.subset for evaluate in cell.requests(EvaluateRequest)])
-    elif not standing(averaged).done:
+    elif not status_of(averaged).done:
         averaging.select(cell.requests(AverageRequest)[0])
 
 
@@ -88,30 +88,36 @@ def cost(cell: Cell) -> Cost:
 
 
 def table(cells: Sequence[Cell], costs: Sequence[Cost], tflops: float | None) -> str:
+    """Return the table of the costs, with the hours at the rate given, measured or estimated."""
     measured = rate(cells, costs)
-    assumed = tflops * 1e12 if tflops else measured or USED * product_rate()
+    if tflops:
+        assumed, origin = tflops * 1e12, "as given"
+    elif measured:
+        assumed, origin = measured, "as the cells that are done"
+    else:
+        assumed, origin = USED * product_rate(), "a third of this machine's products'"
     rows = [
-        (cell.name, Note(cell).state, *found, found.operations / 1e15, found.operations / assumed / 3600)
-        for cell, found in zip(cells, costs, strict=True)
+        (cell.name, CellRecord(cell).state, *cost, cost.operations / 1e15, cost.operations / assumed / 3600)
+        for cell, cost in zip(cells, costs, strict=True)
     ]
     headers = ["cell", "state", "parameters", "updates", "tokens a step", "PFLOP", "hours"]
-    told = "as given" if tflops else "as the cells that are done" if measured else "a third of this machine's products'"
-    note = f"hours of training at {assumed / 1e12:.3g} TFLOP/s, {told}; all: {sum(row[-1] for row in rows):.2f}"
+    note = f"hours of training at {assumed / 1e12:.3g} TFLOP/s, {origin}; all: {sum(row[-1] for row in rows):.2f}"
     return "\n\n".join([tabulate(rows, headers, intfmt=",", floatfmt=("", "", "", "", "", ".3g", ".3g")), note])
 
 
 def rate(cells: Sequence[Cell], costs: Sequence[Cost]) -> float | None:
-    """Operations a second of what has been trained."""
+    """Return the operations per second of the trainings that are complete, their median."""
     rates = []
-    for cell, found in zip(cells, costs, strict=True):
+    for cell, cost in zip(cells, costs, strict=True):
         trained = read(cell.stages[0].record)
         if trained.get("complete"):
             hours = trained["wall_clock_hours"]
-            rates.append(found.operations / hours / 3600)
+            rates.append(cost.operations / hours / 3600)
     return median(rates) if rates else None
 
 
 def product_rate() -> float:
+    """Measure the operations per second of large matrix products on this machine."""
     matrix = torch.rand(SIZE, SIZE, device="cuda" if torch.cuda.is_available() else "cpu")
     times = []
     for _ in range(8):
@@ -122,5 +128,5 @@ def product_rate() -> float:
 
 
 def commands(cell: Cell) -> list[str]:
-    """Ready to paste."""
+    """Return the commands of a cell's stages, ready to paste."""
     return [pasted(stage.request.command()) for stage in cell.stages]

@@ -1,6 +1,7 @@
-"""A stage in a process and session of its own, forked from a server that has imported what all stages need.
+"""A stage in its own process and session, forked from a server that has imported what all stages need.
 
-To import fairseq takes seconds, and a small cell has four stages. The server dies with us, and the stages with it.
+The import of fairseq takes seconds, and a small cell has four stages. The server ends with its parent, and the stages
+end with it.
 """
 
 import multiprocessing
@@ -18,33 +19,33 @@ PRELOADED = tuple(
     f"realformer_nmt.{name}"
     for name in ("protocols.training", "checkpoints.averaging", "evaluation.scoring", "evaluation.evaluation_run")
 )
-PATIENCE = 30.0  # seconds that a stage has to end when it is asked to
+PATIENCE = 30.0  # seconds that a stage has to end after SIGTERM
 
 
 class Process:
-    """`realformer-nmt WORDS`, its two outputs appended to a file."""
+    """Process of `realformer-nmt ARGV`, whose stdout and stderr are appended to a file."""
 
-    def __init__(self, words: Sequence[str], output: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, argv: Sequence[str], output: Path, environment: Mapping[str, str]) -> None:
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(list(PRELOADED))
-        self._process = context.Process(target=_run, args=(tuple(words), str(output), dict(environment)))
+        self._process = context.Process(target=_run, args=(tuple(argv), str(output), dict(environment)))
         self._process.start()
 
     def poll(self) -> int | None:
         return self._process.exitcode
 
     def end(self) -> None:
-        """With all that it has started."""
+        """End the process with all that it has started."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             if self._process.exitcode is None and self._process.pid:
                 try:
                     os.killpg(self._process.pid, number)
-                except ProcessLookupError:  # it has not yet come to be a session's head
+                except ProcessLookupError:  # the process has no session yet
                     self._process.kill()
                 self._process.join(PATIENCE)
 
 
-def _run(words: Sequence[str], output: str, environment: Mapping[str, str]) -> None:
+def _run(argv: Sequence[str], output: str, environment: Mapping[str, str]) -> None:
     die_with_parent()
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -54,4 +55,4 @@ def _run(words: Sequence[str], output: str, environment: Mapping[str, str]) -> N
             os.dup2(stream.fileno(), descriptor)
     os.environ.clear()
     os.environ.update(environment)
-    sys.exit(main(words))
+    sys.exit(main(argv))

@@ -1,7 +1,7 @@
-"""What a terminal shows while cells run: a line for each that runs, with its bar, loss, speed and time left.
+"""Progress on the terminal: a line per running cell with its bar, loss, speed and remaining time.
 
-What has ended stands above for good, once. A line is drawn anew when it says something else, and once a second at most:
-a terminal may be at the other end of a slow line, or a log of all that it got.
+A cell that has ended is printed once, above the bars. A line is drawn again only when it changes, and at most once a
+second: the terminal may be behind a slow connection, or its output may be logged.
 """
 
 import time
@@ -18,11 +18,11 @@ from realformer_nmt.comparison.records.cell_record import ENDED
 from realformer_nmt.comparison.running.cell_run import Progress
 
 BETWEEN_DRAWINGS = 1.0  # seconds
-STILL = ("waiting", "interrupted")  # no process of it is there
+STILL = ("waiting", "interrupted")  # states without a process
 
 
 class Live:
-    """Where the output is no terminal: a line for every change of a cell's state."""
+    """Bars of the running cells; where the output is no terminal, a line per change of a cell's state."""
 
     def __init__(self, cells: Sequence[Cell], console: Console, clock: Callable[[], float] = time.monotonic) -> None:
         self._console, self._clock = console, clock
@@ -32,19 +32,20 @@ class Live:
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[told]}", markup=False),
+            TextColumn("{task.fields[text]}", markup=False),
+            TimeRemainingColumn(),
         )
         self._bars = Bars(
-            *(*columns, TimeRemainingColumn()),
+            *columns,
             console=console,
             disable=not console.is_terminal,
             auto_refresh=False,
             get_time=clock,
         )
         width = max(len(cell.name) for cell in cells)
-        self._all = self._bars.add_task("ended".ljust(width), total=len(cells), told="", start=False)
+        self._all = self._bars.add_task("ended".ljust(width), total=len(cells), text="", start=False)
         self._tasks: dict[Cell, TaskID] = {
-            cell: self._bars.add_task(cell.name.ljust(width), total=None, told="", start=False, visible=False)
+            cell: self._bars.add_task(cell.name.ljust(width), total=None, text="", start=False, visible=False)
             for cell in cells
         }
 
@@ -58,37 +59,38 @@ class Live:
         self._bars.stop()
 
     def show(self, cell: Cell, progress: Progress) -> None:
-        said, state = words(progress), kind(progress)
-        self._draw(cell, progress, said)
-        noted = state if self._console.is_terminal else progress.state
-        if noted != self._states.get(cell):
-            self._states[cell] = noted
+        text, state = described(progress), state_of(progress)
+        self._draw(cell, progress, text)
+        shown = state if self._console.is_terminal else progress.state
+        if shown != self._states.get(cell):
+            self._states[cell] = shown
             if state in ENDED or not self._console.is_terminal:
-                self._console.print(f"{cell.name}: {said}", soft_wrap=True, markup=False, highlight=False)
+                self._console.print(f"{cell.name}: {text}", soft_wrap=True, markup=False, highlight=False)
         if self._changed and self._clock() - self._drawn >= BETWEEN_DRAWINGS:
             self._drawn, self._changed = self._clock(), False
             self._bars.refresh()
 
-    def _draw(self, cell: Cell, progress: Progress, said: str) -> None:
-        """What is to be seen at the next refresh; a line that has ended gives way to the one above."""
-        task, runs = self._bars.tasks[self._tasks[cell]], kind(progress) not in (*ENDED, *STILL)
+    def _draw(self, cell: Cell, progress: Progress, text: str) -> None:
+        """Update a cell's bar for the next refresh; the bar of a cell that does not run is hidden."""
+        task, runs = self._bars.tasks[self._tasks[cell]], state_of(progress) not in (*ENDED, *STILL)
         done = progress.updates if progress.updates and trained(cell, progress) else progress.update
-        if (said, done, runs) == (task.fields["told"], task.completed, task.visible):
+        if (text, done, runs) == (task.fields["text"], task.completed, task.visible):
             return
         self._changed = True
         if progress.updates:
             self._bars.start_task(task.id)
-        self._bars.update(task.id, told=said, completed=done, total=progress.updates, visible=runs)
-        states = {**self._states, cell: kind(progress)}.values()
+        self._bars.update(task.id, text=text, completed=done, total=progress.updates, visible=runs)
+        states = {**self._states, cell: state_of(progress)}.values()
         self._bars.update(self._all, completed=sum(state in ENDED for state in states))
 
 
-def kind(progress: Progress) -> str:
-    """A job of a cluster says its number too."""
+def state_of(progress: Progress) -> str:
+    """Return the state alone; that of a cluster's job has the number of the job too."""
     return progress.state.split(",")[0]
 
 
-def words(progress: Progress) -> str:
+def described(progress: Progress) -> str:
+    """Return `train, 5.12 bits, 1,234 tokens/s`."""
     parts = [printable(progress.state)]
     parts += [f"{progress.loss:.2f} bits"] if progress.loss is not None else []
     parts += [f"{progress.tokens_a_second:,.0f} tokens/s"] if progress.tokens_a_second is not None else []
@@ -96,5 +98,5 @@ def words(progress: Progress) -> str:
 
 
 def trained(cell: Cell, progress: Progress) -> bool:
-    """The curve ends at its last point, which is not always the last update."""
+    """Tell whether the training is complete; its curve may end some updates earlier."""
     return progress.state in [stage.name for stage in cell.stages[1:]]

@@ -1,4 +1,4 @@
-"""The launcher of a cluster: a job a cell through submitit, whose own settings the grid's [slurm] passes on."""
+"""Launcher of a cluster: one job per cell through submitit, with the settings of the grid's [slurm]."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -9,15 +9,15 @@ import submitit
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.running.cell_run import Progress, run
-from realformer_nmt.comparison.running.local import BETWEEN_LOOKS, Told
+from realformer_nmt.comparison.running.local import BETWEEN_LOOKS, ShowProgress
 
-BETWEEN_FILES = 2.0  # seconds, of a disk that many share; submitit asks the queue itself ever more seldom
+BETWEEN_FILES = 2.0  # seconds between two readings of a shared disk; submitit limits how often it asks the queue
 
 
 class Job:
-    """What is pickled for a node. Preempted or out of time, it goes back into the queue, and on where it was."""
+    """Job that is pickled for a node; preempted or out of time, it is queued again and goes on where it was."""
 
     def __init__(self, cell: Cell) -> None:
         self.cell = cell
@@ -34,9 +34,9 @@ class Job:
 
 
 def launch(
-    cells: Sequence[Cell], folder: Path, settings: Mapping[str, Any], show: Told, cluster: str = "slurm"
+    cells: Sequence[Cell], folder: Path, settings: Mapping[str, Any], show: ShowProgress, cluster: str = "slurm"
 ) -> None:
-    """Waits for the jobs; an exception, such as Ctrl-C, cancels them."""
+    """Submit a job per cell and wait for all; an exception, such as Ctrl-C, cancels them."""
     try:
         executor = submitit.AutoExecutor(folder=folder / "slurm", cluster=cluster)
         executor.update_parameters(**settings)
@@ -46,7 +46,7 @@ def launch(
     try:
         while not all(job.done() for job in jobs.values()):
             for cell, job in jobs.items():
-                show(cell, Progress(f"{Note(cell).state}, job {job.job_id} {job.state.lower()}"))
+                show(cell, Progress(f"{CellRecord(cell).state}, job {job.job_id} {job.state.lower()}"))
             time.sleep(BETWEEN_FILES if cluster == "slurm" else BETWEEN_LOOKS)
     except BaseException:
         for job in jobs.values():
@@ -55,5 +55,5 @@ def launch(
     for cell, job in jobs.items():
         fault = job.exception()
         if fault:
-            Note(cell).lost(f"job {job.job_id}: {str(fault).strip().splitlines()[-1]}")
-        show(cell, Progress(Note(cell).state))
+            CellRecord(cell).lost(f"job {job.job_id}: {str(fault).strip().splitlines()[-1]}")
+        show(cell, Progress(CellRecord(cell).state))

@@ -1,7 +1,7 @@
-"""Of the settings that are tried for a family, the one with the lowest validation loss.
+"""Choice of each family's setting: the one with the lowest validation loss of those that are tried.
 
-With `tune_seeds` a grid tries with these seeds alone. When all of their trainings have come to an end, each further
-seed is trained with the setting that they chose; its other cells are left out.
+With `tune_seeds` a grid tries with these seeds alone. When all of their trainings have ended, each further seed is
+trained with the setting that they chose; its other cells are not trained.
 """
 
 import statistics
@@ -14,68 +14,72 @@ from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.groups import Group, Place
 from realformer_nmt.comparison.records import run_record
-from realformer_nmt.comparison.records.cell_record import MODEL_FAILED, Note
+from realformer_nmt.comparison.records.cell_record import MODEL_FAILED, CellRecord
 
 Tried = TypeVar("Tried")
 
 
-def left(depth: str, point: Iterable[tuple[str, Value]], tune: Sequence[str]) -> Place:
-    """Where it stands on the axes that nothing is chosen of."""
+def untuned_place(depth: str, point: Iterable[tuple[str, Value]], tune: Sequence[str]) -> Place:
+    """Return the depth and the values on the axes that are not tuned."""
     return depth, tuple((name, value) for name, value in point if name not in tune)
 
 
 def mean(losses: Sequence[float | None]) -> float | None:
-    """None where a training has not come to its end."""
-    known = [loss for loss in losses if loss is not None]
-    return statistics.fmean(known) if known and len(known) == len(losses) else None
+    """Return the mean loss; None where there is none or a training has not come to its end."""
+    numbers = [loss for loss in losses if loss is not None]
+    return statistics.fmean(numbers) if numbers and len(numbers) == len(losses) else None
 
 
 def tries(grid: Grid, seed: int) -> bool:
+    """Tell whether a seed's trainings take part in the choice."""
     return not grid.tune_seeds or seed in grid.tune_seeds
 
 
 def ready(grid: Grid, cells: Sequence[Cell]) -> list[Cell]:
-    """Those that wait for no choice."""
-    chosen = choices(grid, cells)
-    return [cell for cell in cells if tries(grid, cell.seed) or chosen.get(settings(grid, cell)) == cell.point]
+    """Return the cells that can be trained now, without those that wait for a choice."""
+    points = choices(grid, cells)
+    return [cell for cell in cells if tries(grid, cell.seed) or points.get(candidates(grid, cell)) == cell.point]
 
 
-def told(grid: Grid, cells: Sequence[Cell]) -> str:
-    """For a plan, which counts all that may come."""
+def waiting_line(grid: Grid, cells: Sequence[Cell]) -> str:
+    """Return a plan's line about the cells that wait for a choice, or nothing."""
     later = len(cells) - len(ready(grid, cells))
     return (
         f"{later} of them wait for a choice of {', '.join(grid.tune)}: only the chosen are trained\n" if later else ""
     )
 
 
-def wanted(grid: Grid, cells: Sequence[Cell]) -> list[Cell]:
-    """All but those left out."""
-    chosen = choices(grid, cells)
-    kept = {cell: chosen.get(settings(grid, cell), cell.point) for cell in cells}
-    return [cell for cell in cells if tries(grid, cell.seed) or kept[cell] == cell.point]
+def needed(grid: Grid, cells: Sequence[Cell]) -> list[Cell]:
+    """Return the cells that are or may be trained, without those whose setting was not chosen."""
+    points = choices(grid, cells)
+    return [
+        cell for cell in cells if tries(grid, cell.seed) or points.get(candidates(grid, cell), cell.point) == cell.point
+    ]
 
 
 def choices(grid: Grid, cells: Sequence[Cell]) -> dict[Group, Point | None]:
-    """Where all that try are final; None where every setting failed."""
+    """Return each point that is chosen so far; None where every setting failed."""
+    if not grid.tune_seeds:
+        return {}
     trying: dict[Group, list[Cell]] = {}
-    for cell in cells if grid.tune_seeds else ():
+    for cell in cells:
         if tries(grid, cell.seed):
-            trying.setdefault(settings(grid, cell), []).append(cell)
+            trying.setdefault(candidates(grid, cell), []).append(cell)
     return {group: choose(tried) for group, tried in trying.items() if all(map(ended, tried))}
 
 
 def ended(cell: Cell) -> bool:
-    """Not with a record that was damaged or removed, which is to be made again."""
+    """Tell whether a training has failed, or is done and scored; one with a damaged record is to be run again."""
     try:
-        note = Note(cell)
+        note = CellRecord(cell)
         return note.state in MODEL_FAILED or (note.state == "done" and cell.scores.is_file())
     except UserError:
         return False
 
 
-def settings(grid: Grid, cell: Cell) -> Group:
-    """That are tried beside each other."""
-    return cell.family, left(cell.layers, cell.point, grid.tune)
+def candidates(grid: Grid, cell: Cell) -> Group:
+    """Return the group of settings that a cell's setting is chosen from."""
+    return cell.family, untuned_place(cell.layers, cell.point, grid.tune)
 
 
 def choose(tried: Sequence[Cell]) -> Point | None:
@@ -86,10 +90,10 @@ def choose(tried: Sequence[Cell]) -> Point | None:
 
 
 def lowest(losses: Mapping[Tried, float | None]) -> Tried | None:
-    known = {tried: loss for tried, loss in losses.items() if loss is not None}
-    return min(known, key=known.__getitem__, default=None)
+    numbers = {tried: loss for tried, loss in losses.items() if loss is not None}
+    return min(numbers, key=numbers.__getitem__, default=None)
 
 
 def loss(cell: Cell) -> float | None:
-    done = Note(cell).state == "done"
+    done = CellRecord(cell).state == "done"
     return run_record.validation_loss(run_record.read(cell.scores)) if done else None

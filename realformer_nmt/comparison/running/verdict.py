@@ -1,5 +1,5 @@
-"""Has a model failed? As the papers' tables say `diverged`; `stuck` is a model that learned how often a word is used
-and nothing of the sentence before it."""
+"""Verdict on a model that failed: `diverged` as in the papers' tables, or `stuck`, for it has learned how often a word
+is used and nothing of the sentence before it."""
 
 import math
 from pathlib import Path
@@ -9,7 +9,7 @@ import numpy as np
 
 from realformer_nmt.common import json_records
 from realformer_nmt.comparison.grid.cell import Failure
-from realformer_nmt.comparison.records.curves import Point
+from realformer_nmt.comparison.records.curves import CurveValues
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.fairseq_patches.divergence import FILE
 
@@ -22,16 +22,16 @@ class Verdict(NamedTuple):
 
 
 def unigram_entropy(data: Path, *pair: str) -> float:
-    """H = -sum_w p(w) log2 p(w) over the training data's target tokens, each sentence's end included: what a model
-    loses that knows nothing but frequencies."""
+    """Return H = -sum_w p(w) log2 p(w) over the training data's target tokens, each sentence's end included: the loss
+    of a model that knows only frequencies."""
     tokens = subsets.tokens(data, "train", *pair)
     share = np.bincount(tokens) / len(tokens)
     share = share[share > 0]
     return float(-(share * np.log2(share)).sum())
 
 
-def stuck(train: list[Point], total: int | None, entropy: float | None, failure: Failure) -> Verdict | None:
-    """By the mean over the last points; None as long as it is too early to say, or nothing says what that is."""
+def stuck(train: list[CurveValues], total: int | None, entropy: float | None, failure: Failure) -> Verdict | None:
+    """Return the verdict by the mean loss of the last points; None while it is too early, or without an entropy."""
     due = min(failure.judged_after, total or failure.judged_after)
     points = [point for point in train if "nll_loss" in point]
     if entropy is None or not points or points[-1]["update"] < due:
@@ -40,16 +40,16 @@ def stuck(train: list[Point], total: int | None, entropy: float | None, failure:
     if loss <= entropy - failure.margin:
         return None
     update = points[-1]["update"]
-    told = f"training loss {loss:.2f} bits a token after {update} updates"
-    return Verdict("stuck", f"{told}; the words' frequencies alone give {entropy:.2f}")
+    text = f"training loss {loss:.2f} bits a token after {update} updates"
+    return Verdict("stuck", f"{text}; the words' frequencies alone give {entropy:.2f}")
 
 
-def diverged(checkpoints: Path, train: list[Point]) -> Verdict | None:
-    """By what the training itself noted when it ended, or by a loss that is no number."""
+def diverged(checkpoints: Path, train: list[CurveValues]) -> Verdict | None:
+    """Return the verdict by the training's own note when it ended, or by a loss that is no number."""
     note = checkpoints / FILE
     if note.is_file():
-        found = json_records.read(note, "remove it, and the same command goes on", {"error": str, "update": int})
-        return Verdict("diverged", f"{found['error']} at update {found['update']}")
+        content = json_records.read(note, "remove it, and the same command goes on", {"error": str, "update": int})
+        return Verdict("diverged", f"{content['error']} at update {content['update']}")
     broken = [point for point in train if not math.isfinite(point.get("loss", 0.0))]
     if broken:
         return Verdict("diverged", f"loss {broken[0]['loss']} at update {broken[0]['update']}")

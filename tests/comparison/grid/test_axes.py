@@ -105,7 +105,7 @@ def test_quick_status_finds_the_same_cells(tmp_path: Path) -> None:
     (note := place(tmp_path, next(grid.cells())).note).parent.mkdir(parents=True)
     asked = digest(grid.written, tmp_path, "small")
     checksummed_json.write(note, {"state": "done", "sessions": [], "evidence": None, "asked": asked})
-    found = status.noted(tmp_path / "grid.toml", tmp_path)
+    found = status.cells_by_records(tmp_path / "grid.toml", tmp_path)
     assert found == [place(tmp_path, cell) for cell in grid.cells()]
 
 

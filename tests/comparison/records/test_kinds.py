@@ -8,7 +8,7 @@ import pytest
 from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid import cell
-from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.records.cell_record import CellRecord
 
 SESSION = {"started": "2026-11-20T18:00:00+00:00", "finished": None, "faults": []}
 NOTE = {"state": "done", "evidence": None, "sessions": [SESSION], "unigram_entropy": 7.5, "machine": {"host": "a"}}
@@ -32,11 +32,11 @@ ODD_TRAINS: list[dict[str, Any]] = [
 
 def test_what_the_package_writes_is_taken(tmp_path: Path) -> None:
     place = cell.place(tmp_path, cell.Named("admin", "6", 1))
-    assert Note(place).state == "waiting"
+    assert CellRecord(place).state == "waiting"
     assert cell.read(tmp_path / "train.json") == {}
     checksummed_json.write(place.note, NOTE)
     checksummed_json.write(tmp_path / "train.json", TRAIN)
-    assert Note(place).content == NOTE
+    assert CellRecord(place).content == NOTE
     assert cell.read(tmp_path / "train.json") == TRAIN
 
 
@@ -45,7 +45,7 @@ def test_a_note_of_another_kind_is_refused_by_name(tmp_path: Path, odd: dict[str
     place = cell.place(tmp_path, cell.Named("admin", "6", 1))
     checksummed_json.write(place.note, {**NOTE, **odd})
     with pytest.raises(UserError, match=rf"cells/admin-6-s1/cell\.json is another kind .*{next(iter(odd))}"):
-        Note(place)
+        CellRecord(place)
 
 
 @pytest.mark.parametrize("odd", ODD_TRAINS, ids=str)

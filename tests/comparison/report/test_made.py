@@ -46,7 +46,7 @@ def test_a_cell_that_was_not_decoded_does_not_say_how() -> None:
     del stuck.settings["decoding"]
     shared = provenance.shared(results.cells)
     assert shared["decoding.beam"] == "4"
-    assert "decoding.beam" not in provenance.own(stuck, shared)
+    assert "decoding.beam" not in provenance.unshared(stuck, shared)
     assert "model" not in shared
 
 

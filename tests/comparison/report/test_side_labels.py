@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.transforms import Bbox
 
-from realformer_nmt.comparison.report.side_labels import Label, apart, beside, room
+from realformer_nmt.comparison.report.side_labels import Label, beside, room, spread_out
 from realformer_nmt.figures.drawing import Drawing, looks
 
 NAMES = ["admin 6", "synthesizer_factorised_dense 60-12 diverged, 1 of 3", "gq", "Türen Ångström 18"]
@@ -75,7 +75,7 @@ def test_collisions_are_seen_by_this_test() -> None:
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_they_are_in_order_and_apart(wanted: list[float]) -> None:
     gap = 0.05
-    places = apart(wanted, gap)
+    places = spread_out(wanted, gap)
     for (one, first), (other, second) in itertools.combinations(zip(wanted, places, strict=True), 2):
         assert abs(first - second) >= gap - 1e-9
         assert one == other or (one < other) == (first < second)
@@ -85,4 +85,4 @@ def test_they_are_in_order_and_apart(wanted: list[float]) -> None:
 
 @pytest.mark.parametrize("wanted", [[0.1, 0.5, 0.9], [0.5], [0.9, 0.1]])
 def test_what_has_room_stands_where_it_is_wanted(wanted: list[float]) -> None:
-    assert apart(wanted, 0.05) == wanted
+    assert spread_out(wanted, 0.05) == wanted

@@ -10,7 +10,7 @@ from sacrebleu.significance import PairedTest
 
 from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.text_lines import sha256
-from realformer_nmt.comparison.grid.cell import Cell, Failure, Stage
+from realformer_nmt.comparison.grid.cell import Cell, CellStage, Failure
 from realformer_nmt.comparison.results import summary
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
 from realformer_nmt.comparison.results.results_file import MeanScore
@@ -42,7 +42,7 @@ def make_cell(folder: Path, family: str, seed: int, state: str = "done") -> Cell
     located = {name: {"path": file.name, "sha256": sha256(file)} for name, file in files.items()}
     checksummed_json.write(own / "run.json", {"corpus": "cats", "subset": "test", "files": located, **MADE})
     checksummed_json.write(own / "cell.json", {"state": state, "evidence": None, "sessions": []})
-    stage = Stage("score", (), own / "run.json")
+    stage = CellStage("score", (), own / "run.json")
     return Cell(family, "6", seed, own, folder, ("en", "de"), (stage,), Failure(), 0)
 
 

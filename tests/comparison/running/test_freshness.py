@@ -17,7 +17,7 @@ from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.cells import cells
 from realformer_nmt.comparison.grid.corpus import find
 from realformer_nmt.comparison.grid.grid import load
-from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.running.cell_run import run
 from realformer_nmt.comparison.running.freshness import differences, is_finished, renew
 
@@ -198,11 +198,11 @@ def test_a_reader_of_an_edited_cell_names_it(root: Path, kept: Path) -> None:
 def test_a_verdict_without_the_record_of_its_training_is_none(root: Path) -> None:
     _, found = asked(root)
     cell = found[STUCK]
-    assert is_finished(cell, Note(cell))
+    assert is_finished(cell, CellRecord(cell))
     record = cell.stages[0].record
     aside = record.rename(record.with_name("aside.json"))
     try:
-        assert not is_finished(cell, Note(cell))
+        assert not is_finished(cell, CellRecord(cell))
     finally:
         aside.rename(record)
 

@@ -13,7 +13,7 @@ from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.cells import cells
 from realformer_nmt.comparison.grid.corpus import find
 from realformer_nmt.comparison.grid.grid import load
-from realformer_nmt.comparison.records.cell_record import Note
+from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.running import slurm
 from realformer_nmt.comparison.running.cell_run import Progress
 
@@ -45,7 +45,7 @@ def test_a_cell_runs_as_a_job_of_submitit(folder: Path) -> None:
     (cell,) = only(folder)
     told: list[Progress] = []
     slurm.launch([cell], folder / "runs", {"timeout_min": 5}, lambda _, progress: told.append(progress), "local")
-    assert Note(cell).state == told[-1].state == "stuck"
+    assert CellRecord(cell).state == told[-1].state == "stuck"
     assert any("job" in progress.state for progress in told)
 
 
@@ -65,7 +65,7 @@ def test_an_interruption_cancels_the_jobs(folder: Path) -> None:
     process = comparisons.start(
         folder / "grid.toml", "--folder", folder / "runs", "--launcher", "slurm", **cluster.install(folder)
     )
-    while not list(folder.glob("*.pid")) or Note(only(folder)[0]).state != "running":
+    while not list(folder.glob("*.pid")) or CellRecord(only(folder)[0]).state != "running":
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)

@@ -20,7 +20,7 @@ def noted(folder: Path, family: str) -> bool:
     cell.mkdir(parents=True)
     asked = digest(grid.read_text(), folder, "own.toml")
     checksummed_json.write(cell / "cell.json", {"state": "done", "sessions": [], "evidence": None, "asked": asked})
-    return status.noted(grid, folder / "runs") is not None
+    return status.cells_by_records(grid, folder / "runs") is not None
 
 
 def test_a_name_that_leaves_the_folder_is_not_followed(tmp_path: Path) -> None:
