@@ -19,6 +19,7 @@ class AnalyseRequest(Request):
     and its branches, how alike layers are, what is lost without one."""
 
     subcommand: ClassVar[str] = "analyse"
+    implementation: ClassVar[str] = "realformer_nmt.analysis.analysis_run"
     examples: ClassVar[str] = """examples:
   realformer-nmt analyse runs/pre_ln runs/realformer --output analysis
   realformer-nmt analyse runs/realformer --sentence "A dog runs." --output dog
@@ -34,11 +35,6 @@ class AnalyseRequest(Request):
     sentence: str | None = option("translate it and draw every head of every layer for it", None, metavar="TEXT")
     cpu: bool = option("use the CPU even if there is a GPU", False)
     fresh: bool = option(HELP, False, old_flag="--anew")
-
-    def run(self) -> int:
-        from realformer_nmt.analysis import analysis_run  # here: --help needs none of it
-
-        return analysis_run.fill(self)
 
 
 REQUEST = AnalyseRequest

@@ -30,7 +30,7 @@ RECORD = "analysis.json"
 KINDS = ("entropy", "divergence", "looks")  # figures that every run may draw; others are claimed when they are drawn
 
 
-def fill(request: AnalyseRequest) -> int:
+def run(request: AnalyseRequest) -> int:
     paths = loaded_model.paths_by_name(request.models)
     data = request.data or run_folder.trained_on(next(iter(paths.values())))
     readers = {name: reader(path) for name, path in paths.items()}

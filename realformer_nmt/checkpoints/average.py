@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.option import argument, option
-from realformer_nmt.common.stage_record import HELP, Stage
+from realformer_nmt.common.stage_record import HELP
 from realformer_nmt.common.stage_request import StageRequest
 
 
@@ -15,6 +15,7 @@ class AverageRequest(StageRequest):
     """Average the weights of checkpoints of one run; fairseq's commands read the result."""
 
     subcommand: ClassVar[str] = "average"
+    implementation: ClassVar[str] = "realformer_nmt.checkpoints.averaging"
     examples: ClassVar[str] = "example: realformer-nmt average checkpoints --last 25 --output checkpoints/average.pt"
 
     inputs: tuple[Path, ...] = argument("a folder of checkpoints, or checkpoint files", metavar="PATH")
@@ -32,16 +33,6 @@ class AverageRequest(StageRequest):
     )
     output: Path = option("the checkpoint to write; OUTPUT.json is its record")
     fresh: bool = option(HELP, False, old_flag="--anew")
-
-    def run(self) -> int:
-        from realformer_nmt.checkpoints import averaging  # late: --help does not need it
-
-        return averaging.run(self)
-
-    def stage(self) -> Stage:
-        from realformer_nmt.checkpoints import averaging
-
-        return averaging.stage_of(self)
 
 
 REQUEST = AverageRequest

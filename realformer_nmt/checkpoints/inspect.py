@@ -16,13 +16,11 @@ class InspectRequest(Request):
     """Show what a checkpoint of this package holds. Nothing in it is run."""
 
     subcommand: ClassVar[str] = "inspect"
+    implementation: ClassVar[str] = __name__
     examples: ClassVar[str] = "example: realformer-nmt inspect run/checkpoints/checkpoint_last.pt"
 
     checkpoint: Path = argument("a checkpoint file (.pt) of fairseq-train")
     json: bool = option("print a JSON object", False)
-
-    def run(self) -> int:
-        return run(self)
 
 
 REQUEST = InspectRequest

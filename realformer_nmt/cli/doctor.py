@@ -36,12 +36,10 @@ class DoctorRequest(Request):
     """Show what is installed and what is wrong. Exit status 0 if all is well, 1 otherwise."""
 
     subcommand: ClassVar[str] = "doctor"
+    implementation: ClassVar[str] = __name__
     examples: ClassVar[str] = "example: realformer-nmt doctor"
 
     json: bool = option("print the same as a JSON object", False)
-
-    def run(self) -> int:
-        return run(self)
 
 
 REQUEST = DoctorRequest

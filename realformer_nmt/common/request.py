@@ -7,6 +7,7 @@ The type of a field says how it is read: `bool` is a switch, `int | None` a numb
 import argparse
 import shlex
 from dataclasses import MISSING, dataclass, fields
+from importlib import import_module
 from inspect import getdoc
 from typing import Any, ClassVar, TypeVar, get_type_hints
 
@@ -24,6 +25,7 @@ class Request:
 
     subcommand: ClassVar[str] = ""  # of realformer-nmt
     examples: ClassVar[str | None] = None
+    implementation: ClassVar[str]  # the module with `run(request)`, imported when it is called
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -71,5 +73,6 @@ class Request:
         return shlex.join(self.argv())
 
     def run(self) -> int:
-        """Run the command, and return its exit status."""
-        raise NotImplementedError
+        """Do what is asked, and return the exit status."""
+        status: int = import_module(self.implementation).run(self)
+        return status

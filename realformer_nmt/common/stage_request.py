@@ -1,6 +1,7 @@
 """Requests that write a record of what their result was made from, so that they are not repeated."""
 
 from dataclasses import dataclass
+from importlib import import_module
 
 from realformer_nmt.common.request import Request
 from realformer_nmt.common.stage_record import Stage
@@ -11,5 +12,6 @@ class StageRequest(Request):
     """Base of requests that write a record."""
 
     def stage(self) -> Stage:
-        """Return the stage: the record to write, and the settings and files that it is made from."""
-        raise NotImplementedError
+        """Return the record to write, with the settings and the files that it is made from."""
+        stage: Stage = import_module(self.implementation).stage_of(self)
+        return stage

@@ -25,6 +25,7 @@ class InventRequest(StageRequest):
     every platform."""
 
     subcommand: ClassVar[str] = "invent"
+    implementation: ClassVar[str] = __name__
     examples: ClassVar[str] = "example: realformer-nmt invent --folder corpus --pairs 20000 --seed 1"
 
     folder: Path = option()
@@ -34,9 +35,6 @@ class InventRequest(StageRequest):
     seed: int = option(default=1, range=SEED)
     hard: bool = option("more words, longer sentences, more of what is rare", False)
     fresh: bool = option(HELP, False, old_flag="--anew")
-
-    def run(self) -> int:
-        return run(self)
 
     def stage(self) -> Stage:
         names = ("pairs", "valid", "test", "seed", "hard")

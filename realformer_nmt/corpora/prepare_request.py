@@ -30,6 +30,7 @@ class PrepareRequest(Request):
     skipped, so after an interruption the same command goes on."""
 
     subcommand: ClassVar[str] = "prepare"
+    implementation: ClassVar[str] = "realformer_nmt.corpora.prepare"
     examples: ClassVar[str] = """examples:
   realformer-nmt prepare wmt14_en_de --folder data/wmt14_en_de --archives ~/downloads
   realformer-nmt prepare wmt14_en_de --folder data/papers --subwords moses_bpe
@@ -83,8 +84,3 @@ class PrepareRequest(Request):
         range=Number(1, HUGE, "1 or more, and finite"),
     )
     invalid_utf8: Literal["replace", "refuse"] | None = option(default=None, group=TEXT)
-
-    def run(self) -> int:
-        from realformer_nmt.corpora import prepare
-
-        return prepare.run(self)

@@ -15,16 +15,12 @@ class SampleRequest(Request):
     smaller share is part of a larger one; subwords, dictionaries, validation and test sets are the same."""
 
     subcommand: ClassVar[str] = "sample"
+    implementation: ClassVar[str] = "realformer_nmt.corpora.sampling"
     examples: ClassVar[str] = "example: realformer-nmt sample data/wmt14_en_de --share 0.25 --folder data/quarter"
 
     prepared: Path = argument("the folder of `realformer-nmt prepare`", metavar="PREPARED")
     share: float = option("of the pairs: above 0, below 1", metavar="S", range=FRACTION)
     folder: Path = option("the folder to make")
-
-    def run(self) -> int:
-        from realformer_nmt.corpora import sampling  # here: --help needs none of it
-
-        return sampling.run(self)
 
 
 REQUEST = SampleRequest

@@ -7,7 +7,7 @@ from typing import ClassVar
 from realformer_nmt.checkpoints import run_folder as run_files
 from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.option import argument, option
-from realformer_nmt.common.stage_record import HELP, Stage
+from realformer_nmt.common.stage_record import HELP
 from realformer_nmt.common.stage_request import StageRequest
 
 
@@ -16,6 +16,7 @@ class AnswerRequest(StageRequest):
     """Answer questions in SQuAD's format by a model of --task question_answering."""
 
     subcommand: ClassVar[str] = "answer"
+    implementation: ClassVar[str] = "realformer_nmt.evaluation.answering"
     examples: ClassVar[str] = (
         "example: realformer-nmt answer answers/checkpoint_best.pt --questions dev-v1.1.json --output answers/dev"
     )
@@ -33,16 +34,6 @@ class AnswerRequest(StageRequest):
     batch_size: int = option("windows in a batch (default: 16)", 16, metavar="N", range=whole(1))
     cpu: bool = option("use the CPU even if there is a GPU", False)
     fresh: bool = option(HELP, False, old_flag="--anew")
-
-    def run(self) -> int:
-        from realformer_nmt.evaluation import answering  # here: --help needs none of it
-
-        return answering.run(self)
-
-    def stage(self) -> Stage:
-        from realformer_nmt.evaluation import answering
-
-        return answering.stage_of(self)
 
 
 REQUEST = AnswerRequest

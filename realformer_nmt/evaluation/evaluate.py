@@ -7,7 +7,7 @@ from typing import ClassVar
 from realformer_nmt.checkpoints import run_folder as run_files
 from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.common.option import argument, option
-from realformer_nmt.common.stage_record import HELP, Stage
+from realformer_nmt.common.stage_record import HELP
 from realformer_nmt.common.stage_request import StageRequest
 
 
@@ -19,6 +19,7 @@ class EvaluateRequest(StageRequest):
     translations there are `translate` and `score`."""
 
     subcommand: ClassVar[str] = "evaluate"
+    implementation: ClassVar[str] = "realformer_nmt.evaluation.evaluation_run"
     examples: ClassVar[str] = (
         "example: realformer-nmt evaluate lm/checkpoint_last.pt --data data-bin --output lm/test.json"
     )
@@ -35,16 +36,6 @@ class EvaluateRequest(StageRequest):
     batch_size: int | None = option("sentences in a batch, at most", None, metavar="N", range=whole(1))
     cpu: bool = option("use the CPU even if there is a GPU", False)
     fresh: bool = option(HELP, False, old_flag="--anew")
-
-    def run(self) -> int:
-        from realformer_nmt.evaluation import evaluation_run  # here: --help needs none of it
-
-        return evaluation_run.run(self)
-
-    def stage(self) -> Stage:
-        from realformer_nmt.evaluation import evaluation_run
-
-        return evaluation_run.stage_of(self)
 
 
 REQUEST = EvaluateRequest

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from realformer_nmt.common.numbers import SAMPLES, SEEDS, whole
 from realformer_nmt.common.option import argument, option
-from realformer_nmt.common.stage_record import HELP, Stage
+from realformer_nmt.common.stage_record import HELP
 from realformer_nmt.common.stage_request import StageRequest
 
 FEWEST = 40  # samples, of which one is in each of the tails of 2.5 %
@@ -18,6 +18,7 @@ class ScoreRequest(StageRequest):
     """Score a folder of `realformer-nmt translate` in every metric that its text allows."""
 
     subcommand: ClassVar[str] = "score"
+    implementation: ClassVar[str] = "realformer_nmt.evaluation.scoring"
     examples: ClassVar[str] = "example: realformer-nmt score run/test --training run/train.json --output run/run.json"
 
     translation: Path = argument("the folder that `realformer-nmt translate` has filled", metavar="FOLDER")
@@ -45,16 +46,6 @@ class ScoreRequest(StageRequest):
     published: str | None = option("show its published figures (default: the corpus)", None, metavar="DATASET")
     training: Path | None = option("the train.json of `realformer-nmt train`", None, metavar="TRAIN.JSON")
     fresh: bool = option(HELP, False, old_flag="--anew")
-
-    def run(self) -> int:
-        from realformer_nmt.evaluation import scoring  # here: --help needs none of it
-
-        return scoring.run(self)
-
-    def stage(self) -> Stage:
-        from realformer_nmt.evaluation import scoring
-
-        return scoring.stage_of(self)
 
 
 REQUEST = ScoreRequest

@@ -24,6 +24,7 @@ class ScoreSquadRequest(StageRequest):
     """Compute exact match and F1, in percent, as SQuAD's official scripts do."""
 
     subcommand: ClassVar[str] = "score-squad"
+    implementation: ClassVar[str] = __name__
     examples: ClassVar[str] = (
         "example: realformer-nmt score-squad answers.json --questions dev-v1.1.json --output score.json"
     )
@@ -32,9 +33,6 @@ class ScoreSquadRequest(StageRequest):
     questions: Path = option("in SQuAD's format", metavar="FILE.JSON")
     output: Path = option("the record", metavar="SCORE.JSON")
     fresh: bool = option(HELP, False, old_flag="--anew")
-
-    def run(self) -> int:
-        return run(self)
 
     def stage(self) -> Stage:
         return Stage("score-squad", self.output, {}, {"answers": self.answers, "questions": self.questions})

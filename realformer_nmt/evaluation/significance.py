@@ -55,6 +55,7 @@ class SignificanceRequest(Request):
     """Test each run against the first, the baseline; p is corrected for the number of tests (Holm)."""
 
     subcommand: ClassVar[str] = "significance"
+    implementation: ClassVar[str] = __name__
     examples: ClassVar[str] = (
         "example: realformer-nmt significance runs/pre_ln.json runs/admin.json runs/realformer.json"
     )
@@ -71,9 +72,6 @@ class SignificanceRequest(Request):
     seed: int = option(default=12345, metavar="N", range=whole(1, SEEDS))
     jobs: int = option("processes at a time (default: 1)", 1, metavar="N", range=whole(1, PROCESSES))
     output: Path | None = option("also write the comparisons to this file", None, metavar="FILE.JSON")
-
-    def run(self) -> int:
-        return run(self)
 
 
 REQUEST = SignificanceRequest

@@ -7,7 +7,7 @@ from typing import ClassVar
 from realformer_nmt.checkpoints import run_folder as run_files
 from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM, PROCESSES, whole
 from realformer_nmt.common.option import argument, option
-from realformer_nmt.common.stage_record import HELP, Stage
+from realformer_nmt.common.stage_record import HELP
 from realformer_nmt.common.stage_request import StageRequest
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 
@@ -23,6 +23,7 @@ class TranslateRequest(CorpusOptions, StageRequest):
     translation.json, how they were made."""
 
     subcommand: ClassVar[str] = "translate"
+    implementation: ClassVar[str] = "realformer_nmt.evaluation.translation"
     examples: ClassVar[str] = """example:
   realformer-nmt translate run/average.pt --prepared data/wmt14_en_de --beam 4 --lenpen 0.6 --output run/test
 """
@@ -61,16 +62,6 @@ class TranslateRequest(CorpusOptions, StageRequest):
         group=DECODING,
         range=whole(1, PROCESSES),
     )
-
-    def run(self) -> int:
-        from realformer_nmt.evaluation import translation  # here: --help needs none of it
-
-        return translation.run(self)
-
-    def stage(self) -> Stage:
-        from realformer_nmt.evaluation import translation
-
-        return translation.stage_of(self)
 
 
 REQUEST = TranslateRequest

@@ -50,6 +50,7 @@ class ExportRequest(CorpusOptions):
     model was trained on, unless the options say another."""
 
     subcommand: ClassVar[str] = "export"
+    implementation: ClassVar[str] = __name__
     examples: ClassVar[str] = """examples:
   realformer-nmt export runs/admin-18 --to fairseq --output plain
   realformer-nmt export run/average.pt --prepared data --to fairseq --output plain
@@ -61,9 +62,6 @@ class ExportRequest(CorpusOptions):
     to: str = option("; ".join(f"{name}: {target.what}" for name, target in TARGETS.items()), choices=TARGETS)
     output: Path = option("a folder that is not there yet", metavar="FOLDER")
     precision: str = option("of the weights: fp32 (default), or int8 where there is one", EXACT)
-
-    def run(self) -> int:
-        return run(self)
 
 
 REQUEST = ExportRequest

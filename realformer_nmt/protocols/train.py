@@ -7,7 +7,6 @@ from typing import ClassVar
 from realformer_nmt.checkpoints.run_folder import named
 from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.common.option import argument, option
-from realformer_nmt.common.stage_record import Stage
 from realformer_nmt.common.stage_request import StageRequest
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.protocols import command
@@ -24,6 +23,7 @@ class TrainRequest(TrackerOptions, StageRequest):
     The same command goes on after an interruption, and does nothing once all is trained."""
 
     subcommand: ClassVar[str] = "train"
+    implementation: ClassVar[str] = "realformer_nmt.protocols.training"
     examples: ClassVar[str] = """examples:
   realformer-nmt train --data data/data-bin --arch realformer --layers 18 --folder run
   realformer-nmt train --data data/data-bin --arch realformer --layers 60-12 --folder run --gpus 8 --dry-run
@@ -85,16 +85,6 @@ class TrainRequest(TrackerOptions, StageRequest):
     flags: tuple[str, ...] = argument(
         "flags of fairseq-train; they override the protocol's", (), metavar="-- FLAG", last=True
     )
-
-    def run(self) -> int:
-        from realformer_nmt.protocols import training  # slow to import, and not needed for --help
-
-        return training.run(self)
-
-    def stage(self) -> Stage:
-        from realformer_nmt.protocols import training
-
-        return training.stage_of(self)
 
 
 REQUEST = TrainRequest

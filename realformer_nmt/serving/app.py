@@ -188,7 +188,7 @@ def add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def unforeseen(_: Request, error: Exception) -> Response:
-        return RefusedError(500, f"unexpected error: {type(error).__name__}; the server's output says more").response()
+        return RefusedError(500, f"{type(error).__name__}: unexpected error; the server's output says more").response()
 
 
 def mistakes(error: RequestValidationError) -> str:

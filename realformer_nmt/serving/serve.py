@@ -21,6 +21,7 @@ class ServeRequest(Limits, CorpusOptions):
     work answered. The corpus is the one that each model was trained on, unless the options say another."""
 
     subcommand: ClassVar[str] = "serve"
+    implementation: ClassVar[str] = __name__
     examples: ClassVar[str] = """examples:
   realformer-nmt serve runs/realformer-18
   realformer-nmt serve runs/post_ln-6 runs/realformer-6 --precision int8 --port 0
@@ -32,9 +33,6 @@ class ServeRequest(Limits, CorpusOptions):
     name: tuple[str, ...] = option("a further name by which clients may ask for it", (), metavar="HOST", repeated=True)
     precision: Literal["fp32", "bf16", "int8"] = option("of the models (default: fp32)", "fp32")
     cpu: bool = option("use the CPU even if there is a GPU", False)
-
-    def run(self) -> int:
-        return run(self)
 
 
 REQUEST = ServeRequest

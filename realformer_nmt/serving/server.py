@@ -1,6 +1,7 @@
 """The server as a process: its address, and its shutdown."""
 
 import asyncio
+import math
 import signal
 import socket
 import threading
@@ -57,7 +58,7 @@ def in_address(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def build(app: ASGIApp, seconds: int) -> Server:
+def build(app: ASGIApp, seconds: float) -> Server:
     """Build a server without a log of its requests."""
     config = uvicorn.Config(
         app,
@@ -68,7 +69,7 @@ def build(app: ASGIApp, seconds: int) -> Server:
         server_header=False,
         lifespan="off",
         ws="none",
-        timeout_graceful_shutdown=seconds + LINGERING,
+        timeout_graceful_shutdown=math.ceil(seconds) + LINGERING,
     )
     return Server(config)
 

@@ -72,7 +72,7 @@ def test_where_the_training_stands_counts_once(
         (["{}/a.pt", "{}/a.pt"], "is given twice"),
         (["{}/a.pt", "--until", "3"], "--until goes with --last"),
         (["{}", "--best", "1", "--until", "3"], "--until goes with --last"),
-        (["{}", "--last", "0"], "0 checkpoints cannot be averaged"),
+        (["{}", "--last", "0"], "--last 0: allowed is 1 or more"),
         (["{}/absent", "--last", "1"], "is not a folder"),
     ],
 )

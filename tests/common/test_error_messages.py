@@ -102,6 +102,6 @@ def test_a_bare_error_shows_its_line_and_place() -> None:
     with pytest.raises(AssertionError) as met:
         broken()
     words = error_messages.words(met.value)
-    place = "common/test_foreign_errors.py"
+    place = "common/test_error_messages.py"
     assert words.startswith(f"failed with AssertionError: raise AssertionError in {place}, line ")
     assert error_messages.known(met.value) is None

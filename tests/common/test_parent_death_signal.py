@@ -11,7 +11,7 @@ from program import REPOSITORY
 
 PARENT = """
 import subprocess, sys
-from realformer_nmt.common.child_processes import dying_with_us
+from realformer_nmt.common.parent_death_signal import dying_with_us
 child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, **dying_with_us())
 print(child.pid, flush=True)
 input()

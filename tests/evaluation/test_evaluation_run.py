@@ -61,10 +61,10 @@ def test_what_lies_behind_a_link_is_an_input(tmp_path: Path) -> None:
     [
         (["--subset", "absent"], "holds no subset absent"),
         (["--subset", "../test"], r"holds no subset \.\./test"),
-        (["--max-tokens", 0], "--max-tokens 0 is not possible: pass 1 or more"),
-        (["--batch-size", -1], "--batch-size -1 is not possible: pass 1 or more"),
-        (["--mask-seed", -1], "--mask-seed -1 is not possible: pass 0 to 4,294,967,295"),
-        (["--mask-seed", 2**32], "--mask-seed 4294967296 is not possible: pass 0 to 4,294,967,295"),
+        (["--max-tokens", 0], "--max-tokens 0: allowed is 1 or more"),
+        (["--batch-size", -1], "--batch-size -1: allowed is 1 or more"),
+        (["--mask-seed", -1], "--mask-seed -1: allowed is 0 to 4,294,967,295"),
+        (["--mask-seed", 2**32], "--mask-seed 4294967296: allowed is 0 to 4,294,967,295"),
     ],
     ids=["absent", "a path", "no tokens", "no sentences", "no seed", "no seed of numpy's"],
 )

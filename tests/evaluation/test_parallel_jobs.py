@@ -34,7 +34,7 @@ def work(job, folder):
 PARENT = """
 import sys
 from pathlib import Path
-from realformer_nmt.evaluation import jobs
+from realformer_nmt.evaluation import parallel_jobs as jobs
 from jobs_work import work
 if __name__ == "__main__":
     with jobs.shares(Path(sys.argv[1]), {"settings": {}, "inputs": {}, "versions": {}}, 2, False) as folder:

@@ -127,7 +127,7 @@ def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, hypotheses, reference[:-1])
     with pytest.raises(UserError, match="40 hypotheses and 39 references"):
         scored(folder)
-    with pytest.raises(UserError, match="--seed 0: sacreBLEU needs 1 or more"):
+    with pytest.raises(UserError, match="--seed 0: allowed is 1 to 4,294,967,295"):
         scored(folder_of(tmp_path, hypotheses, reference), "--seed", "0")
     (folder / "hypotheses.txt").write_text("changed\n")
     with pytest.raises(UserError, match=r"hypotheses\.txt is not what translation\.json describes"):

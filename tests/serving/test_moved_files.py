@@ -9,6 +9,7 @@ import pytest
 import sentencepiece
 from serving_client import serving
 
+from realformer_nmt.serving.serve import ServeRequest
 from realformer_nmt.serving.served_models import Served, serve
 
 REQUESTS = (
@@ -56,8 +57,15 @@ def test_what_happens_to_the_files_changes_no_answer(
 
 
 def models_of(folder: Path) -> dict[str, Served]:
-    subwords = {"subwords": "sentencepiece", "subwords_folder": folder / "subwords"}
-    return serve([folder / "checkpoint5.pt"], "fp32", data=folder / "data-bin", cpu=True, **subwords)
+    return serve(
+        ServeRequest(
+            runs=(folder / "checkpoint5.pt",),
+            data=folder / "data-bin",
+            subwords="sentencepiece",
+            subwords_folder=folder / "subwords",
+            cpu=True,
+        )
+    )
 
 
 def learn(text: Path, model: Path) -> None:
