@@ -63,7 +63,6 @@ def report(folder: Path, runs: Path, names: Sequence[str] = ()) -> dict[str, dic
     """The cells of results.json, by name; none where it refuses in one line."""
     swap(runs, folder, names)
     results = folder / "out" / "results.json"
-    results.unlink()
     outcome = asked(folder, "compare grid.toml --report")
     hold(f"report of {names}", folder, outcome, refused=None if names else False)
     cells = [] if outcome.status else json.loads(results.read_text())["cells"]

@@ -49,7 +49,9 @@ def flags(options: TrackerOptions, folder: Path) -> list[str]:
 
 def chosen(options: TrackerOptions) -> TrackerOptions:
     """Return the tracker options of a request, without its other options."""
-    return TrackerOptions(**{each.name: getattr(options, each.name) for each in fields(TrackerOptions)})
+    chosen = {each.name: getattr(options, each.name) for each in fields(TrackerOptions)}
+    repository = options.aim_repo and options.aim_repo.absolute()
+    return TrackerOptions(**{**chosen, "aim_repo": repository})
 
 
 def check_requested(options: TrackerOptions) -> None:

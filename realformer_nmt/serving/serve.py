@@ -1,17 +1,13 @@
 """`realformer-nmt serve`: trained models behind HTTP, and a page to try them."""
 
-import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.numbers import Number
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.serving.limits import Limits
-
-LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +17,7 @@ class ServeRequest(Limits, CorpusOptions):
     work answered. The corpus is the one that each model was trained on, unless the options say another."""
 
     subcommand: ClassVar[str] = "serve"
-    implementation: ClassVar[str] = __name__
+    implementation: ClassVar[str] = "realformer_nmt.serving.serving_run"
     examples: ClassVar[str] = """examples:
   realformer-nmt serve runs/realformer-18
   realformer-nmt serve runs/post_ln-6 runs/realformer-6 --precision int8 --port 0
@@ -36,27 +32,3 @@ class ServeRequest(Limits, CorpusOptions):
 
 
 REQUEST = ServeRequest
-
-
-def run(request: ServeRequest) -> int:
-    check_installed()
-    from realformer_nmt.serving import app as interface  # here: --help needs none of it
-    from realformer_nmt.serving import served_models, server
-    from realformer_nmt.serving.batching import Batches
-
-    with server.bound(request.host, request.port) as listening:
-        models = served_models.serve(request)
-        batches = Batches(request.most_waiting)
-        hosts = [*LOCAL_NAMES, server.in_address(request.host), *request.name]
-        app = interface.interface(models, batches, request.limits(), hosts)
-        listening.listen()  # before the address is printed
-        print(f"{', '.join(models)}: {server.address(request.host, listening)}", flush=True)
-        server.run(server.build(app, request.most_seconds), listening)
-        batches.close()
-    return 0
-
-
-def check_installed() -> None:
-    for name in ("fastapi", "uvicorn"):
-        if importlib.util.find_spec(name) is None:
-            raise UserError(f"serve needs {name}: pip install 'realformer-nmt[serve]'")

@@ -70,7 +70,7 @@ def test_pieces_are_given_or_made_as_for_the_training(tmp_path: Path, monkeypatc
     assert sentence.subwords("  a  b ", tmp_path / "data-bin") == "a b"
     (tmp_path / "prepare.json").touch()
     prepared = SimpleNamespace(pieces=lambda raw: [raw.decode().removesuffix("\n").replace(" ", "+")])
-    monkeypatch.setattr(sentence.preparation, "read", lambda _folder: prepared)
+    monkeypatch.setattr(sentence.text_pipeline, "read", lambda _folder: prepared)
     assert sentence.subwords("a b", tmp_path / "data-bin") == "a+b"
 
 

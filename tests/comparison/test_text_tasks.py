@@ -124,7 +124,7 @@ def test_a_text_without_a_masked_word_has_no_score(
 
 def test_seeds_that_mask_other_words_have_signatures_of_their_own() -> None:
     runs = [{"scores": {"perplexity": {"signature": words}}} for words in ("one", "two", "one")]
-    assert gather.signatures([*runs, {}], "perplexity") == "one, two"
+    assert gather.scored_column("perplexity", "perplexity", [*runs, {}]).signature == "one, two"
 
 
 def test_the_report_is_of_this_tasks_metrics(root: Path) -> None:

@@ -11,6 +11,7 @@ from program import REPOSITORY
 from realformer_nmt.common import checksummed_json
 from realformer_nmt.comparison.grid import grid as grids
 from realformer_nmt.comparison.report.formatting import probability
+from realformer_nmt.comparison.results import results_file
 
 RESULTS = REPOSITORY / "docs" / "results"
 FORMS = ("fp32", "bf16")
@@ -173,10 +174,10 @@ def test_masked_accuracies_are_the_records() -> None:
     """Of each family at each depth: accuracy and perplexity, and p where it is told."""
     page = (REPOSITORY / "recipes" / "bert" / "README.md").read_text().partition("## What came out")[2]
     shown = set(re.findall(r"^\| `(\w+)` \| (\d+) \| ([\d.]+) \| ([\d.]+) \| (.+?) \|$", page, re.MULTILINE))
-    record = json.loads((RESULTS / "bert" / "results.json").read_text())
+    record = results_file.read(RESULTS / "bert" / "results.json")
     names = ("masked_accuracy", "perplexity")
     assert shown == {
-        (row["family"], row["depth"], *(f"{row['scores'][name]['mean']:.2f}" for name in names), probability(row))
-        for row in record["rows"]
+        (row.family, row.depth, *(f"{row.scores[name].mean:.2f}" for name in names), probability(row))
+        for row in record.rows
     }
-    assert len({cell["versions"]["commit"] for cell in record["cells"]}) == 1
+    assert len({cell.versions["commit"] for cell in record.cells}) == 1

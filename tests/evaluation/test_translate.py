@@ -134,7 +134,9 @@ def test_a_failure_leaves_no_record_and_says_fairseqs_last_line(run: Path, toy_c
     del state["model"]["decoder.layers.0.fc1.bias"]
     torch.save(state, tmp_path / "checkpoint5.pt")
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / translation_files.RECORD).write_text("{}")
+    (tmp_path / "out" / translation_files.RECORD).write_text(
+        json.dumps({"files": {}, "decoding": {}, "checkpoints": []})
+    )
     with pytest.raises(UserError, match=r"fairseq-generate ended with status 1: .*fc1\.bias"):
         translated(tmp_path, toy_corpus, tmp_path, "--fresh")
     assert not list((tmp_path / "out").iterdir())
@@ -143,7 +145,9 @@ def test_a_failure_leaves_no_record_and_says_fairseqs_last_line(run: Path, toy_c
 def test_a_failure_leaves_no_record_and_names_the_file(toy_corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "checkpoint5.pt").write_bytes(b"no checkpoint")
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / translation_files.RECORD).write_text("{}")
+    (tmp_path / "out" / translation_files.RECORD).write_text(
+        json.dumps({"files": {}, "decoding": {}, "checkpoints": []})
+    )
     with pytest.raises(UserError, match=r"load .*checkpoint5\.pt: it is no"):
         translated(tmp_path, toy_corpus, tmp_path, "--fresh")
     assert not list((tmp_path / "out").iterdir())
@@ -158,7 +162,7 @@ def test_a_failure_leaves_no_record_and_names_the_file(toy_corpus: Path, tmp_pat
         (["--subwords", "moses_bpe"], "say how, with --hyphens aggressive or plain"),
         (["--data", "."], "holds no binarised pair of languages"),
         (["--prepared", "."], "prepare.json says the same as --data"),
-        (["--jobs", "0"], "--jobs 0: allowed is 1 or more"),
+        (["--jobs", "0"], "--jobs 0: allowed is 1 to 1,024"),
     ],
 )
 def test_what_cannot_be_translated_is_refused(

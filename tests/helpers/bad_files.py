@@ -76,7 +76,7 @@ def texts(folder: Path) -> None:
     (folder / "damaged" / "stages" / "settings.json").write_text('{"source": ')
     begun = {"settings": {"source": "fr"}, "inputs": {}}
     (folder / "begun" / "stages" / "settings.json").write_text(sealed(begun))
-    (folder / "damaged" / "train.json").write_text('{"complete": tru')
+    (folder / "damaged" / "train.json").write_text('{\n  "complete": tru')
     (folder / "archives").mkdir()
     (folder / "archives" / "train.en.gz").write_text("not the archive")
 

@@ -131,7 +131,7 @@ TRAINS = _of(
         "--data data --nodes 2 --max-tokens 512",
         r"--nodes 2 need --master HOST:PORT",
     ),
-    ("rank too high", "--data data --node-rank 5", r"--node-rank 5: allowed are"),
+    ("rank too high", "--data data --node-rank 5", r"--node-rank 5 of --nodes 1: allowed is 0 to 0"),
     ("step no multiple", "--data data --tokens-a-step 301", r"301 tokens a step are not"),
     ("no tokens", "--data data --max-tokens -4", r"--max-tokens -4: allowed is 1 or more"),
     ("data-bin of version 7", "--data version7", r"\.idx is of version 7 .*binarise"),

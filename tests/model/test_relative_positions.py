@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 from stock import spread
+from test_attention_pattern import HEADS, PADDING, WIDTH, layers
 from test_masked_model import TOKENS, build
-from test_pattern import HEADS, PADDING, WIDTH, layers
 from torch import Tensor
 
 from realformer_nmt.common.errors import OptionError

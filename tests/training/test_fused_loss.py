@@ -116,7 +116,7 @@ def test_equals_fairseqs_criterion(
         assert (fp64[name] - gradient).norm() <= 1e-10 * scale, name
         # fairseq's own in fp32 are up to 1e-5 off: its smoothing terms sum to 1 only roughly
         error, their_error = ((found[3][name] - gradient).norm() for found in (ours, theirs))
-        assert error <= their_error + 1e-6 * scale, name
+        assert error <= 2 * their_error + 1e-6 * scale, name  # two roundings of one sum differ by as much
 
 
 def test_metrics_are_fairseqs(task: SimpleNamespace) -> None:

@@ -10,7 +10,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import held
 from realformer_nmt.common.versions import hardware
 from realformer_nmt.comparison.grid.cell import Cell, CellFolder
-from realformer_nmt.comparison.records import kinds, links
+from realformer_nmt.comparison.records import kinds, record_links
 from realformer_nmt.comparison.records.kinds import absent_or, finite, number, text
 
 MODEL_FAILED = ("stuck", "diverged")
@@ -59,7 +59,7 @@ class CellRecord:
     @functools.cached_property
     def breaks(self) -> list[str]:
         """Messages about records of another cell, where this one has ended."""
-        return links.breaks(self._cell, self.content) if self.final else []
+        return record_links.breaks(self._cell, self.content) if self.final else []
 
     @property
     def evidence(self) -> str | None:

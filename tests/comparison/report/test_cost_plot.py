@@ -7,8 +7,8 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from msgspec.structs import replace
 from sample_results import CellResult, CellScore, Results, empty, sample
-from test_labels import collisions, words
 from test_plots import marks, points, title
+from test_side_labels import collisions, words
 
 from realformer_nmt.comparison.report.cost_plot import cost
 from realformer_nmt.figures.drawing import Drawing

@@ -15,8 +15,8 @@ from sample_results import (
     sample,
     unfinished,
 )
-from test_labels import collisions
 from test_plots import marks, title
+from test_side_labels import collisions
 
 from realformer_nmt.comparison.report import curve_plots
 from realformer_nmt.figures.drawing import Drawing

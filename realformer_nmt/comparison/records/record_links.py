@@ -61,11 +61,11 @@ def of_average(average: Record, train: Record) -> Iterator[str]:
 
 def of_scores(folder: Path, run: Path, average: Record) -> Iterator[str]:
     """Compare a run's inputs with the files beside it: its translation, or for other tasks the averaged model."""
-    scored = checksummed_json.read(run, AGAIN, {MADE_FROM: dict})
+    scored = checksummed_json.read(run, AGAIN)
     subset = run.stem.removeprefix("run").removeprefix("-")
     if scored.get("subset") not in (None, subset or "test"):
         yield f"{run.name} is of the subset {scored['subset']}"
-    inputs = scored[MADE_FROM]["inputs"]
+    inputs = scored.get(MADE_FROM, {}).get("inputs", {})
     translation = folder / f"translation{subset and '-'}{subset}" / "translation.json"
     for file in (folder / RECORD, translation):
         if file.name in inputs and file.is_file() and sha256(file) != inputs[file.name]["sha256"]:
