@@ -20,7 +20,7 @@ WANTED = {"state": str, "sessions": list}
 OF_CELL = {
     **{"evidence": absent_or(text), "unigram_entropy": absent_or(finite)},
     "machine": absent_or(kinds.table_of(absent_or(kinds.either(text, number)))),
-    links.NAME: absent_or(text),
+    record_links.NAME: absent_or(text),
 }
 SESSION = dict.fromkeys(("started", "finished"), absent_or(text))
 DAMAGED = "damaged"  # was done, but its results have changed since
@@ -78,7 +78,7 @@ class CellRecord:
 
     def start(self, cell: Cell, entropy: float | None) -> None:
         self.content |= {"unigram_entropy": entropy, "machine": hardware(), "evidence": None}
-        self.content |= {links.NAME: cell.name, "failure": asdict(cell.failure), "asked": cell.grid_digest}
+        self.content |= {record_links.NAME: cell.name, "failure": asdict(cell.failure), "asked": cell.grid_digest}
         self.content["sessions"].append({"started": _now(), "finished": None, "faults": []})
         self._write("running")
 
