@@ -87,6 +87,7 @@ def _run(words: Sequence[str], current: Path, folder: Path, output: Path, straye
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         for stream in (1, 2):
             os.dup2(said, stream)
+        sys.dont_write_bytecode = True  # which would be written beside the package
         sys.stdout, sys.stderr = (os.fdopen(stream, "w", buffering=1, encoding="utf-8") for stream in (1, 2))
         signal.alarm(LIMIT)
         sys.addaudithook(Watch(folder, log))

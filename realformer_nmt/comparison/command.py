@@ -17,6 +17,7 @@ class CompareRequest(TrackerOptions):
     so after an interruption the same command goes on. A model that diverges or is stuck is a result."""
 
     subcommand: ClassVar[str] = "compare"
+    implementation: ClassVar[str] = "realformer_nmt.comparison.compare"
     examples: ClassVar[str] = """examples:
   realformer-nmt compare recipes/quickstart/grid.toml --prepared demo/data --folder demo --jobs 2
   realformer-nmt compare grid.toml --folder runs --plan
@@ -62,9 +63,7 @@ class CompareRequest(TrackerOptions):
                 print(table(cells))
                 return 0
         register(self.subcommand)
-        from realformer_nmt.comparison import compare
-
-        return compare.run(self)
+        return super().run()
 
 
 REQUEST = CompareRequest

@@ -44,12 +44,12 @@ def test_what_the_package_writes_is_taken(tmp_path: Path) -> None:
 def test_a_note_of_another_kind_is_refused_by_name(tmp_path: Path, odd: dict[str, Any]) -> None:
     place = cell.place(tmp_path, cell.Named("admin", "6", 1))
     checksummed_json.write(place.note, {**NOTE, **odd})
-    with pytest.raises(UserError, match=rf"cells/admin-6-s1/cell\.json is another kind .*{next(iter(odd))}"):
+    with pytest.raises(UserError, match=rf"cells/admin-6-s1/cell\.json has an unexpected format.*{next(iter(odd))}"):
         CellRecord(place)
 
 
 @pytest.mark.parametrize("odd", ODD_TRAINS, ids=str)
 def test_a_stage_of_another_kind_is_refused_by_name(tmp_path: Path, odd: dict[str, Any]) -> None:
     checksummed_json.write(tmp_path / "train.json", {**TRAIN, **odd})
-    with pytest.raises(UserError, match=rf"/train\.json is another kind .*{next(iter(odd))}"):
+    with pytest.raises(UserError, match=rf"/train\.json has an unexpected format.*{next(iter(odd))}"):
         cell.read(tmp_path / "train.json")
