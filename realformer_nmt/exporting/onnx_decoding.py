@@ -1,8 +1,6 @@
-"""Translate lines with the graphs beside this file, by onnxruntime and without torch.
+"""Translates lines with the graphs beside it, by onnxruntime and without torch: python translate.py < source.txt
 
-Usage: python translate.py < source.txt
-
-Text is not normalised: if the training text was, normalise yours. Without sentencepiece.model, lines are subwords.
+It takes text as it is: where the training text was normalised, normalise yours. Without sentencepiece.model: pieces.
 """
 
 import json
@@ -26,32 +24,31 @@ class Model:
         return [self.config["target_words"][number] for number in best]
 
     def search(self, source: list[int], beam: int, penalty: float, longest: int) -> list[tuple[float, list[int]]]:
-        """Return score and tokens of each hypothesis, the best first; score is log-probability / length ** penalty."""
+        """Score and tokens of each hypothesis, the best first: the log of its probability by its length ** penalty."""
         eos, last = self.config["eos"], min(longest + 1, self.config["longest_target"])
-        names = [output.name for output in self.encoder.get_outputs()]
-        values = self.encoder.run(None, {"tokens": np.array([source])})
-        fixed = {name: value.repeat(beam, 0) for name, value in zip(names, values, strict=True)}
-        shapes = {each.name: each.shape for each in self.step.get_inputs() if each.name.startswith("own_")}
-        state = {name: np.zeros((beam, shape[1], 0, shape[3]), np.float32) for name, shape in shapes.items()}
+        fixed = self.encoder.run(None, {"tokens": np.array([source])})
+        given = {out.name: value.repeat(beam, 0) for out, value in zip(self.encoder.get_outputs(), fixed, strict=True)}
+        own = {each.name: each.shape for each in self.step.get_inputs() if each.name.startswith("own_")}
+        state = {name: np.zeros((beam, shape[1], 0, shape[3]), np.float32) for name, shape in own.items()}
         written, totals = np.full((beam, 1), eos), np.array([0.0] + [-np.inf] * (beam - 1))
-        hypotheses: list[tuple[float, list[int]]] = []
+        found: list[tuple[float, list[int]]] = []
         for length in range(1, last + 1):
-            scores, *new_state = self.step.run(None, {"token": written[:, -1:], **fixed, **state})
+            scores, *grown = self.step.run(None, {"token": written[:, -1:], **given, **state})
             ends = np.arange(scores.shape[1]) == eos
             scores[:, self.config["pad"]] = -np.inf
-            if length in (1, last):  # none ends in the first step, all end in the last
+            if length in (1, last):  # none ends at once; in the end all do
                 scores[:, ends == (length < last)] = -np.inf
             sums = totals[:, None] + scores
             rows, words = np.unravel_index(np.argsort(-sums, axis=None, kind="stable")[: 2 * beam], sums.shape)
             for row in rows[:beam][(words[:beam] == eos) & np.isfinite(sums[rows[:beam], eos])]:
-                hypotheses.append((float(sums[row, eos]) / length**penalty, written[row, 1:].tolist()))
-            going = (words != eos).nonzero()[0][:beam]
-            if len(hypotheses) >= beam or len(going) < beam:
+                found.append((float(sums[row, eos]) / length**penalty, written[row, 1:].tolist()))
+            kept = (words != eos).nonzero()[0][:beam]
+            if len(found) >= beam or len(kept) < beam:
                 break
-            totals = sums[rows[going], words[going]]
-            written = np.concatenate([written[rows[going]], words[going, None]], 1)
-            state = {name: value[rows[going]] for name, value in zip(state, new_state, strict=True)}
-        return sorted(hypotheses[:beam], key=lambda pair: -pair[0])
+            totals = sums[rows[kept], words[kept]]
+            written = np.concatenate([written[rows[kept]], words[kept, None]], 1)
+            state = {name: value[rows[kept]] for name, value in zip(state, grown, strict=True)}
+        return sorted(found[:beam], key=lambda pair: -pair[0])
 
 
 if __name__ == "__main__":
@@ -59,5 +56,5 @@ if __name__ == "__main__":
     subwords = SentencePieceProcessor(model_file=str(file)) if file.exists() else None
     for line in sys.stdin:
         pieces = subwords.encode(line.strip(), out_type=str) if subwords else line.split()
-        translation = model.translate(pieces) if pieces else []
-        print(subwords.decode(translation) if subwords else " ".join(translation), flush=True)
+        found = model.translate(pieces) if pieces else []
+        print(subwords.decode(found) if subwords else " ".join(found), flush=True)
