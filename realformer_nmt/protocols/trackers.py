@@ -49,9 +49,9 @@ def flags(options: TrackerOptions, folder: Path) -> list[str]:
 
 def chosen(options: TrackerOptions) -> TrackerOptions:
     """Return the tracker options of a request, without its other options."""
-    chosen = {each.name: getattr(options, each.name) for each in fields(TrackerOptions)}
+    values = {each.name: getattr(options, each.name) for each in fields(TrackerOptions)}
     repository = options.aim_repo and options.aim_repo.absolute()
-    return TrackerOptions(**{**chosen, "aim_repo": repository})
+    return TrackerOptions(**{**values, "aim_repo": repository})
 
 
 def check_requested(options: TrackerOptions) -> None:

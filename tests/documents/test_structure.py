@@ -1,0 +1,41 @@
+"""The package is typed and in plain words, by the figures of tools/structure.py: none grows again."""
+
+import subprocess
+import sys
+
+import pytest
+from program import REPOSITORY
+
+MOST = {
+    "functions that take a Namespace": 3,  # where a command begins
+    "untyped tables": 244,
+    "argument parsers": 3,
+    "searches in argv": 0,
+    "files in the largest room": 31,
+    "files that say a task's name": 11,
+    "files that say a subword method's name": 13,
+    "class names defined twice": 23,
+    "banned names": 1,  # a key of a record
+    "functions called demand": 0,
+    "docstrings that complete a name": 0,
+    "lines of a function, median": 5,
+    "functions over 40 lines": 2,
+}
+
+
+@pytest.fixture(scope="module")
+def figures() -> dict[str, float]:
+    words = [sys.executable, "tools/structure.py"]
+    printed = subprocess.run(words, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout
+    pairs = (line.rsplit(maxsplit=1) for line in printed.splitlines())
+    return {name: float(value.replace(",", "")) for name, value in pairs}
+
+
+@pytest.mark.parametrize("name", MOST)
+def test_no_figure_grows(name: str, figures: dict[str, float]) -> None:
+    assert figures[name] <= MOST[name]
+
+
+def test_every_bound_is_of_a_figure(figures: dict[str, float]) -> None:
+    assert MOST.keys() <= figures.keys()
+    assert figures["functions"] > 2000
