@@ -27,13 +27,13 @@ class Model:
         """Score and tokens of each hypothesis, the best first: the log of its probability by its length ** penalty."""
         eos, last = self.config["eos"], min(longest + 1, self.config["longest_target"])
         fixed = self.encoder.run(None, {"tokens": np.array([source])})
-        given = {out.name: value.repeat(beam, 0) for out, value in zip(self.encoder.get_outputs(), fixed, strict=True)}
-        own = {each.name: each.shape for each in self.step.get_inputs() if each.name.startswith("own_")}
-        state = {name: np.zeros((beam, shape[1], 0, shape[3]), np.float32) for name, shape in own.items()}
+        memory = {out.name: value.repeat(beam, 0) for out, value in zip(self.encoder.get_outputs(), fixed, strict=True)}
+        shapes = {each.name: each.shape for each in self.step.get_inputs() if each.name.startswith("own_")}
+        state = {name: np.zeros((beam, shape[1], 0, shape[3]), np.float32) for name, shape in shapes.items()}
         written, totals = np.full((beam, 1), eos), np.array([0.0] + [-np.inf] * (beam - 1))
-        found: list[tuple[float, list[int]]] = []
+        ended: list[tuple[float, list[int]]] = []
         for length in range(1, last + 1):
-            scores, *grown = self.step.run(None, {"token": written[:, -1:], **given, **state})
+            scores, *grown = self.step.run(None, {"token": written[:, -1:], **memory, **state})
             ends = np.arange(scores.shape[1]) == eos
             scores[:, self.config["pad"]] = -np.inf
             if length in (1, last):  # none ends at once; in the end all do
@@ -41,14 +41,14 @@ class Model:
             sums = totals[:, None] + scores
             rows, words = np.unravel_index(np.argsort(-sums, axis=None, kind="stable")[: 2 * beam], sums.shape)
             for row in rows[:beam][(words[:beam] == eos) & np.isfinite(sums[rows[:beam], eos])]:
-                found.append((float(sums[row, eos]) / length**penalty, written[row, 1:].tolist()))
-            kept = (words != eos).nonzero()[0][:beam]
-            if len(found) >= beam or len(kept) < beam:
+                ended.append((float(sums[row, eos]) / length**penalty, written[row, 1:].tolist()))
+            rest = (words != eos).nonzero()[0][:beam]
+            if len(ended) >= beam or len(rest) < beam:
                 break
-            totals = sums[rows[kept], words[kept]]
-            written = np.concatenate([written[rows[kept]], words[kept, None]], 1)
-            state = {name: value[rows[kept]] for name, value in zip(state, grown, strict=True)}
-        return sorted(found[:beam], key=lambda pair: -pair[0])
+            totals = sums[rows[rest], words[rest]]
+            written = np.concatenate([written[rows[rest]], words[rest, None]], 1)
+            state = {name: value[rows[rest]] for name, value in zip(state, grown, strict=True)}
+        return sorted(ended[:beam], key=lambda pair: -pair[0])
 
 
 if __name__ == "__main__":
@@ -56,5 +56,5 @@ if __name__ == "__main__":
     subwords = SentencePieceProcessor(model_file=str(file)) if file.exists() else None
     for line in sys.stdin:
         pieces = subwords.encode(line.strip(), out_type=str) if subwords else line.split()
-        found = model.translate(pieces) if pieces else []
-        print(subwords.decode(found) if subwords else " ".join(found), flush=True)
+        words = model.translate(pieces) if pieces else []
+        print(subwords.decode(words) if subwords else " ".join(words), flush=True)
