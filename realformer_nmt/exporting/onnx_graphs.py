@@ -49,6 +49,6 @@ def quantise(file: Path) -> None:
     """Quantise the weights of products, with a scale per column; activations are quantised dynamically."""
     logging.disable(logging.WARNING)  # it advises to fold constants, which torch does already
     try:
-        quantize_dynamic(str(file), str(file), per_channel=True)
+        quantize_dynamic(str(file), str(file), per_channel=True, reduce_range=True)
     finally:
         logging.disable(logging.NOTSET)

@@ -68,4 +68,4 @@ def test_in_int8_its_products_multiply_whole_numbers(tmp_path: Path, toy_corpus:
     lines = (toy_corpus.parent / "test.src").read_text().splitlines()
     models = map(onnx_decoding.Model, folders.values())
     exact, rounded = ([each.translate(line.split(), 1, longest=10) for line in lines] for each in models)
-    assert sum(map(list.__eq__, exact, rounded)) > 15  # of 61; without VNNI, sums of two products saturate
+    assert sum(map(list.__eq__, exact, rounded)) > 30
