@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from realformer_nmt.checkpoints import checkpoint_fields, lineage
+from realformer_nmt.checkpoints import lineage
 from realformer_nmt.checkpoints.configuration import general
 from realformer_nmt.exporting import as_stock_transformer
 from realformer_nmt.exporting.loaded_run import Source
@@ -17,8 +17,7 @@ ARCH = "transformer"
 def write(source: Source, folder: Path, _precision: str) -> None:
     state = checkpoint(source, as_stock_transformer.of(source))
     origin = {"file": source.path.name, "sha256": source.hashes[source.path.name], "updates": source.updates}
-    members = lineage.made_of(checkpoint_fields.without_weights(source.path))
-    state["extra_state"][lineage.EXPORTED] = {**origin, **members}
+    state["extra_state"][lineage.EXPORTED] = {**origin, **source.members}
     torch.save(state, folder / FILE)
     source.copy_words(folder)
 

@@ -9,7 +9,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
 from realformer_nmt.analysis import loaded_model
-from realformer_nmt.checkpoints import checkpoint_fields, inspection, run_folder
+from realformer_nmt.checkpoints import checkpoint_fields, inspection, lineage, run_folder
 from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import MADE_FROM, made_from
@@ -34,6 +34,7 @@ class Source(NamedTuple):
     updates: int
     corpus: Preparation
     hashes: Mapping[str, str] = MappingProxyType({})  # of the files, before they were read
+    members: Mapping[str, Any] = MappingProxyType({})  # what the checkpoint was averaged or exported from
 
     @property
     def dictionaries(self) -> tuple[Path, Path]:
@@ -67,14 +68,18 @@ class Source(NamedTuple):
 
 def load(model: Path, options: CorpusOptions) -> Source:
     path = run_folder.checkpoint(model)
-    check_translates(path, checkpoint_fields.without_weights(path))
+    hashes = {path.name: sha256(path)} if path.is_file() else {}
+    state = checkpoint_fields.without_weights(path)
+    check_translates(path, state)
     corpus = text_pipeline.requested(options if options.says_corpus() else replace(options, prepared=trained_in(path)))
-    check_same_languages(path, checkpoint_fields.without_weights(path), corpus)
-    hashes = {name: sha256(file) for name, file in inputs(path, corpus).items() if file.is_file()}
+    check_same_languages(path, state, corpus)
+    for name, file in inputs(path, corpus).items():
+        if file.is_file() and name not in hashes:
+            hashes[name] = sha256(file)
     check_subwords(corpus)
     loaded = loaded_model.load(path.name, path, inspection.build)
     check_plain_attention(path, loaded.options)
-    source = Source(path, loaded.model, loaded.options, loaded.updates or 0, corpus, hashes)
+    source = Source(path, loaded.model, loaded.options, loaded.updates or 0, corpus, hashes, lineage.made_of(state))
     loaded_model.check_dictionaries(loaded, corpus.data, *map(dictionary, source.dictionaries))
     return source
 

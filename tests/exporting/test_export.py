@@ -123,8 +123,8 @@ def test_a_checkpoint_that_is_replaced_meanwhile_is_not_passed_off_as_what_was_e
     write = stock.write
 
     def written_while_a_training_goes_on(*given: Any) -> None:
-        write(*given)
         path.write_bytes(b"the next epoch's")
+        write(*given)
 
     monkeypatch.setattr(stock, "write", written_while_a_training_goes_on)
     assert command.main(["export", str(path), *words(toy_corpus, tmp_path / "made")]) == 1
