@@ -275,7 +275,7 @@ def test_the_same_seed_gives_the_same_bytes_in_any_process(tmp_path: Path) -> No
         folder = tmp_path / str(number)
         words = [sys.executable, "-m", "realformer_nmt.cli", "invent", "--folder", str(folder), "--pairs", "2000"]
         subprocess.run(words, check=True, env={**os.environ, "PYTHONHASHSEED": hashing, "LC_ALL": "C"})
-        files = sorted(folder.glob("*.[ed][ne]"))
+        files = sorted(file for file in folder.iterdir() if file.name != "invent.json")
         assert len(files) == 6
         digests.append([hashlib.sha256(file.read_bytes()).hexdigest() for file in files])
     assert digests[0] == digests[1]

@@ -139,7 +139,7 @@ def test_a_failure_leaves_no_record_and_says_fairseqs_last_line(run: Path, toy_c
     )
     with pytest.raises(UserError, match=r"fairseq-generate ended with status 1: .*fc1\.bias"):
         translated(tmp_path, toy_corpus, tmp_path, "--fresh")
-    assert not list((tmp_path / "out").glob("[!.]*"))
+    assert [file.name for file in (tmp_path / "out").iterdir()] == [".translation.json.begun"]
 
 
 def test_a_failure_leaves_no_record_and_names_the_file(toy_corpus: Path, tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_failure_leaves_no_record_and_names_the_file(toy_corpus: Path, tmp_pat
     )
     with pytest.raises(UserError, match=r"load .*checkpoint5\.pt: it is no"):
         translated(tmp_path, toy_corpus, tmp_path, "--fresh")
-    assert not list((tmp_path / "out").glob("[!.]*"))
+    assert [file.name for file in (tmp_path / "out").iterdir()] == [".translation.json.begun"]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from exportable import LONGEST
 
 from realformer_nmt import command
+from realformer_nmt.kernels.precision import supported
 
 CASES = {
     "post_ln": ("post_ln_tiny", ()),
@@ -82,7 +83,8 @@ def test_in_int8_it_is_smaller_and_nearly_the_same(
     assert caplog.messages == []  # nothing of how the converter sets itself up
     assert sizes["int8"] < 0.75 * sizes["fp32"]
     exact, rounded = (greedy(folder, texts(toy_corpus)) for folder in folders.values())
-    assert sum(map(list.__eq__, exact, rounded)) > 15  # of 61; without VNNI, sums of two products saturate
+    alike = 30 if "int8" in supported() else 15  # without VNNI its sums of two products saturate
+    assert sum(map(list.__eq__, exact, rounded)) > alike
 
 
 @pytest.mark.parametrize(
