@@ -50,11 +50,11 @@ def flag_of(each: "Field[Any]") -> str:
     return spec_of(each).flag or f"--{each.name.replace('_', '-')}"
 
 
-def check(each: "Field[Any]", value: Any) -> None:
+def check(each: "Field[Any]", value: Any, choices: Collection[Any] | None) -> None:
     """Refuse a value outside the option's choices or range."""
     spec, flag = spec_of(each), flag_of(each)
     for item in value if isinstance(value, tuple) else [value]:
-        if spec.choices is not None and item is not None and item not in spec.choices:
-            raise OptionError(unknown(flag, str(item), [str(choice) for choice in spec.choices]))
+        if choices is not None and item is not None and item not in choices:
+            raise OptionError(unknown(flag, str(item), [str(choice) for choice in choices]))
         if isinstance(item, int | float) and not isinstance(item, bool):
             (spec.range or FINITE).check(flag, item)

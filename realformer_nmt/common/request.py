@@ -5,7 +5,9 @@ The type of a field says how it is read: `bool` is a switch, `int | None` a numb
 """
 
 import argparse
+import functools
 import shlex
+from collections.abc import Collection
 from dataclasses import MISSING, dataclass, fields
 from importlib import import_module
 from inspect import getdoc
@@ -28,8 +30,10 @@ class Request:
     implementation: ClassVar[str]  # the module with `run(request)`, imported when it is called
 
     def __post_init__(self) -> None:
+        kind: Any = type(self)  # mypy takes the class's hash for that of its instances
+        choices = choices_of(kind)
         for each in fields(self):
-            check(each, getattr(self, each.name))
+            check(each, getattr(self, each.name), choices[each.name])
 
     @classmethod
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
@@ -76,3 +80,12 @@ class Request:
         """Do what is asked, and return the exit status."""
         status: int = import_module(self.implementation).run(self)
         return status
+
+
+@functools.cache
+def choices_of(kind: Any) -> dict[str, Collection[Any] | None]:
+    """Return the choices of each field of a request class, which its option or its type lists; None for any value."""
+    hints = get_type_hints(kind)
+    return {
+        each.name: spec_of(each).choices or request_argv.Shape.of(hints[each.name]).choices for each in fields(kind)
+    }

@@ -5,9 +5,9 @@ import types
 import typing
 from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, Field
-from pathlib import PurePath
 from typing import Any
 
+from realformer_nmt.common.errors import OptionError
 from realformer_nmt.common.option import Spec, flag_of, spec_of
 
 
@@ -86,14 +86,22 @@ def counted(spec: Spec, shape: Shape, required: bool) -> dict[str, Any]:
 
 
 def typed(each: "Field[Any]", hint: Any, value: Any) -> Any:
-    """Convert a value from Python as argparse would convert it."""
-    shape = Shape.of(hint)
-    read = spec_of(each).parse or shape.type
+    """Convert a value from Python as argparse would convert its text."""
+    spec, shape = spec_of(each), Shape.of(hint)
     if shape.many and not isinstance(value, list | tuple):
         value = (value,)
     if isinstance(value, list | tuple):
         return tuple(typed(each, shape.type, item) for item in value)
-    return read(value) if isinstance(value, str | PurePath) else value
+    if value is None or (isinstance(value, bool) and shape.type is bool):
+        return value
+    if value is True and spec.without_value is not None:
+        return spec.without_value
+    if isinstance(value, bool) or shape.type is bool:
+        raise OptionError(f"{each.name}={value!r}: allowed is {'True or False' if shape.type is bool else 'a value'}")
+    try:
+        return (spec.parse or shape.type)(str(value))
+    except ValueError as error:
+        raise OptionError(f"{each.name}={value!r}: allowed is a value of type {shape.type.__name__}") from error
 
 
 def as_tuple(value: Any) -> Any:
@@ -113,12 +121,17 @@ def written(each: "Field[Any]", value: Any) -> Iterator[str]:
     elif isinstance(value, bool):
         yield flag if value else f"--no-{each.name.replace('_', '-')}"
     elif not isinstance(value, tuple):
-        yield from (flag, str(value))
+        yield from _with_value(flag, str(value))
     elif isinstance(value[0], tuple) or spec.repeated:
         for item in value:
             yield from (flag, *map(str, item if isinstance(item, tuple) else [item]))
     else:
         yield from (flag, *map(str, value))
+
+
+def _with_value(flag: str, text: str) -> tuple[str, ...]:
+    """Join what argparse would take for another option."""
+    return (f"{flag}={text}",) if text.startswith("-") and text != "-" else (flag, text)
 
 
 def _home(homes: dict[tuple[str | None, str | None], Any], group: str | None, either: str | None) -> Any:

@@ -3,7 +3,7 @@
 import argparse
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import pytest
 
@@ -33,6 +33,8 @@ class CookRequest(Request):
     cover: bool | None = option(default=None)
     guests: tuple[str, ...] = option(default=(), repeated=True)
     tools: tuple[str, ...] = option(default=("pan",))
+    motto: str | None = option(default=None)
+    shift: float = option(default=0.0)
     swap: tuple[Pair, ...] = option(default=(), metavar=("THIS", "THAT"))
     gas: bool = option(default=False, either="stove")
     wood: bool = option(default=False, either="stove", group="the stove")
@@ -62,6 +64,8 @@ PLAIN = CookRequest(dishes=("soup",), output=Path("pot"))
 REQUESTS = [
     PLAIN,
     replace(PLAIN, dishes=("soup", "fish"), portions=3, salt=0.25, heat="high", course="first"),
+    replace(PLAIN, motto="-x", shift=-1e-05),
+    replace(PLAIN, motto="- no", shift=-2.5),
     replace(PLAIN, spice="pepper", stir=True, cover=False, guests=("ada", "bo"), tools=("pan", "spoon")),
     replace(PLAIN, swap=((Path("a"), Path("b c")), (Path("d"), Path("e"))), wood=True, cover=True),
 ]
@@ -108,12 +112,13 @@ def test_a_synonym_sets_the_option() -> None:
         ({"salt": -1.0}, "--salt -1.0: allowed is 0 or more"),
         ({"salt": float("nan")}, "--salt nan: allowed is 0 or more"),
         ({"salt": float("inf")}, "--salt inf: allowed is 0 or more"),
+        ({"course": "last"}, "--course last is not one of first, main"),
         ({"heat": "hihg"}, "--heat hihg is not one of low, high; did you mean high?"),
     ],
 )
-def test_what_cannot_be_is_refused_in_python_too(change: dict[str, float | str], message: str) -> None:
+def test_what_cannot_be_is_refused_in_python_too(change: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError) as refused:
-        replace(PLAIN, **change)  # type: ignore[arg-type]
+        replace(PLAIN, **change)
     assert str(refused.value) == message
 
 
@@ -132,14 +137,20 @@ def test_help_is_of_the_class_and_its_fields() -> None:
 
 
 def test_python_may_give_texts_for_paths_and_one_value_for_several() -> None:
-    request = CookRequest.of(dishes="soup", output="pot", swap=[("a", "b")], portions=3, stir=True)
-    assert request == replace(PLAIN, swap=((Path("a"), Path("b")),), portions=3, stir=True)
+    request = CookRequest.of(dishes="soup", output="pot", swap=[("a", "b")], portions="3", stir=True, spice=True)
+    assert request == replace(PLAIN, swap=((Path("a"), Path("b")),), portions=3, stir=True, spice="pepper")
+    assert CookRequest.of(dishes=7, output=Path("pot"), salt=2, motto=18) == read(
+        *("7", "--output", "pot", "--salt", "2", "--motto", "18")
+    )
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"dishes": "soup"}, "cook needs output: give output=..."),
+        ({"dishes": "soup", "output": "pot", "stir": "no"}, "stir='no': allowed is True or False"),
+        ({"dishes": "soup", "output": "pot", "portions": True}, "portions=True: allowed is a value"),
+        ({"dishes": "soup", "output": "pot", "portions": 2.5}, r"portions=2\.5: allowed is a value of type int"),
         ({"dishes": "soup", "output": "pot", "portion": 3}, "option portion is not one of dishes, .*mean portions"),
     ],
 )
