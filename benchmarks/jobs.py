@@ -19,7 +19,7 @@ from typing import Any
 from measuring import spread
 
 from realformer_nmt.common.versions import processor, versions
-from realformer_nmt.evaluation.translation_files import HYPOTHESES
+from realformer_nmt.evaluation.translation_record import HYPOTHESES
 
 RUN = [sys.executable, "-m", "realformer_nmt.cli", "translate"]
 

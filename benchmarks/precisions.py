@@ -18,7 +18,7 @@ from tabulate import tabulate
 
 from realformer_nmt.common.versions import processor, versions
 from realformer_nmt.evaluation.translate import EXACT, PRECISIONS
-from realformer_nmt.evaluation.translation_files import HYPOTHESES
+from realformer_nmt.evaluation.translation_record import HYPOTHESES
 
 SAMPLES = 1000
 RUN = [sys.executable, "-m", "realformer_nmt.cli"]

@@ -11,10 +11,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from realformer_nmt.common import checksummed_json
+from realformer_nmt.common import checksummed_json, records
 from realformer_nmt.data_bins.prepare_record import describe
+from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord
+from realformer_nmt.evaluation.translation_record import TranslationRecord
 from reliability import hostile_files, kills, watched
 from reliability.attacks_files import Figures, hold, packed
+from reliability.fuzzed_inputs import DECODING, MODEL
 from reliability.trainings import check
 
 TEXTS = ["text", "subwords", "pieces", "data-bin", "stages", "test.raw.en", "prepare.json"]
@@ -73,7 +76,7 @@ CALLS = {  # by command and argument
 def attack(data: Path, folder: Path) -> Figures:
     """`data`: the data-bin of trainings.corpus."""
     folder.mkdir()
-    kills.train(data, folder / "run", 2)
+    kills.train(data, folder / "run", 25)
     return {"outputs": refuse_all(data, folder / "run" / kills.CHECKPOINT, folder / "current")}
 
 
@@ -127,13 +130,22 @@ def write_scored(current: Path) -> None:
     digest = hashlib.sha256(text).hexdigest()
     (current / "translation").mkdir()
     (current / "translation" / "hypotheses.txt").write_bytes(text)
-    made = {"files": {"hypotheses.txt": digest}, "lines": 60, "languages": ["en", "de"], "subwords": "none"}
-    made |= {"decoding": {}, "checkpoints": ["good.pt"], "checkpoint_sha256": ["0"], "subset": "test"}
-    checksummed_json.write(current / "translation" / "translation.json", {**made, "corpus": None, "outputs": {}})
-    found = {"path": "ok.de", "sha256": digest}
-    run = {"corpus": None, "subset": "test", "files": {"hypotheses": found, "reference": found}}
+    translation = TranslationRecord(
+        checkpoints=["good.pt"],
+        checkpoint_sha256=["0"],
+        subset="test",
+        languages=("en", "de"),
+        subwords="none",
+        decoding=DECODING,
+        lines=60,
+        files={"hypotheses.txt": digest},
+    )
+    records.write(current / "translation" / "translation.json", translation)
+    found = RecordedFile(path="ok.de", sha256=digest)
+    files = {"hypotheses": found, "reference": found}
+    run = RunRecord(subset="test", models=[MODEL], translation=translation, files=files, averaged=[])
     for name in ("run.json", "other.json"):
-        checksummed_json.write(current / name, {**run, "scores": {}, "translation": {}, "averaged": []})
+        records.write(current / name, run)
 
 
 def place(current: Path, spot: str, thing: str) -> None:
@@ -158,7 +170,7 @@ THINGS: dict[str, Callable[[Path, Path], object]] = {
     "text": lambda path, current: shutil.copyfile(current / "notes.txt", path),
     "read-only text": _read_only,
     "record": lambda path, _: checksummed_json.write(
-        path, {"command": "another's", "made_from": {}, "outputs": {path.name: {}}}
+        path, {"command": "another's", "made_from": {}, "outputs": {path.name: {"sha256": "0"}}}
     ),
     "score": lambda path, current: shutil.copyfile(current / "run.json", path),
     "link": lambda path, current: path.symlink_to(current / "notes.txt"),

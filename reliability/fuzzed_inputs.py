@@ -8,10 +8,14 @@ from typing import Any
 
 import torch
 from hypothesis import strategies as st
+from msgspec import to_builtins
 
 from realformer_nmt.common.json_records import SEAL, seal
 from realformer_nmt.corpora import manifest
 from realformer_nmt.data_bins.index import HEADER
+from realformer_nmt.evaluation.metrics import Score
+from realformer_nmt.evaluation.run_record import ModelRecord, RecordedFile, RunRecord
+from realformer_nmt.evaluation.translation_record import DecodingSettings, TranslationRecord
 
 Given = st.SearchStrategy[bytes]
 SGM = b'<srcset setid="a">\n<doc docid="b">\n<seg id="1"> Q&amp;A \xc3\xa4 </seg>\n<seg id="2">two</seg>\n</doc>\n'
@@ -30,15 +34,29 @@ PREPARED: dict[str, Any] = {
     },
 }
 TEXT = b"one\n"
-RUN: dict[str, Any] = {
-    **{"corpus": "own files", "subset": "test", "lines": 1, "parameters": 9, "commit": None, "published": []},
-    "scores": {"bleu": {"score": 1.5, "interval": None, "metric": "BLEU", "signature": "a"}},
-    "validation": {"nll_loss": 2.5},
-    **{"decoding": {"beam": 4}, "models": [{"shortcuts": []}], "translation": {"prepared": None}},
-    "files": {
-        name: {"path": "text", "sha256": hashlib.sha256(TEXT).hexdigest()} for name in ("hypotheses", "reference")
-    },
-}
+FILE = RecordedFile(path="text", sha256=hashlib.sha256(TEXT).hexdigest())
+DECODING = DecodingSettings(
+    beam=4, lenpen=0.6, max_len_a=1, max_len_b=50, max_tokens=None, batch_size=64, fp16=False, bf16=False
+)
+MODEL = ModelRecord(checkpoint="a.pt", sha256="0", arch="admin", parameters=9, shortcuts=[])
+RUN: dict[str, Any] = to_builtins(
+    RunRecord(
+        corpus="own files",
+        subset="test",
+        lines=1,
+        scores={"bleu": Score(metric="BLEU", score=1.5, signature="a", interval=None)},
+        published=[],
+        models=[MODEL],
+        translation=TranslationRecord(
+            checkpoints=["a.pt"], languages=("en", "de"), subwords="none", decoding=DECODING, lines=1, files={}
+        ),
+        files={"hypotheses": FILE, "reference": FILE},
+        commit=None,
+        parameters=9,
+        validation={"nll_loss": 2.5},
+        decoding=DECODING,
+    )
+)
 
 
 def mutated(whole: bytes) -> Given:

@@ -18,15 +18,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from realformer_nmt.checkpoints import checkpoint_fields
+from realformer_nmt.checkpoints.train_record import TrainRecord
+from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid import grid
-from realformer_nmt.comparison.records import run_record
 from realformer_nmt.comparison.report import provenance
 from realformer_nmt.comparison.results import gather, setting_differences, summary
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.corpora import extract, manifest, read_segments, text_pipeline
 from realformer_nmt.data_bins import index as index_of_fairseq
 from realformer_nmt.evaluation import significance
+from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.protocols import protocol
 from reliability.fuzzed_inputs import (
     GRID,
@@ -65,7 +67,7 @@ def read_run(path: Path) -> None:
 
 def reckon_with(path: Path) -> None:
     """By a report: what it says of a cell, and of several seeds."""
-    run = run_record.read(path)
+    run = records.read(path, RunRecord, "")
     cell = CellResult(
         name="admin-6-s1",
         family="admin",
@@ -74,8 +76,8 @@ def reckon_with(path: Path) -> None:
         seed=1,
         state="done",
         scores=gather.scores(run),
-        parameters=run.get("parameters"),
-        settings=gather.settings(RUN, {}, run),
+        parameters=records.known(run.parameters),
+        settings=gather.settings(TrainRecord(), None, run),
     )
     summary.row([cell, cell])
     json.dumps([provenance.shared([cell]), setting_differences.settings([cell])])

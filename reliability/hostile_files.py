@@ -161,7 +161,7 @@ SHOWN = {  # of a cell's records: what a table, a page or a terminal shows
     "train.json": ("device", "protocol", "command.0", "made_from.settings.lr.0", "sessions.0.versions.torch"),
     "run.json": (
         *("corpus", "subset", "scores.bleu.metric", "scores.bleu.signature", "scores.chrf.metric", "commit"),
-        *("models.0.shortcuts.0.sublayer", "decoding.beam"),
+        "models.0.shortcuts.0.sublayer",
     ),
     "average.pt.json": ("made_from.settings.until",),
 }

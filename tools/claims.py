@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from realformer_nmt.analysis import at_initialisation, claims
-from realformer_nmt.common import checksummed_json
-from realformer_nmt.common.provenance import MADE_FROM
+from realformer_nmt.analysis.analysis_record import AnalysisRecord
+from realformer_nmt.common import records
 from realformer_nmt.common.versions import versions
 
 WRITER = "`realformer-nmt analyse` writes it"
@@ -33,7 +33,7 @@ def main(words: Sequence[str]) -> None:
     record: dict[str, Any] = {
         "start": at_initialisation.measure(args.depths, args.seeds),
         "trained": rows,
-        MADE_FROM: {"start": settings, "trained": inputs, "versions": versions()},
+        "made_from": {"start": settings, "trained": inputs, "versions": versions()},
     }
     args.record.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     text = args.page.read_text(encoding="utf-8")
@@ -48,11 +48,11 @@ def trained(analyses: Sequence[Path]) -> tuple[list[Any], list[Any]]:
     """What the claims are about, and what each analysis was made from: hashes, no places."""
     rows, inputs = [], []
     for path in analyses:
-        found = checksummed_json.read(path, WRITER, {"models": list, MADE_FROM: dict})
-        rows += [claims.summary(model) for model in found["models"]]
-        made = found[MADE_FROM]
-        hashes = {name: file["sha256"] for name, file in made["inputs"].items()}
-        inputs.append({"settings": made["settings"], "sha256": hashes, "versions": made["versions"]})
+        record = records.read(path, AnalysisRecord, WRITER)
+        rows += [claims.summary(model) for model in record.models]
+        origin = record.made_from
+        hashes = {name: file.sha256 for name, file in origin.inputs.items()}
+        inputs.append({"settings": origin.settings, "sha256": hashes, "versions": origin.versions})
     return rows, inputs
 
 

@@ -14,6 +14,7 @@ from realformer_nmt.analysis import (
     violins,
 )
 from realformer_nmt.analysis.analyse import AnalyseRequest
+from realformer_nmt.analysis.analysis_record import AnalysisRecord
 from realformer_nmt.analysis.heads import UNIT, Chain, Heads
 from realformer_nmt.analysis.hooks import CHAINS
 from realformer_nmt.analysis.lines import Line
@@ -38,7 +39,7 @@ def run(request: AnalyseRequest) -> int:
     pictures = [f"{kind}_{chain}.{form}" for kind in KINDS for chain in CHAINS for form in ("svg", "png")]
     if stage.finished(request.fresh, *map(stage.record.with_name, pictures)):
         return 0
-    inputs = stage.begin()
+    origin = stage.begin()
     line = sentence.subwords(request.sentence, data) if request.sentence is not None else None
     heads, records, sentences = {}, [], {}
     for name, path in paths.items():
@@ -56,7 +57,14 @@ def run(request: AnalyseRequest) -> int:
         records.append({**model.describe(), "sentences": len(fitting.indices), **results})
     depths = {record["name"]: record["depth"] for record in records}
     files = write(drawings(heads) | depth_figures.drawings(depths) | sentence_drawings(sentences), stage)
-    stage.write(inputs, {"models": records, "figures": [file.name for file in files], "versions": versions()}, files)
+    record = AnalysisRecord(
+        models=records,
+        figures=[file.name for file in files],
+        versions=versions(),
+        made_from=origin,
+        outputs=stage.fingerprints(*files),
+    )
+    stage.write(record)
     print(f"{request.output / RECORD}: {len(records)} models, {len(files)} figures")
     return 0
 

@@ -3,18 +3,29 @@
 import copy
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
+from msgspec import UNSET, to_builtins
+from msgspec.structs import replace
 from torch import Tensor
 
 from realformer_nmt.checkpoints import checkpoint_fields, lineage, selection, validation
 from realformer_nmt.checkpoints.average import AverageRequest
+from realformer_nmt.checkpoints.average_record import AverageRecord, SourceCheckpoint
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import named, several
 from realformer_nmt.common.stage_record import Stage
 from realformer_nmt.common.text_lines import sha256
+
+
+class ValidatedCheckpoint(NamedTuple):
+    """Checkpoint of an average, with its validation as fairseq stores it."""
+
+    source: SourceCheckpoint
+    metric: dict[str, float]
+    meters: validation.Meters
 
 
 def run(request: AverageRequest) -> int:
@@ -26,8 +37,9 @@ def run(request: AverageRequest) -> int:
     state = average(paths)
     with stage.claimed(request.output), completed(request.output) as file:
         torch.save(state, file)
-    stage.write(origin, {"averaged": [path.name for path in paths]}, [request.output])
-    print(f"{request.output}: the average of {len(paths)}: {', '.join(path.name for path in paths)}")
+    names = [path.name for path in paths]
+    stage.write(AverageRecord(averaged=names, made_from=origin, outputs=stage.fingerprints(request.output)))
+    print(f"{request.output}: the average of {len(paths)}: {', '.join(names)}")
     return 0
 
 
@@ -76,7 +88,7 @@ def average(paths: Sequence[Path]) -> dict[str, Any]:
     del first
     sums: dict[str, Tensor] = {}
     newest: dict[str, Any] = {}
-    members = []
+    members: list[ValidatedCheckpoint] = []
     for path in paths:
         state = checkpoint_fields.load(path)
         check_same_model(paths[0], expected, path, signature(state))
@@ -155,24 +167,22 @@ def age(state: dict[str, Any]) -> tuple[int, int]:
     return checkpoint_fields.updates(state) or 0, checkpoint_fields.epochs(state) or 0
 
 
-def member(path: Path, state: dict[str, Any]) -> dict[str, Any]:
-    """Return what the average records of a checkpoint; `checkpoint` replaces stored and meters by the validation."""
-    return {
-        "file": path.name,
-        "sha256": sha256(path),
-        "epoch": checkpoint_fields.epochs(state),
-        "updates": checkpoint_fields.updates(state),
-        "stored": validation.stored(state),
-        "meters": validation.meters(state),
-        **lineage.made_of(state),
-    }
+def member(path: Path, state: dict[str, Any]) -> ValidatedCheckpoint:
+    source = SourceCheckpoint(
+        file=path.name,
+        sha256=sha256(path),
+        epoch=checkpoint_fields.epochs(state),
+        updates=checkpoint_fields.updates(state),
+        averaged=lineage.sources(path, state) or UNSET,
+    )
+    return ValidatedCheckpoint(source, validation.stored(state), validation.meters(state))
 
 
-def checkpoint(newest: dict[str, Any], model: dict[str, Tensor], members: list[dict[str, Any]]) -> dict[str, Any]:
+def checkpoint(newest: dict[str, Any], model: dict[str, Tensor], members: list[ValidatedCheckpoint]) -> dict[str, Any]:
     """Return the average as a checkpoint: the newest one's settings and counters, without its validation."""
-    members = sorted(members, key=lambda entry: (entry["updates"] or 0, entry["file"]))
-    scores = validation.history([(entry.pop("stored"), entry.pop("meters")) for entry in members])
-    averaged = [{**entry, "validation": score} for entry, score in zip(members, scores, strict=True)]
-    extra = {**(newest.get("extra_state") or {}), "val_loss": None, lineage.AVERAGED: averaged}
+    members = sorted(members, key=lambda member: (member.source.updates or 0, member.source.file))
+    scores = validation.history([(member.metric, member.meters) for member in members])
+    averaged = [replace(member.source, validation=score) for member, score in zip(members, scores, strict=True)]
+    extra = {**(newest.get("extra_state") or {}), "val_loss": None, lineage.AVERAGED: to_builtins(averaged)}
     extra.pop(lineage.EXPORTED, None)
     return {**newest, "model": model, "extra_state": extra}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from msgspec import to_builtins
 from tabulate import tabulate
 
 from realformer_nmt.common.option import argument, option
@@ -29,7 +30,7 @@ REQUEST = InspectRequest
 def run(request: InspectRequest) -> int:
     from realformer_nmt.checkpoints.inspection import inspect  # late: --help does not need it
 
-    report = inspect(request.checkpoint)
+    report = to_builtins(inspect(request.checkpoint))
     if request.json:
         print(json.dumps(report, indent=2))
         return 0

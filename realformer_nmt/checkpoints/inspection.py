@@ -9,6 +9,7 @@ from fairseq.models import BaseFairseqModel
 from torch import Tensor
 
 from realformer_nmt.checkpoints import checkpoint_fields
+from realformer_nmt.checkpoints.model_description import ModelDescription, ShortcutWeight
 from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.model import presets
@@ -24,33 +25,33 @@ CHOICES = next(iter(FAMILIES.values()))
 SIZES = ("encoder_layers", "decoder_layers", "encoder_embed_dim", "decoder_embed_dim")
 
 
-def inspect(path: Path) -> dict[str, Any]:
-    """Return the table that `realformer-nmt inspect` shows."""
+def inspect(path: Path) -> ModelDescription:
+    """Return the description that `realformer-nmt inspect` shows."""
     state = checkpoint_fields.load(path)
     options, weights = checkpoint_fields.options(state), state["model"]
     check_own(path, options)
     model = build_any(path, options, weights)
-    return {
-        "arch": arch_of(options),
+    return ModelDescription(
+        arch=arch_of(options),
         **{name: options.get(name) for name in (*CHOICES, *SIZES, *checkpoint_fields.BEFORE) if name in options},
-        "parameters": sum(parameter.numel() for parameter in model.parameters()),
-        "updates": checkpoint_fields.updates(state),
-        "shortcuts": list(shortcut_rows(model)),
-    }
+        parameters=sum(parameter.numel() for parameter in model.parameters()),
+        updates=checkpoint_fields.updates(state),
+        shortcuts=list(shortcut_weights(model)),
+    )
 
 
-def shortcut_rows(model: BaseFairseqModel) -> Iterator[dict[str, Any]]:
+def shortcut_weights(model: BaseFairseqModel) -> Iterator[ShortcutWeight]:
     """Yield the mean, smallest and largest weight of every shortcut."""
     for side in ("encoder", "decoder"):
         if hasattr(model, side):
             for name, shortcut in shortcuts(model.get_submodule(side)):
                 weight = shortcut.weight().detach()
-                yield {
-                    "sublayer": f"{side}.{name.removesuffix('_shortcut')}",
-                    "mean": float(weight.mean()),
-                    "smallest": float(weight.min()),
-                    "largest": float(weight.max()),
-                }
+                yield ShortcutWeight(
+                    sublayer=f"{side}.{name.removesuffix('_shortcut')}",
+                    mean=float(weight.mean()),
+                    smallest=float(weight.min()),
+                    largest=float(weight.max()),
+                )
 
 
 def arch_of(options: dict[str, Any]) -> Any:

@@ -4,31 +4,36 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import UNSET, convert
+
 from realformer_nmt.checkpoints import checkpoint_fields
-from realformer_nmt.checkpoints.run_records import LISTED, listed
+from realformer_nmt.checkpoints.average_record import SourceCheckpoint
+from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.json_records import expected
-from realformer_nmt.common.provenance import MADE_FROM, Record
 
 AVERAGED, EXPORTED = "averaged", "exported_from"  # keys of extra_state: the checkpoints that this one was made from
 SETTINGS = {"model": None, "criterion": None, "optimizer": None, "optimization": ("lr",), "common": ("seed",)}
-HINT = "`realformer-nmt train` writes it"
 
 
-def check_training(path: Path, sha256: str, file: Path, training: Mapping[str, Any]) -> bool:
+def check_training(path: Path, sha256: str, file: Path, training: TrainRecord) -> bool:
     """Tell whether hashes show that a checkpoint is of the training whose record is `file`.
 
     Raise a UserError if it is of another training. A record that lists no checkpoint, or not all of them, can show
     neither.
     """
-    with expected(file, HINT):
-        names = listed(training)
-        if sha256 in names:
-            return True
-        state = checkpoint_fields.without_weights(path)
-        entry = {"file": path.name, "sha256": sha256, "updates": checkpoint_fields.updates(state), **made_of(state)}
-        strangers = list(unlisted(entry, names))
-        reason = strangers and (contradiction(state, training) or absence(strangers, names, training))
+    names = training.listed()
+    if sha256 in names:
+        return True
+    state = checkpoint_fields.without_weights(path)
+    entry = SourceCheckpoint(
+        file=path.name,
+        sha256=sha256,
+        updates=checkpoint_fields.updates(state),
+        averaged=sources(path, state),
+    )
+    strangers = list(unlisted(entry, names))
+    reason = strangers and (contradiction(state, training) or absence(strangers, names, training))
     if reason:
         raise UserError(
             f"{path} is of another training{origin(state)} than {file}: {reason}; "
@@ -37,26 +42,27 @@ def check_training(path: Path, sha256: str, file: Path, training: Mapping[str, A
     return not strangers
 
 
-def made_of(state: Mapping[str, Any]) -> Record:
-    """Return the entry `averaged` of a checkpoint that is an average or an export, and nothing for any other."""
+def sources(path: Path, state: Mapping[str, Any]) -> list[SourceCheckpoint]:
+    """Return the checkpoints that an average or an export was made from, and none for any other checkpoint."""
     extra = checkpoint_fields.table(state.get("extra_state"))
-    members = [extra[EXPORTED]] if EXPORTED in extra else extra.get(AVERAGED)
-    return {AVERAGED: members} if members else {}
+    members = [extra[EXPORTED]] if EXPORTED in extra else extra.get(AVERAGED) or []
+    with expected(path, "give a checkpoint of `realformer-nmt average`"):
+        return convert(members, list[SourceCheckpoint])
 
 
-def unlisted(entry: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:
+def unlisted(entry: SourceCheckpoint, names: Mapping[str, str]) -> Iterator[SourceCheckpoint]:
     """Yield the checkpoints that a checkpoint was averaged from, at any depth, which are not in `names` by hash."""
-    if entry["sha256"] in names:
+    if entry.sha256 in names:
         return
-    if not entry.get(AVERAGED):
+    if not entry.sources:
         yield entry
-    for member in entry.get(AVERAGED, ()):
-        yield from unlisted(member, names)
+    for source in entry.sources:
+        yield from unlisted(source, names)
 
 
-def contradiction(state: dict[str, Any], training: Mapping[str, Any]) -> str | None:
+def contradiction(state: dict[str, Any], training: TrainRecord) -> str | None:
     """Return the first setting in which a checkpoint differs from the record of a training."""
-    settings = training.get(MADE_FROM, {}).get("settings", {})
+    settings = training.made_from.settings
     for group, names in SETTINGS.items():
         for name, value in checkpoint_fields.table(checkpoint_fields.table(state.get("cfg")).get(group)).items():
             setting = group if name == "_name" else name
@@ -66,22 +72,22 @@ def contradiction(state: dict[str, Any], training: Mapping[str, Any]) -> str | N
     return None
 
 
-def absence(strangers: list[Mapping[str, Any]], names: Mapping[str, str], training: Mapping[str, Any]) -> str | None:
+def absence(strangers: list[SourceCheckpoint], names: Mapping[str, str], training: TrainRecord) -> str | None:
     """Return why checkpoints that are not listed cannot be of a training; None if they can.
 
     The record of a complete training lists all its checkpoints. That of an older version lists those that were there
     at the end, so that only a checkpoint of the last update must be among them.
     """
-    if not names or training.get("complete") is not True:
+    if not names or not training.is_complete:
         return None
-    if LISTED not in training:
-        last = training.get("updates")
+    if training.checkpoints is UNSET:
+        last = training.updates
         strangers = [
             stranger
             for stranger in strangers
-            if f"{stranger['file']}".startswith("checkpoint") and last and (stranger.get("updates") or 0) >= last
+            if stranger.file.startswith("checkpoint") and last and (stranger.updates or 0) >= last
         ]
-    files = [f"{stranger['file']}" for stranger in strangers]
+    files = [stranger.file for stranger in strangers]
     return f"{', '.join(files)} is none of the {len(set(names.values()))} checkpoints listed there" if files else None
 
 

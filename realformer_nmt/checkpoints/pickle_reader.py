@@ -52,7 +52,7 @@ def read(stream: BinaryIO, allowed: Container[str]) -> Any:
 
 def read_with_storages(stream: BinaryIO, allowed: Container[str]) -> tuple[Any, list[Any]]:
     """Return the root node of a pickle, and the ids of the storages that it refers to."""
-    machine = Machine(allowed)
+    machine = PickleMachine(allowed)
     try:
         for operation, argument, _ in pickletools.genops(stream):
             machine.step(operation.name, argument)
@@ -63,7 +63,7 @@ def read_with_storages(stream: BinaryIO, allowed: Container[str]) -> tuple[Any, 
     return machine.stack[0], machine.storages
 
 
-class Machine:
+class PickleMachine:
     """The stack machine of pickle, with nodes in place of objects."""
 
     def __init__(self, allowed: Container[str]) -> None:
@@ -165,12 +165,12 @@ NEW_VALUES: dict[str, Callable[[], Any]] = {
     "EMPTY_LIST": list,
     "EMPTY_DICT": dict,
 }
-STEPS: dict[str, Callable[[Machine, Any], None]] = {
-    "MARK": Machine.mark,
-    "GLOBAL": Machine.name,
-    "REDUCE": Machine.call,
-    "NEWOBJ": Machine.call,
-    "BUILD": Machine.set_state,
+STEPS: dict[str, Callable[[PickleMachine, Any], None]] = {
+    "MARK": PickleMachine.mark,
+    "GLOBAL": PickleMachine.name,
+    "REDUCE": PickleMachine.call,
+    "NEWOBJ": PickleMachine.call,
+    "BUILD": PickleMachine.set_state,
     "TUPLE": lambda machine, _: machine.push_tuple(machine.pop_to_mark()),
     "TUPLE1": lambda machine, _: machine.push_tuple(machine.pop(1)),
     "TUPLE2": lambda machine, _: machine.push_tuple(machine.pop(2)),
@@ -179,9 +179,9 @@ STEPS: dict[str, Callable[[Machine, Any], None]] = {
     "APPENDS": lambda machine, _: machine.extend(machine.pop_to_mark()),
     "SETITEM": lambda machine, _: machine.set_items(machine.pop(2)),
     "SETITEMS": lambda machine, _: machine.set_items(machine.pop_to_mark()),
-    "BINPUT": Machine.remember,
-    "LONG_BINPUT": Machine.remember,
-    "BINGET": Machine.recall,
-    "LONG_BINGET": Machine.recall,
-    "BINPERSID": Machine.refer_to_storage,
+    "BINPUT": PickleMachine.remember,
+    "LONG_BINPUT": PickleMachine.remember,
+    "BINGET": PickleMachine.recall,
+    "LONG_BINGET": PickleMachine.recall,
+    "BINPERSID": PickleMachine.refer_to_storage,
 }

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from realformer_nmt.checkpoints import run_records
+from realformer_nmt.checkpoints.train_record import TRAINING
 from realformer_nmt.common.errors import UserError
 
 IN_A_RUN = ("average.pt", "checkpoints/checkpoint_last.pt", "checkpoint_last.pt")  # the first that is there
@@ -19,7 +20,7 @@ def checkpoint(path: Path) -> Path:
     file = next((path / name for name in IN_A_RUN if (path / name).is_file()), None)
     if file is None:
         raise UserError(f"{path} holds no model: there is none of {', '.join(IN_A_RUN)}; train first, or name a file")
-    run_records.check_average(file, path / run_records.TRAINING)
+    run_records.check_average(file, path / TRAINING)
     return file
 
 

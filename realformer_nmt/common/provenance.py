@@ -7,50 +7,47 @@ or inputs differ, the result is out of date. Versions are not compared here: a t
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
+from realformer_nmt.common.records import Fingerprint, Origin
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.common.versions import versions
 
-MADE_FROM = "made_from"
 ABSENT = "nothing"
-Record = dict[str, Any]
 
 
-def fingerprint(path: Path, previous: Mapping[str, Any] | None = None) -> Record:
-    """Return the hash, size and modification time of a file.
-
-    The hash of the previous fingerprint is reused if size and time are unchanged.
-    """
+def fingerprint(path: Path, previous: Fingerprint | None = None) -> Fingerprint:
+    """Return the fingerprint of a file; the hash of the previous one is reused if size and time are unchanged."""
     status = path.stat()
-    state = {"bytes": status.st_size, "modified": status.st_mtime_ns}
-    if previous is not None and all(previous.get(name) == value for name, value in state.items()):
-        return {"sha256": previous["sha256"], **state}
-    return {"sha256": sha256(path), **state}
+    if previous and (previous.bytes, previous.modified) == (status.st_size, status.st_mtime_ns):
+        return previous
+    return Fingerprint(sha256=sha256(path), bytes=status.st_size, modified=status.st_mtime_ns)
 
 
-def made_from(
-    settings: Mapping[str, Any], inputs: Mapping[str, Path], previous: Mapping[str, Any] | None = None
-) -> Record:
-    """Return the settings, the fingerprints of the inputs and the versions, as a record holds them.
+def is_same(path: Path, previous: Fingerprint) -> bool:
+    """Tell whether a file has the content that it had."""
+    return fingerprint(path, previous).sha256 == previous.sha256
 
-    `inputs` are files, by the names that messages use; files that do not exist are omitted. `previous` is the
-    `made_from` of an earlier record, whose hashes are reused.
+
+def made_from(settings: Mapping[str, object], inputs: Mapping[str, Path], before: Origin | None = None) -> Origin:
+    """Return the origin of a result that is made now.
+
+    `inputs` are files, by the names that messages use; files that do not exist are omitted. `before` is the origin in
+    an earlier record, whose hashes are reused.
     """
-    before = (previous or {}).get("inputs", {})
-    return {
-        "settings": json.loads(json.dumps(settings)),  # what a reader gets: tuples are lists, keys are text
-        "inputs": {name: fingerprint(path, before.get(name)) for name, path in inputs.items() if path.is_file()},
-        "versions": versions(),
-    }
+    earlier = before.inputs if before else {}
+    return Origin(
+        settings=json.loads(json.dumps(settings)),  # what a reader gets: tuples are lists, keys are text
+        inputs={name: fingerprint(path, earlier.get(name)) for name, path in inputs.items() if path.is_file()},
+        versions=versions(),
+    )
 
 
-def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Return one message for each setting and each input that differs between two `made_from`.
+def differences(before: Origin, now: Origin) -> list[str]:
+    """Return one message for each setting and each input that differs between two origins.
 
     An input that no longer exists does not count as a difference, nor does one that has only been renamed.
     """
-    messages = list(_changed_settings(before.get("settings", {}), now["settings"]))
+    messages = list(_changed_settings(before.settings, now.settings))
     old, new = _hashes(before), _hashes(now)
     no_longer_there = [sha for name, sha in old.items() if new.get(name) != sha]
     for name, sha in new.items():
@@ -76,11 +73,11 @@ def several(paths: Sequence[Path]) -> dict[str, int]:
     return {"models": len(paths)} if len(paths) > 1 else {}
 
 
-def _hashes(origin: Mapping[str, Any]) -> dict[str, str]:
-    return {name: file["sha256"] for name, file in origin.get("inputs", {}).items()}
+def _hashes(origin: Origin) -> dict[str, str]:
+    return {name: file.sha256 for name, file in origin.inputs.items()}
 
 
-def _changed_settings(before: Mapping[str, Any], now: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+def _changed_settings(before: Mapping[str, object], now: Mapping[str, object], prefix: str = "") -> Iterator[str]:
     """Yield a message for each setting that differs; tables are compared entry by entry: model.dropout."""
     for name in {**before, **now}:
         old, new = before.get(name, ABSENT), now.get(name, ABSENT)

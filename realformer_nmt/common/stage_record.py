@@ -8,40 +8,41 @@ from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from realformer_nmt.common import checksummed_json, json_records
+from msgspec.structs import replace
+
 from realformer_nmt.common import outputs as written
+from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.outputs import OUTPUTS
-from realformer_nmt.common.provenance import MADE_FROM, Record, differences, fingerprint, made_from
+from realformer_nmt.common.provenance import differences, fingerprint, is_same, made_from
+from realformer_nmt.common.records import Fingerprint, Origin, StageRecord
 
 AGAIN = "use --fresh to redo it"
 HELP = "make it again, even if it is there"
-REQUIRED = {MADE_FROM: dict, OUTPUTS: dict}
 
 
 class Standing(NamedTuple):
     """The status of a stage: its record, and what differs from a run with the present settings and files."""
 
-    record: Record | None = None
+    record: StageRecord | None = None
     differences: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()  # outputs that no longer exist
 
     @property
     def done(self) -> bool:
-        complete = self.record is not None and self.record.get("complete", True) is True
+        complete = self.record is not None and self.record.complete is not False
         return complete and not self.differences and not self.missing
 
 
-def compare_outputs(record: Path, content: Record) -> tuple[list[str], tuple[str, ...]]:
+def compare_outputs(record: Path, content: StageRecord) -> tuple[list[str], tuple[str, ...]]:
     """Return a message for each output that has changed since it was written, and the names of the missing ones."""
     changed, missing = [], []
-    for name, previous in content[OUTPUTS].items():
+    for name, previous in content.outputs.items():
         path = record.parent / name
         if not path.is_file():
             missing.append(name)
-        elif fingerprint(path, previous)["sha256"] != previous["sha256"]:
+        elif not is_same(path, previous):
             changed.append(f"{name} is another file than was made")
     return changed, tuple(missing)
 
@@ -49,9 +50,7 @@ def compare_outputs(record: Path, content: Record) -> tuple[list[str], tuple[str
 def damage(record: Path) -> list[str]:
     """Return a message for each output that is changed or missing, or the error if the record cannot be read."""
     try:
-        content = checksummed_json.read(record, AGAIN, REQUIRED)
-        with json_records.expected(record, AGAIN):
-            changed, missing = compare_outputs(record, content)
+        changed, missing = compare_outputs(record, records.read(record, StageRecord, AGAIN))
     except UserError as error:
         return [str(error)]
     return changed + [f"{name} is gone" for name in missing]
@@ -66,7 +65,7 @@ class Stage:
 
     command: str
     record: Path
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
     inputs: Mapping[str, Path]
     lasting: bool = True  # whether the outputs must still exist
 
@@ -75,14 +74,13 @@ class Stage:
         if not self.record.is_file():
             return Standing()
         try:
-            before = checksummed_json.read(self.record, AGAIN, REQUIRED)
-            with json_records.expected(self.record, AGAIN):
-                now = made_from(self.settings, self.inputs, before[MADE_FROM])
-                return self._status(before, differences(before[MADE_FROM], now))
+            before = records.read(self.record, StageRecord, AGAIN)
+            now = made_from(self.settings, self.inputs, before.made_from)
+            return self._status(before, differences(before.made_from, now))
         except UserError as error:
             return Standing(differences=(str(error),))
 
-    def _status(self, before: Record, differing: list[str]) -> Standing:
+    def _status(self, before: StageRecord, differing: list[str]) -> Standing:
         changed, missing = compare_outputs(self.record, before)
         return Standing(before, (*differing, *changed), missing if self.lasting else ())
 
@@ -122,9 +120,9 @@ class Stage:
                 "place, or use --fresh to redo it"
             )
 
-    def begin(self) -> Record:
-        """Remove the previous record, and return the `made_from` of the new one."""
-        origin = self.made(self.standing().record)
+    def begin(self) -> Origin:
+        """Remove the previous record, and return the origin of the new one."""
+        origin = self.origin(self.standing().record)
         written.void(self.record, self.command)
         return origin
 
@@ -132,32 +130,30 @@ class Stage:
         """Return a context in which to write the outputs, after `begin`: they are noted as this command's files."""
         return written.claimed(self.record, self.command, *outputs)
 
-    def made(self, before: Record | None) -> Record:
-        """Return the `made_from` of the present settings and inputs.
+    def origin(self, before: StageRecord | None) -> Origin:
+        """Return the origin of a result that is made now.
 
         An input that no longer exists keeps its fingerprint of the record `before`.
         """
-        previous = (before or {}).get(MADE_FROM, {})
-        origin = made_from(self.settings, self.inputs, previous)
-        earlier = {name: file for name, file in previous.get("inputs", {}).items() if name in self.inputs}
-        return {**origin, "inputs": {**earlier, **origin["inputs"]}}
+        if before is None:
+            return made_from(self.settings, self.inputs)
+        now = made_from(self.settings, self.inputs, before.made_from)
+        earlier = {name: file for name, file in before.made_from.inputs.items() if name in self.inputs}
+        return replace(now, inputs={**earlier, **now.inputs})
 
-    def write(
-        self, origin: Record, content: Mapping[str, Any], outputs: Iterable[Path] = (), finished: bool = True
-    ) -> None:
-        """Write the record; `origin` is what `begin` returned.
+    def fingerprints(self, *outputs: Path) -> dict[str, Fingerprint]:
+        """Return the fingerprints of outputs, as the record holds them."""
+        return {str(path.relative_to(self.record.parent)): fingerprint(path) for path in outputs}
 
-        With `finished`, refuse inputs that have changed since `begin`. Without it, `content` must say that the stage is
-        not complete.
-        """
-        if finished:
-            self._check_inputs(origin["inputs"])
-        files = {str(path.relative_to(self.record.parent)): fingerprint(path) for path in outputs}
-        checksummed_json.write(self.record, {**content, MADE_FROM: origin, OUTPUTS: files})
+    def write(self, record: StageRecord) -> None:
+        """Write the record; if the stage is complete, refuse inputs that have changed since `begin`."""
+        if record.complete is not False:
+            self._check_inputs(record.made_from.inputs)
+        records.write(self.record, record)
         written.settle(self.record)
 
-    def _check_inputs(self, fingerprints: Mapping[str, Record]) -> None:
+    def _check_inputs(self, fingerprints: Mapping[str, Fingerprint]) -> None:
         for name, previous in fingerprints.items():
             path = self.inputs[name]
-            if path.is_file() and fingerprint(path, previous)["sha256"] != previous["sha256"]:
+            if path.is_file() and not is_same(path, previous):
                 raise UserError(f"{path} was changed while it was read; run this again")

@@ -6,9 +6,11 @@ import platform
 import subprocess
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+
+from msgspec import Struct
 
 from realformer_nmt import __version__
+from realformer_nmt.common.records import Text
 
 PACKAGES = ("torch", "numpy", "sacrebleu", "sentencepiece", "sacremoses")
 ENGINES = ("fairseq-fixed", "fairseq")
@@ -28,10 +30,19 @@ def _version(name: str) -> str | None:
         return None
 
 
-def hardware() -> dict[str, Any]:
-    """Return the machine's name, processor, cores and memory; train.json names its GPUs."""
+class Machine(Struct, frozen=True, kw_only=True):
+    """Machine that trains; train.json names its GPUs."""
+
+    host: Text
+    processor: Text
+    cores: int | None
+    memory_gib: int | float
+
+
+def hardware() -> Machine:
+    """Return the machine that this process runs on."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return {"host": platform.node(), "processor": processor(), "cores": os.cpu_count(), "memory_gib": round(memory)}
+    return Machine(host=platform.node(), processor=processor(), cores=os.cpu_count(), memory_gib=round(memory))
 
 
 def processor() -> str:

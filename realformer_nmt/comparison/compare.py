@@ -12,6 +12,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.option_choice import unknown
+from realformer_nmt.common.stage_record import AGAIN
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.command import CompareRequest
 from realformer_nmt.comparison.grid import grid as grids
@@ -20,7 +21,7 @@ from realformer_nmt.comparison.grid.cells import cells, check_one_task
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import SCORINGS
-from realformer_nmt.comparison.records.cell_record import AGAIN, CellRecord
+from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.results import gather, results_file
 from realformer_nmt.comparison.running import local, merging, plan, slurm, status, tuning_choice
@@ -168,7 +169,7 @@ def launch(request: CompareRequest, grid: Grid, ready: Sequence[Cell], gpus: int
 
 def work(cell: Cell) -> float:
     """Return the relative work of a cell: its layers times its updates or epochs."""
-    request = plan.training(cell)
+    request = plan.train_request(cell)
     protocol = fairseq_command.load_protocol(request, fairseq_command.preparation(request))
     return float(sum(layers(cell.layers)) * (protocol.updates or protocol.epochs or 0))
 

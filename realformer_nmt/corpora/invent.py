@@ -7,6 +7,7 @@ from typing import ClassVar
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.common.option import option
+from realformer_nmt.common.records import StageRecord
 from realformer_nmt.common.stage_record import HELP, Stage
 from realformer_nmt.common.stage_request import StageRequest
 from realformer_nmt.corpora.invented.chance import Chance
@@ -44,18 +45,24 @@ class InventRequest(StageRequest):
 REQUEST = InventRequest
 
 
+class InventRecord(StageRecord, frozen=True, kw_only=True):
+    """Record of an invented corpus."""
+
+    invented: dict[str, int]  # pairs of each split
+
+
 def run(request: InventRequest) -> int:
     sizes = {"train": request.pairs, "valid": request.valid, "test": request.test}
     stage = request.stage()
     files = [request.folder / f"{split}.{language}" for split in sizes for language in LANGUAGES]
     if stage.finished(request.fresh, *files):
         return 0
-    made_from = stage.begin()
+    origin = stage.begin()
     sentences = iter(pairs(sum(sizes.values()), request.seed, *(["hard"] if request.hard else [])))
     with stage.claimed(*files):
         for split in reversed(sizes):  # so that the test set does not depend on the size of the training set
             write(request.folder, split, [next(sentences) for _ in range(sizes[split])])
-    stage.write(made_from, {"invented": sizes}, files)
+    stage.write(InventRecord(invented=sizes, made_from=origin, outputs=stage.fingerprints(*files)))
     print(f"{request.folder}: " + ", ".join(f"{size:,} pairs in {split}" for split, size in sizes.items()))
     return 0
 

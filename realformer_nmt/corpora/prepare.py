@@ -10,6 +10,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from realformer_nmt.common import outputs
 from realformer_nmt.common.checksummed_json import write as write_sealed
 from realformer_nmt.common.errors import UserError
@@ -141,7 +143,7 @@ def report(job: Job, folder: Path, stages: Stages, workers: int) -> dict[str, An
         "parts": reports["text"]["parts"],
         "pieces": reports["pieces"]["pieces"],
         "settings": job.settings(),
-        "inputs": stages.inputs,
+        "inputs": to_builtins(stages.inputs),
         **files,
         "seconds": {name: stage["seconds"] for name, stage in reports.items()},
         "workers": workers,

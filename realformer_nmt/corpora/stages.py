@@ -13,13 +13,29 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.common import checksummed_json, json_records, provenance
+from msgspec import Struct
+
+from realformer_nmt.common import checksummed_json, provenance, records
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import fingerprint
+from realformer_nmt.common.records import Fingerprint, Origin
 from realformer_nmt.data_bins import prepare_record
 
 Report = dict[str, Any]
+
+
+class InputFile(Fingerprint, frozen=True, kw_only=True):
+    """Fingerprint of an input, with its path."""
+
+    path: str
+
+
+class PreparationOrigin(Struct, frozen=True, kw_only=True):
+    """Settings and inputs of a preparation."""
+
+    settings: dict[str, object]
+    inputs: dict[str, InputFile]
 
 
 class Stages:
@@ -33,20 +49,21 @@ class Stages:
         self.reports: dict[str, Report] = {}
         self.inputs = self._check_same(json.loads(json.dumps(settings)), inputs)
 
-    def _check_same(self, settings: Report, inputs: Mapping[str, Path]) -> Report:
+    def _check_same(self, settings: dict[str, object], inputs: Mapping[str, Path]) -> dict[str, InputFile]:
         """Return the fingerprints of the inputs; contents decide, so that a file may be touched or moved."""
         path = self.folder / "stages" / "settings.json"
-        before = checksummed_json.read(path, self.hint, {"settings": dict, "inputs": dict}) if path.exists() else {}
-        previous = before.get("inputs", {})
-        with json_records.expected(path, self.hint):
-            now = {"settings": settings, "inputs": {name: look_at(inputs[name], previous.get(name)) for name in inputs}}
-            changes = list(differences(before, now)) if before else []
+        before = records.read(path, PreparationOrigin, self.hint) if path.exists() else None
+        previous = before.inputs if before else {}
+        now = PreparationOrigin(
+            settings=settings, inputs={name: look_at(inputs[name], previous.get(name)) for name in inputs}
+        )
+        changes = list(differences(before, now)) if before else []
         if changes:
             message = f"{self.folder} was begun with other settings or files: {'; '.join(changes)}"
             raise UserError(f"{message}. Give another --folder or remove it")
         if now != before:
-            checksummed_json.write(path, now)
-        return now["inputs"]
+            records.write(path, now)
+        return now.inputs
 
     def run(self, name: str, work: Callable[[Path], Report], lasting: bool = False) -> Report:
         """Let `work` fill FOLDER/name unless it did so earlier, and return its report.
@@ -73,28 +90,26 @@ class Stages:
         shutil.rmtree(self.folder / name, ignore_errors=True)
 
 
-def look_at(path: Path, previous: Mapping[str, Any] | None) -> Report:
+def look_at(path: Path, previous: InputFile | None) -> InputFile:
     """Return the path and fingerprint of an input; it is read again if its path, size or time has changed."""
-    where = {"path": str(path.absolute())}
-    same_path = previous if previous and previous["path"] == where["path"] else None
+    place = str(path.absolute())
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise UserError(f"{path} is a pipe or a device, which can be read only once: give a file")
-        return {**where, **fingerprint(path, same_path)}
+        state = fingerprint(path, previous if previous and previous.path == place else None)
+        return InputFile(path=place, sha256=state.sha256, bytes=state.bytes, modified=state.modified)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from error
 
 
-def differences(before: Report, now: Report) -> Iterator[str]:
+def differences(before: PreparationOrigin, now: PreparationOrigin) -> Iterator[str]:
     """Yield a phrase for each setting and each input that has changed."""
-    yield from provenance.differences(
-        {"settings": before["settings"], "inputs": {}}, {"settings": now["settings"], "inputs": {}}
-    )
-    for name in {**before["inputs"], **now["inputs"]}:
-        old, new = before["inputs"].get(name, {}), now["inputs"].get(name, {})
-        if old.get("sha256") == new.get("sha256"):
+    yield from provenance.differences(Origin(settings=before.settings), Origin(settings=now.settings))
+    for name in {**before.inputs, **now.inputs}:
+        old, new = before.inputs.get(name), now.inputs.get(name)
+        if old and new and old.sha256 == new.sha256:
             continue
-        old_path, new_path = old.get("path", "nothing"), new.get("path", "nothing")
+        old_path, new_path = old.path if old else "nothing", new.path if new else "nothing"
         if old_path == new_path:
             yield f"{name} {new_path} has changed"
         else:

@@ -89,17 +89,10 @@ class Preparation:
     def surface(self, pieces: list[str]) -> Surface:
         return SURFACES[self.subwords](pieces, self.folder, self.target)
 
-    def describe(self) -> dict[str, Any]:
-        """Return the fields for the record of a translation."""
-        folders = {"data": self.data, "prepared": self.prepared, "subwords_folder": self.folder}
-        return {
-            "corpus": self.corpus,
-            "published": self.published,
-            "languages": [self.source, self.target],
-            "subwords": self.subwords,
-            "hyphens": self.hyphens,
-            **{name: folder and str(folder.resolve()) for name, folder in folders.items()},
-        }
+    def settings(self) -> dict[str, object]:
+        """Return what decides a translation, besides the files."""
+        names = ("corpus", "published", "languages", "subwords", "hyphens")
+        return {**{name: getattr(self, name) for name in names}, "steps": str(self.steps)}
 
 
 def requested(options: CorpusOptions) -> Preparation:

@@ -14,6 +14,7 @@ from realformer_nmt.checkpoints import checkpoint_fields
 from realformer_nmt.checkpoints import run_folder as run_files
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.records import StageRecord
 from realformer_nmt.common.stage_record import Stage
 from realformer_nmt.common.versions import versions
 from realformer_nmt.evaluation.answer import AnswerRequest
@@ -40,17 +41,27 @@ class WindowResult(NamedTuple):
     best: Span
 
 
+class AnswerRecord(StageRecord, frozen=True, kw_only=True):
+    """Record of answers."""
+
+    questions: int
+    versions: dict[str, str]
+
+
 def run(request: AnswerRequest) -> int:
     stage = stage_of(request)
     if stage.finished(request.fresh, request.output / ANSWERS):
         return 0
-    provenance = stage.begin()
+    origin = stage.begin()
     questions = squad.read(request.questions)
     answers = answer(questions, request)
     path = request.output / ANSWERS
     with stage.claimed(path), completed(path) as file:
         file.write(f"{json.dumps(answers, ensure_ascii=False, indent=0)}\n".encode())
-    stage.write(provenance, {"questions": len(questions), "versions": versions()}, [path])
+    record = AnswerRecord(
+        questions=len(questions), versions=versions(), made_from=origin, outputs=stage.fingerprints(path)
+    )
+    stage.write(record)
     print(f"{path}: {len(answers):,} answers")
     return 0
 

@@ -10,6 +10,8 @@ import numpy as np
 from fairseq import options
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.logging import metrics
+from msgspec import UNSET
+from msgspec.structs import replace
 from tabulate import tabulate
 
 from realformer_nmt.checkpoints import checkpoint_fields
@@ -21,10 +23,13 @@ from realformer_nmt.common.versions import commit
 from realformer_nmt.evaluation import metric_table, model_record, validation_scores
 from realformer_nmt.evaluation.answer_rows import QuestionRows
 from realformer_nmt.evaluation.evaluate import EvaluateRequest
+from realformer_nmt.evaluation.metrics import Score
 from realformer_nmt.evaluation.resampling import interval
 from realformer_nmt.evaluation.row_table import Rows, collect_rows
+from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord
 from realformer_nmt.evaluation.sentence_rows import Sentences
 from realformer_nmt.evaluation.sequences import Sequences
+from realformer_nmt.evaluation.translation_record import Measures
 from realformer_nmt.fairseq_patches.option_ranges import check_number
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.questions.windows import MODEL
@@ -46,22 +51,29 @@ def run(request: EvaluateRequest) -> int:
     table = table_path(request.output)
     if stage.finished(request.fresh, table):
         return 0
-    provenance = stage.begin()
+    origin = stage.begin()
     task = checkpoint_fields.setting(checkpoint_fields.without_weights(request.checkpoint), "task", "_name")
     values, rows = measure(request, request.subset, task)
-    model = model_record.describe(request.checkpoint, provenance["inputs"]["checkpoint"]["sha256"])
-    content = {"subset": request.subset, "task": task, "measures": values, "models": [model]}
-    content |= {"parameters": model["parameters"], "corpus": request.data.resolve().name, "commit": commit()}
-    if request.validate:
-        content["validation"] = validation(request, task)
+    model = model_record.describe(request.checkpoint, origin.inputs["checkpoint"].sha256)
+    record = RunRecord(
+        corpus=request.data.resolve().name,
+        subset=request.subset,
+        task=task,
+        measures=values,
+        models=[model],
+        parameters=model.parameters,
+        validation=validation(request, task) if request.validate else UNSET,
+        commit=commit(),
+        made_from=origin,
+    )
     if rows:
         rows.finish(request)
     if rows and rows.rows:
         with stage.claimed(table):
             write_lines(table, rows.lines)
-        content |= row_scores(rows, task, table)
-    stage.write(provenance, content, [table] if rows and rows.rows else [])
-    printed = values | {name: score["score"] for name, score in content.get("scores", {}).items()}
+        record = replace(with_rows(record, rows, task, table), outputs=stage.fingerprints(table))
+    stage.write(record)
+    printed = values | {name: score.score for name, score in record.scores.items()}
     print(tabulate(printed.items(), floatfmt=".4f", tablefmt="plain"))
     return 0
 
@@ -71,7 +83,7 @@ def table_path(record: Path) -> Path:
     return record.with_name(record.name.removesuffix(".json") + ROWS)
 
 
-def validation(request: EvaluateRequest, task: str) -> dict[str, Any]:
+def validation(request: EvaluateRequest, task: str) -> Measures:
     """Return the scores on the validation data; nll_loss is the loss by which settings are chosen."""
     values, rows = measure(request, validation_scores.SUBSET, task)
     loss = rows.loss if rows else "loss"
@@ -79,22 +91,22 @@ def validation(request: EvaluateRequest, task: str) -> dict[str, Any]:
 
 
 @np.errstate(all="ignore")  # 1,024 bits or more have no perplexity, one class no correlation
-def row_scores(rows: Rows, task: str, file: Path) -> dict[str, Any]:
-    """Return the scores of rows in run.json's form; those that are not finite are left out."""
+def with_rows(record: RunRecord, rows: Rows, task: str, file: Path) -> RunRecord:
+    """Return the record with the scores of rows; those that are not finite are left out."""
     scores = {}
     signature = f"task:{task}|targets:{rows.targets}|sha256:{rows.digest[:12]}"
     for name, figure in metric_table.row_figures(task, rows.of_numbers).items():
         score = float(figure(rows.table))
         if math.isfinite(score):
             spread = interval(rows.table, figure, SAMPLES, SEED)
-            scores[name] = {
-                "metric": metric_table.METRICS[name].label,
-                "signature": signature,
-                "score": score,
-                "interval": spread if math.isfinite(spread) else None,
-            }
-    files = {"sequences": {"path": file.name, "sha256": sha256(file)}}
-    return {"scores": scores, "lines": len(rows.rows), "unit": rows.unit, "targets": rows.digest, "files": files}
+            scores[name] = Score(
+                metric=metric_table.METRICS[name].label,
+                signature=signature,
+                score=score,
+                interval=spread if math.isfinite(spread) else None,
+            )
+    files = {"sequences": RecordedFile(path=file.name, sha256=sha256(file))}
+    return replace(record, scores=scores, lines=len(rows.rows), unit=rows.unit, targets=rows.digest, files=files)
 
 
 def stage_of(request: EvaluateRequest) -> Stage:

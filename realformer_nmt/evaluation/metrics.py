@@ -6,27 +6,28 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
+
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.records import Finite, Text
 from realformer_nmt.evaluation.metric_table import METRICS, Scorer, text_metrics
 
 HYPHEN = re.compile(r"(\S)-(\S)")
 Lines = Sequence[str]
 
 
-@dataclass(frozen=True)
-class Score:
-    metric: str
-    score: float
-    signature: str
-    text: str  # the form of the text that was compared
-    mean: float | None = None  # of the bootstrap's samples
-    interval: float | None = None  # 95 % of them lie within mean +- interval
+class Score(Struct, frozen=True, kw_only=True):
+    """Score of a test set."""
 
-    def record(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if value is not None}
+    metric: Text  # its label
+    score: Finite
+    signature: Text
+    text: str | UnsetType = UNSET  # the form of the text that was compared
+    mean: float | UnsetType = UNSET  # of the bootstrap's samples
+    interval: Finite | UnsetType | None = UNSET  # 95 % of them lie within mean +- interval
 
 
 class Texts(NamedTuple):
@@ -65,7 +66,7 @@ def scores(texts: Mapping[str, Texts], samples: int) -> dict[str, Score]:
 def measure(scorer: Scorer, label: str, texts: Texts, samples: int = 0) -> Score:
     check_same_length(texts.hypotheses, texts.reference)
     result = scorer.corpus_score(texts.hypotheses, [texts.reference], n_bootstrap=samples)
-    score = Score(label, float(result.score), str(scorer.get_signature()), texts.name)
+    score = Score(metric=label, score=float(result.score), signature=str(scorer.get_signature()), text=texts.name)
     return replace(score, mean=float(result._mean), interval=float(result._ci)) if samples > 1 else score
 
 
@@ -108,7 +109,7 @@ def comet(model: str, source: Lines, hypotheses: Lines, reference: Lines) -> Sco
     gpus = min(1, torch.cuda.device_count())
     score = float(scorer.predict(triples, batch_size=32, gpus=gpus).system_score)
     signature = f"{model}|unbabel-comet:{importlib.metadata.version('unbabel-comet')}"
-    return Score(METRICS["comet"].label, score, signature, "raw text")
+    return Score(metric=METRICS["comet"].label, score=score, signature=signature, text="raw text")
 
 
 def comet_package() -> Any:

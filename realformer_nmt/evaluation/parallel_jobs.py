@@ -9,26 +9,40 @@ from functools import partial
 from pathlib import Path
 
 import torch
+from msgspec import Struct
 from tqdm import tqdm
 
-from realformer_nmt.common import checksummed_json, outputs
+from realformer_nmt.common import outputs, records
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
-from realformer_nmt.common.provenance import MADE_FROM, Record, differences
+from realformer_nmt.common.provenance import differences
+from realformer_nmt.common.records import Origin
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.common.worker_process import SideProcess, begin
 
 SHARES = "shares"  # in the folder of the output, until all of them are there
 NOTE, LOCK = "shares.json", ".lock"
-JOBS = "jobs"
-SHARE, FILES = "share.json", "files"  # of a finished job
+SHARE = "share.json"  # of a finished job
 THREADS = "OMP_NUM_THREADS"
 POLL_INTERVAL = 0.2  # seconds
 Work = Callable[[int, Path], object]  # a job, called with its number and the folder that it fills
 
 
+class ShareNote(Struct, frozen=True, kw_only=True):
+    """Origin of a translation that several jobs share, and their number."""
+
+    made_from: Origin
+    jobs: int
+
+
+class Share(Struct, frozen=True, kw_only=True):
+    """Finished share of a job."""
+
+    files: dict[str, str]  # hash of each file, by its name
+
+
 @contextlib.contextmanager
-def shares(output: Path, provenance: Record, jobs: int, fresh: bool) -> Iterator[Path]:
+def shares(output: Path, origin: Origin, jobs: int, fresh: bool) -> Iterator[Path]:
     """Provide a folder for the jobs' folders.
 
     Those of several jobs outlast a killed run, for the next run of the same provenance and number of jobs.
@@ -39,11 +53,11 @@ def shares(output: Path, provenance: Record, jobs: int, fresh: bool) -> Iterator
             yield Path(name)
     else:
         with alone(folder / LOCK, "translates into"):
-            reusable = not fresh and _is_reusable(folder / NOTE, provenance, jobs)
+            reusable = not fresh and _is_reusable(folder / NOTE, ShareNote(made_from=origin, jobs=jobs))
             for share in [entry for entry in folder.iterdir() if entry.is_dir()]:
                 if not reusable or not share.name.isdecimal():
                     shutil.rmtree(share)
-            checksummed_json.write(folder / NOTE, {MADE_FROM: provenance, JOBS: jobs})
+            records.write(folder / NOTE, ShareNote(made_from=origin, jobs=jobs))
             yield folder
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -55,14 +69,13 @@ def check_shares(output: Path) -> None:
         outputs.check_free(folder, "translate")
 
 
-def _is_reusable(note: Path, provenance: Record, jobs: int) -> bool:
+def _is_reusable(note: Path, now: ShareNote) -> bool:
     try:
-        content = checksummed_json.read(note, "", {MADE_FROM: dict, JOBS: int})
+        before = records.read(note, ShareNote, "")
     except UserError:  # missing or corrupt
         return False
-    previous = content[MADE_FROM]
-    same_versions: bool = previous["versions"] == provenance["versions"]
-    return content[JOBS] == jobs and same_versions and not differences(previous, provenance)
+    same_versions = before.made_from.versions == now.made_from.versions
+    return before.jobs == now.jobs and same_versions and not differences(before.made_from, now.made_from)
 
 
 def fill(work: Work, jobs: int, folder: Path, sentences: int, file: str, on_gpu: bool = False) -> list[Path]:
@@ -87,7 +100,7 @@ def fill(work: Work, jobs: int, folder: Path, sentences: int, file: str, on_gpu:
             if status:
                 failed[job] = status
             else:
-                checksummed_json.write(folders[job] / SHARE, {FILES: _hashes(folders[job])})
+                records.write(folders[job] / SHARE, Share(files=_hashes(folders[job])))
                 shutil.rmtree(folder / str(job), ignore_errors=True)
                 folders[job].rename(folder / str(job))
         for job, status in failed.items():
@@ -98,7 +111,7 @@ def fill(work: Work, jobs: int, folder: Path, sentences: int, file: str, on_gpu:
 def _is_complete(share: Path) -> bool:
     """Return whether a job's folder is as its job left it; one that was changed since is translated again."""
     try:
-        return checksummed_json.read(share / SHARE, "", {FILES: dict})[FILES] == _hashes(share)
+        return records.read(share / SHARE, Share, "").files == _hashes(share)
     except UserError:
         return False
 

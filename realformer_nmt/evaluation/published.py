@@ -2,29 +2,34 @@
 
 import csv
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import UNSET, Struct, UnsetType
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option_choice import unknown
+from realformer_nmt.common.records import Finite, Positive, Text
 
 TABLE = Path(__file__).with_name("published.csv")
 
 
-class PublishedFigure(NamedTuple):
-    paper: str
-    dataset: str
-    model: str
-    encoder_layers: int
-    decoder_layers: int
-    bleu: float | None  # None: training failed
-    metric: str
-    note: str
+class PublishedFigure(Struct, frozen=True, kw_only=True):
+    """Score that a paper reports."""
+
+    paper: Text
+    dataset: str | UnsetType = UNSET
+    model: Text
+    encoder_layers: Positive
+    decoder_layers: Positive
+    bleu: Finite | None  # None: training failed
+    metric: Text
+    note: Text
+    comparable_with: Text | None = None  # the metric of ours that it may stand beside
 
 
 def figures(dataset: str) -> list[PublishedFigure]:
     of_dataset = [figure for figure in _read() if figure.dataset == dataset]
     if not of_dataset:
-        names = dict.fromkeys(figure.dataset for figure in _read())
+        names = dict.fromkeys(str(figure.dataset) for figure in _read())
         raise UserError(unknown("--published", dataset, names))
     return of_dataset
 

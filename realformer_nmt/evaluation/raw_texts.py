@@ -1,45 +1,46 @@
 """Raw source and reference of a translation."""
 
 from pathlib import Path
-from typing import Any
+
+from msgspec import UNSET
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.evaluation import test_sets
 from realformer_nmt.evaluation.score import ScoreRequest
 from realformer_nmt.evaluation.test_sets import TestSetFiles
+from realformer_nmt.evaluation.translation_record import TranslationRecord
 
 
-def reference(request: ScoreRequest, translation: dict[str, Any]) -> Path:
+def reference(request: ScoreRequest, translation: TranslationRecord) -> Path:
     test_set = of_test_set(request, translation)
     return test_set.reference if test_set and not request.reference else raw(request.reference, translation, 1)
 
 
-def source(request: ScoreRequest, translation: dict[str, Any]) -> Path:
+def source(request: ScoreRequest, translation: TranslationRecord) -> Path:
     test_set = of_test_set(request, translation)
     return test_set.source if test_set and not request.source else raw(request.source, translation, 0)
 
 
-def of_test_set(request: ScoreRequest, translation: dict[str, Any]) -> TestSetFiles | None:
+def of_test_set(request: ScoreRequest, translation: TranslationRecord) -> TestSetFiles | None:
     """Return the files of sacreBLEU's test set, if one was translated."""
-    name = translation.get("test_set") if request.test_set is None else request.test_set
-    if name is None:
+    name = translation.test_set if request.test_set is None else request.test_set
+    if not isinstance(name, str):
         return None
-    test_set = test_sets.find(str(name), tuple(translation["languages"]))
-    translated = translation[MADE_FROM]["inputs"].get("input", {}).get("sha256")
-    if translated != sha256(test_set.source):
+    test_set = test_sets.find(name, translation.languages)
+    translated = translation.made_from.inputs.get("input")
+    if not translated or translated.sha256 != sha256(test_set.source):
         raise UserError(
             f"{request.translation} is no translation of {test_set.source}: `translate --test-set {name}` first"
         )
     return test_set
 
 
-def raw(file: Path | None, translation: dict[str, Any], side: int) -> Path:
+def raw(file: Path | None, translation: TranslationRecord, side: int) -> Path:
     """Return the file that was named, or the corpus's raw text of the source (0) or the target (1)."""
     if file:
         return file
     option = ("--source", "--reference")[side]
-    if not translation["prepared"] or "subset" not in translation:
+    if not translation.prepared or translation.subset is UNSET:
         raise UserError(f"pass {option} FILE: the translation does not say which raw text belongs to it")
-    return Path(translation["prepared"], f"{translation['subset']}.raw.{translation['languages'][side]}")
+    return Path(translation.prepared, f"{translation.subset}.raw.{translation.languages[side]}")

@@ -13,6 +13,7 @@ from torch import Tensor
 from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.text_lines import read_recorded
 from realformer_nmt.evaluation.evaluate import EvaluateRequest
+from realformer_nmt.evaluation.run_record import RunRecord
 
 AGAIN = "use `realformer-nmt evaluate --fresh` to redo it"
 COLUMNS = 3
@@ -88,8 +89,8 @@ def collect_rows(rows: Rows | None) -> Iterator[None]:
         FairseqTask.valid_step = validate
 
 
-def read(record: Path, run: Mapping[str, Any]) -> np.ndarray:
+def read(record: Path, run: RunRecord) -> np.ndarray:
     with expected(record, AGAIN):
-        file = run["files"]["sequences"]
-        rows = [line.split("\t") for line in read_recorded(record.parent / file["path"], file["sha256"], record)]
+        file = run.files["sequences"]
+        rows = [line.split("\t") for line in read_recorded(record.parent / file.path, file.sha256, record)]
         return np.array(rows, dtype=np.float64).reshape(len(rows), COLUMNS)

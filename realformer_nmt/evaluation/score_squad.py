@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from realformer_nmt.common import checksummed_json, json_records
+from realformer_nmt.common import json_records, records
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option import argument, option
-from realformer_nmt.common.stage_record import HELP, OUTPUTS, Stage
+from realformer_nmt.common.records import StageRecord
+from realformer_nmt.common.stage_record import HELP, Stage
 from realformer_nmt.common.stage_request import StageRequest
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.evaluation import span_scores
@@ -41,11 +42,18 @@ class ScoreSquadRequest(StageRequest):
 REQUEST = ScoreSquadRequest
 
 
+class SquadScoreRecord(StageRecord, frozen=True, kw_only=True):
+    """Record of the scores of answers."""
+
+    questions: int
+    scores: dict[str, float]
+
+
 def run(request: ScoreSquadRequest) -> int:
     stage = request.stage()
     if stage.finished(request.fresh):
         return 0
-    provenance = stage.begin()
+    origin = stage.begin()
     questions, answers = squad.read(request.questions), json_records.read(request.answers, ANSWERS)
     lacking = [question.name for question in questions if not isinstance(answers.get(question.name), str)]
     if lacking:
@@ -55,7 +63,7 @@ def run(request: ScoreSquadRequest) -> int:
         )
     check_answered(request, questions, answers)
     scores = span_scores.scores(questions, answers)
-    stage.write(provenance, {"questions": len(questions), "scores": scores})
+    stage.write(SquadScoreRecord(questions=len(questions), scores=scores, made_from=origin))
     for name, value in scores.items():
         print(f"{name:24} {value:.2f}")
     return 0
@@ -65,16 +73,13 @@ def check_answered(request: ScoreSquadRequest, questions: Sequence[Question], an
     """Raise an error if `answer` wrote the answers for other questions: its texts are parts of the contexts."""
     record = request.answers.with_name(RECORD)
     try:
-        recorded = checksummed_json.read(record, ANSWERS, {OUTPUTS: dict})[OUTPUTS].get(request.answers.name)
+        recorded = records.read(record, StageRecord, ANSWERS).outputs.get(request.answers.name)
     except UserError:  # answers of another program, which need not be parts of the contexts
         return
-    with json_records.expected(record, ANSWERS):
-        if recorded and sha256(request.answers) != recorded["sha256"]:
-            raise UserError(
-                f"{request.answers} is another file than {record} says was made: put it back, or answer again"
-            )
     if not recorded:
         return
+    if sha256(request.answers) != recorded.sha256:
+        raise UserError(f"{request.answers} is another file than {record} says was made: put it back, or answer again")
     foreign = [question.name for question in questions if answers[question.name] not in question.context]
     if foreign:
         raise UserError(

@@ -1,25 +1,25 @@
 """Output of `realformer-nmt score`: the scores, the validation, the signatures, the published figures."""
 
 from pathlib import Path
-from typing import Any
 
 from tabulate import tabulate
 
 from realformer_nmt.evaluation import metric_table, validation_scores
 from realformer_nmt.evaluation.metrics import Score
 from realformer_nmt.evaluation.published import PublishedFigure
+from realformer_nmt.evaluation.translation_record import TranslationRecord
 
 
-def table(record: dict[str, Any], scores: dict[str, Score], figures: list[PublishedFigure]) -> str:
-    names = (record["corpus"], record["subset"], test_set(record["translation"]))
-    title = " ".join(filter(None, names)) or "translation"
+def table(translation: TranslationRecord, scores: dict[str, Score], figures: list[PublishedFigure]) -> str:
+    names = (translation.corpus, translation.subset, test_set(translation))
+    title = " ".join(name for name in names if name) or "translation"
     lines = [line(score, metric_table.METRICS[name].digits) for name, score in scores.items()]
     parts = [
-        f"{title}, {record['lines']} lines",
+        f"{title}, {translation.lines} lines",
         tabulate(lines, ["metric", "score", "95 %", "of"], disable_numparse=True),
     ]
-    if record["translation"].get("validation"):
-        parts.append(f"validation: {validation_scores.describe(record['translation']['validation'])}")
+    if translation.validation:
+        parts.append(f"validation: {validation_scores.describe(translation.validation)}")
     parts.append("\n".join(f"{score.metric}: {score.signature}" for score in scores.values()))
     if figures:
         rows = [
@@ -33,14 +33,14 @@ def table(record: dict[str, Any], scores: dict[str, Score], figures: list[Publis
 
 
 def line(score: Score, digits: int) -> tuple[str, str, str, str]:
-    interval = "" if score.interval is None else f"± {score.interval:.{digits}f}"
-    return score.metric, f"{score.score:.{digits}f}", interval, score.text
+    interval = f"± {score.interval:.{digits}f}" if isinstance(score.interval, float) else ""
+    return score.metric, f"{score.score:.{digits}f}", interval, score.text or ""
 
 
-def test_set(translation: dict[str, Any]) -> str:
+def test_set(translation: TranslationRecord) -> str:
     """Return the names of the translated files, in brackets."""
-    names = [Path(str(translation["input"])).name] if "input" in translation else translation.get("texts")
-    return f"({', '.join(map(str, names))})" if names and isinstance(names, list) else ""
+    names = [Path(translation.input).name] if translation.input else translation.texts
+    return f"({', '.join(names)})" if names else ""
 
 
 def _bleu(figure: PublishedFigure) -> str:

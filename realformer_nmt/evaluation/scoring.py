@@ -2,91 +2,100 @@
 
 import os
 from pathlib import Path
-from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from realformer_nmt.checkpoints import lineage
-from realformer_nmt.common import checksummed_json, json_records
+from realformer_nmt.checkpoints.train_record import TrainRecord
+from realformer_nmt.common import json_records, records
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import named
-from realformer_nmt.common.stage_record import Stage
+from realformer_nmt.common.stage_record import AGAIN, Stage
 from realformer_nmt.common.text_lines import read_lines, sha256
 from realformer_nmt.common.versions import commit, versions
 from realformer_nmt.corpora.tokenise import tokeniser
-from realformer_nmt.evaluation import metric_table, metrics, model_record, published, raw_texts, score_table
+from realformer_nmt.evaluation import (
+    metric_table,
+    metrics,
+    model_record,
+    published,
+    raw_texts,
+    score_table,
+    translation_record,
+)
 from realformer_nmt.evaluation.metrics import Score, Texts
 from realformer_nmt.evaluation.published import PublishedFigure
+from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord
 from realformer_nmt.evaluation.score import ScoreRequest
-from realformer_nmt.evaluation.translation_files import HYPOTHESES, RECORD, REFERENCE, TOKENISED
+from realformer_nmt.evaluation.translation_record import HYPOTHESES, RECORD, REFERENCE, TOKENISED, TranslationRecord
 
 PAPERS_METRIC, PAPERS_LINES = "tokenised BLEU newstest2014", 3003
-WRITER = "`realformer-nmt translate` writes it when it is done"
 TRAINER = "`realformer-nmt train` writes it"
-REQUIRED = {"files": dict, "lines": int, "languages": list, "subwords": str, "decoding": dict, "checkpoints": list}
-NAMES = ("corpus", "subset", "published", "hyphens")  # strings or null
 
 
 def run(request: ScoreRequest) -> int:
     if request.comet:
         metrics.comet_package()  # fail early if it is missing
-    translation = checksummed_json.read(request.translation / RECORD, WRITER, REQUIRED)
-    stage = stage_of(request)
+    translation = translation_record.read(request.translation)
+    stage = stage_of_translation(request, translation)
     if not (request.training or request.fresh):
         check_no_training(stage)
     if stage.finished(request.fresh):
         return 0
-    training = checksummed_json.read(request.training, TRAINER) if request.training else {}
+    training = records.read(request.training, TrainRecord, TRAINER) if request.training else None
     files = {"hypotheses": request.translation / HYPOTHESES, "reference": raw_texts.reference(request, translation)}
     check_unchanged(request.translation, translation)
     checked = check_training(request.training, training, translation)
-    provenance = stage.begin()
+    origin = stage.begin()
     with metrics.seeded(request.seed):
         scores = score(request, translation, *(read_lines(path) for path in files.values()))
     figures = published_figures(request.published or dataset(translation))
-    record = {
-        "corpus": translation["corpus"],
-        "subset": translation.get("subset"),
-        "lines": translation["lines"],
-        "scores": {name: each.record() for name, each in scores.items()},
-        "published": [{**figure._asdict(), "comparable_with": comparable(figure, translation)} for figure in figures],
-        "models": models(translation),
-        "training": training,
-        "training_checked": checked,
-        "translation": translation,
-        "files": {name: locate(path, request.output.parent) for name, path in files.items()},
-        "seed": request.seed,
-        "versions": versions(),
-        "commit": commit(),
-    }
-    with json_records.expected(request.translation / RECORD, WRITER):
-        table = score_table.table(record, scores, figures)
-        record |= summary(record)
-    stage.write(provenance, record)
+    record = RunRecord(
+        corpus=translation.corpus,
+        subset=translation.subset or None,
+        lines=translation.lines,
+        scores=scores,
+        published=[replace(figure, comparable_with=comparable(figure, translation)) for figure in figures],
+        models=[model_record.describe(path, digest) for path, digest in checkpoints(translation)],
+        training=training,
+        training_checked=checked,
+        translation=translation,
+        files={name: locate(path, request.output.parent) for name, path in files.items()},
+        seed=request.seed,
+        versions=versions(),
+        commit=commit(),
+        made_from=origin,
+    )
+    with json_records.expected(request.translation / RECORD, translation_record.WRITER):
+        table = score_table.table(translation, scores, figures)
+        record = with_summary(record, translation)
+    stage.write(record)
     print(table)
     return 0
 
 
 def check_no_training(stage: Stage) -> None:
     """Raise an error if the previous record has a training, whose hours and protocol the new one would lack."""
-    previous = stage.standing().record
-    if previous and previous.get("training"):
+    if not stage.record.is_file():
+        return
+    try:
+        previous = records.read(stage.record, RunRecord, AGAIN)
+    except UserError:
+        return  # `finished` says what is wrong with it
+    if previous.training not in (None, UNSET, TrainRecord()):
         raise UserError(f"{stage.record} was made with --training: give it again, name another place, or pass --fresh")
 
 
 def stage_of(request: ScoreRequest) -> Stage:
-    record = request.translation / RECORD
-    translation = checksummed_json.read(record, WRITER, REQUIRED)
-    with json_records.expected(record, WRITER):
-        for name in NAMES:
-            if not isinstance(translation.get(name), str | None):
-                raise ValueError(f"{name} is {str(translation[name])[:80]!r}, which is no name")
-        return stage_of_translation(request, translation)
+    return stage_of_translation(request, translation_record.read(request.translation))
 
 
-def stage_of_translation(request: ScoreRequest, translation: dict[str, Any]) -> Stage:
+def stage_of_translation(request: ScoreRequest, translation: TranslationRecord) -> Stage:
     names = ("compound_split", "comet", "bootstrap", "seed")
     settings = {name: getattr(request, name) for name in names} | ({"rouge": True} if request.rouge else {})
-    inputs = {name: request.translation / name for name in (RECORD, *translation["files"])}
-    inputs |= named(map(Path, translation["checkpoints"]))
+    inputs = {name: request.translation / name for name in (RECORD, *translation.files)}
+    inputs |= named(map(Path, translation.checkpoints))
     inputs["reference"] = raw_texts.reference(request, translation)
     if request.comet:
         inputs["source"] = raw_texts.source(request, translation)
@@ -95,37 +104,32 @@ def stage_of_translation(request: ScoreRequest, translation: dict[str, Any]) -> 
     return Stage("score", request.output, {**settings, "published": request.published or dataset(translation)}, inputs)
 
 
-def models(translation: dict[str, Any]) -> list[dict[str, Any]]:
-    return [model_record.describe(path, digest) for path, digest in checkpoints(translation)]
-
-
-def checkpoints(translation: dict[str, Any]) -> list[tuple[Path, str]]:
+def checkpoints(translation: TranslationRecord) -> list[tuple[Path, str]]:
     """Return the checkpoints that translated, each with its hash."""
-    if "checkpoint_sha256" not in translation:
+    if translation.checkpoint_sha256 is UNSET:
         raise UserError(f"{RECORD} is of an older version, which noted no hash of the checkpoint: translate again")
-    paths = map(Path, translation["checkpoints"])
-    return list(zip(paths, translation["checkpoint_sha256"], strict=True))
+    return list(zip(map(Path, translation.checkpoints), translation.checkpoint_sha256, strict=True))
 
 
-def check_training(file: Path | None, training: dict[str, Any], translation: dict[str, Any]) -> bool | None:
+def check_training(file: Path | None, training: TrainRecord | None, translation: TranslationRecord) -> bool | None:
     """Return whether hashes prove that all checkpoints are of the training, if one is named.
 
     A checkpoint of another training raises an error.
     """
-    if file is None:
+    if file is None or training is None:
         return None
     proven = [lineage.check_training(path, digest, file, training) for path, digest in checkpoints(translation)]
     return all(proven)
 
 
-def check_unchanged(folder: Path, translation: dict[str, Any]) -> None:
-    for name, recorded in translation["files"].items():
+def check_unchanged(folder: Path, translation: TranslationRecord) -> None:
+    for name, recorded in translation.files.items():
         if not (folder / name).is_file() or sha256(folder / name) != recorded:
             raise UserError(f"{folder / name} is not what {RECORD} describes: translate again")
 
 
 def score(
-    request: ScoreRequest, translation: dict[str, Any], hypotheses: list[str], reference: list[str]
+    request: ScoreRequest, translation: TranslationRecord, hypotheses: list[str], reference: list[str]
 ) -> dict[str, Score]:
     scores = metrics.scores(texts(request, translation, hypotheses, reference), request.bootstrap)
     if request.comet:
@@ -136,21 +140,21 @@ def score(
 
 
 def texts(
-    request: ScoreRequest, translation: dict[str, Any], hypotheses: list[str], reference: list[str]
+    request: ScoreRequest, translation: TranslationRecord, hypotheses: list[str], reference: list[str]
 ) -> dict[str, Texts]:
     """Return hypotheses and reference in every form that can be scored."""
     raw = Texts("raw text", hypotheses, reference)
     forms = {metric_table.RAW: raw} | ({metric_table.SUMMARY: raw} if request.rouge else {})
-    if TOKENISED in translation["files"] and REFERENCE in translation["files"]:
+    if TOKENISED in translation.files and REFERENCE in translation.files:
         tokenised = read_lines(request.translation / TOKENISED)
         tokenised_reference = read_lines(request.translation / REFERENCE)
-        forms |= tokenised_texts(request, translation["hyphens"], tokenised, tokenised_reference)
+        forms |= tokenised_texts(request, translation.hyphens, tokenised, tokenised_reference)
     elif request.compound_split:
         raise UserError(
             "compound-split BLEU is refused: the papers' protocol needs tokenised text, and this text was not tokenised"
         )
-    if translation["subwords"] == "sentencepiece":
-        tokenise = tokeniser(translation["languages"][1], aggressive_hyphens=True)
+    if translation.subwords == "sentencepiece":
+        tokenise = tokeniser(translation.languages[1], aggressive_hyphens=True)
         forms[metric_table.RETOKENISED] = Texts(
             "raw text tokenised for scoring, Moses -a", list(map(tokenise, hypotheses)), list(map(tokenise, reference))
         )
@@ -171,39 +175,40 @@ def tokenised_texts(
     return {metric_table.WORDS: words, metric_table.SPLIT: split}
 
 
-def dataset(translation: dict[str, Any]) -> str | None:
+def dataset(translation: TranslationRecord) -> str | None:
     """Return the name of the translated test set in the table of published figures, if its manifest has one."""
-    return translation.get("published") if translation.get("subset") == "test" else None
+    return translation.published if translation.subset == "test" else None
 
 
 def published_figures(name: str | None) -> list[PublishedFigure]:
     return published.figures(name) if name else []
 
 
-def comparable(figure: PublishedFigure, translation: dict[str, Any]) -> str | None:
+def comparable(figure: PublishedFigure, translation: TranslationRecord) -> str | None:
     """Return the name of our score with the same metric on the same lines, if there is one."""
-    same = translation["hyphens"] == "aggressive" and translation["lines"] == PAPERS_LINES
+    same = translation.hyphens == "aggressive" and translation.lines == PAPERS_LINES
     return "tokenised_bleu" if same and figure.metric == PAPERS_METRIC else None
 
 
-def locate(path: Path, folder: Path) -> dict[str, str]:
+def locate(path: Path, folder: Path) -> RecordedFile:
     """Return a file's hash and its path relative to run.json's folder, so that both can be moved together."""
     if not path.is_file():
         raise UserError(f"{path}: no such file")
-    return {"path": os.path.relpath(path.resolve(), folder.resolve()), "sha256": sha256(path)}
+    return RecordedFile(path=os.path.relpath(path.resolve(), folder.resolve()), sha256=sha256(path))
 
 
-def summary(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields by which a report sorts runs; hours are the training's, or else the first model's."""
-    model, training = record["models"][0], record["training"]
-    return {
-        "arch": model["arch"],
-        "parameters": model["parameters"],
-        "validation": record["translation"].get("validation"),
-        "protocol": training.get("protocol"),
-        "averaged": [member["file"] for member in model["averaged"]],
-        "decoding": record["translation"]["decoding"],
-        "training_seed": model["seed"],
-        "wall_clock_hours": training.get("wall_clock_hours", model["wall_clock_hours"]),
-        "gpu_hours": training.get("gpu_hours", model["gpu_hours"]),
-    }
+def with_summary(record: RunRecord, translation: TranslationRecord) -> RunRecord:
+    """Return the record with the fields by which a report sorts runs."""
+    model, training = record.models[0], record.training or TrainRecord()
+    return replace(
+        record,
+        arch=model.arch,
+        parameters=model.parameters,
+        validation=translation.validation or None,
+        protocol=training.protocol or None,
+        averaged=[member.file for member in model.averaged],
+        decoding=translation.decoding,
+        training_seed=model.seed,
+        wall_clock_hours=model.wall_clock_hours if training.wall_clock_hours is UNSET else training.wall_clock_hours,
+        gpu_hours=model.gpu_hours if training.gpu_hours is UNSET else training.gpu_hours,
+    )

@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,15 +10,15 @@ from typing import Any, ClassVar
 from sacrebleu.significance import PairedTest
 from tabulate import tabulate
 
-from realformer_nmt.common import checksummed_json, json_records, outputs
+from realformer_nmt.common import outputs, records
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.numbers import PROCESSES, SAMPLES, SEEDS, whole
 from realformer_nmt.common.option import argument, option
-from realformer_nmt.common.provenance import MADE_FROM
 from realformer_nmt.common.request import Request
 from realformer_nmt.common.text_lines import read_recorded
 from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.evaluation import metric_table, metrics
+from realformer_nmt.evaluation.run_record import RunRecord
 
 TESTS = {"ar": "paired approximate randomisation", "bs": "paired bootstrap"}
 WRITER = "`realformer-nmt score` writes it"
@@ -93,28 +93,21 @@ def run(request: SignificanceRequest) -> int:
 
 
 def read(path: Path) -> System:
-    record = checksummed_json.read(path, WRITER)
-    with json_records.expected(path, WRITER):
-        files = {name: record["files"][name] for name in ("hypotheses", "reference")}
-        paths = {name: path.parent / file["path"] for name, file in files.items()}
-        hashes = {name: file["sha256"] for name, file in files.items()}
-        test_set = f"{record['corpus']} {record['subset']}"
-        language, source_sha256 = source(record.get("translation") or {})
+    record = records.read(path, RunRecord, WRITER)
+    if not {"hypotheses", "reference"} <= record.files.keys():
+        raise UserError(f"{path} is no record of a translation's scores; {WRITER}")
+    hypotheses, reference = record.files["hypotheses"], record.files["reference"]
+    translation = record.translation or None
+    source = translation.made_from.inputs.get("input") if translation else None
     return System(
         name=str(path),
-        test_set=test_set,
-        hypotheses=read_recorded(paths["hypotheses"], hashes["hypotheses"], path),
-        reference=read_recorded(paths["reference"], hashes["reference"], path),
-        reference_sha256=hashes["reference"],
-        source=language,
-        source_sha256=source_sha256,
+        test_set=f"{record.corpus} {record.subset}",
+        hypotheses=read_recorded(path.parent / hypotheses.path, hypotheses.sha256, path),
+        reference=read_recorded(path.parent / reference.path, reference.sha256, path),
+        reference_sha256=reference.sha256,
+        source=translation.languages[0] if translation else None,
+        source_sha256=source.sha256 if source else None,
     )
-
-
-def source(translation: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """Return the source language, and the hash of the source if it was no subset of the data-bin."""
-    languages = translation.get("languages") or [None]
-    return languages[0], translation.get(MADE_FROM, {}).get("inputs", {}).get("input", {}).get("sha256")
 
 
 def check_same_test(paths: Sequence[Path], systems: Sequence[System]) -> None:

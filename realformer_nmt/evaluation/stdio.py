@@ -8,14 +8,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from realformer_nmt.common import checksummed_json, outputs, standard_streams
+from realformer_nmt.common import outputs, records, standard_streams
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.json_records import UNLIKE
-from realformer_nmt.common.provenance import MADE_FROM
+from realformer_nmt.common.records import StageRecord
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.evaluation.translate import TranslateRequest
-from realformer_nmt.evaluation.translation_files import RECORD
+from realformer_nmt.evaluation.translation_record import RECORD
 
 STREAM = Path("-")
 INPUT = "input.txt"  # copy of standard input, in the output's folder
@@ -52,7 +51,8 @@ def _claimed(file: Path) -> contextlib.AbstractContextManager[None]:
     """Claim input.txt for this command, unless it is the recorded input of an earlier translation."""
     record = file.with_name(RECORD)
     if file.is_file() and not file.is_symlink():
-        with contextlib.suppress(UserError, *UNLIKE):
-            if checksummed_json.read(record, "")[MADE_FROM]["inputs"]["input"]["sha256"] == sha256(file):
+        with contextlib.suppress(UserError):
+            recorded = records.read(record, StageRecord, "").made_from.inputs.get("input")
+            if recorded and recorded.sha256 == sha256(file):
                 return contextlib.nullcontext()
     return outputs.claimed(record, "translate", file)

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from msgspec import UNSET, to_builtins
+from msgspec.structs import replace
 
 from realformer_nmt.checkpoints import checkpoint_fields, selection
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.provenance import Record, named, several
+from realformer_nmt.common.provenance import named, several
+from realformer_nmt.common.records import Origin
 from realformer_nmt.common.stage_record import Stage
 from realformer_nmt.common.text_lines import read_lines, sha256, write_lines
 from realformer_nmt.common.versions import versions
@@ -22,12 +25,18 @@ from realformer_nmt.evaluation.generation import Generated, generate
 from realformer_nmt.evaluation.parallel_jobs import check_shares, shares
 from realformer_nmt.evaluation.stdio import streamed
 from realformer_nmt.evaluation.translate import TranslateRequest
-from realformer_nmt.evaluation.translation_files import HYPOTHESES, RECORD, REFERENCE, TOKENISED
+from realformer_nmt.evaluation.translation_record import (
+    HYPOTHESES,
+    RECORD,
+    REFERENCE,
+    TOKENISED,
+    DecodingSettings,
+    TranslationRecord,
+)
 from realformer_nmt.kernels.precision import EXACT
 
 # docs/text_models.md
 OF_TEXT = ("language_modeling", "masked_lm", "span_masked_lm", "sentence_prediction", "question_answering")
-LOCATIONS = ("data", "prepared", "subwords_folder")  # paths, which are not settings
 
 
 def run(request: TranslateRequest) -> int:
@@ -44,20 +53,25 @@ def fill(request: TranslateRequest) -> int:
         return 0
     check_shares(request.output)
     start = time.monotonic()
-    provenance = stage.begin()
+    origin = stage.begin()
     check_models(request, corpus)
-    with shares(request.output, provenance, request.jobs, request.fresh) as folder:
+    with shares(request.output, origin, request.jobs, request.fresh) as folder:
         generated = translate(request, corpus, folder)
         with stage.claimed(*outputs):
             files = write(generated, corpus, request.output)
-        lines, seconds = len(generated.hypotheses), time.monotonic() - start
-        content = {**describe(request, corpus, provenance), "lines": lines, "seconds": seconds}
+        record = replace(
+            described(request, corpus, origin),
+            lines=len(generated.hypotheses),
+            seconds=time.monotonic() - start,
+            files=files,
+            versions=versions(),
+            outputs=stage.fingerprints(*(request.output / name for name in files)),
+        )
         if generated.validation:
-            content["validation"] = {"subset": validation_scores.SUBSET, **generated.validation}
-            print(f"validation: {validation_scores.describe(content['validation'])}")
-        content |= {"files": files, "versions": versions()}
-        stage.write(provenance, content, [request.output / name for name in files])
-    print(f"{request.output / HYPOTHESES}: {lines} lines in {seconds:.1f} s")
+            record = replace(record, validation={"subset": validation_scores.SUBSET, **generated.validation})
+            print(f"validation: {validation_scores.describe(record.validation or {})}")
+        stage.write(record)
+    print(f"{request.output / HYPOTHESES}: {record.lines} lines in {record.seconds:.1f} s")
     return 0
 
 
@@ -84,8 +98,7 @@ def stage_of(request: TranslateRequest) -> Stage:
     models, data_files = named(request.checkpoints), {**dictionaries, **text_files, **subwords}
     for name in models.keys() & data_files.keys():
         raise UserError(f"{models[name]} has the same name as another input, {name}: give the checkpoint another name")
-    described = {name: value for name, value in corpus.describe().items() if name not in LOCATIONS}
-    settings = {**text, **decoding(request), "validate": request.validate, **described, "steps": str(corpus.steps)}
+    settings = {**text, **to_builtins(decoding(request)), "validate": request.validate, **corpus.settings()}
     settings |= several(request.checkpoints)
     return Stage("translate", request.output / RECORD, settings, {**models, **data_files})
 
@@ -156,7 +169,7 @@ def translate_text(request: TranslateRequest, corpus: Preparation, folder: Path,
 def arguments(request: TranslateRequest, corpus: Preparation) -> list[str]:
     paths = ":".join(str(path) for path in request.checkpoints)
     argv = ["--path", paths, "--source-lang", corpus.source, "--target-lang", corpus.target]
-    for name, value in decoding(request).items():
+    for name, value in to_builtins(decoding(request)).items():
         flag = f"--{name.replace('_', '-')}"
         if name == "precision":
             argv += ["--model-overrides", repr({"decoding_precision": value})]
@@ -167,10 +180,18 @@ def arguments(request: TranslateRequest, corpus: Preparation) -> list[str]:
     return argv + (["--cpu"] if request.cpu else [])
 
 
-def decoding(request: TranslateRequest) -> dict[str, Any]:
-    names = ("beam", "lenpen", "max_len_a", "max_len_b", "max_tokens", "batch_size", "fp16", "bf16")
-    options = {name: getattr(request, name) for name in names}
-    return options if request.precision == EXACT else {**options, "precision": request.precision}
+def decoding(request: TranslateRequest) -> DecodingSettings:
+    return DecodingSettings(
+        beam=request.beam,
+        lenpen=request.lenpen,
+        max_len_a=request.max_len_a,
+        max_len_b=request.max_len_b,
+        max_tokens=request.max_tokens,
+        batch_size=request.batch_size,
+        fp16=request.fp16,
+        bf16=request.bf16,
+        precision=UNSET if request.precision == EXACT else request.precision,
+    )
 
 
 def write(generated: Generated, corpus: Preparation, folder: Path) -> dict[str, str]:
@@ -187,14 +208,30 @@ def write(generated: Generated, corpus: Preparation, folder: Path) -> dict[str, 
     return {name: sha256(folder / name) for name, lines in texts.items() if lines is not None}
 
 
-def describe(request: TranslateRequest, corpus: Preparation, provenance: Record) -> dict[str, Any]:
-    texts = corpus.texts.get(request.subset, [])
+def described(request: TranslateRequest, corpus: Preparation, origin: Origin) -> TranslationRecord:
+    """Return the record of a translation that is still without its texts."""
     text = raw_text(request, corpus)
-    source = {"input": str(text.resolve())} if text else {"subset": request.subset, "texts": texts}
-    if request.test_set is not None:
-        source["test_set"] = request.test_set
-    models = {
-        "checkpoints": [str(path.resolve()) for path in request.checkpoints],
-        "checkpoint_sha256": [provenance["inputs"][name]["sha256"] for name in named(request.checkpoints)],
-    }
-    return {**models, **source, **corpus.describe(), "decoding": decoding(request)}
+    return TranslationRecord(
+        checkpoints=[str(path.resolve()) for path in request.checkpoints],
+        checkpoint_sha256=[origin.inputs[name].sha256 for name in named(request.checkpoints)],
+        input=str(text.resolve()) if text else UNSET,
+        subset=UNSET if text else request.subset,
+        texts=UNSET if text else corpus.texts.get(request.subset, []),
+        test_set=UNSET if request.test_set is None else request.test_set,
+        corpus=corpus.corpus,
+        published=corpus.published,
+        languages=corpus.languages,
+        subwords=corpus.subwords,
+        hyphens=corpus.hyphens,
+        data=resolved(corpus.data),
+        prepared=resolved(corpus.prepared),
+        subwords_folder=resolved(corpus.folder),
+        decoding=decoding(request),
+        lines=0,
+        files={},
+        made_from=origin,
+    )
+
+
+def resolved(path: Path | None) -> str | None:
+    return None if path is None else str(path.resolve())

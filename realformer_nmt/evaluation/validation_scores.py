@@ -14,7 +14,9 @@ from fairseq import options
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.logging import metrics
 
-from realformer_nmt.checkpoints import checkpoint_fields, validation
+from realformer_nmt.checkpoints import checkpoint_fields
+from realformer_nmt.checkpoints.validation import between, sums
+from realformer_nmt.evaluation.translation_record import Measures
 
 SUBSET = "valid"
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -61,10 +63,10 @@ def write_scores(file: Path, argv: Sequence[str]) -> None:
 
 
 def scores(rows: list[Any]) -> dict[str, float]:
-    return validation.between(validation.sums(rows), {})
+    return between(sums(rows), {})
 
 
-def describe(validated: dict[str, Any]) -> str:
+def describe(validation: Measures) -> str:
     """Return a line of text with the scores of a record."""
-    bleu = f", greedy BLEU {validated['bleu']:.2f}" if "bleu" in validated else ""
-    return f"loss {validated['loss']:.3f}{bleu} on {validated['subset']}"
+    bleu = f", greedy BLEU {validation['bleu']:.2f}" if "bleu" in validation else ""
+    return f"loss {validation['loss']:.3f}{bleu} on {validation['subset']}"

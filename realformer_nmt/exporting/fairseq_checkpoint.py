@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from msgspec import UNSET, to_builtins
 
 from realformer_nmt.checkpoints import lineage
+from realformer_nmt.checkpoints.average_record import SourceCheckpoint
 from realformer_nmt.checkpoints.configuration import general
 from realformer_nmt.exporting import as_stock_transformer
 from realformer_nmt.exporting.loaded_run import Source
@@ -16,8 +18,13 @@ ARCH = "transformer"
 
 def write(source: Source, folder: Path, _precision: str) -> None:
     state = checkpoint(source, as_stock_transformer.of(source))
-    origin = {"file": source.path.name, "sha256": source.hashes[source.path.name], "updates": source.updates}
-    state["extra_state"][lineage.EXPORTED] = {**origin, **source.members}
+    origin = SourceCheckpoint(
+        file=source.path.name,
+        sha256=source.hashes[source.path.name],
+        updates=source.updates,
+        averaged=list(source.members) or UNSET,
+    )
+    state["extra_state"][lineage.EXPORTED] = to_builtins(origin)
     torch.save(state, folder / FILE)
     source.copy_words(folder)
 

@@ -2,17 +2,21 @@
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+
 from realformer_nmt.analysis import loaded_model
 from realformer_nmt.checkpoints import checkpoint_fields, inspection, lineage, run_folder
-from realformer_nmt.common import checksummed_json
+from realformer_nmt.checkpoints.average_record import SourceCheckpoint
+from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.provenance import MADE_FROM, made_from
+from realformer_nmt.common.provenance import made_from
+from realformer_nmt.common.records import Origin
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
@@ -27,6 +31,12 @@ from realformer_nmt.serving.translator import trained_in
 RECORD, CONFIG, PROGRAM = "export.json", "config.json", "translate.py"
 
 
+class ExportRecord(Struct, frozen=True, kw_only=True):
+    """Record of an export."""
+
+    made_from: Origin
+
+
 class Source(NamedTuple):
     path: Path  # of the checkpoint
     model: TranslationModel  # in evaluation mode
@@ -34,7 +44,7 @@ class Source(NamedTuple):
     updates: int
     corpus: Preparation
     hashes: Mapping[str, str] = MappingProxyType({})  # of the files, before they were read
-    members: Mapping[str, Any] = MappingProxyType({})  # what the checkpoint was averaged or exported from
+    members: Sequence[SourceCheckpoint] = ()  # what the checkpoint was averaged or exported from
 
     @property
     def dictionaries(self) -> tuple[Path, Path]:
@@ -61,9 +71,9 @@ class Source(NamedTuple):
         files = inputs(self.path, self.corpus)
         provenance = made_from(settings, files)
         for name, before in self.hashes.items():
-            if provenance["inputs"].get(name, {}).get("sha256") != before:
+            if name not in provenance.inputs or provenance.inputs[name].sha256 != before:
                 raise UserError(f"{files[name]} was changed while it was read; run this again")
-        checksummed_json.write(folder / RECORD, {MADE_FROM: provenance})
+        records.write(folder / RECORD, ExportRecord(made_from=provenance))
 
 
 def load(model: Path, options: CorpusOptions) -> Source:
@@ -79,7 +89,8 @@ def load(model: Path, options: CorpusOptions) -> Source:
     check_subwords(corpus)
     loaded = loaded_model.load(path.name, path, inspection.build)
     check_plain_attention(path, loaded.options)
-    source = Source(path, loaded.model, loaded.options, loaded.updates or 0, corpus, hashes, lineage.made_of(state))
+    members = lineage.sources(path, state)
+    source = Source(path, loaded.model, loaded.options, loaded.updates or 0, corpus, hashes, members)
     loaded_model.check_dictionaries(loaded, corpus.data, *map(dictionary, source.dictionaries))
     return source
 

@@ -5,19 +5,20 @@ Scores come from run.json beside the checkpoint, if it is of the same checkpoint
 
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import UNSET
+
 from realformer_nmt.checkpoints.inspection import SIZES, arch_of
-from realformer_nmt.common import checksummed_json, json_records
+from realformer_nmt.common import records
 from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.exporting.loaded_run import Source
 from realformer_nmt.model.parts import PARTS
 
 RECORD = "run.json"
 HINT = "`realformer-nmt score` writes it; move it away to export without scores"
-WANTED = {"models": list, "scores": dict}
 CARD = """---
 language: {languages}
 license: unknown
@@ -61,12 +62,10 @@ None was told. That of the training data decides what may be done with the model
 
 
 def of(source: Source) -> str:
-    file = source.path.parent / RECORD
-    with json_records.expected(file, HINT):
-        return filled(source, test_record(source, file))
+    return filled(source, test_record(source, source.path.parent / RECORD))
 
 
-def filled(source: Source, record: Mapping[str, Any]) -> str:
+def filled(source: Source, record: RunRecord | None) -> str:
     languages = [_safe(language) for language in source.corpus.languages]
     return CARD.format(
         languages=json.dumps(languages),  # in quotes: to YAML, no is false
@@ -80,12 +79,12 @@ def filled(source: Source, record: Mapping[str, Any]) -> str:
     )
 
 
-def test_record(source: Source, file: Path) -> Mapping[str, Any]:
-    """Return the record of a test of the same checkpoint, or an empty one."""
+def test_record(source: Source, file: Path) -> RunRecord | None:
+    """Return the record of a test of the same checkpoint, if there is one."""
     if not file.is_file():
-        return {}
-    record = checksummed_json.read(file, HINT, WANTED)
-    return record if [model["sha256"] for model in record["models"]] == [sha256(source.path)] else {}
+        return None
+    record = records.read(file, RunRecord, HINT)
+    return record if [model.sha256 for model in record.models] == [sha256(source.path)] else None
 
 
 def described(source: Source) -> str:
@@ -95,27 +94,25 @@ def described(source: Source) -> str:
     return f"`{arch}` ({parts}), {parameters:,} parameters, {source.updates:,} updates; trained by realformer_nmt."
 
 
-def trained_on(source: Source, record: Mapping[str, Any]) -> str:
+def trained_on(source: Source, record: RunRecord | None) -> str:
     facts = {
         "corpus": source.corpus.corpus,
         "subwords": source.corpus.subwords,
-        "protocol": record.get("protocol"),
-        "seed": record.get("training_seed"),
-        "averaged checkpoints": len(record.get("averaged") or []) or None,
+        "protocol": record and record.protocol,
+        "seed": record and record.training_seed,
+        "averaged checkpoints": (record and record.averaged and len(record.averaged)) or None,
     }
-    return "\n".join(f"* {name}: {_safe(value)}" for name, value in facts.items() if value is not None)
+    values = {name: value for name, value in facts.items() if value not in (None, UNSET)}
+    return "\n".join(f"* {name}: {_safe(value)}" for name, value in values.items())
 
 
-def scored(record: Mapping[str, Any]) -> str:
-    if not record:
+def scored(record: RunRecord | None) -> str:
+    if record is None:
         return "None on record."
-    lines = [
-        f"Of {_safe(record.get('corpus'))}, {_safe(record.get('subset'))}, {_safe(record.get('lines'))} lines:",
-        "",
-    ]
-    for each in record["scores"].values():
-        within = f" (95 %: plus or minus {each['interval']:.2f})" if each.get("interval") is not None else ""
-        lines.append(f"* {_safe(each['metric'])}: {each['score']:.2f}{within}, `{_safe(each['signature'])}`")
+    lines = [f"Of {_safe(record.corpus)}, {_safe(record.subset)}, {_safe(record.lines)} lines:", ""]
+    for score in record.scores.values():
+        within = f" (95 %: plus or minus {score.interval:.2f})" if isinstance(score.interval, float) else ""
+        lines.append(f"* {_safe(score.metric)}: {score.score:.2f}{within}, `{_safe(score.signature)}`")
     return "\n".join(lines)
 
 

@@ -5,23 +5,26 @@ from pathlib import Path
 from typing import Any
 
 from fairseq import tasks
+from msgspec import UNSET, UnsetType
 
-from realformer_nmt.common.provenance import Record
-from realformer_nmt.common.stage_record import Stage
+from realformer_nmt.checkpoints.train_record import CarriedPieces, TrainRecord
+from realformer_nmt.common import records
+from realformer_nmt.common.stage_record import AGAIN, Stage
 from realformer_nmt.fairseq_patches.embedding_transfer import OPTION, check_beginning, describe_rows, rows_of
 from realformer_nmt.fairseq_patches.quiet import quiet
 
 
-def carried_counts(stage: Stage, cfg: Any, fresh: bool) -> Record:
+def carried_counts(stage: Stage, cfg: Any, fresh: bool) -> dict[str, CarriedPieces] | UnsetType:
     """Return the counts for the record. A resumed training has them: what it began from may have been removed since."""
     folder = getattr(cfg.model, OPTION, "")
     if not folder:
-        return {}
-    previous = (None if fresh else stage.standing().record) or {}
-    if OPTION in previous:
-        return {OPTION: previous[OPTION]}
+        return UNSET
+    if not fresh and stage.record.is_file():
+        previous = records.read(stage.record, TrainRecord, AGAIN)
+        if previous.carry_embeddings is not UNSET:
+            return previous.carry_embeddings
     check_beginning(cfg)
     with quiet():
         rows = rows_of(Path(cfg.checkpoint.finetune_from_model), Path(folder), tasks.setup_task(cfg.task))
     print(f"embeddings carried over: {describe_rows(rows)}", file=sys.stderr)
-    return {OPTION: {side: {"pieces": each.subwords, "carried": each.common} for side, each in rows.items()}}
+    return {side: CarriedPieces(pieces=each.subwords, carried=each.common) for side, each in rows.items()}

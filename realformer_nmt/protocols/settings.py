@@ -9,9 +9,10 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from realformer_nmt.common import checksummed_json
+from realformer_nmt.checkpoints.train_record import TrainRecord
+from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.provenance import MADE_FROM, Record, named
+from realformer_nmt.common.provenance import named
 from realformer_nmt.common.versions import versions
 from realformer_nmt.data_bins import subsets as databin
 from realformer_nmt.protocols import tasks
@@ -101,14 +102,13 @@ def files(data: str, options: Mapping[str, Any]) -> dict[str, Path]:
     return named(paths)
 
 
-def recorded_settings(record: Path, argv: list[str]) -> Record | None:
+def recorded_settings(record: Path, argv: list[str]) -> dict[str, object] | None:
     """Return the settings recorded for the same argv and version, unless argv names a checkpoint to begin from."""
-    try:
-        previous = checksummed_json.read(record, "", {MADE_FROM: dict, "words": list})
-    except UserError:
-        return None
     if any(word.startswith(BEGINNINGS) for word in argv):
         return None
-    same = previous["words"] == argv and previous[MADE_FROM].get("versions") == versions()
-    settings: Record | None = previous[MADE_FROM].get("settings")
-    return settings if same and isinstance(settings, dict) else None
+    try:
+        previous = records.read(record, TrainRecord, "")
+    except UserError:
+        return None
+    same = previous.words == argv and previous.made_from.versions == versions()
+    return previous.made_from.settings if same else None

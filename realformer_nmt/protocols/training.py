@@ -7,7 +7,9 @@ from typing import Any
 
 import torch
 from fairseq import tasks as fairseq_tasks
+from msgspec.structs import replace
 
+from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.stage_record import Stage
 from realformer_nmt.fairseq_patches.option_ranges import check_training
@@ -62,12 +64,12 @@ def run(request: TrainRequest) -> int:
     length = updates.length(cfg, machines.ranks)
     expected_checkpoints.check(protocol, cfg, length)
     length_check.check(cfg)
-    content = {
-        **summary(request, protocol, machines, length),
-        **carried_counts(stage, cfg, request.fresh),
-        "words": argv,
-    }
-    training = Training(stage, content, machines, request.fresh)
+    record = replace(
+        summary(request, protocol, machines, length),
+        carry_embeddings=carried_counts(stage, cfg, request.fresh),
+        words=argv,
+    )
+    training = Training(stage, record, machines, request.fresh)
     last_update = fairseq_command.ending(request, argv, machines, length.updates)
     return training.run([*machines.launcher(), *argv, *last_update])
 
@@ -126,22 +128,22 @@ def check_states(request: TrainRequest, measured: Iterable[str] = ()) -> None:
         check_same_model(request.begin_with.absolute(), SimpleNamespace(cfg=cfg, task=task))
 
 
-def summary(request: TrainRequest, protocol: Protocol, machines: Machines, length: updates.Length) -> dict[str, Any]:
+def summary(request: TrainRequest, protocol: Protocol, machines: Machines, length: updates.Length) -> TrainRecord:
     tokens = request.tokens_a_step or protocol.tokens_a_step
-    return {
-        "protocol": protocol.name,
-        "arch": request.arch,
-        "layers": list(command.layers(request.layers, tasks.TASKS[protocol.task].sides)),
-        "tokens_a_step": tokens,
-        "epochs": protocol.epochs,
-        "flags": list(request.flags),
-        "average": protocol.averaging,
-        "decoding": protocol.decoding,
-        "settings": protocol.train,
-        "updates": length.updates,
-        "updates_an_epoch": length.an_epoch,
-        "gpus": machines.gpus * machines.nodes,
-        "machines": machines.nodes,
-        "device": torch.cuda.get_device_name(0) if machines.gpus else "CPU",
-        "precision": command.precision_of(machines, request.precision),
-    }
+    return TrainRecord(
+        protocol=protocol.name,
+        arch=request.arch,
+        layers=list(command.layers(request.layers, tasks.TASKS[protocol.task].sides)),
+        tokens_a_step=tokens,
+        epochs=protocol.epochs,
+        flags=list(request.flags),
+        average=protocol.averaging,
+        decoding=protocol.decoding,
+        settings=protocol.train,
+        updates=length.updates,
+        updates_an_epoch=length.an_epoch,
+        gpus=machines.gpus * machines.nodes,
+        machines=machines.nodes,
+        device=torch.cuda.get_device_name(0) if machines.gpus else "CPU",
+        precision=command.precision_of(machines, request.precision),
+    )

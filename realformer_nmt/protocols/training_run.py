@@ -9,13 +9,18 @@ from datetime import datetime, timezone
 from pathlib import Path
 from types import FrameType
 
-from realformer_nmt.checkpoints.run_records import LISTED
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from realformer_nmt.checkpoints.train_record import TrainingSession, TrainRecord
+from realformer_nmt.common import records
 from realformer_nmt.common.atomic_files import writing
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.parent_death_signal import dying_with_us
-from realformer_nmt.common.provenance import Record, fingerprint
-from realformer_nmt.common.stage_record import Stage
+from realformer_nmt.common.provenance import fingerprint
+from realformer_nmt.common.records import Fingerprint
+from realformer_nmt.common.stage_record import AGAIN, Stage
 from realformer_nmt.common.versions import versions
 from realformer_nmt.protocols import trackers
 from realformer_nmt.protocols.command import Machines, runnable
@@ -28,10 +33,10 @@ LOCK = ".lock-{}"  # with the number of the machine
 class Training:
     """Training of a stage, recorded in FOLDER/train.json by the machine of rank 0; `complete` there: all is trained."""
 
-    def __init__(self, stage: Stage, summary: Record, machines: Machines, fresh: bool) -> None:
+    def __init__(self, stage: Stage, summary: TrainRecord, machines: Machines, fresh: bool) -> None:
         self.stage, self.summary, self.machines, self.fresh = stage, summary, machines, fresh
         self.folder = stage.record.parent
-        self.fingerprints: dict[str, Record] = {}
+        self.fingerprints: dict[str, Fingerprint] = {}
 
     def run(self, argv: list[str]) -> int:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -40,20 +45,22 @@ class Training:
                 set_aside(self.folder)
             if self.stage.finished(self.fresh):
                 return 0
-            previous = self.stage.standing().record or {}
-            self._check_known(previous)
-            self.sessions: list[Record] = previous.get("sessions", [])
-            self.checkpoints: dict[str, str] | None = previous.get(LISTED, None if previous else {})
-            self.inputs = self.stage.made(previous)
+            record = self.stage.record
+            previous = records.read(record, TrainRecord, AGAIN) if record.is_file() else None
+            if previous is None:
+                self._check_no_checkpoints()
+            self.sessions = list(previous.sessions) if previous else []
+            self.checkpoints: dict[str, str] | UnsetType = previous.checkpoints if previous else {}
+            self.origin = self.stage.origin(previous)
             status = self._train(argv, lock)
         if status:
             raise UserError(f"fairseq-train ended with status {status}, for the reason above; the same command goes on")
         print(f"{self.folder}: trained in {self._seconds():.0f} s")
         return 0
 
-    def _check_known(self, previous: Record) -> None:
+    def _check_no_checkpoints(self) -> None:
         """Refuse checkpoints without a record: fairseq would go on from any that is there."""
-        if previous or self.machines.node_rank:
+        if self.machines.node_rank:
             return
         checkpoints = sorted((self.folder / CHECKPOINTS).glob("checkpoint*.pt"))
         if checkpoints:
@@ -63,10 +70,13 @@ class Training:
             )
 
     def _train(self, argv: list[str], lock: int) -> int:
-        gpus = self.summary["gpus"]
-        started = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        precision = self.summary["precision"]
-        session = {"started": started, "seconds": 0.0, "gpus": gpus, "precision": precision, "versions": versions()}
+        session = TrainingSession(
+            started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            seconds=0.0,
+            gpus=self.summary.gpus or 0,
+            precision=self.summary.precision,
+            versions=versions(),
+        )
         self.sessions.append(session)
         start = time.monotonic()
         self._write(argv, complete=False)
@@ -82,7 +92,7 @@ class Training:
             while status is None:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     status = process.wait(RECORD_INTERVAL)
-                session["seconds"] = round(time.monotonic() - start, 1)
+                self.sessions[-1] = replace(session, seconds=round(time.monotonic() - start, 1))
                 self._write(argv, complete=status == 0)
         finally:
             for number, handler in handlers.items():
@@ -90,27 +100,35 @@ class Training:
         return status
 
     def _seconds(self) -> float:
-        return sum(session["seconds"] for session in self.sessions)
+        return sum(session.seconds for session in self.sessions)
 
     def _write(self, argv: list[str], complete: bool) -> None:
         if self.machines.node_rank:
             return
-        gpu_seconds = sum(session["seconds"] * session["gpus"] for session in self.sessions)
-        times = {"wall_clock_hours": self._seconds() / 3600, "gpu_hours": gpu_seconds / 3600}
-        content = {**self.summary, "command": argv, "sessions": self.sessions, **times, "complete": complete}
-        content |= self._listed()
-        outputs = [*sorted((self.folder / CHECKPOINTS).glob("*.pt")), self.folder / CURVES] if complete else []
-        self.stage.write(self.inputs, content, [path for path in outputs if path.is_file()], finished=complete)
+        gpu_seconds = sum(session.seconds * session.gpus for session in self.sessions)
+        paths = [*sorted((self.folder / CHECKPOINTS).glob("*.pt")), self.folder / CURVES] if complete else []
+        record = replace(
+            self.summary,
+            command=argv,
+            sessions=self.sessions,
+            wall_clock_hours=self._seconds() / 3600,
+            gpu_hours=gpu_seconds / 3600,
+            complete=complete,
+            checkpoints=self._listed(),
+            made_from=self.origin,
+            outputs=self.stage.fingerprints(*(path for path in paths if path.is_file())),
+        )
+        self.stage.write(record)
 
-    def _listed(self) -> Record:
+    def _listed(self) -> dict[str, str] | UnsetType:
         """Return all checkpoints so far, as fairseq removes some; a run begun by an older version has no such list."""
-        if self.checkpoints is None:
-            return {}
+        if self.checkpoints is UNSET:
+            return UNSET
         for path in sorted((self.folder / CHECKPOINTS).glob("*.pt")):
             with contextlib.suppress(FileNotFoundError):  # fairseq has just removed it
-                record = self.fingerprints[path.name] = fingerprint(path, self.fingerprints.get(path.name))
-                self.checkpoints[record["sha256"]] = path.name
-        return {LISTED: self.checkpoints}
+                state = self.fingerprints[path.name] = fingerprint(path, self.fingerprints.get(path.name))
+                self.checkpoints[state.sha256] = path.name
+        return self.checkpoints
 
 
 def set_aside(folder: Path) -> None:

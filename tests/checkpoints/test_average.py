@@ -93,4 +93,4 @@ def test_a_real_run_averages_to_an_ordinary_checkpoint(
         # the first of those averaged has none before it to take its loss from
         expected = {"loss": by_epoch[epoch][0], "bleu": by_epoch[epoch][1]} if epoch > 3 else {"bleu": by_epoch[3][1]}
         assert member["validation"] == pytest.approx(expected, abs=0.001)
-    assert inspect(output)["parameters"] == inspect(run / "checkpoint5.pt")["parameters"]
+    assert inspect(output).parameters == inspect(run / "checkpoint5.pt").parameters

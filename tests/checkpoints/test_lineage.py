@@ -5,9 +5,13 @@ from typing import Any
 
 import pytest
 import torch
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from realformer_nmt.checkpoints import lineage
+from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.records import Fingerprint, Origin
 
 FILE = Path("train.json")
 
@@ -24,18 +28,17 @@ def save(path: Path, extra: dict[str, Any], seed: int = 1) -> Path:
     return path
 
 
-def training(*hashes: str, seed: int = 1, complete: bool = True) -> dict[str, Any]:
+def training(*hashes: str, seed: int = 1, complete: bool = True) -> TrainRecord:
     """As `train` writes it, as far as it matters here."""
-    made_from = {"settings": {"model": "realformer", "seed": seed}}
+    origin = Origin(settings={"model": "realformer", "seed": seed})
     listed = {name: f"checkpoint_{name}.pt" for name in hashes}
-    return {"checkpoints": listed, "complete": complete, "updates": 9, "made_from": made_from, "outputs": {}}
+    return TrainRecord(checkpoints=listed, complete=complete, updates=9, made_from=origin)
 
 
-def older(*hashes: str, seed: int = 1) -> dict[str, Any]:
+def older(*hashes: str, seed: int = 1) -> TrainRecord:
     """As a version wrote it that listed what was left at the end."""
-    found = training(seed=seed)
-    del found["checkpoints"]
-    return {**found, "outputs": {f"checkpoints/{name}.pt": {"sha256": name} for name in hashes}}
+    outputs = {f"checkpoints/{name}.pt": Fingerprint(sha256=name) for name in hashes}
+    return replace(training(seed=seed), checkpoints=UNSET, outputs=outputs)
 
 
 EXTRAS = {
@@ -60,7 +63,7 @@ def test_a_checkpoint_that_is_listed_need_not_be_there(tmp_path: Path) -> None:
 
 def test_what_cannot_be_shown_is_accepted_unless_it_contradicts(tmp_path: Path) -> None:
     path = save(tmp_path / "model.pt", {})
-    for record in ({}, older(), older("a"), training("a", complete=False)):
+    for record in (TrainRecord(), older(), older("a"), training("a", complete=False)):
         assert lineage.check_training(path, "own", FILE, record) is False
     with pytest.raises(UserError, match=r"seed 1, there 2; give --training the train\.json of its own training"):
         lineage.check_training(path, "own", FILE, older(seed=2))

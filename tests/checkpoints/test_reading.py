@@ -149,4 +149,4 @@ def test_odd_counters_are_not_known(good: Path, tmp_path: Path, history: Any) ->
     torch.save({**state, "optimizer_history": history, "extra_state": {"train_iterator": [1]}}, path)
     loaded = checkpoint_fields.load(path)
     assert (checkpoint_fields.updates(loaded), checkpoint_fields.epochs(loaded)) == (None, None)
-    assert inspection.inspect(path)["updates"] is None
+    assert inspection.inspect(path).updates is None

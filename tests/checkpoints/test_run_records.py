@@ -5,17 +5,20 @@ from pathlib import Path
 import pytest
 
 from realformer_nmt.checkpoints import run_folder
-from realformer_nmt.common import checksummed_json
+from realformer_nmt.checkpoints.average_record import AverageRecord
+from realformer_nmt.common import checksummed_json, records
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import fingerprint
+from realformer_nmt.common.records import Fingerprint, Origin
 
 
 def make_run(folder: Path, sha256: str) -> Path:
     folder.mkdir()
     average = folder / "average.pt"
     average.write_text(sha256)
-    made = {"made_from": {"inputs": {"checkpoint_last.pt": {"sha256": sha256}}}}
-    checksummed_json.write(folder / "average.pt.json", {**made, "outputs": {average.name: fingerprint(average)}})
+    origin = Origin(inputs={"checkpoint_last.pt": Fingerprint(sha256=sha256)})
+    record = AverageRecord(made_from=origin, outputs={average.name: fingerprint(average)})
+    records.write(folder / "average.pt.json", record)
     checksummed_json.write(folder / "train.json", {"complete": True, "checkpoints": {sha256: "checkpoint_last.pt"}})
     return folder
 

@@ -3,9 +3,11 @@
 import hashlib
 import os
 from pathlib import Path
-from typing import Any
+
+from msgspec.structs import replace
 
 from realformer_nmt.common.provenance import differences, fingerprint, made_from
+from realformer_nmt.common.records import Origin
 
 
 def test_settings_that_changed_are_named_with_both_values() -> None:
@@ -20,7 +22,7 @@ def test_an_input_is_its_contents_and_neither_its_place_nor_its_time(tmp_path: P
     one.write_bytes(b"words")
     other.write_bytes(b"words")
     before = made_from({}, {"corpus": one})
-    assert before["inputs"]["corpus"]["sha256"] == hashlib.sha256(b"words").hexdigest()
+    assert before.inputs["corpus"].sha256 == hashlib.sha256(b"words").hexdigest()
     os.utime(one, ns=(1, 1))
     assert differences(before, made_from({}, {"corpus": one})) == []
     assert differences(before, made_from({}, {"corpus": other})) == []
@@ -34,7 +36,7 @@ def test_a_copy_of_one_input_does_not_stand_for_another(tmp_path: Path) -> None:
     for name, words in zip(files, (b"1", b"2", b"1", b"2"), strict=True):
         files[name].write_bytes(words)
 
-    def made(*names: str) -> dict[str, Any]:
+    def made(*names: str) -> Origin:
         return made_from({}, {name: files[name] for name in names})
 
     assert differences(made("one", "two"), made("one", "copy")) == ["copy is another file"]
@@ -44,8 +46,8 @@ def test_a_copy_of_one_input_does_not_stand_for_another(tmp_path: Path) -> None:
 def test_a_known_hash_serves_as_long_as_size_and_time_stay(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"first")
-    known = {**fingerprint(file), "sha256": "known"}
-    assert fingerprint(file, known)["sha256"] == "known"
+    known = replace(fingerprint(file), sha256="known")
+    assert fingerprint(file, known).sha256 == "known"
     file.write_bytes(b"other")
     os.utime(file, ns=(2, 2))
-    assert fingerprint(file, known)["sha256"] == hashlib.sha256(b"other").hexdigest()
+    assert fingerprint(file, known).sha256 == hashlib.sha256(b"other").hexdigest()

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
+from realformer_nmt.checkpoints.average_record import AverageRecord
 from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.stage_record import Stage
@@ -19,11 +21,11 @@ def stage(folder: Path, **settings: Any) -> Stage:
 
 
 def make(asked: Stage) -> None:
-    made = asked.begin()
+    origin = asked.begin()
     output = asked.record.with_name("average.pt")
     with asked.claimed(output):
         output.write_text("mean")
-    asked.write(made, {"averaged": 2}, [output])
+    asked.write(AverageRecord(averaged=["one.pt"], made_from=origin, outputs=asked.fingerprints(output)))
 
 
 @pytest.fixture
@@ -75,7 +77,7 @@ def test_what_was_known_of_a_removed_input_stays_on_record(folder: Path) -> None
     known = json.loads((folder / "average.json").read_text())["made_from"]["inputs"]
     (folder / "one.pt").unlink()
     again = stage(folder)
-    assert again.made(again.standing().record)["inputs"] == known
+    assert to_builtins(again.origin(again.standing().record).inputs) == known
 
 
 def test_an_output_that_is_gone_is_to_be_made(folder: Path) -> None:
@@ -130,8 +132,8 @@ def test_a_seal_over_a_record_of_another_shape_is_refused_by_name(folder: Path) 
 
 def test_an_input_that_changes_under_the_work_is_noticed(folder: Path) -> None:
     asked = stage(folder)
-    made = asked.begin()
+    origin = asked.begin()
     (folder / "one.pt").write_text("while it was read")
     with pytest.raises(UserError, match=r"one\.pt was changed while it was read"):
-        asked.write(made, {})
+        asked.write(AverageRecord(made_from=origin))
     assert not (folder / "average.json").exists()

@@ -24,6 +24,8 @@ from realformer_nmt.comparison.grid.cells import cells
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.results import gather, summary
 from realformer_nmt.comparison.running.freshness import differences
+from realformer_nmt.evaluation.metrics import Score
+from realformer_nmt.evaluation.run_record import RunRecord
 
 
 @pytest.fixture(scope="module")
@@ -123,8 +125,9 @@ def test_a_text_without_a_masked_word_has_no_score(
 
 
 def test_seeds_that_mask_other_words_have_signatures_of_their_own() -> None:
-    runs = [{"scores": {"perplexity": {"signature": words}}} for words in ("one", "two", "one")]
-    assert gather.scored_column("perplexity", "perplexity", [*runs, {}]).signature == "one, two"
+    scores = [Score(metric="perplexity", score=9.5, signature=words) for words in ("one", "two", "one")]
+    runs = [RunRecord(scores={"perplexity": score}) for score in scores]
+    assert gather.scored_column("perplexity", "perplexity", [*runs, None]).signature == "one, two"
 
 
 def test_the_report_is_of_this_tasks_metrics(root: Path) -> None:

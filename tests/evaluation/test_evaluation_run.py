@@ -6,10 +6,12 @@ from pathlib import Path
 import argv
 import pytest
 from fairseq.logging import metrics
+from msgspec import to_builtins
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation import evaluation_run
 from realformer_nmt.evaluation.evaluate import EvaluateRequest
+from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.evaluation.sequences import SequenceRow, Sequences
 
 
@@ -81,10 +83,10 @@ def test_a_loss_beyond_all_numbers_has_no_perplexity(bits: float, has: bool, tmp
         1: SequenceRow(bits + 200, 1, 1),
     }  # 1,000 bits a target, 1,100 in some samples
     (tmp_path / "rows").touch()
-    found = evaluation_run.row_scores(seen, "masked_lm", tmp_path / "rows")["scores"]
-    assert found["masked_accuracy"]["score"] == 50
+    found = evaluation_run.with_rows(RunRecord(), seen, "masked_lm", tmp_path / "rows").scores
+    assert found["masked_accuracy"].score == 50
     assert ("perplexity" in found) == has
-    json.dumps(found, allow_nan=False)
+    json.dumps(to_builtins(found), allow_nan=False)
 
 
 def test_two_records_have_two_tables() -> None:

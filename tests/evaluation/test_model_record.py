@@ -17,6 +17,6 @@ def test_a_stock_model_is_described_too(tmp_path: Path) -> None:
     extra = {"previous_training_time": 1800.0, "val_loss": None}
     torch.save({"cfg": cfg, "model": model, "extra_state": extra}, tmp_path / "stock.pt")
     found = model_record.describe(tmp_path / "stock.pt", sha256(tmp_path / "stock.pt"))
-    assert (found["arch"], found["encoder_layers"], found["parameters"]) == ("transformer", 2, 43)
-    assert (found["wall_clock_hours"], found["gpu_hours"], found["seed"]) == (0.5, 2.0, 5)
-    assert (found["validation"], found["averaged"], found["updates"]) == ({}, [], None)
+    assert (found.arch, found.encoder_layers, found.parameters) == ("transformer", 2, 43)
+    assert (found.wall_clock_hours, found.gpu_hours, found.seed) == (0.5, 2.0, 5)
+    assert (found.validation, found.averaged, found.updates) == ({}, [], None)

@@ -17,6 +17,7 @@ from program import REPOSITORY
 from tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.records import Fingerprint, Origin
 from realformer_nmt.common.text_lines import read_lines
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.evaluation import parallel_jobs
@@ -34,13 +35,14 @@ def work(job, folder):
 PARENT = """
 import sys
 from pathlib import Path
+from realformer_nmt.common.records import Origin
 from realformer_nmt.evaluation import parallel_jobs as jobs
 from jobs_work import work
 if __name__ == "__main__":
-    with jobs.shares(Path(sys.argv[1]), {"settings": {}, "inputs": {}, "versions": {}}, 2, False) as folder:
+    with jobs.shares(Path(sys.argv[1]), Origin(), 2, False) as folder:
         jobs.fill(work, 2, folder, 2, "answer.txt", on_gpu=sys.argv[2] == "fresh")
 """
-MADE: dict[str, Any] = {"settings": {}, "inputs": {}, "versions": {}}
+MADE = Origin()
 
 
 def answer(job: int, folder: Path) -> None:
@@ -115,13 +117,13 @@ def test_a_job_that_fails_does_not_take_the_others_along(tmp_path: Path) -> None
         (MADE, 2, False, ["0"]),
         (MADE, 3, False, []),
         (MADE, 2, True, []),
-        ({**MADE, "settings": {"beam": 5}}, 2, False, []),
-        ({**MADE, "inputs": {"text": {"sha256": "another"}}}, 2, False, []),
-        ({**MADE, "versions": {"torch": "another"}}, 2, False, []),
+        (Origin(settings={"beam": 5}), 2, False, []),
+        (Origin(inputs={"text": Fingerprint(sha256="another")}), 2, False, []),
+        (Origin(versions={"torch": "another"}), 2, False, []),
     ],
 )
 def test_shares_of_another_work_are_not_taken_over(
-    made: dict[str, Any], number: int, fresh: bool, kept: list[str], tmp_path: Path
+    made: Origin, number: int, fresh: bool, kept: list[str], tmp_path: Path
 ) -> None:
     with contextlib.suppress(InterruptedError), parallel_jobs.shares(tmp_path, MADE, 2, fresh=False) as folder:
         for name in ("0", "unfinished-x"):

@@ -9,12 +9,14 @@ from typing import Any
 
 import argv
 import pytest
+import translation_records
+from msgspec import to_builtins
 from word_salad import texts
 
 from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import read_lines, sha256
-from realformer_nmt.evaluation import metrics, raw_texts, scoring
+from realformer_nmt.evaluation import metrics, raw_texts, scoring, translation_record
 from realformer_nmt.evaluation.metric_table import tokenised_bleu
 from realformer_nmt.evaluation.metrics import Texts, measure
 from realformer_nmt.evaluation.score import ScoreRequest
@@ -37,16 +39,8 @@ def folder_of(
     for name, lines in files.items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines), newline="\n")
     recorded = {name: sha256(folder / name) for name in files}
-    made = {
-        "corpus": None,
-        "published": None,
-        "subset": "test",
-        "languages": ["en", "de"],
-        "prepared": None,
-        "decoding": {},
-    }
-    made |= {"subwords": "none", "hyphens": None, "checkpoints": [], "checkpoint_sha256": [], "lines": len(raw)}
-    checksummed_json.write(folder / "translation.json", {**made, "files": recorded, **changes})
+    made = translation_records.record(subset="test", lines=len(raw), files=recorded)
+    checksummed_json.write(folder / "translation.json", {**to_builtins(made), **changes})
     return folder
 
 
@@ -57,7 +51,7 @@ def request(folder: Path, *more: str) -> ScoreRequest:
 
 def scored(folder: Path, *more: str) -> dict[str, metrics.Score]:
     args = request(folder, *more)
-    translation = json.loads((folder / "translation.json").read_text())
+    translation = translation_record.read(folder)
     lines = [read_lines(folder / name) for name in ("hypotheses.txt", "reference.txt")]
     with metrics.seeded(args.seed):
         return scoring.score(args, translation, *lines)
@@ -136,7 +130,7 @@ def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"translation\.json: no such file; `realformer-nmt translate` writes it"):
         request(folder).run()
     with pytest.raises(UserError, match="pass --reference FILE"):
-        raw_texts.raw(None, {"prepared": None, "subset": "test"}, 1)
+        raw_texts.raw(None, translation_records.record(prepared=None, subset="test"), 1)
 
 
 def test_comet_is_never_left_out_silently(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,11 +160,15 @@ def test_comet_is_never_left_out_silently(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("name", ["corpus", "subset", "published", "hyphens"])
 def test_a_record_whose_names_are_none_is_refused_by_name(name: str, tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "out", ["a"], ["a"], **{name: {"a": 1}})
-    with pytest.raises(UserError, match=rf"translation\.json .*: {name} is .*, which is no name"):
+    told = rf"translation\.json has an unexpected format: Expected `str.*`, got `object` - at `\$\.{name}`; `"
+    with pytest.raises(UserError, match=told):
         request(folder).run()
 
 
-@pytest.mark.parametrize("changes", [{"validation": 5}, {"validation": {"loss": "low", "subset": "valid"}}, {}])
+@pytest.mark.parametrize(
+    "changes",
+    [{"validation": 5}, {"texts": "damaged"}, {"validation": {"loss": "low", "subset": "valid"}}, {}],
+)
 def test_what_the_table_cannot_show_leaves_no_record(changes: dict[str, Any], tmp_path: Path) -> None:
     """The last is of no model."""
     folder = folder_of(tmp_path / "out", ["a"], ["a"], **changes)

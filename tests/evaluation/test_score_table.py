@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from translation_records import record
 
 from realformer_nmt.evaluation import score_table
 
@@ -15,8 +16,7 @@ from realformer_nmt.evaluation import score_table
         ({"texts": []}, ""),
         ({}, ""),
         ({"input": "/some/where/news.txt"}, "(news.txt)"),
-        ({"texts": "damaged"}, ""),
     ],
 )
 def test_the_heading_names_the_files_that_were_translated(changes: dict[str, Any], expected: str) -> None:
-    assert score_table.test_set(changes) == expected
+    assert score_table.test_set(record(**changes)) == expected

@@ -13,12 +13,15 @@ import numpy as np
 import pytest
 from program import realformer_nmt
 from sacrebleu.metrics import BLEU
+from translation_records import record
 
-from realformer_nmt.common import checksummed_json
+from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.evaluation import significance
+from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord
 from realformer_nmt.evaluation.significance import SignificanceRequest, System, compare, holm, shown
+from reliability.fuzzed_inputs import MODEL
 
 WORDS = list("abcdefgh")
 
@@ -42,8 +45,10 @@ def run_json(path: Path, hypotheses: list[str], lines: list[str], corpus: str = 
     for name, text in (("hypotheses", hypotheses), ("reference", lines)):
         file = path.with_suffix(f".{name}")
         file.write_text("".join(f"{line}\n" for line in text))
-        files[name] = {"path": file.name, "sha256": sha256(file)}
-    checksummed_json.write(path, {"corpus": corpus, "subset": "test", "files": files})
+        files[name] = RecordedFile(path=file.name, sha256=sha256(file))
+    translation = record(corpus=corpus, subset="test", lines=len(hypotheses))
+    run = RunRecord(corpus=corpus, subset="test", models=[MODEL], translation=translation, files=files)
+    records.write(path, run)
     return path
 
 

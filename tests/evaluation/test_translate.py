@@ -18,13 +18,14 @@ import commands
 import pytest
 import saved
 import torch
+import translation_records
 from program import REPOSITORY, realformer_nmt
 from tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import read_lines, sha256
 from realformer_nmt.data_bins import subsets
-from realformer_nmt.evaluation import translate, translation, translation_files
+from realformer_nmt.evaluation import translate, translation, translation_record
 from realformer_nmt.evaluation.metric_table import tokenised_bleu
 from realformer_nmt.evaluation.translate import TranslateRequest
 from realformer_nmt.kernels.precision import FORMS, supported
@@ -58,7 +59,7 @@ def translated(run: Path, data: Path, folder: Path, *arguments: object) -> list[
     fixed = [run / "checkpoint5.pt", "--data", data, "--subwords", "none", "--output", folder / "out", *DECODING]
     with commands.starting_forks():
         assert argv.read(TranslateRequest, *fixed, *arguments).run() == 0
-    return read_lines(folder / "out" / translation_files.HYPOTHESES)
+    return read_lines(folder / "out" / translation_record.HYPOTHESES)
 
 
 def test_1001_lines_of_raw_text(of_1001: list[str], sentences: list[str]) -> None:
@@ -114,19 +115,21 @@ def test_the_command_gives_what_fairseq_generate_says(
     flags = [toy_corpus, "--user-dir", user_dir, "--path", ":".join(map(str, ensemble)), *DECODING]
     stock = fairseq("generate", *flags, "--required-batch-size-multiple", 1)
     assert stock.returncode == 0, stock.stderr
-    for kind, file, field in [("H", translation_files.HYPOTHESES, 2), ("T", translation_files.REFERENCE, 1)]:
+    for kind, file, field in [("H", translation_record.HYPOTHESES, 2), ("T", translation_record.REFERENCE, 1)]:
         lines = [line.split("\t") for line in stock.stdout.splitlines() if line.startswith(f"{kind}-")]
         lines.sort(key=lambda line: int(line[0][2:]))
         assert read_lines(tmp_path / "out" / file) == [line[field] for line in lines]
-    words = [read_lines(tmp_path / "out" / name) for name in (translation_files.TOKENISED, translation_files.REFERENCE)]
+    words = [
+        read_lines(tmp_path / "out" / name) for name in (translation_record.TOKENISED, translation_record.REFERENCE)
+    ]
     printed = re.search(r"BLEU4 = ([\d.]+)", stock.stdout)
     assert printed is not None
     assert f"{tokenised_bleu().corpus_score(words[0], [words[1]]).score:.2f}" == printed[1] != "0.00"
-    record = json.loads((tmp_path / "out" / translation_files.RECORD).read_text())
+    record = json.loads((tmp_path / "out" / translation_record.RECORD).read_text())
     assert (record["lines"], record["decoding"]["beam"], "validation" in record) == (61, 2, False)
     assert record["checkpoints"] == list(map(str, ensemble))
     assert record["checkpoint_sha256"] == [hashlib.sha256(path.read_bytes()).hexdigest() for path in ensemble]
-    assert record["files"][translation_files.HYPOTHESES] == sha256(tmp_path / "out" / translation_files.HYPOTHESES)
+    assert record["files"][translation_record.HYPOTHESES] == sha256(tmp_path / "out" / translation_record.HYPOTHESES)
 
 
 def test_a_failure_leaves_no_record_and_says_fairseqs_last_line(run: Path, toy_corpus: Path, tmp_path: Path) -> None:
@@ -134,7 +137,7 @@ def test_a_failure_leaves_no_record_and_says_fairseqs_last_line(run: Path, toy_c
     del state["model"]["decoder.layers.0.fc1.bias"]
     torch.save(state, tmp_path / "checkpoint5.pt")
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / translation_files.RECORD).write_text(
+    (tmp_path / "out" / translation_record.RECORD).write_text(
         json.dumps({"files": {}, "decoding": {}, "checkpoints": []})
     )
     with pytest.raises(UserError, match=r"fairseq-generate ended with status 1: .*fc1\.bias"):
@@ -145,7 +148,7 @@ def test_a_failure_leaves_no_record_and_says_fairseqs_last_line(run: Path, toy_c
 def test_a_failure_leaves_no_record_and_names_the_file(toy_corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "checkpoint5.pt").write_bytes(b"no checkpoint")
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / translation_files.RECORD).write_text(
+    (tmp_path / "out" / translation_record.RECORD).write_text(
         json.dumps({"files": {}, "decoding": {}, "checkpoints": []})
     )
     with pytest.raises(UserError, match=r"load .*checkpoint5\.pt: it is no"):
@@ -199,7 +202,7 @@ def test_a_translation_of_several_models_is_not_that_of_one_of_them(
         return argv.read(TranslateRequest, *words)
 
     stage = request(*models).stage()
-    stage.write(stage.begin(), {"files": {}, "decoding": {}, "checkpoints": []})
+    stage.write(translation_records.record(made_from=stage.begin()))
     assert stage.standing().done
     for model in models:
         with pytest.raises(UserError, match="models was 2, is now nothing"):
@@ -225,7 +228,7 @@ def test_fairseq_generate_does_not_outlive_a_killed_command(run: Path, toy_corpu
     while Path(f"/proc/{child}/cmdline").exists() and Path(f"/proc/{child}/cmdline").read_bytes():
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    assert not (tmp_path / "out" / translation_files.RECORD).exists()
+    assert not (tmp_path / "out" / translation_record.RECORD).exists()
 
 
 def test_a_translation_of_one_job_is_that_of_any_number(run: Path, tmp_path: Path, toy_corpus: Path) -> None:
@@ -255,7 +258,7 @@ def test_a_precision_is_noted_and_nearly_the_exact_one(
     (tmp_path / "text").write_text("\n".join(sentences[:100]))
     found = translated(run, toy_corpus, tmp_path, "--input", tmp_path / "text", "--precision", precision)
     assert sum(one == other for one, other in zip(found, of_1001, strict=False)) >= 80
-    record = json.loads((tmp_path / "out" / translation_files.RECORD).read_text())
+    record = json.loads((tmp_path / "out" / translation_record.RECORD).read_text())
     assert record["decoding"]["precision"] == precision
     assert record["made_from"]["settings"]["precision"] == precision
 

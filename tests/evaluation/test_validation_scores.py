@@ -15,7 +15,7 @@ from fairseq import checkpoint_utils
 from tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.evaluation import translation_files
+from realformer_nmt.evaluation import translation_record
 from realformer_nmt.evaluation.translate import TranslateRequest
 
 DECODING = ["--cpu", "--beam", "1", "--max-len-b", "10"]
@@ -30,7 +30,7 @@ def translated(data: Path, out: Path, *words: object) -> dict[str, Any]:
     fixed = ["--data", data, "--subwords", "none", "--output", out, *DECODING]
     with commands.starting_forks():
         assert argv.read(TranslateRequest, *words, *fixed).run() == 0
-    record: dict[str, Any] = json.loads((out / translation_files.RECORD).read_text())
+    record: dict[str, Any] = json.loads((out / translation_record.RECORD).read_text())
     return record
 
 

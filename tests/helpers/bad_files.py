@@ -9,8 +9,12 @@ from typing import Any
 
 import saved
 import torch
+import translation_records
+from msgspec import to_builtins
 
 from realformer_nmt.common.json_records import SEAL, seal
+from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord
+from reliability.fuzzed_inputs import MODEL
 
 GRID = {"families": ["admin"], "layers": ["2"], "protocol": "own.toml"}
 GRIDS: dict[str, dict[str, Any]] = {
@@ -191,13 +195,14 @@ def sealed(record: dict[str, Any]) -> str:
 def translations(folder: Path) -> None:
     text = (folder / "ok.de").read_bytes()
     files = {"hypotheses.txt": hashlib.sha256(text).hexdigest()}
-    good = {"files": files, "lines": 60, "languages": ["en", "de"], "subwords": "none", "decoding": {}}
-    good |= {"checkpoints": ["gone.pt"], "checkpoint_sha256": ["0"], "corpus": None, "prepared": None, "subset": "test"}
+    model = {"checkpoints": ["gone.pt"], "checkpoint_sha256": ["0"]}
+    translation = translation_records.record(**model, subset="test", lines=60, files=files)
+    good = to_builtins(translation)
     records = {
         "hyp": sealed(good),
         "hyp_cut": json.dumps(good)[:40],
         "hyp_list": "[]",
-        "hyp_half": sealed({"lines": 60}),
+        "hyp_half": sealed({name: value for name, value in good.items() if name != "files"}),
         "hyp_changed": sealed(good),
     }
     for name, record in records.items():
@@ -206,7 +211,8 @@ def translations(folder: Path) -> None:
         (folder / name / "hypotheses.txt").write_bytes(b"changed\n" if name == "hyp_changed" else text)
     for name, reference in (("a", "ok.de"), ("b", "short.de"), ("changed", "ok.de")):
         digest = hashlib.sha256((folder / reference).read_bytes()).hexdigest()
-        found = {"path": reference, "sha256": digest if name != "changed" else "0"}
-        run = {"corpus": None, "subset": "test", "files": {"hypotheses": found, "reference": found}}
-        (folder / f"{name}.json").write_text(sealed(run))
+        found = RecordedFile(path=reference, sha256=digest if name != "changed" else "0")
+        files_of_run = {"hypotheses": found, "reference": found}
+        run = RunRecord(subset="test", models=[MODEL], translation=translation, files=files_of_run)
+        (folder / f"{name}.json").write_text(sealed(to_builtins(run)))
     (folder / "grid.json").write_text('{"files": 5}')

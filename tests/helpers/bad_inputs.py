@@ -215,7 +215,11 @@ SCORES = _of(
     ("no translation", "absent", r"translation\.json: no such file; `realformer-nmt translate` writes it"),
     ("damaged record", "hyp_cut", r"translation\.json is damaged: "),
     ("foreign record", "hyp_list", r"translation\.json is damaged: it holds no JSON object"),
-    ("another version's", "hyp_half", r"translation\.json has an unexpected format: missing key files"),
+    (
+        "another version's",
+        "hyp_half",
+        r"translation\.json has an unexpected format: Object missing required field `files`",
+    ),
     ("text was changed", "hyp_changed --reference ok.de", r"hypotheses\.txt is not what translation\.json describes"),
     ("reference missing", "hyp --reference absent", r"absent: no such file"),
     ("reference too short", "hyp --reference short.de", r"60 hypotheses and 59 references: they must be those of"),

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import argv
 import pytest
+from msgspec import to_builtins
 from program import REPOSITORY
 
 from realformer_nmt.checkpoints.average import AverageRequest
@@ -74,7 +75,7 @@ def averaging_settings(cell: RecordedCell, folder: Path) -> dict[str, Any]:
 
 
 def decoding_settings(cell: RecordedCell) -> dict[str, Any]:
-    return translation.decoding(argv.read(TranslateRequest, *(cell.command("translate") or [])))
+    return to_builtins(translation.decoding(argv.read(TranslateRequest, *(cell.command("translate") or []))))
 
 
 def base_names(words: list[str]) -> list[str]:

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 import saved
+from msgspec import UNSET
 
+from realformer_nmt.checkpoints.train_record import CarriedPieces, TrainRecord
 from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.stage_record import Stage
@@ -20,14 +22,15 @@ def test_pieces_are_counted_once_and_known_afterwards(
     words = [str(toy_corpus), "--arch", "realformer_tiny", *saved.OPTIMISER]
     cfg = updates.parse([*words, "--finetune-from-model", str(model), "--carry-embeddings", str(toy_corpus)])
     stage = Stage("train", tmp_path / "train.json", {}, {})
-    found = carried_counts(stage, cfg, fresh=False)
-    assert found == {"carry_embeddings": {side: {"pieces": 12, "carried": 12} for side in ("source", "target")}}
+    counts = carried_counts(stage, cfg, fresh=False)
+    assert counts == dict.fromkeys(("source", "target"), CarriedPieces(pieces=12, carried=12))
     assert "12 of 12 source pieces, 12 of 12 target pieces" in capsys.readouterr().err
-    stage.write(stage.made(None), found)
+    stage.write(TrainRecord(carry_embeddings=counts, made_from=stage.origin(None)))
     model.unlink()
-    assert carried_counts(stage, cfg, fresh=False) == found
-    assert checksummed_json.read(stage.record, "")["carry_embeddings"] == found["carry_embeddings"]
-    assert carried_counts(stage, updates.parse(words), fresh=False) == {}
+    assert carried_counts(stage, cfg, fresh=False) == counts
+    recorded = checksummed_json.read(stage.record, "")["carry_embeddings"]
+    assert recorded == {side: {"pieces": 12, "carried": 12} for side in ("source", "target")}
+    assert carried_counts(stage, updates.parse(words), fresh=False) is UNSET
 
 
 def test_without_a_model_to_begin_with_nothing_is_counted(toy_corpus: Path, tmp_path: Path) -> None:

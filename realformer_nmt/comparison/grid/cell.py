@@ -6,15 +6,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from realformer_nmt.common import checksummed_json, json_records, safe_names
-from realformer_nmt.common.provenance import MADE_FROM
+from realformer_nmt.common import safe_names
 from realformer_nmt.common.stage_request import StageRequest
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.axes import Point
-from realformer_nmt.comparison.records import kinds
-from realformer_nmt.comparison.records.kinds import absent_or, count, finite, text
 from realformer_nmt.protocols.run_files import CHECKPOINTS
 from realformer_nmt.protocols.tasks import TRANSLATION
 
@@ -129,24 +126,3 @@ def digest(written: str, folder: Path, protocol: str) -> str:
     file = folder / protocol
     content = file.read_bytes() if protocol.endswith(".toml") and file.is_file() else protocol.encode()
     return hashlib.sha256(written.encode() + b"\0" + content).hexdigest()
-
-
-AGAIN = "use --fresh to redo it"
-OF_STAGE = {
-    **dict.fromkeys(("protocol", "device"), absent_or(text)),
-    **dict.fromkeys(("wall_clock_hours", "gpu_hours"), absent_or(finite)),
-    **{"updates": absent_or(count), "command": absent_or(kinds.list_of(text)), MADE_FROM: absent_or(kinds.table)},
-}
-SESSION = {"versions": absent_or(kinds.table_of(text))}
-
-
-def read(record: Path) -> dict[str, Any]:
-    """Read train.json or the record of an average; return nothing where there is none yet."""
-    if not record.is_file():
-        return {}
-    content = checksummed_json.read(record, AGAIN)
-    with json_records.expected(record, AGAIN):
-        kinds.check(content, OF_STAGE)
-        kinds.check(content.get(MADE_FROM, {}), {"settings": absent_or(kinds.table)}, f"{MADE_FROM}.")
-        kinds.check_rows(content.get("sessions", []), SESSION, "sessions")
-    return content

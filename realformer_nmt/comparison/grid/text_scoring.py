@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from realformer_nmt.common import checksummed_json
+from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.comparison.grid.cell import AGAIN, CellStage, of_subset
+from realformer_nmt.common.stage_record import AGAIN
+from realformer_nmt.comparison.grid.cell import CellStage, of_subset
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.data_bins import subsets, targets
@@ -12,6 +13,7 @@ from realformer_nmt.evaluation import row_table
 from realformer_nmt.evaluation.evaluate import EvaluateRequest
 from realformer_nmt.evaluation.metric_table import METRICS
 from realformer_nmt.evaluation.resampling import exchanged, randomised
+from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.questions import squad
 
@@ -70,8 +72,8 @@ def tested(metric: str) -> str:
 
 def p_value(candidate: Path, baseline: Path, metric: str, samples: int, seed: int) -> float | None:
     """Return p of the difference of two runs; None where their targets differ: other text, or other words masked."""
-    candidate_run, baseline_run = checksummed_json.read(candidate, AGAIN), checksummed_json.read(baseline, AGAIN)
-    if candidate_run.get("targets") != baseline_run.get("targets"):
+    candidate_run, baseline_run = (records.read(path, RunRecord, AGAIN) for path in (candidate, baseline))
+    if candidate_run.targets != baseline_run.targets:
         return None
     candidate_rows = row_table.read(candidate, candidate_run)
     baseline_rows = row_table.read(baseline, baseline_run)

@@ -1,49 +1,33 @@
-"""cell.json: the state of a cell, the machine and the sessions that it ran in."""
+"""The state of a cell, read from its cell.json and from the results beside it."""
 
 import functools
-from dataclasses import asdict
 from datetime import datetime, timezone
-from typing import Any
 
-from realformer_nmt.common import checksummed_json, json_records, stage_record
-from realformer_nmt.common.errors import UserError
+from msgspec.structs import replace
+
+from realformer_nmt.common import records, stage_record
 from realformer_nmt.common.folder_lock import held
 from realformer_nmt.common.versions import hardware
 from realformer_nmt.comparison.grid.cell import Cell, CellFolder
-from realformer_nmt.comparison.records import kinds, record_links
-from realformer_nmt.comparison.records.kinds import absent_or, finite, number, text
+from realformer_nmt.comparison.records import record_links
+from realformer_nmt.comparison.records.cell_note import WAITING, CellNote, CellSession
 
 MODEL_FAILED = ("stuck", "diverged")
 FINAL = ("done", *MODEL_FAILED)
-AGAIN = "use --fresh to redo it"
-WANTED = {"state": str, "sessions": list}
-OF_CELL = {
-    **{"evidence": absent_or(text), "unigram_entropy": absent_or(finite)},
-    "machine": absent_or(kinds.table_of(absent_or(kinds.either(text, number)))),
-    record_links.NAME: absent_or(text),
-}
-SESSION = dict.fromkeys(("started", "finished"), absent_or(text))
+ENDED = (*FINAL, "error")  # the next command tries an error again
 DAMAGED = "damaged"  # was done, but its results have changed since
 RESULTS = ("run*.json", "translation*/translation.json")
-ENDED = (*FINAL, "error")  # the next command tries an error again
 
 
 class CellRecord:
     def __init__(self, cell: CellFolder) -> None:
         self._cell = cell
-        empty: dict[str, Any] = {"state": "waiting", "evidence": None, "sessions": []}
-        exists = cell.note.is_file()
-        self.content = checksummed_json.read(cell.note, AGAIN, WANTED) if exists else empty
-        if self.content["state"] not in (*ENDED, "waiting", "running"):
-            raise UserError(f"{cell.note} holds the unknown state {self.content['state']}; {AGAIN}")
-        with json_records.expected(cell.note, AGAIN):
-            kinds.check(self.content, OF_CELL)
-            kinds.check_rows(self.content["sessions"], SESSION, "sessions")
+        self.note = records.read(cell.note, CellNote, stage_record.AGAIN) if cell.note.exists() else WAITING
 
     @property
     def state(self) -> str:
         """State of the cell: `running` only while its lock is held, `done` only while its results are complete."""
-        state = str(self.content["state"])
+        state = self.note.state
         if state == "running" and not held(self._cell.lock):
             return "interrupted"
         return DAMAGED if (state == "done" and self.damage) or (self.failed and self.breaks) else state
@@ -59,47 +43,48 @@ class CellRecord:
     @functools.cached_property
     def breaks(self) -> list[str]:
         """Messages about records of another cell, where this one has ended."""
-        return record_links.breaks(self._cell, self.content) if self.final else []
+        return record_links.breaks(self._cell, self.note) if self.final else []
 
     @property
     def evidence(self) -> str | None:
-        if self.state == DAMAGED:
-            return "; ".join(self.damage)
-        evidence: str | None = self.content["evidence"]
-        return evidence
+        return "; ".join(self.damage) if self.state == DAMAGED else self.note.evidence
 
     @property
     def failed(self) -> bool:
-        return self.content["state"] in MODEL_FAILED
+        return self.note.state in MODEL_FAILED
 
     @property
     def final(self) -> bool:
-        return self.content["state"] in FINAL
+        return self.note.state in FINAL
 
     def start(self, cell: Cell, entropy: float | None) -> None:
-        self.content |= {"unigram_entropy": entropy, "machine": hardware(), "evidence": None}
-        self.content |= {record_links.NAME: cell.name, "failure": asdict(cell.failure), "asked": cell.grid_digest}
-        self.content["sessions"].append({"started": _now(), "finished": None, "faults": []})
-        self._write("running")
+        self._write(
+            state="running",
+            evidence=None,
+            sessions=[*self.note.sessions, CellSession(started=_now())],
+            unigram_entropy=entropy,
+            machine=hardware(),
+            cell=cell.name,
+            failure=cell.failure,
+            grid_digest=cell.grid_digest,
+        )
 
     def fault(self, message: str) -> None:
-        self.content["sessions"][-1]["faults"].append(message)
-        self._write("running")
+        last = self.note.sessions[-1]
+        self._write(sessions=[*self.note.sessions[:-1], replace(last, faults=[*last.faults, message])])
 
     def end(self, state: str, evidence: str | None = None) -> None:
-        self.content["evidence"] = evidence
-        self.content["sessions"][-1]["finished"] = _now()
-        self._write(state)
+        last = replace(self.note.sessions[-1], finished=_now())
+        self._write(state=state, evidence=evidence, sessions=[*self.note.sessions[:-1], last])
 
     def lost(self, evidence: str) -> None:
         """Record the error of a job that ended without recording how."""
-        if self.content["state"] not in FINAL:
-            self.content["evidence"] = evidence
-            self._write("error")
+        if not self.final:
+            self._write(state="error", evidence=evidence)
 
-    def _write(self, state: str) -> None:
-        self.content["state"] = state
-        checksummed_json.write(self._cell.note, self.content)
+    def _write(self, **changes: object) -> None:
+        self.note = replace(self.note, **changes)
+        records.write(self._cell.note, self.note)
 
 
 def _now() -> str:

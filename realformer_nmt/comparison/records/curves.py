@@ -3,15 +3,27 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from msgspec import UNSET, Struct, UnsetType
+
+from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.common import json_records
 from realformer_nmt.protocols.run_files import CURVES
 from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
 
-CurveValues = dict[str, Any]
 TRAIN = {"loss": "loss", "nll_loss": "nll_loss", "gnorm": "gnorm", "tokens_a_second": "wps"}
 VALID = {"loss": "valid_loss", "nll_loss": "valid_nll_loss", "bleu": "valid_bleu"}
+
+
+class CurvePoint(Struct, frozen=True, kw_only=True):
+    """Values that fairseq logged at an update, losses in bits per target token; those it did not log are unset."""
+
+    update: int
+    nll_loss: Number | UnsetType | None = UNSET
+    loss: Number | UnsetType | None = UNSET
+    gnorm: Number | UnsetType | None = UNSET
+    tokens_a_second: Number | UnsetType | None = UNSET
+    bleu: Number | UnsetType | None = UNSET
 
 
 class Curves:
@@ -22,8 +34,8 @@ class Curves:
         self._file = folder / CURVES
         self._loss = TASKS[task].loss
         self._position = 0  # bytes read so far
-        self._train: dict[int, CurveValues] = {}
-        self._valid: dict[int, CurveValues] = {}
+        self._train: dict[int, CurvePoint] = {}
+        self._valid: dict[int, CurvePoint] = {}
         self.grow()
 
     def grow(self) -> bool:
@@ -38,36 +50,36 @@ class Curves:
             self._add(_record(line))
         return bool(end)
 
-    def _add(self, record: dict[str, Any]) -> None:
+    def _add(self, line: dict[str, object]) -> None:
         with json_records.expected(self._file, "a line of it is none of fairseq-train's; `--fresh` trains again"):
-            if "num_updates" in record:
-                names = {**TRAIN, "nll_loss": self._loss}
-                self._train[int(record["num_updates"])] = _values(record, "num_updates", names)
-            if "valid_num_updates" in record:
-                names = {**VALID, "nll_loss": f"valid_{self._loss}"}
-                self._valid[int(record["valid_num_updates"])] = _values(record, "valid_num_updates", names)
+            if "num_updates" in line:
+                point = _values(line, "num_updates", {**TRAIN, "nll_loss": self._loss})
+                self._train[point.update] = point
+            if "valid_num_updates" in line:
+                point = _values(line, "valid_num_updates", {**VALID, "nll_loss": f"valid_{self._loss}"})
+                self._valid[point.update] = point
 
     @property
-    def train(self) -> list[CurveValues]:
+    def train(self) -> list[CurvePoint]:
         return [self._train[update] for update in sorted(self._train)]
 
     @property
-    def valid(self) -> list[CurveValues]:
+    def valid(self) -> list[CurvePoint]:
         return [self._valid[update] for update in sorted(self._valid)]
 
 
-def _values(record: Mapping[str, Any], count: str, names: Mapping[str, str]) -> CurveValues:
+def _values(line: Mapping[str, object], count: str, names: Mapping[str, str]) -> CurvePoint:
     """Return the values of a line, by our names; where fairseq logs one loss only, it is nll_loss too."""
-    numbers = {name: float(record[key]) for name, key in names.items() if key in record}
+    numbers = {name: float(str(line[key])) for name, key in names.items() if key in line}
     if "loss" in numbers:
         numbers.setdefault("nll_loss", numbers["loss"])
-    return {"update": int(record[count]), **numbers}
+    return CurvePoint(update=int(str(line[count])), **numbers)
 
 
-def _record(line: bytes) -> dict[str, Any]:
+def _record(line: bytes) -> dict[str, object]:
     """Return a line's table; nothing of a line that a killed process left incomplete, or that is no table."""
     try:
-        record = json.loads(line)
+        table = json.loads(line)
     except (ValueError, RecursionError):
         return {}
-    return record if isinstance(record, dict) else {}
+    return table if isinstance(table, dict) else {}

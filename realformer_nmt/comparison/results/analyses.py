@@ -8,20 +8,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from realformer_nmt.analysis.analysis_record import AnalysisRecord
 from realformer_nmt.analysis.claims import CLAIMS, Row, summary
-from realformer_nmt.common import checksummed_json
+from realformer_nmt.common import records
 from realformer_nmt.common.json_records import expected
-from realformer_nmt.common.outputs import OUTPUTS
-from realformer_nmt.common.provenance import MADE_FROM
+from realformer_nmt.common.records import Fingerprint
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.comparison.grid.axes import Point
-from realformer_nmt.comparison.grid.cell import Cell, read
+from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.records.cell_record import CellRecord
+from realformer_nmt.comparison.records.record_links import AVERAGE, average_of
 from realformer_nmt.comparison.results.results_file import AnalysisResult, ClaimResult
 
 RECORD = "analysis.json"
 AGAIN = "use `realformer-nmt analyse --fresh` to redo it"
-WANTED = {"models": list, OUTPUTS: dict, MADE_FROM: dict}
 
 
 def gather(folder: Path, cells: Sequence[Cell]) -> list[AnalysisResult]:
@@ -35,36 +35,37 @@ def averaged(cell: Cell) -> list[str]:
     """Return the hash of a cell's averaged model; none where there is no model, or a record of another cell."""
     if CellRecord(cell).breaks:
         return []
-    outputs = read(cell.folder / "average.pt.json").get(OUTPUTS, {})
-    return [output["sha256"] for name, output in outputs.items() if name == "average.pt"]
+    average = average_of(cell.folder)
+    return [output.sha256 for name, output in average.outputs.items() if name == AVERAGE] if average else []
 
 
 def describe(file: Path, by_digest: Mapping[str, Cell]) -> AnalysisResult | None:
     """Return what an analysis.json says of the claims; None where one of its models is no cell's."""
-    record = checksummed_json.read(file, AGAIN, WANTED)
+    record = records.read(file, AnalysisRecord, AGAIN)
     with expected(file, AGAIN):
-        inputs = record[MADE_FROM]["inputs"]
+        inputs = record.made_from.inputs
         models = []
-        for model in record["models"]:
-            cell = by_digest.get(inputs[f"{model['name']}.pt"]["sha256"])
+        for model in record.models:
+            cell = by_digest.get(inputs[f"{model['name']}.pt"].sha256)
             if cell is None:
                 return None
             models.append((cell, model))
-        outputs = record[OUTPUTS].items()
-        figures = [name for name, output in outputs if name.endswith(".svg") and is_whole(file, name, output)]
+        figures = [
+            name for name, output in record.outputs.items() if name.endswith(".svg") and is_whole(file, name, output)
+        ]
         return AnalysisResult(
             folder=file.parent.name,
             cells=[cell.name for cell, _ in models],
-            subset=record[MADE_FROM]["settings"]["subset"],
+            subset=str(record.made_from.settings["subset"]),
             figures=sorted(figures),
             claims=list(supported(models)),
         )
 
 
-def is_whole(file: Path, name: str, output: Mapping[str, Any]) -> bool:
+def is_whole(file: Path, name: str, output: Fingerprint) -> bool:
     """Tell whether a figure lies beside its record, as it was drawn."""
     figure = file.with_name(name)
-    return Path(name).name == name and figure.is_file() and sha256(figure) == output["sha256"]
+    return Path(name).name == name and figure.is_file() and sha256(figure) == output.sha256
 
 
 def supported(models: Sequence[tuple[Cell, Mapping[str, Any]]]) -> Iterator[ClaimResult]:

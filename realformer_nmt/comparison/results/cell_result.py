@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, field
 
-Number = int | float  # each is written as it was read: 500 stays 500
+from realformer_nmt.checkpoints.model_description import Number, ShortcutWeight
+from realformer_nmt.comparison.records.curves import CurvePoint
 
 
 class CellScore(Struct, frozen=True, kw_only=True):
@@ -17,29 +18,9 @@ class CellScore(Struct, frozen=True, kw_only=True):
     interval: Number | UnsetType | None = UNSET  # half the confidence interval over other sentences
 
 
-class CurvePoint(Struct, frozen=True, kw_only=True):
-    """Values that fairseq logged at an update, losses in bits per target token; those it did not log are unset."""
-
-    update: int
-    nll_loss: Number | UnsetType | None = UNSET
-    loss: Number | UnsetType | None = UNSET
-    gnorm: Number | UnsetType | None = UNSET
-    tokens_a_second: Number | UnsetType | None = UNSET
-    bleu: Number | UnsetType | None = UNSET
-
-
 class CellCurves(Struct, frozen=True, kw_only=True):
     train: list[CurvePoint] = []
     valid: list[CurvePoint] = []
-
-
-class ShortcutWeight(Struct, frozen=True, kw_only=True):
-    """ADMIN's w of one sub-layer, over the width."""
-
-    sublayer: str
-    mean: Number
-    smallest: Number | UnsetType = UNSET
-    largest: Number | UnsetType = UNSET
 
 
 class CellResult(Struct, frozen=True, kw_only=True):

@@ -1,8 +1,7 @@
 """Example sentences of results.json, from the files that were scored; a file that has changed is refused."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import read_lines, read_recorded
@@ -10,17 +9,17 @@ from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.results.results_file import ExampleSentence
 from realformer_nmt.data_bins.prepare_record import AGAIN, NAME, difference
 from realformer_nmt.data_bins.prepare_record import read as read_note
+from realformer_nmt.evaluation.run_record import RunRecord
 
 EXAMPLES = 8  # sentences
-Run = Mapping[str, Any]  # run.json
 
 
-def examples(cells: Sequence[Cell], runs: Sequence[Run]) -> list[ExampleSentence]:
+def examples(cells: Sequence[Cell], runs: Sequence[RunRecord | None]) -> list[ExampleSentence]:
     """Return sentences evenly spread over the test set, as the cells of the first seed translate them."""
     done = [
         (cell, run)
         for cell, run in zip(cells, runs, strict=True)
-        if "reference" in run.get("files", ()) and cell.seed == cells[0].seed
+        if run and "reference" in run.files and cell.seed == cells[0].seed
     ]
     if not done:
         return []
@@ -38,19 +37,19 @@ def examples(cells: Sequence[Cell], runs: Sequence[Run]) -> list[ExampleSentence
     ]
 
 
-def lines(cell: Cell, run: Run, name: str) -> list[str]:
+def lines(cell: Cell, run: RunRecord, name: str) -> list[str]:
     """Read a text that a run was scored with; one that has changed since is refused."""
-    file = run["files"][name]
-    return read_recorded(cell.folder / file["path"], file["sha256"], cell.scores)
+    file = run.files[name]
+    return read_recorded(cell.folder / file.path, file.sha256, cell.scores)
 
 
-def source_lines(run: Run) -> list[str]:
+def source_lines(run: RunRecord) -> list[str]:
     """Read the raw source, where the corpus was prepared here; else there is none."""
-    translation = run["translation"]
-    if not translation["prepared"] or "subset" not in translation:
+    translation = run.translation
+    if not translation or not translation.prepared or not translation.subset:
         return []
-    note = Path(translation["prepared"], NAME)
-    name = f"{translation['subset']}.raw.{translation['languages'][0]}"
+    note = Path(translation.prepared, NAME)
+    name = f"{translation.subset}.raw.{translation.languages[0]}"
     recorded = read_note(note).get(name) if note.is_file() else None
     if not recorded:
         return []

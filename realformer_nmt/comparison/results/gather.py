@@ -2,33 +2,37 @@
 
 import shlex
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
-from typing import Any
 
-from msgspec import convert
+from msgspec import UNSET, to_builtins
+from msgspec.structs import asdict
 from msgspec.structs import replace as with_fields
 
+from realformer_nmt.checkpoints.average_record import AverageRecord
+from realformer_nmt.checkpoints.train_record import TrainRecord
+from realformer_nmt.common import records
 from realformer_nmt.common.json_records import expected
-from realformer_nmt.common.provenance import MADE_FROM
+from realformer_nmt.common.records import known
+from realformer_nmt.common.stage_record import AGAIN
 from realformer_nmt.common.versions import commit, versions
 from realformer_nmt.comparison.grid import axes
-from realformer_nmt.comparison.grid.cell import Cell, read
+from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import SCORINGS
 from realformer_nmt.comparison.grid.translation_scoring import TEST
-from realformer_nmt.comparison.records import run_record
+from realformer_nmt.comparison.records.cell_note import WAITING
 from realformer_nmt.comparison.records.cell_record import DAMAGED, CellRecord
 from realformer_nmt.comparison.records.curves import Curves
+from realformer_nmt.comparison.records.record_links import average_of, training_of
 from realformer_nmt.comparison.results import analyses, best, setting_differences, summary, tuning_table
-from realformer_nmt.comparison.results.cell_result import CellCurves, CellResult, CellScore, CurvePoint, ShortcutWeight
+from realformer_nmt.comparison.results.cell_result import CellCurves, CellResult, CellScore
 from realformer_nmt.comparison.results.examples import examples
 from realformer_nmt.comparison.results.results_file import (
     Hardware,
     MetricColumn,
-    PublishedFigure,
     ResultRow,
     Results,
     SignificanceTest,
@@ -40,11 +44,10 @@ from realformer_nmt.comparison.running import tuning_choice
 from realformer_nmt.comparison.running.freshness import differences
 from realformer_nmt.comparison.running.plan import commands
 from realformer_nmt.evaluation.metric_table import LOSS
+from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.evaluation.significance import TESTS
 from realformer_nmt.protocols.command import layers, pasted
 from realformer_nmt.protocols.tasks import TASKS
-
-Record = Mapping[str, Any]  # run.json, train.json or average.pt.json of a cell
 
 
 def gather(grid: Grid, corpus: CorpusChoice, cells: Sequence[Cell], command: Sequence[str]) -> Results:
@@ -66,7 +69,7 @@ def gather(grid: Grid, corpus: CorpusChoice, cells: Sequence[Cell], command: Seq
         commit=commit(),
         versions=versions(),
         hardware=machines(cells),
-        corpus=first.get("corpus") or corpus.name,
+        corpus=first.corpus or corpus.name,
         languages=list(corpus.pair()),
         metric=grid.drawn,
         baseline=baseline(grid),
@@ -74,8 +77,8 @@ def gather(grid: Grid, corpus: CorpusChoice, cells: Sequence[Cell], command: Seq
         overrides=setting_differences.settings(cell_results, grid.axes or {}),
         versions_apart=setting_differences.versions(cell_results),
         test=significance_test(grid),
-        published=convert(first.get("published") or [], list[PublishedFigure]),
-        unit=first.get("unit") or "lines",
+        published=first.published or [],
+        unit=first.unit or "lines",
         cells=cell_results,
         subset=table.subset,
         lines=table.lines,
@@ -94,28 +97,27 @@ def significance_test(grid: Grid) -> SignificanceTest:
 
 
 def scored_on(
-    grid: Grid, cells: Sequence[Cell], cell_results: Sequence[CellResult], runs: Sequence[Record]
+    grid: Grid, cells: Sequence[Cell], cell_results: Sequence[CellResult], runs: Sequence[RunRecord | None]
 ) -> SubsetTable:
     """Build the table of one test set; `cell_results` and `runs` are in the order of the cells."""
     first = first_of(runs)
-    scores = first.get("scores", {}).items()
     rows = summary.rows(cell_results, cells, grid.drawn, baseline(grid))
     return SubsetTable(
         subset=cells[0].subset,
-        lines=first.get("lines"),
-        metrics=[scored_column(name, score["metric"], runs) for name, score in scores],
+        lines=known(first.lines),
+        metrics=[scored_column(name, score.metric, runs) for name, score in first.scores.items()],
         rows=best.mark(rows, cells, grid.drawn),
     )
 
 
-def first_of(runs: Sequence[Record]) -> Record:
+def first_of(runs: Sequence[RunRecord | None]) -> RunRecord:
     """Return the run of the first cell that has one."""
-    return next((run for run in runs if run), {})
+    return next((run for run in runs if run), RunRecord())
 
 
-def scored_column(metric: str, label: str, runs: Sequence[Record]) -> MetricColumn:
+def scored_column(metric: str, label: str, runs: Sequence[RunRecord | None]) -> MetricColumn:
     """Return the column of a metric; it has several signatures where the seeds mask other words."""
-    signatures = [run["scores"][metric]["signature"] for run in runs if metric in run.get("scores", {})]
+    signatures = [run.scores[metric].signature for run in runs if run and metric in run.scores]
     return with_fields(metric_column(metric), label=label, signature=", ".join(dict.fromkeys(signatures)))
 
 
@@ -142,21 +144,22 @@ def baseline(grid: Grid) -> str:
     return grid.baseline or grid.families[0]
 
 
-def run_of(cell: Cell) -> Record:
-    """Read a cell's run.json; return nothing for a cell whose results are damaged."""
-    return {} if CellRecord(cell).state == DAMAGED else run_record.read(cell.scores)
+def run_of(cell: Cell) -> RunRecord | None:
+    """Read a cell's run.json; return None where there is none, or where the cell's results are damaged."""
+    if CellRecord(cell).state == DAMAGED or not cell.scores.is_file():
+        return None
+    return records.read(cell.scores, RunRecord, AGAIN)
 
 
 def describe(cell: Cell) -> CellResult:
     """Read the records of a cell."""
-    note, run = CellRecord(cell), run_of(cell)
-    folder, content = cell.folder, note.content
-    if note.breaks:  # no record is read where one is another cell's: this folder does not exist
-        folder, content = cell.folder / "mixed", {}
-    train, average = read(folder / "train.json"), read(folder / "average.pt.json")
+    record, run = CellRecord(cell), run_of(cell)
+    folder, note = cell.folder, record.note
+    if record.breaks:  # no record is read where one is another cell's: this folder does not exist
+        folder, note = cell.folder / "mixed", WAITING
+    train, average = training_of(folder), average_of(folder)
     curves, cell_settings = Curves(folder, cell.task), settings(train, average, run)
-    sessions = content.get("sessions")
-    shortcuts = run["models"][0].get("shortcuts", []) if run else []
+    trained = train or TrainRecord()
     return CellResult(
         name=cell.name,
         family=cell.family,
@@ -164,70 +167,69 @@ def describe(cell: Cell) -> CellResult:
         depth=cell.layers,
         seed=cell.seed,
         axes=axes.measured(cell.point, cell_settings),
-        state=note.state,
-        evidence=note.evidence,
+        state=record.state,
+        evidence=record.evidence,
         scores=scores(run),
-        parameters=run.get("parameters"),
+        parameters=known(run.parameters) if run else None,
         tokens_a_second=speed(curves),
-        hours=train.get("wall_clock_hours"),
-        gpu_hours=train.get("gpu_hours"),
-        started=sessions[0]["started"] if sessions else None,
-        finished=sessions[-1]["finished"] if sessions else None,
-        device=train.get("device"),
-        host=content.get("machine", {}).get("host"),
+        hours=known(trained.wall_clock_hours),
+        gpu_hours=known(trained.gpu_hours),
+        started=note.sessions[0].started if note.sessions else None,
+        finished=note.sessions[-1].finished if note.sessions else None,
+        device=known(trained.device),
+        host=note.machine.host if note.machine else None,
         commands=commands(cell),
         settings=cell_settings,
-        versions=versions_of(train, run),
+        versions=versions_of(trained, run),
         differences=differences(cell),
-        fairseq_train=pasted(train["command"]) if "command" in train else None,
-        unigram_entropy=content.get("unigram_entropy"),
-        curves=CellCurves(train=points(curves.train), valid=points(curves.valid)),
-        shortcuts=convert(shortcuts, list[ShortcutWeight]),
+        fairseq_train=pasted(trained.command) if trained.command else None,
+        unigram_entropy=note.unigram_entropy,
+        curves=CellCurves(train=curves.train, valid=curves.valid),
+        shortcuts=run.models[0].shortcuts or [] if run and run.models else [],
     )
 
 
-def points(logged: Sequence[Record]) -> list[CurvePoint]:
-    return [CurvePoint(**point) for point in logged]
-
-
-def settings(train: Record, average: Record, run: Record) -> dict[str, Any]:
+def settings(train: TrainRecord | None, average: AverageRecord | None, run: RunRecord | None) -> dict[str, object]:
     """Return the settings that took effect in the stages run so far."""
-    if not train:
+    if train is None:
         return {}
-    of_stages = {**train.get(MADE_FROM, {}).get("settings", {}), "protocol": train.get("protocol")}
+    table = {**train.made_from.settings, "protocol": known(train.protocol)}
     if average:
-        of_stages["averaging"] = average[MADE_FROM]["settings"]
-    return of_stages | {name: run[name] for name in ("decoding", "corpus", "lines") if name in run}
+        table["averaging"] = average.made_from.settings
+    if run:
+        decoding = to_builtins(run.decoding) if run.decoding else run.decoding
+        of_run = {"decoding": decoding, "corpus": run.corpus, "lines": run.lines}
+        table |= {name: value for name, value in of_run.items() if value is not UNSET}
+    return table
 
 
-def versions_of(train: Record, run: Record) -> dict[str, str]:
+def versions_of(train: TrainRecord, run: RunRecord | None) -> dict[str, str]:
     """Return the versions of the packages that trained; those of several sessions are joined by commas."""
-    sessions = [session["versions"] for session in train.get("sessions", []) if "versions" in session]
     by_package: dict[str, list[str]] = {}
-    for session in sessions:
-        for package, version in session.items():
+    for session in train.sessions:
+        for package, version in session.versions.items():
             by_package.setdefault(package, []).append(version)
     joined = {package: ", ".join(dict.fromkeys(several)) for package, several in by_package.items()}
-    if run.get("commit"):
-        joined["commit"] = run["commit"]
+    if run and run.commit:
+        joined["commit"] = run.commit
     return joined
 
 
-def scores(run: Record) -> dict[str, CellScore]:
+def scores(run: RunRecord | None) -> dict[str, CellScore]:
     """Return the scores by metric, and the validation loss."""
+    if run is None:
+        return {}
     by_metric = {
-        name: CellScore(score=score["score"], interval=score.get("interval"))
-        for name, score in run.get("scores", {}).items()
+        name: CellScore(score=score.score, interval=known(score.interval)) for name, score in run.scores.items()
     }
-    loss = run_record.validation_loss(run)
-    if loss is not None:
-        by_metric[LOSS] = CellScore(score=loss)
+    if run.validation_loss is not None:
+        by_metric[LOSS] = CellScore(score=run.validation_loss)
     return by_metric
 
 
 def speed(curves: Curves) -> float | None:
     """Return the median of the target tokens per second, without the first fifth of the points, the warm-up."""
-    speeds = [point["tokens_a_second"] for point in curves.train if "tokens_a_second" in point]
+    speeds = [point.tokens_a_second for point in curves.train if isinstance(point.tokens_a_second, float)]
     return statistics.median(speeds[len(speeds) // 5 :]) if speeds else None
 
 
@@ -235,10 +237,11 @@ def machines(cells: Sequence[Cell]) -> list[Hardware]:
     """Return each machine once, with the GPUs that its cells name."""
     by_host: dict[str, Hardware] = {}
     for cell in cells:
-        machine = CellRecord(cell).content.get("machine")
+        machine = CellRecord(cell).note.machine
         if machine:
-            hardware = by_host.setdefault(machine["host"], convert({**machine, "gpus": []}, Hardware))
-            device = read(cell.folder / "train.json").get("device", "CPU")
+            hardware = by_host.setdefault(machine.host, Hardware(**asdict(machine)))
+            training = training_of(cell.folder)
+            device = training.device if training and training.device else "CPU"
             if device not in ("CPU", *hardware.gpus):
                 hardware.gpus.append(device)
     return list(by_host.values())

@@ -6,12 +6,15 @@ a field of a newer version that is not known here is ignored.
 
 from pathlib import Path
 
-from msgspec import UNSET, Struct, UnsetType, convert, to_builtins
+from msgspec import UNSET, Struct, UnsetType, convert, field, to_builtins
 
+from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.common import json_records
-from realformer_nmt.comparison.results.cell_result import CellResult, Number
+from realformer_nmt.common.versions import Machine
+from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.evaluation.metric_table import METRICS
+from realformer_nmt.evaluation.published import PublishedFigure
 
 WRITER = "`realformer-nmt compare` writes it"
 
@@ -39,14 +42,10 @@ class SignificanceTest(Struct, frozen=True, kw_only=True):
     correction: str
 
 
-class Hardware(Struct, frozen=True, kw_only=True):
+class Hardware(Machine, frozen=True, kw_only=True):
     """Machine that trained cells, with the GPUs that they used."""
 
-    host: str
-    processor: str
-    cores: int | None
-    memory_gib: Number
-    gpus: list[str] = []
+    gpus: list[str] = field(default_factory=list)
 
 
 class ResultRow(Struct, frozen=True, kw_only=True):
@@ -88,18 +87,6 @@ class TunedTable(Struct, frozen=True, kw_only=True):
     axes: list[str]
     seeds: list[int] = []  # whose losses choose
     rows: list[ResultRow]
-
-
-class PublishedFigure(Struct, frozen=True, kw_only=True):
-    paper: str
-    dataset: str | UnsetType = UNSET
-    model: str
-    encoder_layers: int
-    decoder_layers: int
-    bleu: Number | None  # None: training failed
-    metric: str
-    note: str
-    comparable_with: str | None  # the metric that it may stand beside
 
 
 class ExampleSentence(Struct, frozen=True, kw_only=True):

@@ -9,10 +9,12 @@ from collections.abc import Generator, Mapping
 from typing import NamedTuple
 
 from realformer_nmt.common.folder_lock import alone
-from realformer_nmt.comparison.grid.cell import Cell, CellStage, read
+from realformer_nmt.common.records import known
+from realformer_nmt.comparison.grid.cell import Cell, CellStage
 from realformer_nmt.comparison.grid.scoring import SCORINGS
 from realformer_nmt.comparison.records.cell_record import CellRecord
-from realformer_nmt.comparison.records.curves import Curves
+from realformer_nmt.comparison.records.curves import CurvePoint, Curves
+from realformer_nmt.comparison.records.record_links import training_of
 from realformer_nmt.comparison.running import verdict
 from realformer_nmt.comparison.running.freshness import is_finished, status_of
 from realformer_nmt.comparison.running.process import Process
@@ -110,13 +112,13 @@ def _failure(cell: Cell, curves: Curves, entropy: float | None) -> Verdict | Non
 
 
 def _updates(cell: Cell) -> int | None:
-    updates: int | None = read(cell.stages[0].record).get("updates")
-    return updates
+    training = training_of(cell.folder)
+    return known(training.updates) if training else None
 
 
 def _progress(cell: Cell, stage: CellStage, curves: Curves) -> Progress:
-    last = curves.train[-1] if curves.train else {"update": 0}
-    return Progress(stage.name, last["update"], _updates(cell), last.get("nll_loss"), last.get("tokens_a_second"))
+    last = curves.train[-1] if curves.train else CurvePoint(update=0)
+    return Progress(stage.name, last.update, _updates(cell), known(last.nll_loss), known(last.tokens_a_second))
 
 
 def _last_words(cell: Cell) -> str:

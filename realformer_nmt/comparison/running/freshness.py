@@ -6,6 +6,7 @@ from realformer_nmt.common import outputs
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.provenance import differences as changed
+from realformer_nmt.common.records import Origin
 from realformer_nmt.common.stage_record import Standing
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
 from realformer_nmt.comparison.records.cell_record import CellRecord
@@ -50,10 +51,10 @@ def foreign_records(cell: Cell) -> list[str]:
 def failure_differences(cell: Cell) -> list[str]:
     """Return the settings of `failure` that have changed since the cell was run."""
     try:
-        before = CellRecord(cell).content.get("failure")
+        before = CellRecord(cell).note.failure
     except UserError as error:
         return [str(error)]
-    return changed({"settings": before}, {"settings": asdict(cell.failure), "inputs": {}}) if before else []
+    return changed(Origin(settings=asdict(before)), Origin(settings=asdict(cell.failure))) if before else []
 
 
 def renew(cell: Cell) -> None:

@@ -7,14 +7,14 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from realformer_nmt.common import records
 from realformer_nmt.common.atomic_files import writing
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.records import run_record
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.running.freshness import differences
+from realformer_nmt.evaluation.run_record import RunRecord
 
 NOTHING = "nothing was merged"
 
@@ -48,7 +48,7 @@ def to_copy(here: Cell, elsewhere: Sequence[Cell]) -> Cell | None:
         if changes:
             raise UserError(f"{cell.folder} is not what the grid asks for: {'; '.join(changes)}; {NOTHING}")
     for other in finished[1:]:
-        if records(other) != records(finished[0]):
+        if hashes(other) != hashes(finished[0]):
             raise UserError(
                 f"{finished[0].folder} and {other.folder} are two trainings of one cell: keep one of them, and move "
                 f"the other away; {NOTHING}"
@@ -63,7 +63,7 @@ def to_copy(here: Cell, elsewhere: Sequence[Cell]) -> Cell | None:
     return finished[0]
 
 
-def records(cell: Cell) -> list[str | None]:
+def hashes(cell: Cell) -> list[str | None]:
     """Return the hashes of a cell's records: equal for two copies of a training, different for two trainings."""
     files = (cell.note, *(stage.record for stage in cell.stages))
     return [sha256(file) if file.is_file() else None for file in files]
@@ -71,16 +71,17 @@ def records(cell: Cell) -> list[str | None]:
 
 def check_reference(cell: Cell, here: Cell) -> None:
     """Refuse a cell whose reference is not found from its new folder: run.json names it by a relative path."""
-    reference = run_record.read(cell.scores).get("files", {}).get("reference")
+    if not cell.scores.is_file():
+        return
+    reference = records.read(cell.scores, RunRecord, NOTHING).files.get("reference")
     if reference is None:
         return
-    with expected(cell.scores, NOTHING):
-        file = here.folder / reference["path"]
-        if not file.resolve().is_file() or sha256(file.resolve()) != reference["sha256"]:
-            raise UserError(
-                f"{cell.scores} was scored with {reference['path']}, seen from its folder; seen from {here.folder} "
-                f"that is not there, or another file: put the prepared corpus there; {NOTHING}"
-            )
+    file = (here.folder / reference.path).resolve()
+    if not file.is_file() or sha256(file) != reference.sha256:
+        raise UserError(
+            f"{cell.scores} was scored with {reference.path}, seen from its folder; seen from {here.folder} "
+            f"that is not there, or another file: put the prepared corpus there; {NOTHING}"
+        )
 
 
 def copy(folder: Path, to: Path) -> None:

@@ -12,8 +12,9 @@ from tabulate import tabulate
 from realformer_nmt.checkpoints import averaging, run_records
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.comparison.grid.cell import Cell, read
+from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.records.cell_record import CellRecord
+from realformer_nmt.comparison.records.record_links import training_of
 from realformer_nmt.comparison.running.freshness import is_finished, status_of
 from realformer_nmt.evaluation.evaluate import EvaluateRequest
 from realformer_nmt.fairseq_patches.quiet import quiet
@@ -39,12 +40,12 @@ class Cost(NamedTuple):
         return 6.0 * self.parameters * self.updates * self.tokens_a_step
 
 
-def training(cell: Cell) -> TrainRequest:
+def train_request(cell: Cell) -> TrainRequest:
     return cell.requests(TrainRequest)[0]
 
 
 def fairseq_train(cell: Cell) -> list[str]:
-    return fairseq_command.fairseq_train(training(cell))
+    return fairseq_command.fairseq_train(train_request(cell))
 
 
 def check_states(cells: Sequence[Cell]) -> None:
@@ -65,7 +66,7 @@ def check_states_of(cell: Cell) -> None:
     if is_finished(cell, CellRecord(cell)):
         return
     if not status_of(trained).done:
-        request = training(cell)
+        request = train_request(cell)
         if request.begin_with and not request.begin_with.is_file():
             raise UserError(f"{request.begin_with} is not there, which pretrained says to begin with: train it first")
         if request.begin_with:
@@ -79,7 +80,7 @@ def cost(cell: Cell) -> Cost:
     """Return the cost of a cell whose data are there."""
     from realformer_nmt.model.meta_model import outline  # which imports the models
 
-    cfg = updates.parse(fairseq_command.fairseq_flags(training(cell)))
+    cfg = updates.parse(fairseq_command.fairseq_flags(train_request(cell)))
     ranks = max(1, cfg.distributed_training.distributed_world_size)
     step = ranks * cfg.dataset.max_tokens * cfg.optimization.update_freq[0]
     with quiet():
@@ -109,10 +110,9 @@ def rate(cells: Sequence[Cell], costs: Sequence[Cost]) -> float | None:
     """Return the operations per second of the trainings that are complete, their median."""
     rates = []
     for cell, cost in zip(cells, costs, strict=True):
-        trained = read(cell.stages[0].record)
-        if trained.get("complete"):
-            hours = trained["wall_clock_hours"]
-            rates.append(cost.operations / hours / 3600)
+        training = training_of(cell.folder)
+        if training and training.is_complete and training.wall_clock_hours:
+            rates.append(cost.operations / training.wall_clock_hours / 3600)
     return median(rates) if rates else None
 
 

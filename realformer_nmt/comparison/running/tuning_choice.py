@@ -8,13 +8,15 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.stage_record import AGAIN
 from realformer_nmt.comparison.grid.axes import Point, Value
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.groups import Group, Place
-from realformer_nmt.comparison.records import run_record
 from realformer_nmt.comparison.records.cell_record import MODEL_FAILED, CellRecord
+from realformer_nmt.evaluation.run_record import RunRecord
 
 Tried = TypeVar("Tried")
 
@@ -96,4 +98,4 @@ def lowest(losses: Mapping[Tried, float | None]) -> Tried | None:
 
 def loss(cell: Cell) -> float | None:
     done = CellRecord(cell).state == "done"
-    return run_record.validation_loss(run_record.read(cell.scores)) if done else None
+    return records.read(cell.scores, RunRecord, AGAIN).validation_loss if done and cell.scores.is_file() else None

@@ -9,7 +9,7 @@ import numpy as np
 
 from realformer_nmt.common import json_records
 from realformer_nmt.comparison.grid.cell import Failure
-from realformer_nmt.comparison.records.curves import CurveValues
+from realformer_nmt.comparison.records.curves import CurvePoint
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.fairseq_patches.divergence import FILE
 
@@ -30,27 +30,27 @@ def unigram_entropy(data: Path, *pair: str) -> float:
     return float(-(share * np.log2(share)).sum())
 
 
-def stuck(train: list[CurveValues], total: int | None, entropy: float | None, failure: Failure) -> Verdict | None:
+def stuck(train: list[CurvePoint], total: int | None, entropy: float | None, failure: Failure) -> Verdict | None:
     """Return the verdict by the mean loss of the last points; None while it is too early, or without an entropy."""
     due = min(failure.judged_after, total or failure.judged_after)
-    points = [point for point in train if "nll_loss" in point]
-    if entropy is None or not points or points[-1]["update"] < due:
+    losses = [(point.update, point.nll_loss) for point in train if isinstance(point.nll_loss, float)]
+    if entropy is None or not losses or losses[-1][0] < due:
         return None
-    loss = sum(point["nll_loss"] for point in points[-WINDOW:]) / len(points[-WINDOW:])
+    loss = sum(loss for _, loss in losses[-WINDOW:]) / len(losses[-WINDOW:])
     if loss <= entropy - failure.margin:
         return None
-    update = points[-1]["update"]
+    update = losses[-1][0]
     text = f"training loss {loss:.2f} bits a token after {update} updates"
     return Verdict("stuck", f"{text}; the words' frequencies alone give {entropy:.2f}")
 
 
-def diverged(checkpoints: Path, train: list[CurveValues]) -> Verdict | None:
+def diverged(checkpoints: Path, train: list[CurvePoint]) -> Verdict | None:
     """Return the verdict by the training's own note when it ended, or by a loss that is no number."""
     note = checkpoints / FILE
     if note.is_file():
         content = json_records.read(note, "remove it, and the same command goes on", {"error": str, "update": int})
         return Verdict("diverged", f"{content['error']} at update {content['update']}")
-    broken = [point for point in train if not math.isfinite(point.get("loss", 0.0))]
+    broken = [point for point in train if not math.isfinite(point.loss or 0.0)]
     if broken:
-        return Verdict("diverged", f"loss {broken[0]['loss']} at update {broken[0]['update']}")
+        return Verdict("diverged", f"loss {broken[0].loss} at update {broken[0].update}")
     return None

@@ -1,9 +1,10 @@
 """Curves of a file that grows, is cut off and is written again from an earlier update."""
 
 import json
+import math
 from pathlib import Path
 
-from realformer_nmt.comparison.records.curves import Curves
+from realformer_nmt.comparison.records.curves import CurvePoint, Curves
 from realformer_nmt.protocols.run_files import CURVES
 
 
@@ -20,22 +21,22 @@ def test_a_growing_file_is_read_on_where_it_was(tmp_path: Path) -> None:
         file.write(f"{{'a': 'dictionary'}}\n{line(10, '5.0')}\n{line(20, '4.0')[:30]}")
         file.flush()
         assert curves.grow()
-        assert [point["update"] for point in curves.train] == [10]
+        assert [point.update for point in curves.train] == [10]
         assert not curves.grow()
         file.write(f"{line(20, '4.0')[30:]}\n")
         file.flush()
         assert curves.grow()
-    assert [(point["update"], point["nll_loss"]) for point in curves.train] == [(10, 5.0), (20, 4.0)]
+    assert [(point.update, point.nll_loss) for point in curves.train] == [(10, 5.0), (20, 4.0)]
 
 
 def test_the_last_line_of_an_update_counts(tmp_path: Path) -> None:
     (tmp_path / CURVES).write_text("\n".join([line(10, "5.0"), line(20, "4.0"), line(20, "3.5"), line(10, "5.5"), ""]))
-    assert [(point["update"], point["loss"]) for point in Curves(tmp_path).train] == [(10, 5.5), (20, 3.5)]
+    assert [(point.update, point.loss) for point in Curves(tmp_path).train] == [(10, 5.5), (20, 3.5)]
 
 
 def test_validations_are_a_curve_of_their_own(tmp_path: Path) -> None:
     valid = {"epoch": 1, "valid_loss": "5.1", "valid_nll_loss": "4.2", "valid_bleu": "7.5", "valid_num_updates": "20"}
     (tmp_path / CURVES).write_text(f"{line(20, 'nan')}\n{json.dumps(valid)}\n[1]\n7\n{'[' * 100_000}\n")
     curves = Curves(tmp_path)
-    assert curves.valid == [{"update": 20, "loss": 5.1, "nll_loss": 4.2, "bleu": 7.5}]
-    assert curves.train[0]["loss"] != curves.train[0]["loss"]  # not a number, and kept as such
+    assert curves.valid == [CurvePoint(update=20, loss=5.1, nll_loss=4.2, bleu=7.5)]
+    assert math.isnan(curves.train[0].loss or 0.0)  # not a number, and kept as such

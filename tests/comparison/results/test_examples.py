@@ -6,10 +6,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import translation_records
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.json_records import seal
 from realformer_nmt.comparison.results.examples import lines, source_lines
+from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord
 
 
 def sha256(text: str) -> str:
@@ -18,7 +20,7 @@ def sha256(text: str) -> str:
 
 def test_a_hypothesis_is_quoted_as_far_as_it_is_the_one_scored(tmp_path: Path) -> None:
     cell = SimpleNamespace(folder=tmp_path, scores=tmp_path / "run.json")
-    run = {"files": {"hypotheses": {"path": "hypotheses.txt", "sha256": sha256("eins\nzwei\n")}}}
+    run = RunRecord(files={"hypotheses": RecordedFile(path="hypotheses.txt", sha256=sha256("eins\nzwei\n"))})
     (tmp_path / "hypotheses.txt").write_text("eins\nzwei\n")
     assert lines(cell, run, "hypotheses") == ["eins", "zwei"]
     (tmp_path / "secret").write_text("of another file\n")
@@ -33,10 +35,10 @@ def test_a_source_is_quoted_as_far_as_it_is_the_one_prepared(tmp_path: Path) -> 
     source.write_text(content)
     note = {"bytes": {source.name: len(content)}, "sha256": {source.name: sha256(content)}}
     (tmp_path / "prepare.json").write_text(json.dumps({**note, "seal": seal(note)}))
-    run = {"translation": {"prepared": str(tmp_path), "subset": "test", "languages": ["en", "de"]}}
+    run = RunRecord(translation=translation_records.record(prepared=str(tmp_path), subset="test"))
     assert source_lines(run) == ["one"]
     source.write_text("two\n")
     with pytest.raises(UserError, match=r"test\.raw\.en has changed"):
         source_lines(run)
-    run["translation"]["subset"] = "../other"
+    run = RunRecord(translation=translation_records.record(prepared=str(tmp_path), subset="../other"))
     assert source_lines(run) == []

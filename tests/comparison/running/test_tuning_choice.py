@@ -15,6 +15,7 @@ from realformer_nmt.common import checksummed_json
 from realformer_nmt.comparison.grid.cell import Cell, Failure
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.running import tuning_choice
+from reliability.fuzzed_inputs import RUN
 
 SETTINGS = ((0.1, 500), (0.2, 500), (0.1, 1000), (0.2, 1000))  # learning rate, updates
 GRID = Grid(
@@ -24,7 +25,7 @@ GRID = Grid(
     tune=("lr",),
     tune_seeds=(1, 2),
 )
-SCORES = {"scores": {}, "models": [{}], "lines": 1, "files": {}, **MADE}
+SCORES = {**RUN, "scores": {}, **MADE}
 
 
 def cell(folder: Path, lr: float, updates: int, seed: int) -> Cell:

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from realformer_nmt.comparison.grid.cell import Failure
+from realformer_nmt.comparison.records.curves import CurvePoint
 from realformer_nmt.comparison.running.verdict import FILE, diverged, stuck, unigram_entropy
 
 FAILURE = Failure(judged_after=100, margin=0.1)
 
 
-def curve(losses: dict[int, float]) -> list[dict[str, float]]:
-    return [{"update": update, "loss": loss, "nll_loss": loss} for update, loss in losses.items()]
+def curve(losses: dict[int, float]) -> list[CurvePoint]:
+    return [CurvePoint(update=update, loss=loss, nll_loss=loss) for update, loss in losses.items()]
 
 
 def test_the_entropy_is_that_of_the_words_of_the_target(toy_corpus: Path) -> None:

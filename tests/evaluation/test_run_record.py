@@ -5,22 +5,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
-from realformer_nmt.common import checksummed_json
+from realformer_nmt.common import checksummed_json, records
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.comparison.records import run_record
+from realformer_nmt.evaluation.run_record import RunRecord
 from reliability.fuzzing import RUN as EMPTY
 
 SHORTCUT = {"sublayer": "encoder.layers.0.ffn", "mean": 1.5}
 FIGURE = {"paper": "He 2021", "model": "RealFormer", "encoder_layers": 6, "decoder_layers": 6, "bleu": None}
 FIGURE |= {"metric": "BLEU", "note": "", "comparable_with": None}
-RUN = {**EMPTY, "models": [{"shortcuts": [SHORTCUT]}], "published": [FIGURE]}
+RUN = {**EMPTY, "models": [{**EMPTY["models"][0], "shortcuts": [SHORTCUT]}], "published": [FIGURE]}
 
 
-def test_a_whole_record_is_read_as_it_is_and_none_as_nothing(tmp_path: Path) -> None:
-    assert run_record.read(tmp_path / "run.json") == {}
+def test_a_whole_record_is_read_as_it_is_and_written_again(tmp_path: Path) -> None:
     checksummed_json.write(tmp_path / "run.json", RUN)
-    assert run_record.read(tmp_path / "run.json") == RUN
+    record = records.read(tmp_path / "run.json", RunRecord, "")
+    assert {name: value for name, value in to_builtins(record).items() if name in RUN} == RUN
+    records.write(tmp_path / "again.json", record)
+    assert records.read(tmp_path / "again.json", RunRecord, "") == record
 
 
 @pytest.mark.parametrize(
@@ -61,4 +64,4 @@ def test_values_of_another_kind_are_refused_with_the_files_name(
     table[place[-1]] = value
     checksummed_json.write(tmp_path / "run.json", record)
     with pytest.raises(UserError, match=rf"run\.json .*{place[0]}|run\.json has an unexpected format"):
-        run_record.read(tmp_path / "run.json")
+        records.read(tmp_path / "run.json", RunRecord, "")

@@ -1,0 +1,62 @@
+"""train.json: the record of a training, written while it runs and completed at its end."""
+
+from pathlib import Path
+
+from msgspec import UNSET, Struct, UnsetType, field
+
+from realformer_nmt.common.records import Finite, Positive, StageRecord, Text
+
+TRAINING = "train.json"
+
+
+class TrainingSession(Struct, frozen=True, kw_only=True):
+    """Time between a start of fairseq-train and its end or death, and what it trained with."""
+
+    started: str
+    seconds: float
+    gpus: int
+    precision: str | UnsetType = UNSET
+    versions: dict[str, Text] = {}
+
+
+class CarriedPieces(Struct, frozen=True, kw_only=True):
+    """Number of subwords of a side, and of those whose embeddings were taken over."""
+
+    pieces: int
+    carried: int
+
+
+class TrainRecord(StageRecord, frozen=True, kw_only=True):
+    """Record of a training; a field that is unset was not recorded by the version that wrote it."""
+
+    protocol: Text | UnsetType = UNSET
+    arch: str | UnsetType = UNSET
+    layers: list[int] = field(default_factory=list)  # of encoder and decoder
+    tokens_a_step: int | UnsetType = UNSET
+    epochs: int | UnsetType | None = UNSET
+    flags: list[str] = field(default_factory=list)
+    average: list[str] | UnsetType = UNSET
+    decoding: list[str] | UnsetType = UNSET
+    settings: dict[str, object] | UnsetType = UNSET  # the protocol's
+    updates: Positive | UnsetType = UNSET
+    updates_an_epoch: int | UnsetType | None = UNSET
+    gpus: int | UnsetType = UNSET
+    machines: int | UnsetType = UNSET
+    device: Text | UnsetType = UNSET
+    precision: str | UnsetType = UNSET
+    carry_embeddings: dict[str, CarriedPieces] | UnsetType = UNSET
+    words: list[str] | UnsetType = UNSET  # fairseq-train's argv before the end is named
+    command: list[Text] | UnsetType = UNSET
+    sessions: list[TrainingSession] = field(default_factory=list)
+    wall_clock_hours: Finite | UnsetType | None = UNSET
+    gpu_hours: Finite | UnsetType | None = UNSET
+    checkpoints: dict[str, str] | UnsetType = UNSET  # name of each checkpoint that was written, by its hash
+
+    @property
+    def is_complete(self) -> bool:
+        return self.complete is True
+
+    def listed(self) -> dict[str, str]:
+        """Return the names of the checkpoints by their hashes; older versions list those that were there at the end."""
+        remaining = {file.sha256: Path(name).name for name, file in self.outputs.items() if name.endswith(".pt")}
+        return {**(self.checkpoints or {}), **remaining}

@@ -1,0 +1,84 @@
+"""run.json: the scores of a model on a test set, with all that is known of how it was trained and decoded."""
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from realformer_nmt.checkpoints.average_record import SourceCheckpoint
+from realformer_nmt.checkpoints.model_description import ModelDescription
+from realformer_nmt.checkpoints.train_record import TrainRecord
+from realformer_nmt.common.records import Finite, StageRecord, Text
+from realformer_nmt.evaluation.metric_table import METRICS
+from realformer_nmt.evaluation.metrics import Score
+from realformer_nmt.evaluation.published import PublishedFigure
+from realformer_nmt.evaluation.translation_record import DecodingSettings, Measures, TranslationRecord
+
+
+class CheckpointMean(Struct, frozen=True, kw_only=True):
+    """Mean of a validation score over the checkpoints that have it."""
+
+    mean: float
+    checkpoints: int
+
+
+class ModelRecord(ModelDescription, frozen=True, kw_only=True):
+    """Model that was tested."""
+
+    checkpoint: str
+    sha256: str
+    epochs: int | UnsetType | None = UNSET
+    averaged: list[SourceCheckpoint] = field(default_factory=list)
+    validation: dict[str, CheckpointMean] | UnsetType = UNSET
+    seed: int | UnsetType | None = UNSET
+    wall_clock_hours: Finite | UnsetType | None = UNSET
+    gpu_hours: Finite | UnsetType | None = UNSET
+
+
+class RecordedFile(Struct, frozen=True, kw_only=True):
+    """Path of a file from the folder of the record, and its hash."""
+
+    path: Annotated[str, Meta(pattern=r"^[^\0]*\Z")]
+    sha256: str
+
+
+class RunRecord(StageRecord, frozen=True, kw_only=True):
+    """Record of a tested model: of `score` with its translation and training, or of `evaluate` with its measures."""
+
+    corpus: Text | None = None
+    subset: Text | None = None
+    lines: int | UnsetType = UNSET
+    unit: Text | UnsetType = UNSET  # that is counted, where it is not lines
+    scores: dict[str, Score] = field(default_factory=dict)
+    published: list[PublishedFigure] | UnsetType | None = UNSET
+    models: Annotated[list[ModelRecord], Meta(min_length=1)] = field(default_factory=list)
+    training: TrainRecord | UnsetType | None = UNSET
+    training_checked: bool | UnsetType | None = UNSET  # whether hashes show that the model is of the training
+    translation: TranslationRecord | UnsetType = UNSET
+    files: dict[str, RecordedFile] = field(default_factory=dict)
+    seed: int | UnsetType = UNSET  # of the bootstrap
+    versions: dict[str, str] | UnsetType = UNSET
+    commit: Text | UnsetType | None = UNSET
+    arch: str | UnsetType | None = UNSET
+    parameters: int | UnsetType | None = UNSET
+    validation: Measures | UnsetType | None = UNSET
+    protocol: str | UnsetType | None = UNSET
+    averaged: list[str] | UnsetType = UNSET
+    decoding: DecodingSettings | UnsetType | None = UNSET
+    training_seed: int | UnsetType | None = UNSET
+    wall_clock_hours: Finite | UnsetType | None = UNSET  # the training's, or else the first model's
+    gpu_hours: Finite | UnsetType | None = UNSET
+    task: str | UnsetType = UNSET
+    measures: dict[str, float] | UnsetType = UNSET  # fairseq-validate's means
+    targets: str | UnsetType = UNSET  # hash of the targets
+
+    def __post_init__(self) -> None:
+        for name in self.scores:
+            if name not in METRICS:
+                raise ValueError(f"scores has {name!r}, which is no metric")
+        if isinstance((self.validation or {}).get("nll_loss"), str):
+            raise ValueError("validation.nll_loss is no number")
+
+    @property
+    def validation_loss(self) -> float | None:
+        loss = (self.validation or {}).get("nll_loss")
+        return loss if isinstance(loss, float) else None

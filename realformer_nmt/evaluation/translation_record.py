@@ -1,0 +1,56 @@
+"""translation.json: the record of hypotheses, of how they were decoded and of the corpus that they belong to."""
+
+from pathlib import Path
+
+from msgspec import UNSET, Struct, UnsetType
+
+from realformer_nmt.common import records
+from realformer_nmt.common.records import StageRecord
+
+HYPOTHESES, TOKENISED, REFERENCE, RECORD = "hypotheses.txt", "hypotheses.tok", "reference.tok", "translation.json"
+WRITER = "`realformer-nmt translate` writes it when it is done"
+Number = int | float
+Measures = dict[str, str | float | None]  # values by name, and the name of their subset
+
+
+class DecodingSettings(Struct, frozen=True, kw_only=True):
+    """Settings of beam search, by fairseq's names."""
+
+    beam: int
+    lenpen: Number
+    max_len_a: Number
+    max_len_b: int
+    max_tokens: int | None
+    batch_size: int | None
+    fp16: bool
+    bf16: bool
+    precision: str | UnsetType = UNSET  # of a CPU, where it is not fp32
+
+
+class TranslationRecord(StageRecord, frozen=True, kw_only=True):
+    """Record of a translation, of a subset of the data-bin or of a text."""
+
+    checkpoints: list[str]
+    checkpoint_sha256: list[str] | UnsetType = UNSET
+    input: str | UnsetType = UNSET
+    subset: str | UnsetType = UNSET
+    texts: list[str] | UnsetType = UNSET  # names of the subset's files
+    test_set: str | UnsetType | None = UNSET  # of sacreBLEU
+    corpus: str | None = None
+    published: str | None = None  # name of the test set in the table of published figures
+    languages: tuple[str, str]
+    subwords: str
+    hyphens: str | None = None
+    data: str | UnsetType | None = UNSET
+    prepared: str | None = None
+    subwords_folder: str | UnsetType | None = UNSET
+    decoding: DecodingSettings
+    lines: int
+    seconds: float | UnsetType = UNSET
+    validation: Measures | UnsetType = UNSET
+    files: dict[str, str]  # hash of each text, by its name
+    versions: dict[str, str] | UnsetType = UNSET
+
+
+def read(folder: Path) -> TranslationRecord:
+    return records.read(folder / RECORD, TranslationRecord, WRITER)
