@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 import realformer_nmt
 from realformer_nmt.common import error_messages, safe_names, standard_streams, terminal
-from realformer_nmt.common.errors import UserError, one_line
+from realformer_nmt.common.errors import UsageError, UserError, one_line
 from realformer_nmt.common.request import Request
+from realformer_nmt.common.subcommand_parser import SubcommandParser
 
 
 class Subcommand(NamedTuple):
@@ -79,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             standard_streams.drop_what_nobody_takes()
         else:
             standard_streams.say(terminal.printable_lines(f"realformer-nmt: {_message(error)}"))
-        return 1
+        return 2 if isinstance(error, UsageError) else 1
     return status
 
 
@@ -105,12 +106,13 @@ def parser(names: Collection[str]) -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="realformer-nmt", description="Deep residual Transformers for fairseq.")
     _add_debug(top, default=False)
     top.add_argument("--version", action="version", version=f"realformer-nmt {realformer_nmt.__version__}")
-    parsers = top.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True)
+    parsers = top.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True, parser_class=SubcommandParser)
     for row in SUBCOMMANDS:
         subparser = parsers.add_parser(row.name, help=row.help)
         if row.name in names:
             _add_debug(subparser, default=argparse.SUPPRESS)  # allows `--debug NAME` and `NAME --debug`
             subparser.register("type", Path, safe_names.path_option)
+            subparser.terse = request_of(row).terse
             request_of(row).add_arguments(subparser)
     return top
 
