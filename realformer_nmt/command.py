@@ -52,6 +52,7 @@ SUBCOMMANDS = (
     Subcommand("evaluate", "measure a model of any task", "realformer_nmt.evaluation.evaluate", True),
     Subcommand("answer", "answer questions by spans of their texts", "realformer_nmt.evaluation.answer", True),
     Subcommand("score-squad", "score answers as SQuAD's script does", "realformer_nmt.evaluation.score_squad"),
+    Subcommand("run", "go from a corpus' archives to the scores of a model", "realformer_nmt.comparison.run"),
     Subcommand("serve", "answer requests for translations, and show a page", "realformer_nmt.serving.serve"),
     Subcommand("significance", "test whether runs differ from a baseline", "realformer_nmt.evaluation.significance"),
     Subcommand("export", "write a model as other programs read it", "realformer_nmt.exporting.export", True),
