@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING
 from realformer_nmt.common.late_imports import import_late
 
 if TYPE_CHECKING:
-    from realformer_nmt.commands import analyse, average, compare, evaluate, export, prepare, score, train, translate
+    from realformer_nmt.commands import (
+        analyse,
+        average,
+        compare,
+        evaluate,
+        export,
+        prepare,
+        run,
+        score,
+        train,
+        translate,
+    )
     from realformer_nmt.serving.translator import load
 else:
 
@@ -28,7 +39,19 @@ else:
 
 
 __version__ = "0.2.0"
-__all__ = ["analyse", "average", "compare", "evaluate", "export", "load", "prepare", "score", "train", "translate"]
+__all__ = [
+    "analyse",
+    "average",
+    "compare",
+    "evaluate",
+    "export",
+    "load",
+    "prepare",
+    "run",
+    "score",
+    "train",
+    "translate",
+]
 
 
 def _check_a_folder() -> None:

@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 import realformer_nmt
 from realformer_nmt.common import error_messages, safe_names, standard_streams, terminal
-from realformer_nmt.common.errors import UserError, one_line
+from realformer_nmt.common.errors import UsageError, UserError, one_line
 from realformer_nmt.common.request import Request
+from realformer_nmt.common.subcommand_parser import SubcommandParser
 
 
 class Subcommand(NamedTuple):
@@ -51,6 +52,7 @@ SUBCOMMANDS = (
     Subcommand("evaluate", "measure a model of any task", "realformer_nmt.evaluation.evaluate", True),
     Subcommand("answer", "answer questions by spans of their texts", "realformer_nmt.evaluation.answer", True),
     Subcommand("score-squad", "score answers as SQuAD's script does", "realformer_nmt.evaluation.score_squad"),
+    Subcommand("run", "go from a corpus' archives to the scores of a model", "realformer_nmt.comparison.run"),
     Subcommand("serve", "answer requests for translations, and show a page", "realformer_nmt.serving.serve"),
     Subcommand("significance", "test whether runs differ from a baseline", "realformer_nmt.evaluation.significance"),
     Subcommand("export", "write a model as other programs read it", "realformer_nmt.exporting.export", True),
@@ -79,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             standard_streams.drop_what_nobody_takes()
         else:
             standard_streams.say(terminal.printable_lines(f"realformer-nmt: {_message(error)}"))
-        return 1
+        return 2 if isinstance(error, UsageError) else 1
     return status
 
 
@@ -105,12 +107,13 @@ def parser(names: Collection[str]) -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="realformer-nmt", description="Deep residual Transformers for fairseq.")
     _add_debug(top, default=False)
     top.add_argument("--version", action="version", version=f"realformer-nmt {realformer_nmt.__version__}")
-    parsers = top.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True)
+    parsers = top.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True, parser_class=SubcommandParser)
     for row in SUBCOMMANDS:
         subparser = parsers.add_parser(row.name, help=row.help)
         if row.name in names:
             _add_debug(subparser, default=argparse.SUPPRESS)  # allows `--debug NAME` and `NAME --debug`
             subparser.register("type", Path, safe_names.path_option)
+            subparser.terse = request_of(row).terse
             request_of(row).add_arguments(subparser)
     return top
 

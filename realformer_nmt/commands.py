@@ -55,12 +55,19 @@ def analyse(*models: str | Path, **options: Any) -> Path:
     return _run("analyse", models=models, **options).output / "analysis.json"
 
 
+def run(corpus: str, **options: Any) -> Path:
+    """Go from a corpus' archives to the scores of a model; return its run.json."""
+    from realformer_nmt.comparison.pipeline import scores  # late: the other commands do without it
+
+    return scores(_run("run", corpus=corpus, **options))
+
+
 def compare(grid: str | Path, **options: Any) -> Path:
     """Train and score all cells of a grid; return the report."""
     return _run("compare", grid=grid, **options).folder / "report.html"
 
 
-def _run(name: str, **options: Any) -> Any:
+def _run(name: str, /, **options: Any) -> Any:
     row = ROWS[name]
     if row.in_fairseq:
         register_models(name)

@@ -31,6 +31,7 @@ class Call(NamedTuple):
     words: str
     spots: tuple[str, ...]
     shared: bool = False
+    announced: str = ""  # what it prints before the line that refuses
 
 
 def _into(words: str, *names: str) -> Call:
@@ -65,6 +66,12 @@ CALLS = {  # by command and argument
     "significance --output": Call("significance run.json other.json --output out", ("out",)),
     "export --output": Call("export good.pt --to fairseq --output out", ("out",)),
     "analyse --output": _into("analyse good.pt --sentences 2 --cpu --output out", "analysis.json", "looks_encoder.png"),
+    "run --folder": Call(
+        "run m.toml --layers 1 --archives archives --gpus 0 --folder out",
+        ("out", *(f"out/data/{name}" for name in TEXTS)),
+        shared=True,
+        announced="realformer-nmt prepare m.toml --folder out/data --subwords moses_bpe --archives archives\n",
+    ),
     "compare --folder": _into(
         "compare grid.toml --gpus 0 --folder out",
         *("results.json", "report.html", "table.md", "table.csv", "table.tex", "depth.png", "bleu_by_depth.svg"),
@@ -89,6 +96,8 @@ def refuse_all(data: Path, checkpoint: Path, current: Path, step: int = 1) -> in
         place(current, spot, thing)
         before = snapshot(current)
         outcome = watched.run(call.words.format(data=data).split(), current, current)
+        check(outcome.output.startswith(call.announced), f"{name}, {spot}: {thing}: {outcome.output}")
+        outcome = outcome._replace(output=outcome.output.removeprefix(call.announced))
         hold(f"{name}, {spot}: {thing}", current, outcome)
         after = snapshot(current)
         changed = [file for file, state in before.items() if after.get(file) != state]

@@ -29,6 +29,7 @@ BASES = {  # a whole command of each that takes numbers
     "serve": f"good.pt {TEXT} --port 0",
     "significance": "a.json grid.json --samples 5",
     "analyse": "good.pt --data data --cpu --output made --sentences 3",
+    "run": "multi30k_en_de --folder made --layers 2 --gpus 0 --dry-run",
     "compare": "grid.toml --folder cells --prepared prep --plan",
 }
 MORE = {  # what goes with an option

@@ -9,6 +9,13 @@ class OptionError(UserError, ValueError):
     """An invalid option or combination of options; a ValueError, as fairseq raises for its options."""
 
 
+class UsageError(OptionError):
+    """Wrong usage of a command, whose exit status is 2."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"{problem}; --help lists the options")
+
+
 def declared(error: BaseException | None) -> UserError | None:
     """Return the first UserError of a chain of causes: fairseq may have raised another error on top of it."""
     while error is not None and not isinstance(error, UserError):

@@ -27,6 +27,7 @@ class Request:
 
     subcommand: ClassVar[str] = ""  # of realformer-nmt
     examples: ClassVar[str | None] = None
+    terse: ClassVar[bool] = False  # wrong options are refused in one line, as by the scripts that wrap it
     implementation: ClassVar[str]  # the module with `run(request)`, imported when it is called
 
     def __post_init__(self) -> None:
@@ -58,9 +59,9 @@ class Request:
         hints = get_type_hints(cls)
         return cls(**{name: request_argv.typed(by_name[name], hints[name], value) for name, value in options.items()})
 
-    def as_options(self) -> dict[str, Any]:
-        """Return the fields by name, to build another request with the same fields."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+    def as_options(self, kind: "type[Request] | None" = None) -> dict[str, Any]:
+        """Return the fields by name, all or those of a base class, to build another request with the same fields."""
+        return {each.name: getattr(self, each.name) for each in fields(kind or self)}
 
     def argv(self) -> list[str]:
         """Return the argv of this request, without the options that have their default values."""

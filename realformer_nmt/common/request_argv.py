@@ -109,10 +109,10 @@ def as_tuple(value: Any) -> Any:
     return tuple(map(as_tuple, value)) if isinstance(value, list) else value
 
 
-def written(each: "Field[Any]", value: Any) -> Iterator[str]:
-    """Yield a field's part of argv."""
+def written(each: "Field[Any]", value: Any, with_default: bool = False) -> Iterator[str]:
+    """Yield a field's part of argv; nothing for its default value, unless asked for."""
     spec, flag = spec_of(each), flag_of(each)
-    if value is None or value == each.default:
+    if value is None or (value == each.default and not with_default):
         return
     if spec.last:
         yield from ("--", *map(str, value))

@@ -21,6 +21,7 @@ AUTO = "auto"
 PRECISIONS = ("fp16", "bf16", "fp32", AUTO)
 TRAINER = "fairseq_cli.train"
 DETOKENISERS = {"sentencepiece": "space", "moses_bpe": "moses"}
+PAPERS_SUBWORDS = "moses_bpe"  # of the corpora whose figures the papers report
 REMOVE_BPE = {"sentencepiece": "sentencepiece", "moses_bpe": "@@ "}
 GREEDY = '{"beam": 1, "max_len_a": 1.2, "max_len_b": 10}'
 USER_DIR = str(Path(__file__).resolve().parents[1])

@@ -28,9 +28,7 @@ class ProtocolRequest(Request):
     options: bool = option("print lines for a script: options of average, options of translate, the seed", False)
 
     def run(self) -> int:
-        protocol = load(self.protocol, corpus_name(self), self.layers)
-        if self.layers is not None:
-            layers(self.layers, TASKS[protocol.task].sides)
+        protocol = protocol_of(self)
         if self.options:
             print(*protocol.averaging)
             print(*protocol.decoding)
@@ -41,6 +39,13 @@ class ProtocolRequest(Request):
 
 
 REQUEST = ProtocolRequest
+
+
+def protocol_of(request: ProtocolRequest) -> Protocol:
+    protocol = load(request.protocol, corpus_name(request), request.layers)
+    if request.layers is not None:
+        layers(request.layers, TASKS[protocol.task].sides)
+    return protocol
 
 
 def corpus_name(request: ProtocolRequest) -> str | None:

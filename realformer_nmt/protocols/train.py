@@ -7,6 +7,7 @@ from typing import ClassVar
 from realformer_nmt.checkpoints.run_folder import named
 from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.request import Request
 from realformer_nmt.common.stage_request import StageRequest
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.protocols import command
@@ -18,17 +19,8 @@ BATCH = "the machine and the batch"
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainRequest(TrackerOptions, StageRequest):
-    """Train with fairseq-train in FOLDER/checkpoints, by a protocol whose tokens a step are kept on any number of GPUs.
-    The same command goes on after an interruption, and does nothing once all is trained."""
-
-    subcommand: ClassVar[str] = "train"
-    implementation: ClassVar[str] = "realformer_nmt.protocols.training"
-    examples: ClassVar[str] = """examples:
-  realformer-nmt train --data data/data-bin --arch realformer --layers 18 --folder run
-  realformer-nmt train --data data/data-bin --arch realformer --layers 60-12 --folder run --gpus 8 --dry-run
-  realformer-nmt train --data data/data-bin --arch admin --layers 2 --protocol small --folder try -- --dropout 0.3
-"""
+class ModelOptions(TrackerOptions, StageRequest):
+    """Base of TrainRequest: the model, its data and its protocol."""
 
     data: Path = option("the data-bin that `realformer-nmt prepare` has made")
     folder: Path = option("where checkpoints/, train.log and train.json are written")
@@ -55,6 +47,12 @@ class TrainRequest(TrackerOptions, StageRequest):
     subwords: str | None = option(
         "how the data-bin was split (default: as in prepare.json)", None, choices=command.DETOKENISERS
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingOptions(Request):
+    """Base of requests that train: the machines, the batch, the length, the seed and the precision."""
+
     gpus: int | None = option(
         "GPUs of each machine (default: all); 0: the CPU", None, metavar="N", group=BATCH, range=whole(0)
     )
@@ -79,6 +77,21 @@ class TrainRequest(TrackerOptions, StageRequest):
         choices=command.PRECISIONS,
         synonyms={"--bf16": "bf16"},
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainRequest(TrainingOptions, ModelOptions):
+    """Train with fairseq-train in FOLDER/checkpoints, by a protocol whose tokens a step are kept on any number of GPUs.
+    The same command goes on after an interruption, and does nothing once all is trained."""
+
+    subcommand: ClassVar[str] = "train"
+    implementation: ClassVar[str] = "realformer_nmt.protocols.training"
+    examples: ClassVar[str] = """examples:
+  realformer-nmt train --data data/data-bin --arch realformer --layers 18 --folder run
+  realformer-nmt train --data data/data-bin --arch realformer --layers 60-12 --folder run --gpus 8 --dry-run
+  realformer-nmt train --data data/data-bin --arch admin --layers 2 --protocol small --folder try -- --dropout 0.3
+"""
+
     curves: bool = option(f"write learning curves to FOLDER/{CURVES}", False)
     fresh: bool = option("move the run in FOLDER aside, and train again", False, old_flag="--anew")
     dry_run: bool = option("print fairseq-train's command, ready to paste", False)

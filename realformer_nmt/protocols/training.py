@@ -74,10 +74,11 @@ def run(request: TrainRequest) -> int:
     return training.run([*machines.launcher(), *argv, *last_update])
 
 
-def print_command(request: TrainRequest) -> None:
+def print_command(request: TrainRequest, prefix: str = "") -> None:
     argv = fairseq_command.fairseq_train(request)
-    print(command.pasted(["mkdir", "-p", str(request.folder.absolute())]))  # fairseq makes no folder for its log
-    print(command.pasted(argv))
+    # fairseq makes no folder for its log
+    print(prefix + command.pasted(["mkdir", "-p", str(request.folder.absolute())]))
+    print(prefix + command.pasted(argv))
     prepared = fairseq_command.preparation(request)
     announce(request, fairseq_command.load_protocol(request, prepared), prepared)
 

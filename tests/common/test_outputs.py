@@ -38,6 +38,7 @@ READ = """
     export --subwords-folder
     analyse --data
     analyse --alignment
+    run --archives
     compare --prepared
     compare --archives
     compare --merge

@@ -1,22 +1,21 @@
 """The cells of a grid, and the commands from each training to its scores."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.run_folder import checkpoint as checkpoint_of
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option_choice import unknown
 from realformer_nmt.comparison.grid.cell import Cell, CellStage, Named, digest, place
+from realformer_nmt.comparison.grid.cell_requests import average_request
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import SCORINGS
 from realformer_nmt.evaluation import metric_table
 from realformer_nmt.protocols.command import flags
 from realformer_nmt.protocols.protocol import Protocol, load, shipped
-from realformer_nmt.protocols.run_files import CHECKPOINTS, RECORD
+from realformer_nmt.protocols.run_files import RECORD
 from realformer_nmt.protocols.trackers import TrackerOptions
 from realformer_nmt.protocols.train import TrainRequest
 
@@ -39,7 +38,6 @@ def cell(
     cell_folder = place(folder, named).folder
     protocol = load(file_or_name(grid), corpus.name, named.layers)
     train = train_request(grid, corpus, cell_folder, gpus, trackers, named)
-    average = average_request(cell_folder, replace(protocol, average=train.average or protocol.average))
     return Cell(
         named.family,
         named.layers,
@@ -49,7 +47,7 @@ def cell(
         languages=corpus.pair(),
         stages=(
             CellStage("train", train, cell_folder / RECORD),
-            CellStage("average", average, cell_folder / "average.pt.json"),
+            CellStage("average", average_request(train, protocol), cell_folder / "average.pt.json"),
             *scoring_stages(grid, corpus, cell_folder, protocol),
         ),
         failure=grid.failure,
@@ -80,16 +78,6 @@ def train_request(
         subwords=corpus.planned.subwords,
         **budget,
         **trackers.as_options(),
-    )
-
-
-def average_request(folder: Path, protocol: Protocol) -> AverageRequest:
-    number, which = protocol.average, protocol.average_of
-    return AverageRequest(
-        inputs=(folder / CHECKPOINTS,),
-        output=folder / "average.pt",
-        last=number if which == "last" else None,
-        best=number if which == "best" else None,
     )
 
 

@@ -2,15 +2,13 @@
 
 from pathlib import Path
 
-from realformer_nmt.comparison.grid.cell import CellStage, of_subset
+from realformer_nmt.comparison.grid.cell import CellStage
+from realformer_nmt.comparison.grid.cell_requests import score_request, translate_request
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.evaluation import significance
 from realformer_nmt.evaluation.metric_table import METRICS, SUMMARY
-from realformer_nmt.evaluation.score import ScoreRequest
-from realformer_nmt.evaluation.translate import TranslateRequest
 from realformer_nmt.protocols.protocol import Protocol
-from realformer_nmt.protocols.run_files import RECORD
 
 TEST = "ar"
 RAW = "bleu"  # is tested where the metric drawn is one of tokenised text
@@ -20,25 +18,11 @@ def stages(grid: Grid, corpus: CorpusChoice, folder: Path, protocol: Protocol, s
     """Return how a subset is translated and scored; the first one's translation measures the validation loss, too."""
     first = subset == grid.subsets[0]
     name = "" if first else f" {subset}"
-    translation, record = of_subset(folder, "translation", subset), of_subset(folder, "run", subset, ".json")
-    translate = TranslateRequest(
-        checkpoints=(folder / "average.pt",),
-        subset=subset,
-        output=translation,
-        validate=first,
-        **corpus.text.as_options(),
-        **protocol.decoding_options,
-    )
-    score = ScoreRequest(
-        translation=translation,
-        output=record,
-        reference=corpus.reference(subset),
-        rouge=METRICS[grid.drawn].text == SUMMARY,
-        training=folder / RECORD,
-    )
+    translate = translate_request(folder, subset, corpus.text, protocol, validate=first)
+    score = score_request(folder, subset, corpus.reference(subset), METRICS[grid.drawn].text == SUMMARY)
     return (
-        CellStage(f"translate{name}", translate, translation / "translation.json"),
-        CellStage(f"score{name}", score, record),
+        CellStage(f"translate{name}", translate, translate.output / "translation.json"),
+        CellStage(f"score{name}", score, score.output),
     )
 
 

@@ -1,0 +1,45 @@
+"""The requests from a training to the scores of its model, whether a grid or `realformer-nmt run` asks for them."""
+
+from pathlib import Path
+
+from realformer_nmt.checkpoints.average import AverageRequest
+from realformer_nmt.comparison.grid.cell import of_subset
+from realformer_nmt.corpora.corpus_options import CorpusOptions
+from realformer_nmt.evaluation.score import ScoreRequest
+from realformer_nmt.evaluation.translate import TranslateRequest
+from realformer_nmt.protocols.protocol import Protocol
+from realformer_nmt.protocols.run_files import CHECKPOINTS, RECORD
+from realformer_nmt.protocols.train import TrainRequest
+
+
+def average_request(train: TrainRequest, protocol: Protocol) -> AverageRequest:
+    number, which = train.average or protocol.average, protocol.average_of
+    return AverageRequest(
+        inputs=(train.folder / CHECKPOINTS,),
+        output=train.folder / "average.pt",
+        last=number if which == "last" else None,
+        best=number if which == "best" else None,
+    )
+
+
+def translate_request(
+    folder: Path, subset: str, text: CorpusOptions, protocol: Protocol, validate: bool
+) -> TranslateRequest:
+    return TranslateRequest(
+        checkpoints=(folder / "average.pt",),
+        subset=subset,
+        output=of_subset(folder, "translation", subset),
+        validate=validate,
+        **text.as_options(),
+        **protocol.decoding_options,
+    )
+
+
+def score_request(folder: Path, subset: str, reference: Path | None = None, rouge: bool = False) -> ScoreRequest:
+    return ScoreRequest(
+        translation=of_subset(folder, "translation", subset),
+        output=of_subset(folder, "run", subset, ".json"),
+        reference=reference,
+        rouge=rouge,
+        training=folder / RECORD,
+    )

@@ -1,0 +1,128 @@
+"""The recipe of `realformer-nmt run`: the requests of one training, as of a grid's cell, one after the other."""
+
+from collections.abc import Iterator
+from dataclasses import fields
+from importlib import import_module
+from pathlib import Path
+
+from realformer_nmt import command
+from realformer_nmt.common.request import Request
+from realformer_nmt.common.request_argv import written
+from realformer_nmt.common.stage_request import StageRequest
+from realformer_nmt.comparison.grid.cell import of_subset
+from realformer_nmt.comparison.grid.cell_requests import average_request, score_request, translate_request
+from realformer_nmt.comparison.run import DATA, STAGES, RunRequest
+from realformer_nmt.corpora.corpus_options import CorpusOptions
+from realformer_nmt.corpora.prepare_request import PrepareRequest, cores
+from realformer_nmt.protocols.command import pasted
+from realformer_nmt.protocols.protocol import Protocol
+from realformer_nmt.protocols.show import ProtocolRequest, protocol_of
+from realformer_nmt.protocols.train import TrainingOptions, TrainRequest
+
+FIRST = {  # options that a printed command begins with, default or not
+    "prepare": ("corpus", "folder", "subwords"),
+    "train": ("data", "folder", "arch", "layers", "protocol", "corpus", "subwords"),
+    "average": ("inputs",),
+    "translate": ("checkpoints", "prepared", "subset", "beam", "lenpen"),
+    "score": ("translation", "training"),
+}
+LAST = ("validate", "fresh", "output", "flags")
+
+
+def run(request: RunRequest) -> int:
+    """Run the stages, or print their commands. What is typed for a stage is checked as the stage begins."""
+    for stage in requests(request):
+        print(pasted(printed_argv(stage)), flush=True)
+        if not request.dry_run:
+            start(stage)
+        elif isinstance(stage, TrainRequest):
+            command.register(stage.subcommand)
+            import_module(stage.implementation).print_command(stage, "# ")
+    return 0
+
+
+def start(stage: Request) -> None:
+    """Run a stage in this process; a file that an earlier stage made is checked as if it were typed."""
+    if stage.subcommand != STAGES[0]:
+        command.register(stage.subcommand)
+    type(stage).of(**stage.as_options()).run()
+
+
+def requests(request: RunRequest) -> list[Request]:
+    """Return the requests of the stages that run, in the order of the stages."""
+    if request.stages == STAGES[:1]:
+        return [prepare_request(request)]
+    unordered = [prepare_request(request), *model_requests(request)]
+    return [each for stage in request.stages for each in unordered if each.subcommand == stage]
+
+
+def model_requests(request: RunRequest) -> Iterator[Request]:
+    """Yield the requests from the training to the scores."""
+    protocol = protocol_for(request)
+    train = train_request(request, protocol)
+    stages: list[StageRequest] = [train, average_request(train, protocol)]
+    text = CorpusOptions(prepared=data(request))
+    for subset in request.subset or ("test",):
+        stages.append(translate_request(train.folder, subset, text, protocol, validate=True))
+        stages.append(score_request(train.folder, subset))
+    for stage in stages:
+        yield type(stage)(**{**stage.as_options(), "fresh": request.fresh})
+
+
+def prepare_request(request: RunRequest) -> PrepareRequest:
+    return PrepareRequest(
+        corpus=request.manifest or request.corpus,
+        folder=data(request),
+        archives=request.archives,
+        subwords=request.subwords,
+        vocabulary=request.vocabulary,
+        workers=request.workers or cores(),
+    )
+
+
+def train_request(request: RunRequest, protocol: Protocol) -> TrainRequest:
+    return TrainRequest(
+        data=data(request) / "data-bin",
+        folder=run_folder(request, protocol),
+        arch=request.arch,
+        layers=request.layers,
+        protocol=request.protocol,
+        corpus=Path(request.manifest or request.corpus).name.removesuffix(".toml"),
+        subwords=request.subwords,
+        tensorboard=request.tensorboard,
+        flags=request.flags,
+        **request.as_options(TrainingOptions),
+    )
+
+
+def protocol_for(request: RunRequest) -> Protocol:
+    name = request.manifest or request.corpus
+    return protocol_of(ProtocolRequest(protocol=request.protocol, corpus=name, layers=request.layers))
+
+
+def data(request: RunRequest) -> Path:
+    return (request.folder or Path()) / DATA
+
+
+def run_folder(request: RunRequest, protocol: Protocol) -> Path:
+    """Return the folder of a run, which is named by what was asked for."""
+    seed = protocol.seed if request.seed is None else request.seed
+    file = Path(request.protocol).name.removesuffix(".toml")
+    return data(request).with_name(request.name or f"{request.arch}-{request.layers}-{file}-s{seed}")
+
+
+def scores(request: RunRequest) -> Path:
+    """Return the record of the last stage, where all of them run."""
+    return of_subset(run_folder(request, protocol_for(request)), "run", (request.subset or ("test",))[-1], ".json")
+
+
+def printed_argv(stage: Request) -> list[str]:
+    """Return the command of a stage with what says the most first, and what it writes at the end."""
+    options = {each.name: each for each in fields(stage)}
+    first = FIRST[stage.subcommand]
+    rest = [name for name in options if name not in (*first, *LAST)]
+    tokens = ["realformer-nmt", stage.subcommand]
+    for name in (*first, *rest, *LAST):
+        if name in options:
+            tokens += written(options[name], getattr(stage, name), with_default=name in first)
+    return tokens

@@ -1,0 +1,93 @@
+"""Request of `realformer-nmt run CORPUS`: one training, from the archives of its corpus to its scores."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from realformer_nmt.common.errors import UsageError
+from realformer_nmt.common.numbers import PROCESSES, whole
+from realformer_nmt.common.option import argument, option
+from realformer_nmt.corpora.manifest import shipped
+from realformer_nmt.protocols.command import DETOKENISERS, PAPERS_SUBWORDS
+from realformer_nmt.protocols.train import TrainingOptions
+
+STAGES = ("prepare", "train", "average", "translate", "score")
+DATA = "data"  # in FOLDER, for all runs
+PREPARE = "of `realformer-nmt prepare`"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequest(TrainingOptions):
+    """Prepare a corpus, train, average, translate and score. Stages that are done are skipped, so after an interruption
+    the same command goes on."""
+
+    subcommand: ClassVar[str] = "run"
+    implementation: ClassVar[str] = "realformer_nmt.comparison.pipeline"
+    terse: ClassVar[bool] = True
+    examples: ClassVar[str] = """examples:
+  realformer-nmt run wmt14_en_de --arch realformer --layers 18 --folder wmt14_en_de
+  realformer-nmt run wmt14_en_de --arch admin --protocol admin --layers 18 --folder wmt14_en_de --dry-run
+  realformer-nmt run multi30k_en_de --layers 6 --folder multi30k --protocol small -- --dropout 0.3
+"""
+
+    corpus: str = argument(f"{', '.join(shipped())}, or FILE.toml of your own", metavar="CORPUS")
+    arch: str = option("what is trained (`realformer-nmt archs`)", "realformer", metavar="FAMILY")
+    layers: str = option("layers of encoder and decoder: 18, or 60-12", "", metavar="N|N-M")
+    protocol: str = option("how it is trained (`realformer-nmt protocol NAME`)", "realformer", metavar="NAME")
+    folder: Path | None = option(
+        f"{DATA}/, which all runs share, and a folder for each run are made in it", None, metavar="DIR"
+    )
+    name: str = option(
+        "of the run's folder (default: arch, layers, protocol and seed: realformer-18-realformer-s1111)",
+        "",
+        metavar="NAME",
+    )
+    archives: Path | None = option("archives that you have; the others are downloaded", None, metavar="DIR")
+    manifest: str = option("another manifest, instead of CORPUS", "", flag="--corpus", metavar="FILE.toml")
+    subwords: str = option(PREPARE, PAPERS_SUBWORDS, choices=DETOKENISERS)
+    vocabulary: int | None = option(PREPARE, None, metavar="N", range=whole(1))
+    workers: int | None = option(PREPARE, None, metavar="N", range=whole(1, PROCESSES))
+    subset: tuple[str, ...] = option(
+        "a test set of the data, other than test; repeated: several (translation-test1/, run-test1.json)",
+        (),
+        metavar="NAME",
+        repeated=True,
+    )
+    tensorboard: bool = option("log to the folder tensorboard/ of the run", False)
+    fresh: bool = option(
+        "make again what was made from other settings or files, in the stages that run", False, old_flag="--anew"
+    )
+    stage: str = option(f"this one alone: {', '.join(STAGES)}", "", metavar="STAGE")
+    stop_after: str = option("all up to this one", "", metavar="STAGE")
+    dry_run: bool = option("print every command, ready to paste; in comments what the stage train runs", False)
+    flags: tuple[str, ...] = argument(
+        "flags of fairseq-train, which override the protocol's", (), metavar="-- FLAG", last=True
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.stage and self.stop_after:
+            raise UsageError("give --stage or --stop-after, not both")
+        if (self.stage or self.stop_after or STAGES[0]) not in STAGES:
+            raise UsageError(f"stages are {' '.join(STAGES)}")
+        required = {"--folder DIR": self.folder, "--layers N|N-M": self.layers or self.stages == STAGES[:1]}
+        missing = [option for option, value in required.items() if not value]
+        if missing:
+            raise UsageError(f"missing: {' '.join(missing)}")
+        if "/" in self.name or self.name.startswith(".") or self.name == DATA:
+            raise UsageError(
+                f"--name {self.name}: allowed is the name of one folder, which starts with no dot and is not data, the "
+                "corpus's"
+            )
+        if any(flag.startswith("--seed") for flag in self.flags):
+            raise UsageError("the seed is in the run's name: give --seed N before the --")
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """Return the names of the stages that run, in their order."""
+        if self.stage:
+            return (self.stage,)
+        return STAGES[: STAGES.index(self.stop_after or STAGES[-1]) + 1]
+
+
+REQUEST = RunRequest

@@ -1,0 +1,156 @@
+"""`realformer-nmt run`: a grid of one cell, from archives to run.json, killed in its training and gone on with."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from commands import OURS, run, starting_forks
+from fixture_types import Once
+from miniature import miniature
+from recipe import FLAGS, RUN, TINY
+from recipe_runs import start, wait_for
+
+import realformer_nmt
+from realformer_nmt.common.errors import UsageError
+from realformer_nmt.common.request import Request
+from realformer_nmt.comparison.grid import corpus, grid
+from realformer_nmt.comparison.grid.cells import cells
+from realformer_nmt.comparison.pipeline import requests
+from realformer_nmt.comparison.run import STAGES, RunRequest
+from realformer_nmt.corpora.manifest import load
+from realformer_nmt.protocols.train import TrainRequest
+
+GRID = """
+families = ["admin"]
+layers = ["6-2"]
+seeds = [7]
+protocol = "{protocol}"
+corpus = "{corpus}"
+[prepare]
+subwords = "{subwords}"
+vocabulary = 500
+workers = 3
+[budget]
+epochs = 4
+average = 2
+max-tokens = 600
+"""
+RECORDS = ("train.json", "average.pt.json", "translation/translation.json", "run.json")
+
+
+@pytest.fixture(scope="module")
+def text(once: Once) -> Path:
+    """A manifest in miniature, and its archives beside it in one folder."""
+
+    def build(folder: Path) -> None:
+        tiny = miniature(load("wmt14_en_de"), folder, "https://127.0.0.1:9", settings="[protocol]\nbpe = 150\n")
+        tiny.manifest.rename(folder / "tiny.toml")
+        (folder / "archives").mkdir()
+        for archive in filter(Path.is_file, (folder / "wmt14_en_de").rglob("*")):
+            shutil.copyfile(archive, folder / "archives" / archive.name)
+
+    return once("text_of_a_run", build)
+
+
+@pytest.fixture(scope="module")
+def command(text: Path) -> Callable[..., list[str]]:
+    """command(FOLDER, OPTION...) -> the words of `realformer-nmt run` with tiny settings."""
+
+    def words(folder: Path, *options: str) -> list[str]:
+        given = ["--archives", str(text / "archives"), "--folder", str(folder), *TINY, *options]
+        return [*OURS, "run", str(text / "tiny.toml"), *given, *FLAGS]
+
+    return words
+
+
+def moved(request: Request, origin: Path, to: Path) -> list[str]:
+    return [word.replace(str(origin), str(to)) for word in request.argv()]
+
+
+@pytest.mark.parametrize(
+    ("name", "protocol", "subwords"),
+    [
+        ("wmt14_en_de", "realformer", "moses_bpe"),
+        ("iwslt14_de_en", "residual", "moses_bpe"),
+        ("multi30k_en_fr", "small", "sentencepiece"),
+    ],
+)
+def test_its_requests_are_those_of_a_grid_of_one_cell(name: str, protocol: str, subwords: str, tmp_path: Path) -> None:
+    """But for the curves, and for the seed, which a grid gives to fairseq itself."""
+    (tmp_path / "grid.toml").write_text(GRID.format(corpus=name, protocol=protocol, subwords=subwords))
+    one = grid.load(tmp_path / "grid.toml")
+    text = corpus.find(one, None, tmp_path / "archives", tmp_path)
+    (cell,) = cells(one, text, tmp_path, gpus=0)
+    prepare, *stages = requests(
+        RunRequest(
+            corpus=name,
+            arch="admin",
+            layers="6-2",
+            protocol=protocol,
+            seed=7,
+            folder=tmp_path,
+            archives=tmp_path / "archives",
+            **{"subwords": subwords, "vocabulary": 500, "workers": 3},
+            **{"epochs": 4, "average": 2, "max_tokens": 600, "gpus": 0},
+        )
+    )
+    train, *others = (stage.request for stage in cell.stages)
+    assert isinstance(train, TrainRequest)
+    assert train.flags == ("--log-interval", "20", "--seed", "7")
+    expected = [replace(train, curves=False, flags=(), seed=7), *others]
+    assert prepare == text.prepare
+    assert [stage.subcommand for stage in stages] == list(STAGES[1:])
+    run_folder = tmp_path / f"admin-6-2-{protocol}-s7"
+    assert [stage.argv() for stage in stages] == [moved(request, cell.folder, run_folder) for request in expected]
+
+
+def test_it_goes_from_text_to_scores_killed_in_its_training(command: Callable[..., list[str]], tmp_path: Path) -> None:
+    folder, log = tmp_path / "runs", tmp_path / "log"
+    process = start(command(folder), log)
+    wait_for((folder / RUN / "checkpoints/checkpoint1.pt").exists, process, log)
+    process.kill()
+    process.wait(timeout=60)
+    done = run(command(folder))
+    assert done.returncode == 0, done.stderr[-3000:]
+    note = json.loads((folder / RUN / "train.json").read_text())
+    assert (note["complete"], len(note["sessions"])) == (True, 2)
+    scored = json.loads((folder / RUN / "run.json").read_text())
+    assert (scored["lines"], scored["arch"], scored["training_seed"]) == (60, "realformer", 1111)
+    before = {path: path.stat().st_mtime_ns for path in (folder / RUN).rglob("*")}
+    again = run(command(folder))
+    assert again.returncode == 0, again.stderr
+    assert [f"{folder / RUN / record}: up to date" in again.stdout.splitlines() for record in RECORDS] == [True] * 4
+    assert {path: path.stat().st_mtime_ns for path in (folder / RUN).rglob("*")} == before
+
+
+def test_a_failing_stage_ends_it_with_its_error(command: Callable[..., list[str]], tmp_path: Path) -> None:
+    """The average has nothing to average."""
+    done = run(command(tmp_path, "--stage", "average"))
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.stderr.startswith(f"realformer-nmt: {tmp_path / RUN / 'checkpoints'}")
+    assert done.stdout.startswith("realformer-nmt average ")
+
+
+def test_a_wrong_name_is_refused(command: Callable[..., list[str]], tmp_path: Path) -> None:
+    message = "--name ../y: allowed is the name of one folder, which starts with no dot and is not data, the corpus's"
+    done = run(command(tmp_path, "--name", "../y"))
+    assert (done.returncode, done.stderr) == (2, f"realformer-nmt: {message}; --help lists the options\n")
+    with pytest.raises(UsageError, match="starts with no dot"):
+        realformer_nmt.run("wmt14_en_de", layers="6", folder=tmp_path, name=".hidden")
+
+
+def test_python_makes_what_the_command_finds_done(
+    text: Path, command: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    sizes = {"layers": "1", "gpus": 0, "max_tokens": 600, "tokens_a_step": 600, "epochs": 3, "average": 2}
+    with starting_forks():
+        scores = realformer_nmt.run(
+            str(text / "tiny.toml"), archives=text / "archives", folder=tmp_path, workers=1, flags=FLAGS[1:], **sizes
+        )
+    assert scores == tmp_path / RUN / "run.json"
+    assert json.loads(scores.read_text())["lines"] == 60
+    done = run(command(tmp_path))
+    assert (done.returncode, f"{scores}: up to date" in done.stdout) == (0, True)
