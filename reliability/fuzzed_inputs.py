@@ -13,8 +13,7 @@ from msgspec import to_builtins
 from realformer_nmt.common.json_records import SEAL, seal
 from realformer_nmt.corpora import manifest
 from realformer_nmt.data_bins.index import HEADER
-from realformer_nmt.evaluation.metrics import Score
-from realformer_nmt.evaluation.run_record import ModelRecord, RecordedFile, RunRecord
+from realformer_nmt.evaluation.run_record import ModelRecord, RecordedFile, RunRecord, Score
 from realformer_nmt.evaluation.translation_record import DecodingSettings, TranslationRecord
 
 Given = st.SearchStrategy[bytes]

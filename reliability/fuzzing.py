@@ -28,7 +28,6 @@ from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.corpora import extract, manifest, read_segments, text_pipeline
 from realformer_nmt.data_bins import index as index_of_fairseq
 from realformer_nmt.evaluation import significance
-from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.protocols import protocol
 from reliability.fuzzed_inputs import (
     GRID,
@@ -67,7 +66,7 @@ def read_run(path: Path) -> None:
 
 def reckon_with(path: Path) -> None:
     """By a report: what it says of a cell, and of several seeds."""
-    run = records.read(path, RunRecord, "")
+    run = gather.read_run(path)
     cell = CellResult(
         name="admin-6-s1",
         family="admin",

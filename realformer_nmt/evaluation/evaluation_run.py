@@ -23,10 +23,9 @@ from realformer_nmt.common.versions import commit
 from realformer_nmt.evaluation import metric_table, model_record, validation_scores
 from realformer_nmt.evaluation.answer_rows import QuestionRows
 from realformer_nmt.evaluation.evaluate import EvaluateRequest
-from realformer_nmt.evaluation.metrics import Score
 from realformer_nmt.evaluation.resampling import interval
 from realformer_nmt.evaluation.row_table import Rows, collect_rows
-from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord
+from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord, Score
 from realformer_nmt.evaluation.sentence_rows import Sentences
 from realformer_nmt.evaluation.sequences import Sequences
 from realformer_nmt.evaluation.translation_record import Measures

@@ -8,26 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.records import Finite, Text
 from realformer_nmt.evaluation.metric_table import METRICS, Scorer, text_metrics
+from realformer_nmt.evaluation.run_record import Score
 
 HYPHEN = re.compile(r"(\S)-(\S)")
 Lines = Sequence[str]
-
-
-class Score(Struct, frozen=True, kw_only=True):
-    """Score of a test set."""
-
-    metric: Text  # its label
-    score: Finite
-    signature: Text
-    text: str | UnsetType = UNSET  # the form of the text that was compared
-    mean: float | UnsetType = UNSET  # of the bootstrap's samples
-    interval: Finite | UnsetType | None = UNSET  # 95 % of them lie within mean +- interval
 
 
 class Texts(NamedTuple):

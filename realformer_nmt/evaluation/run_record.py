@@ -8,10 +8,19 @@ from realformer_nmt.checkpoints.average_record import SourceCheckpoint
 from realformer_nmt.checkpoints.model_description import ModelDescription
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.records import Finite, StageRecord, Text
-from realformer_nmt.evaluation.metric_table import METRICS
-from realformer_nmt.evaluation.metrics import Score
 from realformer_nmt.evaluation.published import PublishedFigure
 from realformer_nmt.evaluation.translation_record import DecodingSettings, Measures, TranslationRecord
+
+
+class Score(Struct, frozen=True, kw_only=True):
+    """Score of a test set."""
+
+    metric: Text  # its label
+    score: Finite
+    signature: Text
+    text: str | UnsetType = UNSET  # the form of the text that was compared
+    mean: float | UnsetType = UNSET  # of the bootstrap's samples
+    interval: Finite | UnsetType | None = UNSET  # 95 % of them lie within mean +- interval
 
 
 class CheckpointMean(Struct, frozen=True, kw_only=True):
@@ -72,9 +81,6 @@ class RunRecord(StageRecord, frozen=True, kw_only=True):
     targets: str | UnsetType = UNSET  # hash of the targets
 
     def __post_init__(self) -> None:
-        for name in self.scores:
-            if name not in METRICS:
-                raise ValueError(f"scores has {name!r}, which is no metric")
         if isinstance((self.validation or {}).get("nll_loss"), str):
             raise ValueError("validation.nll_loss is no number")
 

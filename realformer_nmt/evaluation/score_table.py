@@ -5,8 +5,8 @@ from pathlib import Path
 from tabulate import tabulate
 
 from realformer_nmt.evaluation import metric_table, validation_scores
-from realformer_nmt.evaluation.metrics import Score
 from realformer_nmt.evaluation.published import PublishedFigure
+from realformer_nmt.evaluation.run_record import Score
 from realformer_nmt.evaluation.translation_record import TranslationRecord
 
 

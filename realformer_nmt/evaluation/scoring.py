@@ -24,9 +24,9 @@ from realformer_nmt.evaluation import (
     score_table,
     translation_record,
 )
-from realformer_nmt.evaluation.metrics import Score, Texts
+from realformer_nmt.evaluation.metrics import Texts
 from realformer_nmt.evaluation.published import PublishedFigure
-from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord
+from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord, Score
 from realformer_nmt.evaluation.score import ScoreRequest
 from realformer_nmt.evaluation.translation_record import HYPOTHESES, RECORD, REFERENCE, TOKENISED, TranslationRecord
 
@@ -106,7 +106,7 @@ def stage_of_translation(request: ScoreRequest, translation: TranslationRecord) 
 
 def checkpoints(translation: TranslationRecord) -> list[tuple[Path, str]]:
     """Return the checkpoints that translated, each with its hash."""
-    if translation.checkpoint_sha256 is UNSET:
+    if translation.checkpoint_sha256 is UNSET or len(translation.checkpoint_sha256) != len(translation.checkpoints):
         raise UserError(f"{RECORD} is of an older version, which noted no hash of the checkpoint: translate again")
     return list(zip(map(Path, translation.checkpoints), translation.checkpoint_sha256, strict=True))
 

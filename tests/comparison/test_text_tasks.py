@@ -24,8 +24,7 @@ from realformer_nmt.comparison.grid.cells import cells
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.results import gather, summary
 from realformer_nmt.comparison.running.freshness import differences
-from realformer_nmt.evaluation.metrics import Score
-from realformer_nmt.evaluation.run_record import RunRecord
+from realformer_nmt.evaluation.run_record import RunRecord, Score
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
+from pathlib import Path
 
 from msgspec import UNSET, to_builtins
 from msgspec.structs import asdict
@@ -13,6 +14,7 @@ from msgspec.structs import replace as with_fields
 from realformer_nmt.checkpoints.average_record import AverageRecord
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common import records
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.records import known
 from realformer_nmt.common.stage_record import AGAIN
@@ -43,7 +45,7 @@ from realformer_nmt.comparison.results.results_file import (
 from realformer_nmt.comparison.running import tuning_choice
 from realformer_nmt.comparison.running.freshness import differences
 from realformer_nmt.comparison.running.plan import commands
-from realformer_nmt.evaluation.metric_table import LOSS
+from realformer_nmt.evaluation.metric_table import LOSS, METRICS
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.evaluation.significance import TESTS
 from realformer_nmt.protocols.command import layers, pasted
@@ -148,7 +150,16 @@ def run_of(cell: Cell) -> RunRecord | None:
     """Read a cell's run.json; return None where there is none, or where the cell's results are damaged."""
     if CellRecord(cell).state == DAMAGED or not cell.scores.is_file():
         return None
-    return records.read(cell.scores, RunRecord, AGAIN)
+    return read_run(cell.scores)
+
+
+def read_run(path: Path) -> RunRecord:
+    """Read a run.json, whose scores must all be of known metrics."""
+    run = records.read(path, RunRecord, AGAIN)
+    for name in run.scores:
+        if name not in METRICS:
+            raise UserError(f"{path} has an unexpected format: scores has {name!r}, which is no metric; {AGAIN}")
+    return run
 
 
 def describe(cell: Cell) -> CellResult:
