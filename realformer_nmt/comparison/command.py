@@ -1,4 +1,4 @@
-"""Request of `realformer-nmt compare GRID.toml`: which architecture, how deep, and is the difference real?"""
+"""Request of `realformer-nmt compare GRID.toml`, which trains architectures at several depths and compares them."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -34,8 +34,10 @@ def keep_last_batch() -> None:
 
 
 def end_prefetching_before_exit() -> None:
-    """A command that ends within an epoch, by --max-update or by an error, leaves the thread that prefetches batches
-    running; Python's end kills it inside C++ code and the process aborts with status 134 (data/iterators.py)."""
+    """End the thread that prefetches batches before Python ends, when a command ends within an epoch.
+
+    Else Python's end kills it inside C++ code, and the process aborts with status 134 (data/iterators.py).
+    """
     atexit.register(_end_prefetching)
 
 

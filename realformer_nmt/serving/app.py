@@ -66,7 +66,7 @@ class Handlers:
         return schemas.Health(status="ok", waiting=self._batches.waiting())
 
     async def models(self) -> schemas.Models:
-        """The models, and how much a request may ask for."""
+        """Return the models, and how much a request may ask for."""
         return schemas.Models(models=list(map(description, self._served.values())), limits=asdict(self._limits))
 
     async def translate(self, body: schemas.Translate, request: Request) -> schemas.Translations:

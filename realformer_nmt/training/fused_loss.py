@@ -23,8 +23,10 @@ GPU_CHUNK = 2**26  # logits at a time on a GPU: 256 MB; 30 launches outlast the 
 
 
 class SmoothedNLL(torch.autograd.Function):
-    """Loss and nll per token, of V logits z, q = softmax(z), target y and smoothing e (Szegedy et al. 2016, arXiv
-    1512.00567; e' = e / (V - 1) for every other class, as in fairseq):
+    """Loss and nll per token (Szegedy et al. 2016, arXiv 1512.00567).
+
+    They are of V logits z, q = softmax(z), target y and smoothing e; e' = e / (V - 1) for every other class, as in
+    fairseq:
 
     nll = -log q_y                        loss = (1 - e - e') nll - e' sum_i log q_i
     d nll / d z_i = q_i - [i = y]         d loss / d z_i = q_i - e' - (1 - e - e') [i = y]

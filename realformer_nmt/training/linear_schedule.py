@@ -25,8 +25,9 @@ class LinearScheduleConfig(FairseqDataclass):
 
 @register_lr_scheduler("linear", dataclass=LinearScheduleConfig)
 class LinearSchedule(FairseqLRScheduler):
-    """The learning rate of update n, with w = --warmup-updates and N = --total-num-update or --max-update (He et al.
-    2021, arXiv 2012.11747):
+    """Linear warm-up and decay of the learning rate (He et al. 2021, arXiv 2012.11747).
+
+    The rate of update n is, with w = --warmup-updates and N = --total-num-update or --max-update:
 
     n < w:       warmup_init_lr + (lr - warmup_init_lr) n / w
     w <= n < N:  lr + (end_learning_rate - lr) (n - w) / (N - w)

@@ -20,7 +20,7 @@ from realformer_nmt.training.fused_loss import (
 
 
 class Disagreement(torch.autograd.Function):
-    """Sum over the tokens of (KL(p || q) + KL(q || p)) / 2, where p and q are the softmax of V logits y and z:
+    """Sum over the tokens of (KL(p || q) + KL(q || p)) / 2, where p and q are the softmax of V logits y and z.
 
     1/2 sum_i (p_i - q_i) d_i, d = log p - log q          d / d y_k = 1/2 (p_k (d_k - sum_i p_i d_i) + p_k - q_k)
 

@@ -41,7 +41,7 @@ class ParameterBatch(NamedTuple):
 
 
 class RAdam(torch.optim.Optimizer):
-    r"""Rectified Adam (Liu et al. 2020, arXiv 1908.03265, algorithm 2), with decoupled weight decay $\lambda$:
+    r"""Rectified Adam (Liu et al. 2020, arXiv 1908.03265, algorithm 2), with decoupled weight decay $\lambda$.
 
     m_t = b1 m_{t-1} + (1 - b1) g_t                   v_t = b2 v_{t-1} + (1 - b2) g_t^2
     rho_inf = 2 / (1 - b2) - 1                        rho_t = rho_inf - 2 t b2^t / (1 - b2^t)
