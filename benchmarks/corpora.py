@@ -26,7 +26,8 @@ from realformer_nmt.corpora.cleaning import Hyphens, Steps, cleaned, fault
 from realformer_nmt.corpora.manifest_schema import Lengths
 from realformer_nmt.corpora.prepare import versions
 from realformer_nmt.corpora.read_segments import blocks
-from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, Texts, split
+from realformer_nmt.corpora.subword_methods import METHODS
+from realformer_nmt.corpora.subwords import DICTIONARY, Texts, split
 from realformer_nmt.corpora.tokenise import tokeniser
 
 TYPES = 400_000  # different words

@@ -7,7 +7,7 @@ from typing import Literal
 from realformer_nmt.common.option import option
 from realformer_nmt.common.request import Request
 
-SUBWORDS = ("sentencepiece", "moses_bpe", "none")  # the keys of SURFACES in surface.py, whose import is slow
+SUBWORDS = ("sentencepiece", "moses_bpe", "none")  # the keys of SURFACES in subword_methods.py, whose import is slow
 GROUP = "the corpus: a prepared folder, or the other options"
 
 

@@ -23,7 +23,8 @@ from realformer_nmt.corpora.fetch import fetch_texts
 from realformer_nmt.corpora.prepare_job import Job
 from realformer_nmt.corpora.prepare_request import PrepareRequest
 from realformer_nmt.corpora.stages import Stages
-from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, Texts
+from realformer_nmt.corpora.subword_methods import METHODS
+from realformer_nmt.corpora.subwords import DICTIONARY, Texts
 from realformer_nmt.data_bins.prepare_record import NAME, describe, verify
 
 PACKAGES = (

@@ -12,7 +12,7 @@ from realformer_nmt.corpora.manifest import load, shipped
 from realformer_nmt.corpora.manifest_schema import Corpus, HeldOut, Lengths, Member, TextProtocol
 from realformer_nmt.corpora.prepare_request import Pair, PrepareRequest
 from realformer_nmt.corpora.prepared_like import Like
-from realformer_nmt.corpora.subwords import METHODS
+from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.data_bins.languages import check_language
 
 SUBWORDS = "sentencepiece"

@@ -10,7 +10,7 @@ from realformer_nmt.common.numbers import HUGE, PROCESSES, Number, whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.request import Request
 from realformer_nmt.corpora.manifest import shipped
-from realformer_nmt.corpora.subwords import METHODS
+from realformer_nmt.corpora.subword_methods import METHODS
 
 OWN_FILES = "your own files, instead of CORPUS (.gz files work too)"
 TEXT = "what is done to the text (default: as CORPUS says)"

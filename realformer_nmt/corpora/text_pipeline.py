@@ -11,10 +11,10 @@ from realformer_nmt.common.option_choice import unknown
 from realformer_nmt.corpora.clean_splits import Plan
 from realformer_nmt.corpora.cleaning import Steps, cleaned
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.corpora.detokenise import SURFACES, Surface
 from realformer_nmt.corpora.manifest import ManifestError, build_table
 from realformer_nmt.corpora.manifest_schema import TextProtocol
-from realformer_nmt.corpora.subwords import METHODS, encoder
+from realformer_nmt.corpora.subword_methods import METHODS, SURFACES, encoder
+from realformer_nmt.corpora.subwords import Surface
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.data_bins.languages import check_language
 

@@ -16,7 +16,8 @@ from realformer_nmt.common.provenance import MADE_FROM, made_from
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, encoder
+from realformer_nmt.corpora.subword_methods import METHODS, encoder
+from realformer_nmt.corpora.subwords import DICTIONARY
 from realformer_nmt.corpora.text_pipeline import Preparation
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.evaluation.translation import check_same_languages, check_translates

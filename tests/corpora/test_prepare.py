@@ -18,7 +18,7 @@ from realformer_nmt import cli
 from realformer_nmt.corpora.manifest import load
 from realformer_nmt.corpora.prepare_request import PrepareRequest
 from realformer_nmt.corpora.stages import Stages
-from realformer_nmt.corpora.subwords import METHODS
+from realformer_nmt.corpora.subword_methods import METHODS
 
 WORDS = [a + b + c for a in "bdfgk" for b in "aeiou" for c in "lmnrs"]
 STAGES = ("text", "subwords", "pieces", "data-bin")

@@ -21,7 +21,8 @@ from single_archive import packing
 from realformer_nmt.corpora.download import download
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import blocks
-from realformer_nmt.corpora.subwords import METHODS, Texts
+from realformer_nmt.corpora.subword_methods import METHODS
+from realformer_nmt.corpora.subwords import Texts
 
 pytestmark = pytest.mark.usefixtures("forks")
 

@@ -13,8 +13,10 @@ from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora import subwords
-from realformer_nmt.corpora.subwords import CODES, DICTIONARY, FAIRSEQ_SYMBOLS, METHODS, MODEL, Texts, encoder
+from realformer_nmt.corpora import moses_bpe, sentencepiece_subwords
+from realformer_nmt.corpora.sentencepiece_subwords import FAIRSEQ_SYMBOLS
+from realformer_nmt.corpora.subword_methods import METHODS, encoder
+from realformer_nmt.corpora.subwords import CODES, DICTIONARY, MODEL, Texts
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\u2581", exclude_categories=["Cs"])), min_size=1, max_size=5)
 SIZE = 400
@@ -50,7 +52,7 @@ def test_learning_again_elsewhere_gives_the_same_bytes(
 @given(lines=LINES)
 def test_sentencepiece_gives_back_any_text(models: dict[str, Path], lines: list[str]) -> None:
     clean = [" ".join(line.split()) for line in lines]
-    encoded = subwords.encoder("sentencepiece", models["sentencepiece"])(clean)
+    encoded = encoder("sentencepiece", models["sentencepiece"])(clean)
     known = {line.rsplit(" ", 1)[0] for line in (models["sentencepiece"] / DICTIONARY).read_text("utf-8").split("\n")}
     processor = SentencePieceProcessor(model_file=str(models["sentencepiece"] / MODEL))
     for line, pieces in zip(clean, encoded, strict=True):
@@ -74,7 +76,7 @@ def test_moses_bpe_is_that_of_subword_nmt(texts: Texts, models: dict[str, Path])
     assert (models["moses_bpe"] / CODES).read_text("utf-8") == codes.getvalue()
     theirs = BPE(codes)
     seen = [*lines[:200], "unseen w\u00f6rds , &amp; a", "", "x"]
-    encoded = subwords.encoder("moses_bpe", models["moses_bpe"])(seen)
+    encoded = encoder("moses_bpe", models["moses_bpe"])(seen)
     assert encoded == [theirs.process_line(line) for line in seen]
     assert [line.replace("@@ ", "") for line in encoded] == seen
     assert any("@@ " in line for line in encoded)
@@ -85,8 +87,8 @@ def test_what_bpe_forgets_it_finds_again(
 ) -> None:
     lines = texts.source.read_text("utf-8").split("\n")[:-1]
     expected = METHODS["moses_bpe"].load(models["moses_bpe"])(lines)
-    monkeypatch.setattr(subwords, "REMEMBERED", 10)
-    forgetful = subwords.MosesBpe(models["moses_bpe"])
+    monkeypatch.setattr(moses_bpe, "REMEMBERED", 10)
+    forgetful = moses_bpe.MosesBpe(models["moses_bpe"])
     assert forgetful(lines) == expected
     assert len(forgetful.memory) <= 12
     assert len(forgetful.bpe.cache) <= 12
@@ -95,7 +97,7 @@ def test_what_bpe_forgets_it_finds_again(
 def test_rare_words_are_dropped_where_the_count_would_outgrow_memory(
     texts: Texts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(subwords, "TYPES", 40)
+    monkeypatch.setattr(moses_bpe, "TYPES", 40)
     METHODS["moses_bpe"].learn(texts, tmp_path, 20, 1)
     assert len((tmp_path / CODES).read_text("utf-8").split("\n")) == 1 + 20 + 1
 
@@ -104,7 +106,7 @@ def test_rare_words_are_dropped_where_the_count_would_outgrow_memory(
 def test_a_sample_is_every_nth_pair(texts: Texts, pairs: int, most: int, step: int) -> None:
     sides = [path.read_text("utf-8").split("\n")[:-1][::step] for path in texts[:2]]
     expected = [line for pair in zip(*sides, strict=True) for line in pair]
-    assert list(subwords.sample(Texts(texts.source, texts.target, pairs), most)) == expected
+    assert list(sentencepiece_subwords.sample(Texts(texts.source, texts.target, pairs), most)) == expected
     assert len(expected) <= 2 * most
 
 

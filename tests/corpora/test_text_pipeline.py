@@ -10,8 +10,8 @@ from subword_nmt.learn_bpe import learn_bpe
 
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.cleaning import Steps
-from realformer_nmt.corpora.detokenise import SURFACES
 from realformer_nmt.corpora.prepare_request import PrepareRequest
+from realformer_nmt.corpora.subword_methods import SURFACES
 from realformer_nmt.corpora.text_pipeline import Preparation
 from realformer_nmt.data_bins import subsets
 

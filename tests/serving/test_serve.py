@@ -10,7 +10,7 @@ import pytest
 
 from realformer_nmt import command
 from realformer_nmt.corpora.corpus_options import SUBWORDS
-from realformer_nmt.corpora.detokenise import SURFACES
+from realformer_nmt.corpora.subword_methods import SURFACES
 from realformer_nmt.kernels.precision import FORMS
 from realformer_nmt.serving.limits import Limits
 from realformer_nmt.serving.serve import ServeRequest

@@ -12,7 +12,7 @@ from realformer_nmt.comparison.grid.corpus import Options, find
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.corpora.prepare_request import PrepareRequest
 from realformer_nmt.corpora.sample import SampleRequest
-from realformer_nmt.corpora.subwords import METHODS
+from realformer_nmt.corpora.subword_methods import METHODS
 
 GRID = 'families = ["pre_ln"]\nlayers = ["1"]\ncorpus = "iwslt14_de_en"\n'
 

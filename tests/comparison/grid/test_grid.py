@@ -10,7 +10,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Named
 from realformer_nmt.comparison.grid.grid import DataBin, load
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.corpora.detokenise import SURFACES
+from realformer_nmt.corpora.subword_methods import SURFACES
 
 PLAIN = 'families = ["post_ln", "admin"]\nlayers = ["6", "60-12"]\n'
 REFUSED = {
