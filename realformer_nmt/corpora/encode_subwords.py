@@ -14,8 +14,7 @@ from realformer_nmt.corpora.manifest_schema import Lengths
 from realformer_nmt.corpora.parallel import ordered
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, blocks
-from realformer_nmt.corpora.subword_methods import encoder
-from realformer_nmt.corpora.subwords import split
+from realformer_nmt.corpora.subwords import encoder, split
 
 
 class Encoded(NamedTuple):

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from sacremoses import MosesDetokenizer
 from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
@@ -15,7 +16,8 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.parallel import ordered
 from realformer_nmt.corpora.progress import shown
 from realformer_nmt.corpora.read_segments import Block
-from realformer_nmt.corpora.subwords import CODES, Lines, Surface, Texts
+from realformer_nmt.corpora.subword_methods import CODES
+from realformer_nmt.corpora.subwords import Lines, Surface, Texts
 from realformer_nmt.data_bins.prepare_record import check_prepared
 
 JOINT = re.compile(r"@@( |$)")
@@ -74,8 +76,6 @@ def join_bpe(lines: Iterable[str]) -> Lines:
 
 
 def detokenise(lines: Lines, _: Path | None, language: str) -> Surface:
-    from sacremoses import MosesDetokenizer  # here: the commands' --help does not wait for it
-
     detokenise = MosesDetokenizer(language).detokenize
     tokenised = join_bpe(lines)
     return Surface(tokenised, [detokenise(line.split(), unescape=True) for line in tokenised])

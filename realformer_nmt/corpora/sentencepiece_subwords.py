@@ -14,7 +14,8 @@ import sentencepiece
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.progress import shown
-from realformer_nmt.corpora.subwords import DICTIONARY, MODEL, Encoder, Lines, Surface, Texts, split
+from realformer_nmt.corpora.subword_methods import DICTIONARY, MODEL
+from realformer_nmt.corpora.subwords import Encoder, Lines, Surface, Texts, split
 from realformer_nmt.data_bins.prepare_record import check_prepared
 
 FAIRSEQ_SYMBOLS = ("<s>", "<pad>", "</s>", "<unk>")

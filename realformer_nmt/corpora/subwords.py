@@ -1,15 +1,18 @@
-"""What every subword method takes and returns; its own files are moses_bpe.py and sentencepiece_subwords.py."""
+"""The functions of every subword method, by its name: learn a model, split text by it, and turn subwords into text."""
 
+import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from realformer_nmt.common import late_attribute
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, blocks
+from realformer_nmt.corpora.subword_methods import METHODS
 
 Lines = list[str]
 Encoder = Callable[[Lines], Lines]  # lines to lines of subwords, separated by spaces
-MODEL, DICTIONARY, CODES = "sentencepiece.model", "dictionary.txt", "bpe.codes"
 
 
 class Texts(NamedTuple):
@@ -25,6 +28,37 @@ class Texts(NamedTuple):
 class Surface(NamedTuple):
     tokenised: Lines | None  # tokens between spaces; None if the subwords were learnt from raw text
     raw: Lines
+
+
+def learn_model(method: str, texts: Texts, folder: Path, size: int, workers: int) -> None:
+    """Write the files of a subword model to a folder, learnt from both sides of the texts together."""
+    learn: Callable[[Texts, Path, int, int], None] = late_attribute.load(METHODS[method].learn)
+    learn(texts, folder, size, workers)
+
+
+@functools.cache
+def encoder(method: str, folder: Path) -> Encoder:
+    """Return the encoder of a subword model, one per process because of its memory."""
+    for name in METHODS[method].files:
+        if (folder / name).is_fifo():
+            raise UserError(f"{folder / name} is a pipe, which can be read only once: write it to a file first")
+    load: Callable[[Path], Encoder] = late_attribute.load(METHODS[method].encoder)
+    return load(folder)
+
+
+def detokenise(method: str, lines: Lines, folder: Path | None, language: str) -> Surface:
+    """Return the text of lines of subwords; `folder` holds the subword model."""
+    convert: Callable[[Lines, Path | None, str], Surface] = late_attribute.load(METHODS[method].detokenise)
+    return convert(lines, folder, language)
+
+
+def whole_words(_: Path) -> Encoder:
+    """Return the encoder that leaves lines as they are."""
+    return lambda lines: lines
+
+
+def from_words(lines: Lines, _: Path | None, __: str) -> Surface:
+    return Surface(lines, lines)
 
 
 def split(lines: bytes) -> list[str]:

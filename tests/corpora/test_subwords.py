@@ -15,8 +15,8 @@ from subword_nmt.learn_bpe import learn_bpe
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import moses_bpe, sentencepiece_subwords
 from realformer_nmt.corpora.sentencepiece_subwords import FAIRSEQ_SYMBOLS
-from realformer_nmt.corpora.subword_methods import METHODS, encoder
-from realformer_nmt.corpora.subwords import CODES, DICTIONARY, MODEL, Texts
+from realformer_nmt.corpora.subword_methods import CODES, DICTIONARY, METHODS, MODEL, learnt
+from realformer_nmt.corpora.subwords import Texts, encoder, learn_model
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\u2581", exclude_categories=["Cs"])), min_size=1, max_size=5)
 SIZE = 400
@@ -34,17 +34,17 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Texts:
 
 @pytest.fixture(scope="module")
 def models(texts: Texts, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folders = {method: tmp_path_factory.mktemp(method) for method in METHODS}
+    folders = {method: tmp_path_factory.mktemp(method) for method in learnt()}
     for method, folder in folders.items():
-        METHODS[method].learn(texts, folder, SIZE, 1)
+        learn_model(method, texts, folder, SIZE, 1)
     return folders
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", learnt())
 def test_learning_again_elsewhere_gives_the_same_bytes(
     texts: Texts, models: dict[str, Path], tmp_path: Path, method: str
 ) -> None:
-    METHODS[method].learn(texts, tmp_path, SIZE, 1)
+    learn_model(method, texts, tmp_path, SIZE, 1)
     for file in METHODS[method].files:
         assert (tmp_path / file).read_bytes() == (models[method] / file).read_bytes()
 
@@ -86,7 +86,7 @@ def test_what_bpe_forgets_it_finds_again(
     texts: Texts, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = texts.source.read_text("utf-8").split("\n")[:-1]
-    expected = METHODS["moses_bpe"].load(models["moses_bpe"])(lines)
+    expected = encoder("moses_bpe", models["moses_bpe"])(lines)
     monkeypatch.setattr(moses_bpe, "REMEMBERED", 10)
     forgetful = moses_bpe.MosesBpe(models["moses_bpe"])
     assert forgetful(lines) == expected
@@ -98,7 +98,7 @@ def test_rare_words_are_dropped_where_the_count_would_outgrow_memory(
     texts: Texts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(moses_bpe, "TYPES", 40)
-    METHODS["moses_bpe"].learn(texts, tmp_path, 20, 1)
+    learn_model("moses_bpe", texts, tmp_path, 20, 1)
     assert len((tmp_path / CODES).read_text("utf-8").split("\n")) == 1 + 20 + 1
 
 
@@ -113,16 +113,16 @@ def test_a_sample_is_every_nth_pair(texts: Texts, pairs: int, most: int, step: i
 @pytest.mark.parametrize("size", [60, 100_000])
 def test_an_impossible_vocabulary_says_what_is_possible(texts: Texts, tmp_path: Path, size: int) -> None:
     with pytest.raises(UserError, match=rf"cannot learn {size} pieces: .*(too high|smaller than required)"):
-        METHODS["sentencepiece"].learn(texts, tmp_path, size, 1)
+        learn_model("sentencepiece", texts, tmp_path, size, 1)
 
 
 def test_text_without_words_is_refused(tmp_path: Path) -> None:
     (tmp_path / "letters").write_text("a b\nc\n")
     with pytest.raises(UserError, match="no word of two letters"):
-        METHODS["moses_bpe"].learn(Texts(tmp_path / "letters", tmp_path / "letters", 2), tmp_path, 10, 1)
+        learn_model("moses_bpe", Texts(tmp_path / "letters", tmp_path / "letters", 2), tmp_path, 10, 1)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", learnt())
 def test_a_pipe_in_the_place_of_a_model_is_not_waited_for(method: str, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / METHODS[method].files[0])
     with pytest.raises(UserError, match="is a pipe, which can be read only once"):
