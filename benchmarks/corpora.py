@@ -26,7 +26,8 @@ from realformer_nmt.corpora.cleaning import Hyphens, Steps, cleaned, fault
 from realformer_nmt.corpora.manifest_schema import Lengths
 from realformer_nmt.corpora.prepare import versions
 from realformer_nmt.corpora.read_segments import blocks
-from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, Texts, split
+from realformer_nmt.corpora.subword_methods import DICTIONARY, METHODS
+from realformer_nmt.corpora.subwords import Texts, encoder, learn_model, split
 from realformer_nmt.corpora.tokenise import tokeniser
 
 TYPES = 400_000  # different words
@@ -108,12 +109,12 @@ def clean(texts: Texts, tokenise: bool, out: Path) -> int:
 
 
 def encode(texts: Texts, method: str, model: Path, out: Path) -> int:
-    encoder = METHODS[method].load(model)
+    apply = encoder(method, model)
     number = 0
     with (out / "train.en").open("wb") as one, (out / "train.de").open("wb") as two:
         for block in blocks(texts.source, texts.target):
             for file, side in zip((one, two), block[:2], strict=True):
-                file.write("".join(f"{line}\n" for line in encoder(split(side))).encode())
+                file.write("".join(f"{line}\n" for line in apply(split(side))).encode())
             number += block.pairs
     return number
 
@@ -151,7 +152,7 @@ def stages(texts: Texts, folder: Path, vocabulary_size: int, rounds: int) -> Ite
         tokenised = METHODS[method].tokenised
         yield measure(f"read, clean, filter {name}", functools.partial(clean, texts, tokenised, text), rounds)
         kept = Texts(text / "train.en", text / "train.de", texts.pairs)
-        yield timed(f"learn {method}", functools.partial(METHODS[method].learn, kept, model, vocabulary_size, 1))
+        yield timed(f"learn {method}", functools.partial(learn_model, method, kept, model, vocabulary_size, 1))
         yield measure(f"apply {method}", functools.partial(encode, kept, method, model, pieces), rounds)
     for language, split_name in itertools.product(LANGUAGES, ("valid", "test")):
         (folder / "sentencepiece-pieces" / f"{split_name}.{language}").touch()

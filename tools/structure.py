@@ -20,6 +20,7 @@ BANNED = frozenset((REPOSITORY / "tools" / "banned_names.txt").read_text().split
 GENITIVES = ("Of ", "By ", "As ", "That ", "With ", "What ", "Whether ", "Those ", "Where ", "And ", "In ")
 TASKS = ("language_modeling", "masked_lm", "sentence_prediction", "question_answering", "span_masked_lm")
 SUBWORDS = ("sentencepiece", "moses_bpe")
+PACKAGES = {"sacremoses", "fastbpe"}  # in a list with one of these, sentencepiece is a package or fairseq's --bpe
 OF_FAIRSEQ = ("model", "checkpoints", "fairseq_patches", "questions")  # rooms where fairseq passes its own Namespace
 
 
@@ -90,8 +91,16 @@ def genitive_docstrings(source: Source) -> int:
 
 
 def says(source: Source, names: tuple[str, ...]) -> bool:
-    strings = [node.value for node in ast.walk(source.tree) if isinstance(node, ast.Constant)]
-    return any(name in strings for name in names)
+    packages = {constant for node in ast.walk(source.tree) for constant in listed_packages(node)}
+    constants = [node for node in ast.walk(source.tree) if isinstance(node, ast.Constant)]
+    return any(constant.value in names for constant in constants if constant not in packages)
+
+
+def listed_packages(node: ast.AST) -> list[ast.Constant]:
+    """Return the strings of a tuple or the keys of a dictionary that lists packages."""
+    values = node.elts if isinstance(node, ast.Tuple) else node.keys if isinstance(node, ast.Dict) else []
+    constants = [value for value in values if isinstance(value, ast.Constant)]
+    return constants if PACKAGES & {constant.value for constant in constants} else []
 
 
 def repeated_classes(modules: list[Source]) -> int:

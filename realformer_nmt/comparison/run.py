@@ -8,7 +8,7 @@ from realformer_nmt.common.errors import UsageError
 from realformer_nmt.common.numbers import PROCESSES, whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.corpora.manifest import shipped
-from realformer_nmt.protocols.command import DETOKENISERS, PAPERS_SUBWORDS
+from realformer_nmt.corpora.subword_methods import OF_PAPERS, learnt
 from realformer_nmt.protocols.train import TrainingOptions
 
 STAGES = ("prepare", "train", "average", "translate", "score")
@@ -44,7 +44,7 @@ class RunRequest(TrainingOptions):
     )
     archives: Path | None = option("archives that you have; the others are downloaded", None, metavar="DIR")
     manifest: str = option("another manifest, instead of CORPUS", "", flag="--corpus", metavar="FILE.toml")
-    subwords: str = option(PREPARE, PAPERS_SUBWORDS, choices=DETOKENISERS)
+    subwords: str = option(PREPARE, OF_PAPERS, choices=learnt())
     vocabulary: int | None = option(PREPARE, None, metavar="N", range=whole(1))
     workers: int | None = option(PREPARE, None, metavar="N", range=whole(1, PROCESSES))
     subset: tuple[str, ...] = option(

@@ -6,8 +6,9 @@ from typing import Literal
 
 from realformer_nmt.common.option import option
 from realformer_nmt.common.request import Request
+from realformer_nmt.corpora.subword_methods import METHODS
 
-SUBWORDS = ("sentencepiece", "moses_bpe", "none")  # the keys of SURFACES in surface.py, whose import is slow
+TOKENISED = ", ".join(name for name, method in METHODS.items() if method.tokenised)
 GROUP = "the corpus: a prepared folder, or the other options"
 
 
@@ -17,10 +18,10 @@ class CorpusOptions(Request):
 
     prepared: Path | None = option("folder of `realformer-nmt prepare`", None, metavar="FOLDER", group=GROUP)
     data: Path | None = option("data-bin of the trained model", None, metavar="FOLDER", group=GROUP)
-    subwords: str | None = option("how the data-bin was split into subwords", None, choices=SUBWORDS, group=GROUP)
+    subwords: str | None = option("how the data-bin was split into subwords", None, choices=METHODS, group=GROUP)
     subwords_folder: Path | None = option("folder with the subword model", None, metavar="FOLDER", group=GROUP)
     hyphens: Literal["aggressive", "plain"] | None = option(
-        "for moses_bpe: how the tokeniser treated hyphens, with Moses' -a or without", None, group=GROUP
+        f"for {TOKENISED}: how the tokeniser treated hyphens, with Moses' -a or without", None, group=GROUP
     )
 
     def says_corpus(self) -> bool:

@@ -6,12 +6,13 @@
 import sys
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass, replace
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from realformer_nmt.common import safe_names
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.option import SPEC, spec_of
 from realformer_nmt.common.option_choice import unknown
 from realformer_nmt.corpora.manifest_schema import Archive, Corpus, Member, Packing
 
@@ -122,9 +123,7 @@ def build(kind: Any, value: Any, key: str) -> Any:
     if origin in (Union, types.UnionType):  # X | None: an absent key is None, a present one an X
         return build(inner[0], value, key)
     if origin is Literal:
-        if value not in inner:
-            raise ManifestError(key, unknown("", str(value), inner).lstrip())
-        return value
+        return one_of(inner, value, key)
     if origin is tuple:
         return tuple(build(inner[0], item, f"{key}[{number}]") for number, item in enumerate(build(list, value, key)))
     if kind is Member:
@@ -149,8 +148,24 @@ def build_table(kind: Any, table: Table, key: str, values: Mapping[str, object])
     for name, field in allowed.items():
         if name not in table and field.default is MISSING:
             raise ManifestError(f"{prefix}{name}", "is missing")
-    built = {name: build(hints[name], table[name], f"{prefix}{name}") for name in allowed if name in table}
+    built = {
+        name: build_field(field, hints[name], table[name], f"{prefix}{name}")
+        for name, field in allowed.items()
+        if name in table
+    }
     return constructed(key, kind, **built, **values)
+
+
+def build_field(field: "Field[Any]", kind: Any, value: Any, key: str) -> Any:
+    """Convert a value to the type of a field, which may list its choices as `option` does for a request."""
+    choices = spec_of(field).choices if SPEC in field.metadata else None
+    return build(kind, value, key) if choices is None else one_of(tuple(choices), value, key)
+
+
+def one_of(choices: tuple[Any, ...], value: Any, key: str) -> Any:
+    if value not in choices:
+        raise ManifestError(key, unknown("", str(value), choices).lstrip())
+    return value
 
 
 def constructed(key: str, make: Any, *arguments: object, **named: object) -> Any:

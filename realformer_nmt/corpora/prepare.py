@@ -25,7 +25,8 @@ from realformer_nmt.corpora.fetch import fetch_texts
 from realformer_nmt.corpora.prepare_job import Job
 from realformer_nmt.corpora.prepare_request import PrepareRequest
 from realformer_nmt.corpora.stages import Stages
-from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, Texts
+from realformer_nmt.corpora.subword_methods import DICTIONARY, METHODS
+from realformer_nmt.corpora.subwords import Texts, learn_model
 from realformer_nmt.data_bins.prepare_record import NAME, describe, verify
 
 PACKAGES = (
@@ -87,7 +88,7 @@ def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> No
             return {}
         train = [texts / f"train.{language}" for language in plan.languages]
         pairs = sum(part["kept"] for part in cleaned["parts"] if part["split"] == "train")
-        method.learn(Texts(train[0], train[1], pairs, quiet), out, job.vocabulary, workers)
+        learn_model(job.subwords, Texts(train[0], train[1], pairs, quiet), out, job.vocabulary, workers)
         return {}
 
     def binary(out: Path) -> dict[str, Any]:

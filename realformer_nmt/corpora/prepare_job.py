@@ -12,11 +12,9 @@ from realformer_nmt.corpora.manifest import load, shipped
 from realformer_nmt.corpora.manifest_schema import Corpus, HeldOut, Lengths, Member, TextProtocol
 from realformer_nmt.corpora.prepare_request import Pair, PrepareRequest
 from realformer_nmt.corpora.prepared_like import Like
-from realformer_nmt.corpora.subwords import METHODS
+from realformer_nmt.corpora.subword_methods import DEFAULT, METHODS
 from realformer_nmt.data_bins.languages import check_language
 
-SUBWORDS = "sentencepiece"
-PIECES = 32_000  # of sentencepiece, unless the user passes --vocabulary
 DEFAULT_PROTOCOL = TextProtocol(  # for files that no manifest describes
     normalise_punctuation=False,
     remove_nonprinting=True,
@@ -111,7 +109,7 @@ def build_job(request: PrepareRequest, default_protocol: TextProtocol = DEFAULT_
     else:
         check_own_files(request)
     corpus = load(request.corpus) if request.corpus else None
-    subwords = request.subwords or SUBWORDS
+    subwords = request.subwords or DEFAULT
     try:
         protocol = with_options(corpus.protocol if corpus else default_protocol, request)
         held_out = corpus.held_out if corpus else None
@@ -132,7 +130,7 @@ def build_job(request: PrepareRequest, default_protocol: TextProtocol = DEFAULT_
         name=request.corpus or "own files",
         plan=plan,
         subwords=subwords,
-        vocabulary=request.vocabulary or (protocol.bpe if plan.tokenised else PIECES),
+        vocabulary=request.vocabulary or METHODS[subwords].vocabulary or protocol.bpe,
         corpus=corpus,
         archives=request.archives,
         own_files=own_files(request),

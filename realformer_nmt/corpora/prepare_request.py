@@ -10,7 +10,7 @@ from realformer_nmt.common.numbers import HUGE, PROCESSES, Number, whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.request import Request
 from realformer_nmt.corpora.manifest import shipped
-from realformer_nmt.corpora.subwords import METHODS
+from realformer_nmt.corpora.subword_methods import DEFAULT, METHODS, learnt
 
 OWN_FILES = "your own files, instead of CORPUS (.gz files work too)"
 TEXT = "what is done to the text (default: as CORPUS says)"
@@ -56,9 +56,9 @@ class PrepareRequest(Request):
     held_out: int | None = option(
         "instead of --valid: take every N-th pair of --train", None, metavar="N", group=OWN_FILES, range=whole(2)
     )
-    subwords: str | None = option("default: sentencepiece, on raw text", None, choices=METHODS, group=TEXT)
+    subwords: str | None = option(f"default: {DEFAULT}, on raw text", None, choices=learnt(), group=TEXT)
     vocabulary: int | None = option(
-        "sentencepiece: pieces (default: 32000); moses_bpe: merges",
+        "; ".join(f"{name}: {METHODS[name].size_help}" for name in learnt()),
         None,
         metavar="N",
         group=TEXT,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.prepare_request import PrepareRequest
-from realformer_nmt.corpora.subwords import METHODS
+from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.corpora.text_pipeline import Report, read_report
 from realformer_nmt.data_bins.prepare_record import NAME, check_prepared, verify
 

@@ -1,36 +1,18 @@
-"""Two methods to split text into subwords, learnt from both sides of the training text together.
+"""The functions of every subword method, by its name: learn a model, split text by it, and turn subwords into text."""
 
-sentencepiece: raw text in, raw text out. Text is not normalised, and characters that the model does not know become
-bytes, so that decoding restores what was encoded, except U+2581, which stands for a space in the subwords.
-moses_bpe: the papers' protocol, on tokenised text, in subword-nmt's format (Sennrich et al., arXiv 1508.07909).
-"""
-
-import contextlib
 import functools
-import io
-import itertools
-import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import sentencepiece
-from subword_nmt.apply_bpe import BPE
-from subword_nmt.learn_bpe import learn_bpe
-
+from realformer_nmt.common import late_attribute
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora.parallel import ordered
-from realformer_nmt.corpora.progress import shown, watched
+from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, blocks
-from realformer_nmt.data_bins.prepare_record import check_prepared
+from realformer_nmt.corpora.subword_methods import METHODS
 
-Encoder = Callable[[list[str]], list[str]]  # lines to lines of subwords, separated by spaces
-MODEL, DICTIONARY, CODES = "sentencepiece.model", "dictionary.txt", "bpe.codes"
-FAIRSEQ_SYMBOLS = ("<s>", "<pad>", "</s>", "<unk>")
-SAMPLE = 2_500_000  # pairs that sentencepiece learns from
-TYPES = 5_000_000  # different words whose counts are in memory
-REMEMBERED = 200_000  # words; about 50 MB
+Lines = list[str]
+Encoder = Callable[[Lines], Lines]  # lines to lines of subwords, separated by spaces
 
 
 class Texts(NamedTuple):
@@ -43,125 +25,15 @@ class Texts(NamedTuple):
         return watched(blocks(self.source, self.target), "subwords: reading", self.source, self.target, self.quiet)
 
 
-def learn_sentencepiece(texts: Texts, folder: Path, size: int, _: int) -> None:
-    """Train sentencepiece; `size` includes the four symbols of fairseq's dictionary.
-
-    The result depends on the text alone."""
-    model = io.BytesIO()
-    try:
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=sample(texts, SAMPLE),
-            model_writer=model,
-            vocab_size=size - len(FAIRSEQ_SYMBOLS) + 1,  # of the four symbols, sentencepiece has <unk>
-            model_type="bpe",
-            character_coverage=0.9998,
-            byte_fallback=True,
-            normalization_rule_name="identity",
-            unk_id=0,
-            bos_id=-1,
-            eos_id=-1,
-            pad_id=-1,
-            num_threads=16,  # fixed, since the model file records it
-            minloglevel=2,
-        )
-    except RuntimeError as error:
-        reason = str(error).rpartition("] ")[2]
-        raise UserError(f"sentencepiece cannot learn {size} pieces: {reason} (--vocabulary has 3 more)") from error
-    (folder / MODEL).write_bytes(model.getvalue())
-    learnt = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
-    subwords = (learnt.id_to_piece(number) for number in range(learnt.vocab_size()))
-    lines = (f"{subword} 1\n" for subword in subwords if subword not in FAIRSEQ_SYMBOLS)
-    (folder / DICTIONARY).write_text("".join(lines), encoding="utf-8", newline="\n")
+class Surface(NamedTuple):
+    tokenised: Lines | None  # tokens between spaces; None if the subwords were learnt from raw text
+    raw: Lines
 
 
-def sample(texts: Texts, most: int) -> Iterator[str]:
-    """Yield both lines of every n-th pair, with the smallest n that gives at most `most` pairs."""
-    step = -(-texts.pairs // most)
-    pairs_read = 0
-    for block in texts.blocks():
-        for source_line, target_line in zip(split(block.source), split(block.target), strict=True):
-            if pairs_read % step == 0:
-                yield source_line
-                yield target_line
-            pairs_read += 1
-    if shown(texts.quiet):
-        print("subwords: sentencepiece is learning; it does not tell how far it is", file=sys.stderr)
-
-
-@functools.cache
-def sentencepiece_model(folder: Path) -> sentencepiece.SentencePieceProcessor:
-    check_prepared(folder / MODEL)
-    try:
-        return sentencepiece.SentencePieceProcessor(model_proto=(folder / MODEL).read_bytes())
-    except OSError as error:
-        raise UserError(f"{folder / MODEL}: {error.strerror}; `realformer-nmt prepare` makes it") from error
-    except RuntimeError as error:
-        raise UserError(
-            f"{folder / MODEL} is no model of sentencepiece's; `realformer-nmt prepare` makes it"
-        ) from error
-
-
-def load_sentencepiece(folder: Path) -> Encoder:
-    model = sentencepiece_model(folder)
-    return lambda lines: [" ".join(subwords) for subwords in model.encode(lines, out_type=str, num_threads=1)]
-
-
-def learn_moses_bpe(texts: Texts, folder: Path, size: int, workers: int) -> None:
-    """Learn `size` merges from the words of both sides."""
-    counts: Counter[str] = Counter()
-    floor = 0
-    for _, counts_of_block in ordered(count, texts.blocks(), workers):
-        counts.update(counts_of_block)
-        while len(counts) > TYPES:
-            floor += 1
-            counts = Counter({word: number for word, number in counts.items() if number > floor})
-    if all(len(word) < 2 for word in counts):
-        raise UserError(
-            f"{texts.source} and {texts.target} hold no word of two letters, from which BPE could be learnt"
-        )
-    stderr = contextlib.nullcontext() if shown(texts.quiet) else contextlib.redirect_stderr(io.StringIO())
-    with (folder / CODES).open("w", encoding="utf-8", newline="\n") as codes, stderr:  # subword-nmt's progress bar
-        learn_bpe((f"{word} {number}" for word, number in counts.items()), codes, size, is_dict=True)
-
-
-def count(block: Block) -> Counter[str]:
-    return Counter(itertools.chain(block.source.decode().split(), block.target.decode().split()))
-
-
-class MosesBpe:
-    """An encoder with BPE that remembers the subwords of each word."""
-
-    def __init__(self, folder: Path) -> None:
-        check_prepared(folder / CODES)
-        with (folder / CODES).open(encoding="utf-8", newline="\n") as codes:
-            self.bpe = BPE(codes)
-        self.memory = {"": ""}
-
-    def __call__(self, lines: list[str]) -> list[str]:
-        return [" ".join(map(self.word, line.split(" "))) for line in lines]
-
-    def word(self, word: str) -> str:
-        try:
-            return self.memory[word]
-        except KeyError:
-            if len(self.memory) > REMEMBERED:
-                self.memory = {"": ""}
-                self.bpe.cache.clear()
-            self.memory[word] = subwords = self.bpe.segment(word)
-            return subwords
-
-
-class Method(NamedTuple):
-    tokenised: bool  # whether the text is first tokenised by Moses' rules
-    learn: Callable[[Texts, Path, int, int], None]
-    load: Callable[[Path], Encoder]
-    files: tuple[str, ...]
-
-
-METHODS = {
-    "sentencepiece": Method(False, learn_sentencepiece, load_sentencepiece, (MODEL, DICTIONARY)),
-    "moses_bpe": Method(True, learn_moses_bpe, MosesBpe, (CODES,)),
-}
+def learn_model(method: str, texts: Texts, folder: Path, size: int, workers: int) -> None:
+    """Write the files of a subword model to a folder, learnt from both sides of the texts together."""
+    learn: Callable[[Texts, Path, int, int], None] = late_attribute.load(METHODS[method].learn)
+    learn(texts, folder, size, workers)
 
 
 @functools.cache
@@ -170,7 +42,23 @@ def encoder(method: str, folder: Path) -> Encoder:
     for name in METHODS[method].files:
         if (folder / name).is_fifo():
             raise UserError(f"{folder / name} is a pipe, which can be read only once: write it to a file first")
-    return METHODS[method].load(folder)
+    load: Callable[[Path], Encoder] = late_attribute.load(METHODS[method].encoder)
+    return load(folder)
+
+
+def detokenise(method: str, lines: Lines, folder: Path | None, language: str) -> Surface:
+    """Return the text of lines of subwords; `folder` holds the subword model."""
+    convert: Callable[[Lines, Path | None, str], Surface] = late_attribute.load(METHODS[method].detokenise)
+    return convert(lines, folder, language)
+
+
+def whole_words(_: Path) -> Encoder:
+    """Return the encoder that leaves lines as they are."""
+    return lambda lines: lines
+
+
+def from_words(lines: Lines, _: Path | None, __: str) -> Surface:
+    return Surface(lines, lines)
 
 
 def split(lines: bytes) -> list[str]:

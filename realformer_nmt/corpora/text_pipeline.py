@@ -11,10 +11,10 @@ from realformer_nmt.common.option_choice import unknown
 from realformer_nmt.corpora.clean_splits import Plan
 from realformer_nmt.corpora.cleaning import Steps, cleaned
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.corpora.detokenise import SURFACES, Surface
 from realformer_nmt.corpora.manifest import ManifestError, build_table
 from realformer_nmt.corpora.manifest_schema import TextProtocol
-from realformer_nmt.corpora.subwords import METHODS, encoder
+from realformer_nmt.corpora.subword_methods import METHODS, learnt
+from realformer_nmt.corpora.subwords import Surface, detokenise, encoder
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.data_bins.languages import check_language
 
@@ -46,8 +46,8 @@ class Report:
         for part in self.parts or []:
             if not isinstance(part, dict) or not all(isinstance(part.get(key), str) for key in ("part", "split")):
                 raise ValueError(f"parts: allowed is a table with part and split, given was {part!r}")
-        if self.subwords not in METHODS:
-            raise ValueError(unknown("subwords", self.subwords, METHODS))
+        if self.subwords not in learnt():
+            raise ValueError(unknown("subwords", self.subwords, learnt()))
         for language in (self.source, self.target):
             check_language(language)
 
@@ -64,7 +64,7 @@ class Preparation:
     data: Path  # the data-bin
     source: str
     target: str
-    subwords: str  # one of SUBWORDS
+    subwords: str  # one of METHODS
     folder: Path | None  # of the subword model
     steps: Steps  # of cleaning raw source text, before it is split into subwords
     hyphens: str | None  # for tokenised text: aggressive or plain
@@ -80,14 +80,12 @@ class Preparation:
     def pieces(self, raw: bytes) -> list[str]:
         """Clean raw source text, whose lines end with line feeds, and return its lines as subwords."""
         lines = cleaned(raw, self.steps)
-        if self.subwords == "none":
-            return lines
-        if self.folder is None:
+        if self.folder is None and METHODS[self.subwords].files:
             raise UserError(f"{self.subwords} needs the folder of its model: pass --subwords-folder")
-        return encoder(self.subwords, self.folder)(lines)
+        return encoder(self.subwords, self.folder or Path())(lines)
 
     def surface(self, pieces: list[str]) -> Surface:
-        return SURFACES[self.subwords](pieces, self.folder, self.target)
+        return detokenise(self.subwords, pieces, self.folder, self.target)
 
     def settings(self) -> dict[str, object]:
         """Return what decides a translation, besides the files."""
@@ -113,7 +111,7 @@ def requested(options: CorpusOptions) -> Preparation:
 def of_data_bin(options: CorpusOptions, data: Path, subwords: str) -> Preparation:
     """Return the preparation of a data-bin that `realformer-nmt prepare` did not make."""
     source, target = subsets.languages(data)
-    tokenised = subwords in METHODS and METHODS[subwords].tokenised
+    tokenised = METHODS[subwords].tokenised
     hyphens = options.hyphens
     if tokenised and hyphens is None:
         raise UserError(f"--subwords {subwords} is tokenised text: say how, with --hyphens aggressive or plain")

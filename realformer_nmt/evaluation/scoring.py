@@ -10,10 +10,12 @@ from realformer_nmt.checkpoints import lineage
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common import json_records, records
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.option_choice import choose
 from realformer_nmt.common.provenance import named
 from realformer_nmt.common.stage_record import AGAIN, Stage
 from realformer_nmt.common.text_lines import read_lines, sha256
 from realformer_nmt.common.versions import commit, versions
+from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.corpora.tokenise import tokeniser
 from realformer_nmt.evaluation import (
     metric_table,
@@ -153,7 +155,7 @@ def texts(
         raise UserError(
             "compound-split BLEU is refused: the papers' protocol needs tokenised text, and this text was not tokenised"
         )
-    if translation.subwords == "sentencepiece":
+    if choose(f"{request.translation / RECORD}: subwords", translation.subwords, METHODS).retokenised:
         tokenise = tokeniser(translation.languages[1], aggressive_hyphens=True)
         forms[metric_table.RETOKENISED] = Texts(
             "raw text tokenised for scoring, Moses -a", list(map(tokenise, hypotheses)), list(map(tokenise, reference))

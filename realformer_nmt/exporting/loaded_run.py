@@ -20,7 +20,8 @@ from realformer_nmt.common.records import Origin
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.corpora.subwords import DICTIONARY, METHODS, encoder
+from realformer_nmt.corpora.subword_methods import DICTIONARY, METHODS
+from realformer_nmt.corpora.subwords import encoder
 from realformer_nmt.corpora.text_pipeline import Preparation
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.evaluation.translation import check_same_languages, check_translates
@@ -108,8 +109,7 @@ def dictionaries(corpus: Preparation) -> list[Path]:
 
 
 def subwords(corpus: Preparation) -> list[Path]:
-    folder, method = corpus.folder, METHODS.get(corpus.subwords)
-    return [] if folder is None or method is None else [folder / name for name in method.files]
+    return [] if corpus.folder is None else [corpus.folder / name for name in METHODS[corpus.subwords].files]
 
 
 def inputs(path: Path, corpus: Preparation) -> dict[str, Path]:
@@ -118,7 +118,7 @@ def inputs(path: Path, corpus: Preparation) -> dict[str, Path]:
 
 def check_subwords(corpus: Preparation) -> None:
     """Raise an error if the subword files are not of the method, or not as they were prepared."""
-    if corpus.folder is not None and corpus.subwords in METHODS:
+    if corpus.folder is not None:
         encoder(corpus.subwords, corpus.folder)
         if DICTIONARY in METHODS[corpus.subwords].files:
             dictionary(corpus.folder / DICTIONARY)

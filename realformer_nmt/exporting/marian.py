@@ -15,6 +15,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.exporting import as_stock_transformer, model_card
 from realformer_nmt.exporting.loaded_run import Source
@@ -125,12 +126,13 @@ def generation_config(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_tokenizer(source: Source, folder: Path, config: Mapping[str, Any]) -> None:
-    """Write the files of MarianTokenizer; without sentencepiece, copy dictionaries and subword files as they are."""
-    if source.corpus.subwords != "sentencepiece":
+    """Write the files of MarianTokenizer; without its model, copy dictionaries and subword files as they are."""
+    models = [file for file in source.subwords if file.name == METHODS[source.corpus.subwords].marian_model]
+    if not models:
         source.copy_words(folder)
         return
     for name in ("source.spm", "target.spm"):
-        shutil.copyfile(source.subwords[0], folder / name)
+        shutil.copyfile(models[0], folder / name)
     for name, file in zip(("vocab.json", "target_vocab.json"), source.dictionaries, strict=True):
         _write(folder / name, dictionary(file).indices)
     languages = dict(zip(("source_lang", "target_lang"), source.corpus.languages, strict=True))

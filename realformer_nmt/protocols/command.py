@@ -11,6 +11,7 @@ from typing import Any
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option_choice import unknown
 from realformer_nmt.common.python_subprocess import program
+from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.model.presets import FAMILIES, PRESETS, find
 from realformer_nmt.protocols import run_files
 from realformer_nmt.protocols.protocol import Protocol
@@ -20,9 +21,6 @@ from realformer_nmt.protocols.update_freq import update_freq
 AUTO = "auto"
 PRECISIONS = ("fp16", "bf16", "fp32", AUTO)
 TRAINER = "fairseq_cli.train"
-DETOKENISERS = {"sentencepiece": "space", "moses_bpe": "moses"}
-PAPERS_SUBWORDS = "moses_bpe"  # of the corpora whose figures the papers report
-REMOVE_BPE = {"sentencepiece": "sentencepiece", "moses_bpe": "@@ "}
 GREEDY = '{"beam": 1, "max_len_a": 1.2, "max_len_b": 10}'
 USER_DIR = str(Path(__file__).resolve().parents[1])
 
@@ -117,12 +115,13 @@ def flags(table: dict[str, Any]) -> list[str]:
 
 def validation(prepared: dict[str, Any]) -> list[str]:
     """Return flags that measure greedy translations' BLEU after each epoch, where subwords can become text again."""
-    subwords = prepared.get("subwords")
-    if subwords not in DETOKENISERS:
+    method = METHODS.get(prepared["subwords"])
+    bleu = method.bleu if method else None
+    if bleu is None:
         return []
-    argv = ["--eval-bleu", "--eval-bleu-args", GREEDY, "--eval-bleu-remove-bpe", REMOVE_BPE[subwords]]
-    argv += ["--eval-bleu-detok", DETOKENISERS[subwords]]
-    if subwords == "moses_bpe":
+    argv = ["--eval-bleu", "--eval-bleu-args", GREEDY, "--eval-bleu-remove-bpe", bleu.remove_bpe]
+    argv += ["--eval-bleu-detok", bleu.detokeniser]
+    if bleu.needs_languages:
         languages = {f"{side}_lang": prepared[side] for side in ("source", "target")}
         argv += ["--eval-bleu-detok-args", json.dumps(languages)]
     return argv

@@ -9,6 +9,7 @@ from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.request import Request
 from realformer_nmt.common.stage_request import StageRequest
+from realformer_nmt.corpora.subword_methods import learnt
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.protocols import command
 from realformer_nmt.protocols.protocol import shipped
@@ -44,9 +45,7 @@ class ModelOptions(TrackerOptions, StageRequest):
     corpus: str | None = option(
         "use the protocol's settings for it (default: as in prepare.json)", None, metavar="NAME"
     )
-    subwords: str | None = option(
-        "how the data-bin was split (default: as in prepare.json)", None, choices=command.DETOKENISERS
-    )
+    subwords: str | None = option("how the data-bin was split (default: as in prepare.json)", None, choices=learnt())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from realformer_nmt import cli
 from realformer_nmt.corpora.manifest import load
 from realformer_nmt.corpora.prepare_request import PrepareRequest
 from realformer_nmt.corpora.stages import Stages
-from realformer_nmt.corpora.subwords import METHODS
+from realformer_nmt.corpora.subword_methods import learnt
 
 WORDS = [a + b + c for a in "bdfgk" for b in "aeiou" for c in "lmnrs"]
 STAGES = ("text", "subwords", "pieces", "data-bin")
@@ -284,7 +284,7 @@ def test_options_change_the_manifests_protocol_and_nothing_else() -> None:
     from realformer_nmt.corpora.prepare_job import job
 
     corpus = load("wmt14_en_de")
-    for method in METHODS:
+    for method in learnt():
         plain = job(argv.read(PrepareRequest, "wmt14_en_de", "--folder", "x", "--subwords", method))
         assert plain.plan.protocol == corpus.protocol
         assert plain.vocabulary == {"sentencepiece": 32_000, "moses_bpe": corpus.protocol.bpe}[method]

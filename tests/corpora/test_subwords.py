@@ -13,8 +13,10 @@ from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora import subwords
-from realformer_nmt.corpora.subwords import CODES, DICTIONARY, FAIRSEQ_SYMBOLS, METHODS, MODEL, Texts, encoder
+from realformer_nmt.corpora import moses_bpe, sentencepiece_subwords
+from realformer_nmt.corpora.sentencepiece_subwords import FAIRSEQ_SYMBOLS
+from realformer_nmt.corpora.subword_methods import CODES, DICTIONARY, METHODS, MODEL, learnt
+from realformer_nmt.corpora.subwords import Texts, encoder, learn_model
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\u2581", exclude_categories=["Cs"])), min_size=1, max_size=5)
 SIZE = 400
@@ -32,17 +34,17 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Texts:
 
 @pytest.fixture(scope="module")
 def models(texts: Texts, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folders = {method: tmp_path_factory.mktemp(method) for method in METHODS}
+    folders = {method: tmp_path_factory.mktemp(method) for method in learnt()}
     for method, folder in folders.items():
-        METHODS[method].learn(texts, folder, SIZE, 1)
+        learn_model(method, texts, folder, SIZE, 1)
     return folders
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", learnt())
 def test_learning_again_elsewhere_gives_the_same_bytes(
     texts: Texts, models: dict[str, Path], tmp_path: Path, method: str
 ) -> None:
-    METHODS[method].learn(texts, tmp_path, SIZE, 1)
+    learn_model(method, texts, tmp_path, SIZE, 1)
     for file in METHODS[method].files:
         assert (tmp_path / file).read_bytes() == (models[method] / file).read_bytes()
 
@@ -50,7 +52,7 @@ def test_learning_again_elsewhere_gives_the_same_bytes(
 @given(lines=LINES)
 def test_sentencepiece_gives_back_any_text(models: dict[str, Path], lines: list[str]) -> None:
     clean = [" ".join(line.split()) for line in lines]
-    encoded = subwords.encoder("sentencepiece", models["sentencepiece"])(clean)
+    encoded = encoder("sentencepiece", models["sentencepiece"])(clean)
     known = {line.rsplit(" ", 1)[0] for line in (models["sentencepiece"] / DICTIONARY).read_text("utf-8").split("\n")}
     processor = SentencePieceProcessor(model_file=str(models["sentencepiece"] / MODEL))
     for line, pieces in zip(clean, encoded, strict=True):
@@ -74,7 +76,7 @@ def test_moses_bpe_is_that_of_subword_nmt(texts: Texts, models: dict[str, Path])
     assert (models["moses_bpe"] / CODES).read_text("utf-8") == codes.getvalue()
     theirs = BPE(codes)
     seen = [*lines[:200], "unseen w\u00f6rds , &amp; a", "", "x"]
-    encoded = subwords.encoder("moses_bpe", models["moses_bpe"])(seen)
+    encoded = encoder("moses_bpe", models["moses_bpe"])(seen)
     assert encoded == [theirs.process_line(line) for line in seen]
     assert [line.replace("@@ ", "") for line in encoded] == seen
     assert any("@@ " in line for line in encoded)
@@ -84,9 +86,9 @@ def test_what_bpe_forgets_it_finds_again(
     texts: Texts, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = texts.source.read_text("utf-8").split("\n")[:-1]
-    expected = METHODS["moses_bpe"].load(models["moses_bpe"])(lines)
-    monkeypatch.setattr(subwords, "REMEMBERED", 10)
-    forgetful = subwords.MosesBpe(models["moses_bpe"])
+    expected = encoder("moses_bpe", models["moses_bpe"])(lines)
+    monkeypatch.setattr(moses_bpe, "REMEMBERED", 10)
+    forgetful = moses_bpe.MosesBpe(models["moses_bpe"])
     assert forgetful(lines) == expected
     assert len(forgetful.memory) <= 12
     assert len(forgetful.bpe.cache) <= 12
@@ -95,8 +97,8 @@ def test_what_bpe_forgets_it_finds_again(
 def test_rare_words_are_dropped_where_the_count_would_outgrow_memory(
     texts: Texts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(subwords, "TYPES", 40)
-    METHODS["moses_bpe"].learn(texts, tmp_path, 20, 1)
+    monkeypatch.setattr(moses_bpe, "TYPES", 40)
+    learn_model("moses_bpe", texts, tmp_path, 20, 1)
     assert len((tmp_path / CODES).read_text("utf-8").split("\n")) == 1 + 20 + 1
 
 
@@ -104,23 +106,23 @@ def test_rare_words_are_dropped_where_the_count_would_outgrow_memory(
 def test_a_sample_is_every_nth_pair(texts: Texts, pairs: int, most: int, step: int) -> None:
     sides = [path.read_text("utf-8").split("\n")[:-1][::step] for path in texts[:2]]
     expected = [line for pair in zip(*sides, strict=True) for line in pair]
-    assert list(subwords.sample(Texts(texts.source, texts.target, pairs), most)) == expected
+    assert list(sentencepiece_subwords.sample(Texts(texts.source, texts.target, pairs), most)) == expected
     assert len(expected) <= 2 * most
 
 
 @pytest.mark.parametrize("size", [60, 100_000])
 def test_an_impossible_vocabulary_says_what_is_possible(texts: Texts, tmp_path: Path, size: int) -> None:
     with pytest.raises(UserError, match=rf"cannot learn {size} pieces: .*(too high|smaller than required)"):
-        METHODS["sentencepiece"].learn(texts, tmp_path, size, 1)
+        learn_model("sentencepiece", texts, tmp_path, size, 1)
 
 
 def test_text_without_words_is_refused(tmp_path: Path) -> None:
     (tmp_path / "letters").write_text("a b\nc\n")
     with pytest.raises(UserError, match="no word of two letters"):
-        METHODS["moses_bpe"].learn(Texts(tmp_path / "letters", tmp_path / "letters", 2), tmp_path, 10, 1)
+        learn_model("moses_bpe", Texts(tmp_path / "letters", tmp_path / "letters", 2), tmp_path, 10, 1)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", learnt())
 def test_a_pipe_in_the_place_of_a_model_is_not_waited_for(method: str, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / METHODS[method].files[0])
     with pytest.raises(UserError, match="is a pipe, which can be read only once"):

@@ -10,8 +10,8 @@ from subword_nmt.learn_bpe import learn_bpe
 
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.cleaning import Steps
-from realformer_nmt.corpora.detokenise import SURFACES
 from realformer_nmt.corpora.prepare_request import PrepareRequest
+from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.corpora.text_pipeline import Preparation
 from realformer_nmt.data_bins import subsets
 
@@ -70,7 +70,7 @@ def test_raw_text_is_read_as_the_training_text_was(method: str, tmp_path: Path) 
     assert subsets.count(corpus.data, "train", "en", "de") == len(RAW) * 3
 
 
-@pytest.mark.parametrize("method", SURFACES)
+@pytest.mark.parametrize("method", METHODS)
 def test_raw_text_comes_back_from_its_pieces(models: Path, method: str) -> None:
     hyphens = "aggressive" if method == "moses_bpe" else None
     corpus = Preparation(Path(), "de", "de", method, models, Steps("de", tokenise=hyphens), hyphens)

@@ -9,8 +9,8 @@ import argv
 import pytest
 
 from realformer_nmt import command
-from realformer_nmt.corpora.corpus_options import SUBWORDS
-from realformer_nmt.corpora.detokenise import SURFACES
+from realformer_nmt.common.request import choices_of
+from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.kernels.precision import FORMS
 from realformer_nmt.serving.limits import Limits
 from realformer_nmt.serving.serve import ServeRequest
@@ -56,5 +56,5 @@ def test_every_limit_is_an_option_with_its_default() -> None:
 def test_the_choices_on_offer_are_those_there_are() -> None:
     hints = get_type_hints(ServeRequest)
     assert set(get_args(hints["precision"])) == FORMS.keys()
-    assert set(SUBWORDS) == SURFACES.keys()
+    assert choices_of(ServeRequest)["subwords"] == METHODS
     assert set(get_args(get_args(hints["hyphens"])[0])) == {"aggressive", "plain"}

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.option import option
 from realformer_nmt.common.request import Request
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.prepare_request import PrepareRequest
 from realformer_nmt.corpora.sample import SampleRequest
+from realformer_nmt.corpora.subword_methods import DEFAULT, learnt
 from realformer_nmt.corpora.text_pipeline import read_report
 from realformer_nmt.data_bins.prepare_record import NAME as NOTE
 from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
@@ -21,7 +23,7 @@ from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
 class Options:
     """Options of a grid's [prepare]: those of `realformer-nmt prepare` but for corpus and folder."""
 
-    subwords: Literal["sentencepiece", "moses_bpe"] = "sentencepiece"
+    subwords: str = option(default=DEFAULT, choices=learnt())
     vocabulary: int | None = None
     deduplicate: bool | None = None
     normalise_punctuation: bool | None = None

@@ -12,10 +12,12 @@ from typing import Any, Literal
 from realformer_nmt.common import safe_names
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.numbers import MOST_SEEDS
+from realformer_nmt.common.option import option
 from realformer_nmt.common.option_choice import unknown
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.cell import USUAL, Failure, Named, named
 from realformer_nmt.corpora.manifest import ManifestError, build_table, merge, read_toml
+from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.evaluation import metric_table
 from realformer_nmt.protocols import command
 from realformer_nmt.protocols.allowed_flags import check_harmless, check_no_part
@@ -53,12 +55,12 @@ class Override:
         return f"{' '.join(filter(None, cells)) or 'all'} ({', '.join(changes)})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DataBin:
     """A data-bin that `realformer-nmt prepare` did not make, with the options of `translate` and `score` for it."""
 
     folder: str
-    subwords: Literal["sentencepiece", "moses_bpe", "none"]
+    subwords: str = option(choices=METHODS)
     reference: str  # of the first subset, raw
     references: dict | None = None  # of each further one
     subwords_folder: str | None = None

@@ -1,18 +1,17 @@
 """What a grid may say of its corpus, against the parser of `realformer-nmt prepare`."""
 
 from pathlib import Path
-from typing import get_args, get_type_hints
 
 import argv
 import pytest
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cells import cells
-from realformer_nmt.comparison.grid.corpus import Options, find
+from realformer_nmt.comparison.grid.corpus import find
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.corpora.prepare_request import PrepareRequest
 from realformer_nmt.corpora.sample import SampleRequest
-from realformer_nmt.corpora.subwords import METHODS
+from realformer_nmt.corpora.subword_methods import learnt
 
 GRID = 'families = ["pre_ln"]\nlayers = ["1"]\ncorpus = "iwslt14_de_en"\n'
 
@@ -51,6 +50,8 @@ def test_a_switch_that_the_corpus_turns_on_can_be_turned_off(tmp_path: Path, wri
         ('lowercase = "--folder=/elsewhere"', "prepare.lowercase: allowed is true or false, given was '--folder"),
         ('quiet = "--folder=/elsewhere"', "prepare.quiet: allowed is true or false"),
         ('subwords = "--folder=/elsewhere"', "prepare.subwords: --folder=/elsewhere is not one of sentencepiece"),
+        ('subwords = "none"', "prepare.subwords: none is not one of sentencepiece, moses_bpe"),
+        ("subwords = [1]", "prepare.subwords: [1] is not one of sentencepiece, moses_bpe"),
         ('vocabulary = "--folder=/elsewhere"', "prepare.vocabulary: allowed is a whole number"),
         ("vocabulary = [1]", "prepare.vocabulary: allowed is a whole number"),
         ('subwords = "\\u001b[31m"', "holds characters that cannot be seen"),
@@ -73,8 +74,9 @@ def test_a_path_of_a_grid_is_no_option_and_steers_nothing(
         find(load(Path("grid.toml")), None, None, Path("runs"))
 
 
-def test_every_way_of_subwords_can_be_asked_for() -> None:
-    assert get_args(get_type_hints(Options)["subwords"]) == tuple(METHODS)
+@pytest.mark.parametrize("method", learnt())
+def test_every_way_of_subwords_can_be_asked_for(tmp_path: Path, method: str) -> None:
+    assert prepared(tmp_path, f'subwords = "{method}"').subwords == method
 
 
 def test_a_share_of_the_pairs_is_trained_on_and_all_else_is_the_same(tmp_path: Path) -> None:

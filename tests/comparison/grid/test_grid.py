@@ -7,10 +7,11 @@ import pytest
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.request import choices_of
 from realformer_nmt.comparison.grid.cell import Named
 from realformer_nmt.comparison.grid.grid import DataBin, load
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.corpora.detokenise import SURFACES
+from realformer_nmt.corpora.subword_methods import METHODS
 
 PLAIN = 'families = ["post_ln", "admin"]\nlayers = ["6", "60-12"]\n'
 REFUSED = {
@@ -45,8 +46,9 @@ REFUSED = {
     PLAIN + "[[override]]\n[override.budget]\naverage = 0": "budget: average 0: allowed is a whole number",
     PLAIN + "[budget]\nprecision = 'fp8'": "budget: precision fp8 is not one of fp16, bf16, fp32",
     PLAIN + "[data]\nfolder = 'bin'": "data.subwords: is missing",
-    PLAIN
-    + "[data]\nfolder = 'bin'\nsubwords = 'bpe'\nreference = 'x'": "data.subwords: bpe is not one of sentencepiece",
+    PLAIN + "[data]\nfolder = 'bin'\nsubwords = 'bpe'\nreference = 'x'": (
+        "data.subwords: bpe is not one of sentencepiece, moses_bpe, none"
+    ),
     PLAIN
     + "[data]\nfolder = 'bin'\nsubwords = 'none'\nreference = 'x'\nhyphens = 'no'": "data.hyphens: no is not one of",
     PLAIN + "[[override]]\nfamily = 'pre_ln'": "matches no cell of this grid",
@@ -150,9 +152,12 @@ def test_plan_of_a_corpus_that_is_not_prepared_tells_every_command(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["grid.toml"]
 
 
-def test_what_a_data_bin_may_say_is_what_translate_takes() -> None:
+def test_what_a_data_bin_may_say_is_what_translate_takes(tmp_path: Path) -> None:
     kinds = get_type_hints(DataBin)
-    assert get_args(kinds["subwords"]) == tuple(SURFACES)
+    assert choices_of(CorpusOptions)["subwords"] == METHODS
+    for method in METHODS:
+        text = f"{PLAIN}[data]\nfolder = 'bin'\nsubwords = '{method}'\nreference = 'x'"
+        assert load(write(tmp_path, text)).data == DataBin(folder="bin", subwords=method, reference="x")
     assert get_args(get_args(kinds["hyphens"])[0]) == get_args(get_args(get_type_hints(CorpusOptions)["hyphens"])[0])
 
 

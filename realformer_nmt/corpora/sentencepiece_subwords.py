@@ -1,0 +1,92 @@
+"""sentencepiece: raw text in, raw text out, with pieces that are learnt from both sides of the training text together.
+
+Text is not normalised, and characters that the model does not know become bytes, so that decoding restores what was
+encoded, except U+2581, which stands for a space in the subwords.
+"""
+
+import functools
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import sentencepiece
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.corpora.progress import shown
+from realformer_nmt.corpora.subword_methods import DICTIONARY, MODEL
+from realformer_nmt.corpora.subwords import Encoder, Lines, Surface, Texts, split
+from realformer_nmt.data_bins.prepare_record import check_prepared
+
+FAIRSEQ_SYMBOLS = ("<s>", "<pad>", "</s>", "<unk>")
+SAMPLE = 2_500_000  # pairs that sentencepiece learns from
+
+
+def learn(texts: Texts, folder: Path, size: int, _: int) -> None:
+    """Train sentencepiece; `size` includes the four symbols of fairseq's dictionary.
+
+    The result depends on the text alone."""
+    model = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=sample(texts, SAMPLE),
+            model_writer=model,
+            vocab_size=size - len(FAIRSEQ_SYMBOLS) + 1,  # of the four symbols, sentencepiece has <unk>
+            model_type="bpe",
+            character_coverage=0.9998,
+            byte_fallback=True,
+            normalization_rule_name="identity",
+            unk_id=0,
+            bos_id=-1,
+            eos_id=-1,
+            pad_id=-1,
+            num_threads=16,  # fixed, since the model file records it
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        reason = str(error).rpartition("] ")[2]
+        raise UserError(f"sentencepiece cannot learn {size} pieces: {reason} (--vocabulary has 3 more)") from error
+    (folder / MODEL).write_bytes(model.getvalue())
+    learnt = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    subwords = (learnt.id_to_piece(number) for number in range(learnt.vocab_size()))
+    lines = (f"{subword} 1\n" for subword in subwords if subword not in FAIRSEQ_SYMBOLS)
+    (folder / DICTIONARY).write_text("".join(lines), encoding="utf-8", newline="\n")
+
+
+def sample(texts: Texts, most: int) -> Iterator[str]:
+    """Yield both lines of every n-th pair, with the smallest n that gives at most `most` pairs."""
+    step = -(-texts.pairs // most)
+    pairs_read = 0
+    for block in texts.blocks():
+        for source_line, target_line in zip(split(block.source), split(block.target), strict=True):
+            if pairs_read % step == 0:
+                yield source_line
+                yield target_line
+            pairs_read += 1
+    if shown(texts.quiet):
+        print("subwords: sentencepiece is learning; it does not tell how far it is", file=sys.stderr)
+
+
+@functools.cache
+def sentencepiece_model(folder: Path) -> sentencepiece.SentencePieceProcessor:
+    check_prepared(folder / MODEL)
+    try:
+        return sentencepiece.SentencePieceProcessor(model_proto=(folder / MODEL).read_bytes())
+    except OSError as error:
+        raise UserError(f"{folder / MODEL}: {error.strerror}; `realformer-nmt prepare` makes it") from error
+    except RuntimeError as error:
+        raise UserError(
+            f"{folder / MODEL} is no model of sentencepiece's; `realformer-nmt prepare` makes it"
+        ) from error
+
+
+def encoder(folder: Path) -> Encoder:
+    model = sentencepiece_model(folder)
+    return lambda lines: [" ".join(subwords) for subwords in model.encode(lines, out_type=str, num_threads=1)]
+
+
+def detokenise(lines: Lines, folder: Path | None, _: str) -> Surface:
+    if folder is None:
+        raise UserError(f"the folder of {MODEL} is needed to join its pieces: pass --subwords-folder")
+    model = sentencepiece_model(folder)
+    return Surface(None, [model.decode(line.split()) for line in lines])

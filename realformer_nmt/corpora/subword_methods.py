@@ -1,0 +1,71 @@
+"""The methods that split text into subwords, a row each: all that the commands need to know of one.
+
+The functions are named as "module:attribute" and imported when they are called (subwords.py).
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+MODEL, DICTIONARY, CODES = "sentencepiece.model", "dictionary.txt", "bpe.codes"
+
+
+class BleuFlags(NamedTuple):
+    """How fairseq-train turns subwords into text to measure BLEU during validation."""
+
+    remove_bpe: str
+    detokeniser: str
+    needs_languages: bool = False  # of the detokeniser
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubwordMethod:
+    """The functions of a method, as module:attribute, and what the commands do differently for it."""
+
+    encoder: str  # (folder of the model) -> Encoder
+    detokenise: str  # (lines of subwords, folder of the model or None, target language) -> Surface
+    learn: str = ""  # (Texts, folder of the model, vocabulary size, workers); without it `prepare` has no such choice
+    files: tuple[str, ...] = ()  # that `learn` writes; DICTIONARY among them is what the data-bin's are made from
+    tokenised: bool = False  # whether the text is first tokenised by Moses' rules
+    counts: str = "pieces"  # by the size of the vocabulary
+    vocabulary: int | None = None  # its size; None: the number of the corpus' protocol
+    bleu: BleuFlags | None = None  # None: fairseq-train does not measure BLEU
+    retokenised: bool = False  # whether `score` tokenises raw translations too
+    marian_model: str | None = None  # the file that transformers' MarianTokenizer reads
+
+    @property
+    def size_help(self) -> str:
+        return self.counts + (f" (default: {self.vocabulary})" if self.vocabulary else "")
+
+
+METHODS = {
+    "sentencepiece": SubwordMethod(
+        learn="realformer_nmt.corpora.sentencepiece_subwords:learn",
+        encoder="realformer_nmt.corpora.sentencepiece_subwords:encoder",
+        detokenise="realformer_nmt.corpora.sentencepiece_subwords:detokenise",
+        files=(MODEL, DICTIONARY),
+        vocabulary=32_000,
+        bleu=BleuFlags("sentencepiece", "space"),
+        retokenised=True,
+        marian_model=MODEL,
+    ),
+    "moses_bpe": SubwordMethod(
+        learn="realformer_nmt.corpora.moses_bpe:learn",
+        encoder="realformer_nmt.corpora.moses_bpe:MosesBpe",
+        detokenise="realformer_nmt.corpora.moses_bpe:detokenise",
+        files=(CODES,),
+        tokenised=True,
+        counts="merges",
+        bleu=BleuFlags("@@ ", "moses", needs_languages=True),
+    ),
+    "none": SubwordMethod(
+        encoder="realformer_nmt.corpora.subwords:whole_words",
+        detokenise="realformer_nmt.corpora.subwords:from_words",
+    ),
+}
+DEFAULT = next(iter(METHODS))  # of `prepare`
+OF_PAPERS = "moses_bpe"  # of the corpora whose figures the papers report
+
+
+def learnt() -> tuple[str, ...]:
+    """Return the names of the methods that `prepare` offers."""
+    return tuple(name for name, method in METHODS.items() if method.learn)
