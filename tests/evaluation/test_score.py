@@ -105,6 +105,12 @@ def test_text_of_sentencepiece_is_tokenised_for_scoring_and_called_so(tmp_path: 
     assert (found["retokenised_bleu"].metric, "tokenised_bleu" in found) == ("retokenised BLEU", False)
 
 
+def test_subwords_that_no_method_makes_are_refused(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, ["Ein Termin"], ["Ein Termin"], subwords="moses")
+    with pytest.raises(UserError, match=r"translation\.json: subwords moses is not one of .*did you mean moses_bpe"):
+        scored(folder, "--bootstrap", "0")
+
+
 def test_of_summaries_rouge_is_scored_and_is_part_of_what_was_asked(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, ["police kill the gunman"], ["police killed the gunman"])
     found = scored(folder, "--rouge", "--bootstrap", "0")
