@@ -1,7 +1,6 @@
 """Translates lines with the graphs beside it, by onnxruntime and without torch.
 
-Usage: python translate.py < source.txt
-It takes text as it is: where the training text was normalised, normalise yours. Without sentencepiece.model: pieces.
+Usage: python translate.py < source.txt, whose text is normalised as in training; without sentencepiece.model: pieces.
 """
 
 import json
