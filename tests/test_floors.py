@@ -12,7 +12,7 @@ FLOORS = (  # from the ground up; what stands beside the rooms is a room of its 
     ("__init__",),
     ("common",),
     ("command", "kernels", "data_bins", "figures"),
-    ("model",),
+    ("model", "tasks"),
     ("training", "checkpoints", "questions"),
     ("fairseq_patches",),
     ("plugin", "corpora"),

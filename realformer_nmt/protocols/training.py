@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from fairseq import tasks as fairseq_tasks
 
+from realformer_nmt import tasks
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.stage_record import Stage
 from realformer_nmt.fairseq_patches.option_ranges import check_training
@@ -23,7 +24,6 @@ from realformer_nmt.protocols import (
     protocol_notice,
     run_folder,
     settings,
-    tasks,
     trackers,
     updates,
 )

@@ -16,7 +16,7 @@ from realformer_nmt.comparison.grid.axes import Point
 from realformer_nmt.comparison.records import kinds
 from realformer_nmt.comparison.records.kinds import absent_or, count, finite, text
 from realformer_nmt.protocols.run_files import CHECKPOINTS
-from realformer_nmt.protocols.tasks import TRANSLATION
+from realformer_nmt.tasks import TRANSLATION
 
 SomeRequest = TypeVar("SomeRequest", bound=StageRequest)
 

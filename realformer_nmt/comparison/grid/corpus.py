@@ -14,7 +14,7 @@ from realformer_nmt.corpora.prepare_request import PrepareRequest
 from realformer_nmt.corpora.sample import SampleRequest
 from realformer_nmt.corpora.text_pipeline import read_report
 from realformer_nmt.data_bins.prepare_record import NAME as NOTE
-from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
+from realformer_nmt.tasks import TASKS, TRANSLATION
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from realformer_nmt.comparison.grid.cell import CellStage
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.protocols.protocol import Protocol
-from realformer_nmt.protocols.tasks import TRANSLATION
+from realformer_nmt.tasks import TRANSLATION
 
 
 class Scoring(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 
 from realformer_nmt.common import json_records
 from realformer_nmt.protocols.run_files import CURVES
-from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
+from realformer_nmt.tasks import TASKS, TRANSLATION
 
 CurveValues = dict[str, Any]
 TRAIN = {"loss": "loss", "nll_loss": "nll_loss", "gnorm": "gnorm", "tokens_a_second": "wps"}

@@ -42,7 +42,7 @@ from realformer_nmt.comparison.running.plan import commands
 from realformer_nmt.evaluation.metric_table import LOSS
 from realformer_nmt.evaluation.significance import TESTS
 from realformer_nmt.protocols.command import layers, pasted
-from realformer_nmt.protocols.tasks import TASKS
+from realformer_nmt.tasks import TASKS
 
 Record = Mapping[str, Any]  # run.json, train.json or average.pt.json of a cell
 
