@@ -11,8 +11,8 @@ PACKAGE = REPOSITORY / "realformer_nmt"
 FLOORS = (  # from the ground up; what stands beside the rooms is a room of its own
     ("__init__",),
     ("common",),
-    ("command", "kernels", "data_bins", "figures"),
-    ("model", "tasks"),
+    ("command", "tasks", "kernels", "data_bins", "figures"),
+    ("model",),
     ("training", "checkpoints", "questions"),
     ("fairseq_patches",),
     ("plugin", "corpora"),

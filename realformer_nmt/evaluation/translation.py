@@ -24,9 +24,8 @@ from realformer_nmt.evaluation.stdio import streamed
 from realformer_nmt.evaluation.translate import TranslateRequest
 from realformer_nmt.evaluation.translation_files import HYPOTHESES, RECORD, REFERENCE, TOKENISED
 from realformer_nmt.kernels.precision import EXACT
+from realformer_nmt.tasks import TRANSLATION, task_named
 
-# docs/text_models.md
-OF_TEXT = ("language_modeling", "masked_lm", "span_masked_lm", "sentence_prediction", "question_answering")
 LOCATIONS = ("data", "prepared", "subwords_folder")  # paths, which are not settings
 
 
@@ -110,8 +109,8 @@ def check_models(request: TranslateRequest, corpus: Preparation) -> None:
 def check_translates(path: Path, state: dict[str, Any]) -> None:
     """Raise an error for a model of one text, which would not translate but continue the source."""
     task = checkpoint_fields.setting(state, "task", "_name")
-    if task in OF_TEXT:
-        raise UserError(f"{path} is of --task {task}, whose models do not translate: give one of --task translation")
+    if not task_named(task).translates:
+        raise UserError(f"{path} is of --task {task}, whose models do not translate: give one of --task {TRANSLATION}")
 
 
 def check_same_languages(path: Path, state: dict[str, Any], corpus: Preparation) -> None:

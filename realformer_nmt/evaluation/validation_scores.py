@@ -15,6 +15,7 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.logging import metrics
 
 from realformer_nmt.checkpoints import checkpoint_fields, validation
+from realformer_nmt.tasks import TRANSLATION
 
 SUBSET = "valid"
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -54,7 +55,7 @@ def write_scores(file: Path, argv: Sequence[str]) -> None:
     """Write the scores of fairseq-validate to a file; it only prints them, rounded."""
     from fairseq_cli import validate  # which has all log messages printed
 
-    args = options.parse_args_and_arch(options.get_validation_parser("translation"), input_args=list(argv))
+    args = options.parse_args_and_arch(options.get_validation_parser(TRANSLATION), input_args=list(argv))
     with metrics.aggregate() as meters:
         validate.main(convert_namespace_to_omegaconf(args), argparse.Namespace(data=args.data))
     file.write_text(json.dumps(scores(meters.state_dict())), encoding="utf-8")

@@ -12,7 +12,7 @@ from realformer_nmt.common.option_choice import unknown
 from realformer_nmt.comparison.grid.cell import Cell, CellStage, Named, digest, place
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
-from realformer_nmt.comparison.grid.scoring import SCORINGS
+from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.evaluation import metric_table
 from realformer_nmt.protocols.command import flags
 from realformer_nmt.protocols.protocol import Protocol, load, shipped
@@ -94,7 +94,7 @@ def average_request(folder: Path, protocol: Protocol) -> AverageRequest:
 
 
 def scoring_stages(grid: Grid, corpus: CorpusChoice, folder: Path, protocol: Protocol) -> list[CellStage]:
-    scoring = SCORINGS[grid.task]
+    scoring = scoring_of(grid.task)
     return [stage for subset in grid.subsets for stage in scoring.stages(grid, corpus, folder, protocol, subset)]
 
 

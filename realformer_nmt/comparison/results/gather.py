@@ -17,7 +17,7 @@ from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.cell import Cell, read
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
-from realformer_nmt.comparison.grid.scoring import SCORINGS
+from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.comparison.grid.translation_scoring import TEST
 from realformer_nmt.comparison.records import run_record
 from realformer_nmt.comparison.records.cell_record import DAMAGED, CellRecord
@@ -89,7 +89,7 @@ def gather(grid: Grid, corpus: CorpusChoice, cells: Sequence[Cell], command: Seq
 
 
 def significance_test(grid: Grid) -> SignificanceTest:
-    metric = SCORINGS[grid.task].tested(grid.drawn)
+    metric = scoring_of(grid.task).tested(grid.drawn)
     return SignificanceTest(name=TESTS[TEST], metric=metric, samples=summary.SAMPLES, correction="Holm")
 
 
