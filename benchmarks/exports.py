@@ -8,9 +8,9 @@ import argparse
 import json
 import tempfile
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 from sacrebleu.metrics import BLEU
@@ -81,7 +81,7 @@ def judge(path: Path, prepared: Path, engines: list[str]) -> Iterator[Row]:
         for precision in TARGETS[name].precisions:
             with tempfile.TemporaryDirectory() as folder:
                 try:
-                    import_module(TARGETS[name].module).write(found, Path(folder), precision)
+                    resolve_name(TARGETS[name].write)(found, Path(folder), precision)
                 except UserError:  # it has no place for this model
                     continue
                 pieces = ENGINES[name].translate(Path(folder), [each.source for each in ours])

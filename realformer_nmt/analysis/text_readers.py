@@ -2,11 +2,10 @@
 
 from abc import ABC, abstractmethod
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from realformer_nmt.analysis import alignment, one_text, sentence, text
-from realformer_nmt.analysis.finetuned_heads import ClassifiedText, QuestionText
-from realformer_nmt.analysis.one_text import OneText
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.analysis.text import Text
 from realformer_nmt.checkpoints import checkpoint_fields, inspection
@@ -14,12 +13,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.evaluation import evaluation_run
 from realformer_nmt.model import presets
-
-TEXTS: dict[Any, type[OneText]] = {  # by task
-    **dict.fromkeys(("language_modeling", "masked_lm"), OneText),
-    "sentence_prediction": ClassifiedText,
-    "question_answering": QuestionText,
-}
+from realformer_nmt.tasks import TASKS, task_named
 
 
 class Reader(ABC):
@@ -63,11 +57,11 @@ class OneTextReader(Reader):
     def read(self, data: Path, subset: str, most: int) -> Text:
         settings = checkpoint_fields.table(checkpoint_fields.table(self.state.get("cfg")).get("task"))
         task, side = settings.get("_name"), presets.KINDS[str(kind_of(self.state))].side
-        if task not in TEXTS:
-            raise UserError(
-                f"{self.path} is of --task {task}: allowed are {', '.join(TEXTS)}; give a model of one of these"
-            )
-        return one_text.read(TEXTS[task], self.path, settings, side, data, subset).sample(most)
+        kind = task_named(task).analysed_text
+        if kind is None:
+            allowed = ", ".join(name for name, row in TASKS.items() if row.analysed_text)
+            raise UserError(f"{self.path} is of --task {task}: allowed are {allowed}; give a model of one of these")
+        return one_text.read(resolve_name(kind), self.path, settings, side, data, subset).sample(most)
 
     def sentence(self, model: Any, read: one_text.OneText, line: str) -> Sentence:
         return sentence.study_read(model, read, line)

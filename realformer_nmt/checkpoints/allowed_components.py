@@ -16,41 +16,24 @@ from fairseq.registry import REGISTRIES
 from fairseq.tasks import TASK_REGISTRY
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.tasks import TASKS
 
 Fields = dict[str, Any]
 SMOOTHED = "label_smoothed_cross_entropy"
 KNOWN: Mapping[str, tuple[str, ...]] = {
     "model": (
-        "transformer",
-        "transformer_align",
+        *dict.fromkeys(model for task in TASKS.values() for model in task.models),
         "multilingual_transformer",
-        "realformer_nmt",
         "multilingual_realformer_nmt",
-        "fconv",
-        "lightconv",
-        "lstm",
-        "transformer_lm",
-        "roberta",
-        "realformer_nmt_lm",
-        "realformer_nmt_bert",
     ),
-    "task": (
-        "translation",
-        "multilingual_translation",
-        "translation_multi_simple_epoch",
-        "language_modeling",
-        "masked_lm",
-        "span_masked_lm",
-        "sentence_prediction",
-    ),
+    "task": (*TASKS, "multilingual_translation", "translation_multi_simple_epoch"),
     "criterion": (
         "cross_entropy",
         SMOOTHED,
         f"{SMOOTHED}_fused",
         f"{SMOOTHED}_with_alignment",
         "adaptive_loss",
-        "masked_lm",
-        "sentence_prediction",
+        *(task.criterion for task in TASKS.values() if task.criterion),
     ),
     "bpe": ("subword_nmt", "sentencepiece", "fastbpe", "characters", "bytes"),
     "tokenizer": ("moses", "nltk", "space"),

@@ -9,8 +9,8 @@ import functools
 import shlex
 from collections.abc import Collection
 from dataclasses import MISSING, dataclass, fields
-from importlib import import_module
 from inspect import getdoc
+from pkgutil import resolve_name
 from typing import Any, ClassVar, TypeVar, get_type_hints
 
 from realformer_nmt.common import request_argv
@@ -79,7 +79,7 @@ class Request:
 
     def run(self) -> int:
         """Do what is asked, and return the exit status."""
-        status: int = import_module(self.implementation).run(self)
+        status: int = resolve_name(f"{self.implementation}:run")(self)
         return status
 
 

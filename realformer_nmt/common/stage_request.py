@@ -1,7 +1,7 @@
 """Requests that write a record of what their result was made from, so that they are not repeated."""
 
 from dataclasses import dataclass
-from importlib import import_module
+from pkgutil import resolve_name
 
 from realformer_nmt.common.request import Request
 from realformer_nmt.common.stage_record import Stage
@@ -13,5 +13,5 @@ class StageRequest(Request):
 
     def stage(self) -> Stage:
         """Return the record to write, with the settings and the files that it is made from."""
-        stage: Stage = import_module(self.implementation).stage_of(self)
+        stage: Stage = resolve_name(f"{self.implementation}:stage_of")(self)
         return stage

@@ -20,7 +20,7 @@ from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.cells import cells, check_one_task
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
-from realformer_nmt.comparison.grid.scoring import SCORINGS
+from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.results import gather, results_file
@@ -35,7 +35,7 @@ def run(request: CompareRequest) -> int:
     """Run a comparison from its grid to its report, or the part of it that the options ask for."""
     grid = grids.load(request.grid).with_seeds(request.add_seeds)
     check_one_task(grid)
-    corpus = SCORINGS[grid.task].find(grid, request.prepared, request.archives, request.folder)
+    corpus = scoring_of(grid.task).find(grid, request.prepared, request.archives, request.folder)
     gpus = number_of_gpus(request)
     trackers.check_requested(request)
     all_cells = cells(grid, corpus, request.folder, min(1, gpus), trackers.chosen(request))
@@ -101,7 +101,7 @@ def check_data(grid: Grid, corpus: CorpusChoice) -> None:
     for preparation in corpus.preparations(shares(grid)):
         preparation.run()
     for subset in grid.subsets:
-        SCORINGS[grid.task].check(corpus, subset)
+        corpus.check_subset(subset)
 
 
 def shares(grid: Grid) -> list[float]:

@@ -22,8 +22,9 @@ from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.model.masked_model import SPANS
 from realformer_nmt.questions import squad
 from realformer_nmt.questions.squad import Question
-from realformer_nmt.questions.task import NAME, QuestionAnsweringTask, dataset
+from realformer_nmt.questions.task import QuestionAnsweringTask, dataset
 from realformer_nmt.questions.windows import MODEL, Window, text_of
+from realformer_nmt.tasks import QUESTION_ANSWERING as TASK
 
 ANSWERS, RECORD = "answers.json", "record.json"
 
@@ -98,10 +99,10 @@ def answer(questions: list[Question], request: AnswerRequest) -> dict[str, str]:
 def load(checkpoint: Path, data: Path) -> tuple[Any, QuestionAnsweringTask]:
     state = checkpoint_fields.without_weights(checkpoint)
     name = checkpoint_fields.setting(state, "task", "_name")
-    if name != NAME:
-        raise UserError(f"{checkpoint} is of --task {name}, whose models answer nothing: give one of --task {NAME}")
+    if name != TASK:
+        raise UserError(f"{checkpoint} is of --task {name}, whose models answer nothing: give one of --task {TASK}")
     if not any(weight.startswith(SPANS) for weight in state["model"]):
-        raise UserError(f"{checkpoint} has no head for spans, and would guess: give one that --task {NAME} has saved")
+        raise UserError(f"{checkpoint} has no head for spans, and would guess: give one that --task {TASK} has saved")
     with quiet():
         (model,), _, task = checkpoint_utils.load_model_ensemble_and_task([str(checkpoint)], {"data": str(data)})
     return model, task

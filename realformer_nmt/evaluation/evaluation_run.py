@@ -3,6 +3,7 @@
 import math
 import sys
 from pathlib import Path
+from pkgutil import resolve_name
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,28 +22,21 @@ from realformer_nmt.common.stage_record import Stage
 from realformer_nmt.common.text_lines import sha256, write_lines
 from realformer_nmt.common.versions import commit
 from realformer_nmt.evaluation import metric_table, model_record, validation_scores
-from realformer_nmt.evaluation.answer_rows import QuestionRows
 from realformer_nmt.evaluation.evaluate import EvaluateRequest
 from realformer_nmt.evaluation.resampling import interval
 from realformer_nmt.evaluation.row_table import Rows, collect_rows
 from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord, Score
-from realformer_nmt.evaluation.sentence_rows import Sentences
-from realformer_nmt.evaluation.sequences import Sequences
 from realformer_nmt.evaluation.translation_record import Measures
 from realformer_nmt.fairseq_patches.option_ranges import check_number
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.questions.windows import MODEL
+from realformer_nmt.tasks import TRANSLATION, task_named
 
 DATA = (".idx", ".bin", ".txt", ".label")  # not records of measurements that lie beside them
 PERPLEXITY = "ppl"  # as fairseq calls it
 OF_BATCHES = ("wpb", "bsz")  # words and sentences per batch
 ROWS = ".sequences.tsv"  # beside the record
 SAMPLES, SEED = 1000, 12345  # of the bootstrap, the defaults of `score`
-ROWS_OF_TASK: dict[str, type[Rows]] = {
-    **dict.fromkeys(("language_modeling", "masked_lm", "span_masked_lm"), Sequences),
-    "sentence_prediction": Sentences,
-    "question_answering": QuestionRows,
-}
 
 
 def run(request: EvaluateRequest) -> int:
@@ -85,7 +79,7 @@ def table_path(record: Path) -> Path:
 def validation(request: EvaluateRequest, task: str) -> Measures:
     """Return the scores on the validation data; nll_loss is the loss by which settings are chosen."""
     values, rows = measure(request, validation_scores.SUBSET, task)
-    loss = rows.loss if rows else "loss"
+    loss = task_named(task).loss if rows else "loss"
     return {**values, "subset": validation_scores.SUBSET, "nll_loss": values.get(loss, values["loss"])}
 
 
@@ -144,14 +138,14 @@ def measure(request: EvaluateRequest, subset: str, task: str) -> tuple[dict[str,
     """Return fairseq-validate's means and, for a task with metrics of rows, the rows."""
     from fairseq_cli import validate  # which has all log messages printed
 
-    rows = ROWS_OF_TASK[task]() if task in ROWS_OF_TASK else None
+    rows = rows_of(task)
     batch = validation_scores.BatchSize(request.max_tokens, request.batch_size)
     argv = validation_scores.validate_argv(request.checkpoint, request.data, subset, batch, request.cpu)
     overrides = SimpleNamespace(data=str(request.data))
     if request.mask_seed is not None:
         overrides.seed = request.mask_seed
     with quiet(), metrics.aggregate() as meters, collect_rows(rows):
-        args = options.parse_args_and_arch(options.get_validation_parser("translation"), input_args=argv)
+        args = options.parse_args_and_arch(options.get_validation_parser(TRANSLATION), input_args=argv)
         validate.main(convert_namespace_to_omegaconf(args), overrides)
     if rows and rows.rows and not rows.targets:
         raise UserError(f"{request.data} {subset}: no word of it is masked; give a longer text")
@@ -162,6 +156,13 @@ def measure(request: EvaluateRequest, subset: str, task: str) -> tuple[dict[str,
     if rows and rows.rows:
         values |= rows.accuracy
     return values, rows
+
+
+def rows_of(task: str) -> Rows | None:
+    """Return the empty rows of a task, or None if it has none."""
+    name = task_named(task).rows
+    rows: Rows | None = resolve_name(name)() if name else None
+    return rows
 
 
 def means(meters: list[Any]) -> dict[str, float]:

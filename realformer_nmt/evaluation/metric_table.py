@@ -1,7 +1,7 @@
 """Table of all metrics: name, computation, the text that is scored, and whether higher is better.
 
 A metric of sacreBLEU's is one row: it is then scored, may be chosen by a grid, is tested, ranked and reported. So is
-a metric of the rows of a text's sequences, sentences or questions (rows.py), for the tasks that it names.
+a metric of the rows of a text's sequences, sentences or questions (row_table.py), for the tasks whose rows name it.
 """
 
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.metrics.base import Metric as Scorer
 
+from realformer_nmt import tasks
 from realformer_nmt.evaluation import row_metrics as of_rows
 from realformer_nmt.evaluation.rouge import Rouge, longest_shared, ngrams_shared
 from realformer_nmt.evaluation.row_metrics import Figure
@@ -17,7 +18,6 @@ from realformer_nmt.evaluation.row_metrics import Figure
 # Forms of the text that `score` scores
 RAW, WORDS, SPLIT, RETOKENISED, SUMMARY = "raw", "words", "compounds split", "retokenised", "summary"
 LOSS = "valid_loss"
-SENTENCES, QUESTIONS = "sentence_prediction", "question_answering"
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,6 @@ class Metric:
     digits: int = 2
     figure: Figure | None = None  # of rows
     part: Figure | None = None  # a row's term of the sum, whose difference is tested; else whole rows are exchanged
-    tasks: tuple[str, ...] = ("translation",)
     of_numbers: bool = False  # its targets are numbers, not classes
 
     def is_better(self, difference: float) -> bool:
@@ -69,23 +68,20 @@ METRICS: dict[str, Metric] = {
     "rouge_2": Metric("ROUGE-2", lambda: Rouge("ROUGE-2", ngrams_shared(2)), SUMMARY),
     "rouge_l": Metric("ROUGE-L", lambda: Rouge("ROUGE-L", longest_shared), SUMMARY),
     "comet": Metric("COMET", None, tested=False, digits=4),
-    "masked_accuracy": Metric(
-        "masked accuracy (%)", None, figure=of_rows.masked_accuracy, part=of_rows.column(1), tasks=("masked_lm",)
-    ),
+    "masked_accuracy": Metric("masked accuracy (%)", None, figure=of_rows.masked_accuracy, part=of_rows.column(1)),
     "perplexity": Metric(
         "perplexity",
         None,
         higher_is_better=False,
         figure=of_rows.perplexity,
         part=of_rows.column(0),
-        tasks=("language_modeling", "masked_lm", "span_masked_lm"),
     ),
-    "accuracy": Metric("accuracy (%)", None, figure=of_rows.accuracy, part=of_rows.is_right, tasks=(SENTENCES,)),
-    "matthews": Metric("Matthews' correlation x 100", None, figure=of_rows.matthews, tasks=(SENTENCES,)),
-    "pearson": Metric("Pearson's r x 100", None, figure=of_rows.pearson, tasks=(SENTENCES,), of_numbers=True),
-    "spearman": Metric("Spearman's rho x 100", None, figure=of_rows.spearman, tasks=(SENTENCES,), of_numbers=True),
-    "f1": Metric("F1 (%)", None, figure=of_rows.mean(1), part=of_rows.column(1), tasks=(QUESTIONS,)),
-    "exact_match": Metric("exact match (%)", None, figure=of_rows.mean(0), part=of_rows.column(0), tasks=(QUESTIONS,)),
+    "accuracy": Metric("accuracy (%)", None, figure=of_rows.accuracy, part=of_rows.is_right),
+    "matthews": Metric("Matthews' correlation x 100", None, figure=of_rows.matthews),
+    "pearson": Metric("Pearson's r x 100", None, figure=of_rows.pearson, of_numbers=True),
+    "spearman": Metric("Spearman's rho x 100", None, figure=of_rows.spearman, of_numbers=True),
+    "f1": Metric("F1 (%)", None, figure=of_rows.mean(1), part=of_rows.column(1)),
+    "exact_match": Metric("exact match (%)", None, figure=of_rows.mean(0), part=of_rows.column(0)),
     LOSS: Metric("validation loss (bits)", None, tested=False, higher_is_better=False),
 }
 
@@ -102,13 +98,11 @@ def tested_metrics() -> dict[str, Metric]:
 
 def row_figures(task: str | None, numbers: bool = False) -> dict[str, Figure]:
     """Return the functions of a task's metrics of rows."""
-    return {
-        name: metric.figure
-        for name, metric in METRICS.items()
-        if metric.figure and task in metric.tasks and metric.of_numbers == numbers
-    }
+    metrics = {name: METRICS[name] for name in tasks.task_named(task).metrics}
+    return {name: metric.figure for name, metric in metrics.items() if metric.figure and metric.of_numbers == numbers}
 
 
 def drawn(task: str, numbers: bool = False) -> list[str]:
     """Return the metrics that a grid may name; the first is the default."""
-    return [name for name, metric in text_metrics().items() if task in metric.tasks] + list(row_figures(task, numbers))
+    of_texts = text_metrics() if tasks.TASKS[task].translates else {}
+    return [*of_texts, *row_figures(task, numbers)]

@@ -24,7 +24,6 @@ class Rows:
     """Rows of a text's units, such as sentences, and the targets that they were measured on."""
 
     unit: str
-    loss = "nll_loss"  # fairseq's name of the loss per target
 
     def __init__(self) -> None:
         self.rows: dict[int, Row] = {}  # by index in the text

@@ -22,7 +22,7 @@ class SentenceRow(NamedTuple):
 class Sentences(Rows):
     """Rows of sentences; there are none where a sentence has several numbers."""
 
-    unit, loss = "sentences", "loss"  # nll_loss is divided by the number of tokens read
+    unit = "sentences"
     _of_numbers = False
 
     def add(self, sample: Mapping[str, Any], logits: Tensor) -> None:

@@ -34,9 +34,7 @@ from realformer_nmt.evaluation.translation_record import (
     TranslationRecord,
 )
 from realformer_nmt.kernels.precision import EXACT
-
-# docs/text_models.md
-OF_TEXT = ("language_modeling", "masked_lm", "span_masked_lm", "sentence_prediction", "question_answering")
+from realformer_nmt.tasks import TRANSLATION, task_named
 
 
 def run(request: TranslateRequest) -> int:
@@ -123,8 +121,8 @@ def check_models(request: TranslateRequest, corpus: Preparation) -> None:
 def check_translates(path: Path, state: dict[str, Any]) -> None:
     """Raise an error for a model of one text, which would not translate but continue the source."""
     task = checkpoint_fields.setting(state, "task", "_name")
-    if task in OF_TEXT:
-        raise UserError(f"{path} is of --task {task}, whose models do not translate: give one of --task translation")
+    if not task_named(task).translates:
+        raise UserError(f"{path} is of --task {task}, whose models do not translate: give one of --task {TRANSLATION}")
 
 
 def check_same_languages(path: Path, state: dict[str, Any], corpus: Preparation) -> None:

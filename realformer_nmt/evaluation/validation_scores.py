@@ -17,6 +17,7 @@ from fairseq.logging import metrics
 from realformer_nmt.checkpoints import checkpoint_fields
 from realformer_nmt.checkpoints.validation import between, sums
 from realformer_nmt.evaluation.translation_record import Measures
+from realformer_nmt.tasks import TRANSLATION
 
 SUBSET = "valid"
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -56,7 +57,7 @@ def write_scores(file: Path, argv: Sequence[str]) -> None:
     """Write the scores of fairseq-validate to a file; it only prints them, rounded."""
     from fairseq_cli import validate  # which has all log messages printed
 
-    args = options.parse_args_and_arch(options.get_validation_parser("translation"), input_args=list(argv))
+    args = options.parse_args_and_arch(options.get_validation_parser(TRANSLATION), input_args=list(argv))
     with metrics.aggregate() as meters:
         validate.main(convert_namespace_to_omegaconf(args), argparse.Namespace(data=args.data))
     file.write_text(json.dumps(scores(meters.state_dict())), encoding="utf-8")

@@ -13,6 +13,7 @@ from realformer_nmt.exporting import as_stock_transformer
 from realformer_nmt.exporting.fairseq_checkpoint import ARCH
 from realformer_nmt.exporting.loaded_run import Source
 from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.tasks import TRANSLATION
 
 FORMS = {"fp32": None, "int8": "int8"}  # CTranslate2's names of quantisation
 
@@ -43,4 +44,4 @@ def write(source: Source, folder: Path, precision: str) -> None:
 def old_checkpoint(source: Source) -> dict[str, object]:
     """Return a checkpoint with its options in a Namespace, as the converter and older versions of fairseq have it."""
     form = as_stock_transformer.of(source)
-    return {"args": argparse.Namespace(task="translation", arch=ARCH, **form.options), "model": form.weights}
+    return {"args": argparse.Namespace(task=TRANSLATION, arch=ARCH, **form.options), "model": form.weights}

@@ -1,7 +1,7 @@
 """`realformer-nmt export`: write a trained model in the format of another program."""
 
-import importlib
 import importlib.util
+import pkgutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -16,29 +16,29 @@ EXACT = "fp32"
 
 class Target(NamedTuple):
     what: str
-    module: str  # has write(source, folder, precision)
+    write: str  # "module:function" of (source, folder, precision)
     packages: tuple[str, ...] = ()  # installed by the extra of the target's name
     precisions: tuple[str, ...] = (EXACT,)
 
 
 TARGETS = {
-    "fairseq": Target("a checkpoint of fairseq's own transformer", "realformer_nmt.exporting.fairseq_checkpoint"),
+    "fairseq": Target("a checkpoint of fairseq's own transformer", "realformer_nmt.exporting.fairseq_checkpoint:write"),
     "ctranslate2": Target(
-        "a model of CTranslate2", "realformer_nmt.exporting.ctranslate2_model", ("ctranslate2",), (EXACT, "int8")
+        "a model of CTranslate2", "realformer_nmt.exporting.ctranslate2_model:write", ("ctranslate2",), (EXACT, "int8")
     ),
     "onnx": Target(
         "graphs of ONNX, and a program that translates by them without torch",
-        "realformer_nmt.exporting.onnx_graphs",
+        "realformer_nmt.exporting.onnx_graphs:write",
         ("onnx", "onnxruntime"),
         (EXACT, "int8"),
     ),
     "torch": Target(
         "graphs of torch.export, and a program that translates by them with torch alone",
-        "realformer_nmt.exporting.torch_graphs",
+        "realformer_nmt.exporting.torch_graphs:write",
     ),
     "huggingface": Target(
         "a Marian model of transformers, with its tokenizer and a model card",
-        "realformer_nmt.exporting.marian",
+        "realformer_nmt.exporting.marian:write",
         ("safetensors",),
     ),
 }
@@ -76,7 +76,7 @@ def run(request: ExportRequest) -> int:
 
     loaded = loaded_run.load(request.model, request)
     with completed_folder(request.output) as folder:
-        importlib.import_module(target.module).write(loaded, folder, request.precision)
+        pkgutil.resolve_name(target.write)(loaded, folder, request.precision)
         loaded.record({"to": request.to, "precision": request.precision}, folder)
     print(f"{request.output}: {loaded.path} as {target.what}")
     return 0

@@ -11,6 +11,7 @@ from realformer_nmt.checkpoints.average_record import SourceCheckpoint
 from realformer_nmt.checkpoints.configuration import general
 from realformer_nmt.exporting import as_stock_transformer
 from realformer_nmt.exporting.loaded_run import Source
+from realformer_nmt.tasks import TRANSLATION
 
 FILE = "model.pt"
 ARCH = "transformer"
@@ -36,7 +37,7 @@ def checkpoint(source: Source, form: as_stock_transformer.Plain) -> dict[str, An
     cfg = {
         **general(),
         **none,
-        "task": {"_name": "translation", "data": ".", **languages},
+        "task": {"_name": TRANSLATION, "data": ".", **languages},
         "model": {"_name": ARCH, "arch": ARCH, **form.options},
     }
     history = {"num_updates": source.updates, "criterion_name": "", "optimizer_name": "", "lr_scheduler_state": {}}

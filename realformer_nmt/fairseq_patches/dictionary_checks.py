@@ -6,26 +6,22 @@ With another dictionary every subword would silently get the weights of another 
 import functools
 import hashlib
 from collections.abc import Mapping
+from pkgutil import resolve_name
 from typing import Any
 
 from fairseq.data import Dictionary
 from fairseq.tasks import LegacyFairseqTask
-from fairseq.tasks.language_modeling import LanguageModelingTask
-from fairseq.tasks.masked_lm import MaskedLMTask
-from fairseq.tasks.sentence_prediction import SentencePredictionTask
-from fairseq.tasks.span_masked_lm import SpanMaskedLMTask
 from fairseq.tasks.translation import TranslationTask
 
+from realformer_nmt import tasks
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.questions.task import QuestionAnsweringTask
 
-ONE_TEXT_TASKS = (LanguageModelingTask, MaskedLMTask, SpanMaskedLMTask, SentencePredictionTask, QuestionAnsweringTask)
-TASKS: tuple[Any, ...] = (TranslationTask, *ONE_TEXT_TASKS)
+TASKS: Mapping[str, Any] = {name: resolve_name(task.implementation) for name, task in tasks.TASKS.items()}  # classes
 
 
 def remember_dictionaries() -> None:
     """Save dictionaries and languages in checkpoints, as state of the task, and check them when one is loaded."""
-    for kind in TASKS:
+    for kind in TASKS.values():
         remember(kind)
 
 

@@ -18,6 +18,7 @@ from realformer_nmt.checkpoints.allowed_components import KNOWN, SettingsError, 
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.fairseq_patches import nested_options
 from realformer_nmt.fairseq_patches.literal_options import evaluate
+from realformer_nmt.tasks import task_of
 
 
 def check_every_option() -> None:
@@ -103,8 +104,6 @@ NAMES = {
 RANGES = {name: allowed for allowed, names in NAMES.items() for name in names.split()}
 DROPOUT_ENDINGS = ("dropout", "layerdrop")
 DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")  # what makes two passes differ
-# Tasks for which only the criterion of the same name works
-ONE_CRITERION = ("masked_lm", "sentence_prediction", "question_answering")
 READERS: Mapping[str, Callable[[str], Any]] = {  # of options that are written as tables or lists
     "adam_betas": evaluate,
     **{name: functools.partial(nested_options.read, name) for name in nested_options.NESTED},
@@ -214,10 +213,10 @@ def check_training(cfg: DictConfig) -> None:
 
 def check_criterion(cfg: DictConfig) -> None:
     """Check that the loss fits the targets of the task, and that --r-drop-alpha has an effect."""
-    task, criterion = cfg.task._name, cfg.criterion._name
+    task, criterion, suitable = cfg.task._name, cfg.criterion._name, task_of(cfg).criterion
     # A criterion of another plug-in may fit
-    if task in ONE_CRITERION and criterion != task and criterion in KNOWN["criterion"]:
-        raise OptionError(f"--criterion {criterion} is no loss of --task {task}: pass --criterion {task}")
+    if suitable and criterion != suitable and criterion in KNOWN["criterion"]:
+        raise OptionError(f"--criterion {criterion} is no loss of --task {task}: pass --criterion {suitable}")
     alpha = getattr(cfg.criterion, "r_drop_alpha", 0)
     if alpha and not any(getattr(cfg.model, name, 0) for name in DROPOUTS):
         raise OptionError(f"--r-drop-alpha {alpha} without dropout does nothing: pass --dropout, such as 0.1")

@@ -7,13 +7,10 @@ from typing import Any
 
 from fairseq import checkpoint_utils
 from fairseq.models import FairseqEncoderDecoderModel, FairseqEncoderModel, FairseqLanguageModel
-from fairseq.tasks.language_modeling import LanguageModelingTask
-from fairseq.tasks.masked_lm import MaskedLMTask
-from fairseq.tasks.sentence_prediction import SentencePredictionTask
-from fairseq.tasks.span_masked_lm import SpanMaskedLMTask
 from fairseq.tasks.translation import TranslationTask
 from fairseq.trainer import Trainer
 
+from realformer_nmt import tasks
 from realformer_nmt.checkpoints import integrity, reading
 from realformer_nmt.checkpoints.checkpoint_fields import BEFORE, CHOICES, PATTERNS, options
 from realformer_nmt.common import error_messages
@@ -24,12 +21,10 @@ from realformer_nmt.model.weights import WeightsError
 
 # Options that change the function of the same weights; sharing and score length already show in names and shapes
 COMPARED = tuple(name for name in CHOICES if not name.startswith(("share_", "score_length")))
-UNFIT = {  # models that do not fit a task; those of a plug-in may be of other classes
-    TranslationTask: (FairseqLanguageModel, FairseqEncoderModel),
-    LanguageModelingTask: (FairseqEncoderDecoderModel, FairseqEncoderModel),
-    MaskedLMTask: (FairseqEncoderDecoderModel, FairseqLanguageModel),
-    SentencePredictionTask: (FairseqLanguageModel,),
-    SpanMaskedLMTask: (FairseqLanguageModel, FairseqEncoderModel),
+MODELS = {  # by their sides; those of a plug-in may be of other classes
+    tasks.SIDES: FairseqEncoderDecoderModel,
+    ("encoder",): FairseqEncoderModel,
+    ("decoder",): FairseqLanguageModel,
 }
 # Options of fairseq's own models that must be at their defaults; no parameter shows their values
 UNSUPPORTED = ("cross_self_attention", "full_context_alignment", "adaptive_input", "encoder_layers_to_keep")
@@ -90,13 +85,22 @@ def check_kinds(filenames: Sequence[Any], models: Sequence[Any], task: Any) -> N
 
     fairseq-generate continues texts by a language model of the same dictionary, alone or in an ensemble, and
     fairseq-eval-lm fails within a model that translates."""
-    unfit = next((classes for kind, classes in UNFIT.items() if isinstance(task, kind)), ())
+    unfit = unfit_models(task)
     for name, model in zip(filenames, models, strict=False):  # parts of one model have names of their own
         if isinstance(model, unfit):
             raise UserError(
                 f"{name} holds a {type(model).__name__}, which is no model for the {type(task).__name__}: give one "
                 "that was trained for this task, or --task as it was trained"
             )
+
+
+def unfit_models(task: Any) -> tuple[type, ...]:
+    """Return the classes of models that do not fit a task; none for a task that is not listed."""
+    for name, row in tasks.TASKS.items():
+        if isinstance(task, dictionary_checks.TASKS[name]):
+            fitting = (row.sides, tasks.SIDES) if row.fits_both_sides else (row.sides,)
+            return tuple(model for sides, model in MODELS.items() if sides not in fitting)
+    return ()
 
 
 def check_same_model(path: Path, trainer: Any) -> None:
@@ -129,7 +133,7 @@ def check_same_model(path: Path, trainer: Any) -> None:
 
 def check_same_task(path: Path, trainer: Any, state: dict[str, Any]) -> None:
     """Check the dictionaries and languages. Finetuning may change the pair of languages, but not reverse it."""
-    if not isinstance(trainer.task, dictionary_checks.TASKS):
+    if not isinstance(trainer.task, tuple(dictionary_checks.TASKS.values())):
         return
     finetuning = str(path) == trainer.cfg.checkpoint.finetune_from_model
     try:

@@ -11,6 +11,7 @@ from typing import Any
 
 from realformer_nmt.common.option_choice import unknown
 from realformer_nmt.model.part_names import PART_NAMES
+from realformer_nmt.tasks import TASKS
 
 SIZES = tuple(
     f"{side}-{name}"
@@ -23,12 +24,6 @@ FLAGS = {
         encoder-relative-positions pooler-dropout pooler-activation-fn dropout attention-dropout activation-dropout
         relu-dropout share-decoder-input-output-embed share-all-embeddings layernorm-embedding no-scale-embedding
         no-token-positional-embeddings checkpoint-activations max-source-positions max-target-positions""",
-    "translation": """left-pad-source left-pad-target upsample-primary truncate-source num-batch-buckets eval-bleu
-        eval-tokenized-bleu eval-bleu-print-samples""",
-    "one text": """tokens-per-sample sample-break-mode max-positions mask-prob leave-unmasked-prob random-token-prob
-        freq-weighted-replacement""",
-    "sentences": "num-classes regression-target init-token separator-token shorten-method",
-    "questions and spans": "stride noise-density mean-noise-span-length",
     "loss": "criterion label-smoothing report-accuracy ignore-prefix-size sentence-avg r-drop-alpha",
     "optimizer": """optimizer lr adam-betas adam-eps weight-decay momentum use-old-adam fp16-adam-stats
         radam-untractable-momentum clip-norm update-freq stop-min-lr skip-remainder-batch""",
@@ -50,12 +45,11 @@ FLAGS = {
     "others": """log-interval no-progress-bar heartbeat-timeout store-ema ema-decay ema-start-update ema-update-freq
         ema-fp32 bucket-cap-mb find-unused-parameters broadcast-buffers""",
 }
-ALLOWED = frozenset(SIZES).union(PART_FLAGS, *(flags.split() for flags in FLAGS.values()))
+TASK_FLAGS = tuple(flag for task in TASKS.values() for flag in task.flags)
+ALLOWED = frozenset(SIZES).union(PART_FLAGS, TASK_FLAGS, *(flags.split() for flags in FLAGS.values()))
 CRITERIA = (
     "cross_entropy",
-    "masked_lm",
-    "sentence_prediction",
-    "question_answering",
+    *(task.criterion for task in TASKS.values() if task.criterion),
     "label_smoothed_cross_entropy",
     "label_smoothed_cross_entropy_fused",
     "label_smoothed_cross_entropy_r_drop",

@@ -15,8 +15,8 @@ from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.model.presets import FAMILIES, PRESETS, find
 from realformer_nmt.protocols import run_files
 from realformer_nmt.protocols.protocol import Protocol
-from realformer_nmt.protocols.tasks import SIDES, Task
 from realformer_nmt.protocols.update_freq import update_freq
+from realformer_nmt.tasks import SIDES, Task
 
 AUTO = "auto"
 PRECISIONS = ("fp16", "bf16", "fp32", AUTO)

@@ -8,11 +8,12 @@ from typing import Any
 
 import torch
 
+from realformer_nmt import tasks
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.manifest_schema import Corpus
 from realformer_nmt.corpora.text_pipeline import read_report
-from realformer_nmt.protocols import command, tasks, trackers, updates
+from realformer_nmt.protocols import command, trackers, updates
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import Protocol, load
 from realformer_nmt.protocols.train import TrainRequest

@@ -9,7 +9,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option_choice import unknown
 from realformer_nmt.corpora.manifest import ManifestError, build, build_table, constructed, merge, read_toml
 from realformer_nmt.protocols.allowed_flags import check_harmless, check_no_part
-from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
+from realformer_nmt.tasks import TASKS, TRANSLATION
 
 FOLDER = Path(__file__).parent
 VARIANTS = ("corpora", "layers")  # tables of settings for one corpus, for one depth

@@ -9,13 +9,13 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
+from realformer_nmt import tasks
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import named
 from realformer_nmt.common.versions import versions
 from realformer_nmt.data_bins import subsets as databin
-from realformer_nmt.protocols import tasks
 from realformer_nmt.protocols.command import USER_DIR
 
 GROUPS = ("model", "task", "criterion", "optimizer", "lr_scheduler", "optimization", "dataset", "checkpoint", "common")

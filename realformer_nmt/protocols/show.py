@@ -12,7 +12,7 @@ from realformer_nmt.common.request import Request
 from realformer_nmt.corpora import manifest
 from realformer_nmt.protocols.command import layers
 from realformer_nmt.protocols.protocol import Protocol, corpora, load, shipped
-from realformer_nmt.protocols.tasks import TASKS
+from realformer_nmt.tasks import TASKS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ import torch
 from fairseq import tasks as fairseq_tasks
 from msgspec.structs import replace
 
+from realformer_nmt import tasks
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.stage_record import Stage
@@ -25,7 +26,6 @@ from realformer_nmt.protocols import (
     protocol_notice,
     run_folder,
     settings,
-    tasks,
     trackers,
     updates,
 )

@@ -9,12 +9,13 @@ from fairseq.logging import metrics
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from realformer_nmt.questions.task import NAME
+from realformer_nmt.questions import task as task  # registers itself
+from realformer_nmt.tasks import QUESTION_ANSWERING
 
 Sums = dict[str, Any]
 
 
-@register_criterion(NAME, dataclass=FairseqDataclass)
+@register_criterion(QUESTION_ANSWERING, dataclass=FairseqDataclass)
 class SpanLoss(FairseqCriterion):
     """The mean of the cross-entropies of start and end (Devlin et al. 2019, section 4.2).
 

@@ -30,9 +30,9 @@ from realformer_nmt.model.masked_model import MaskedModel
 from realformer_nmt.questions import squad
 from realformer_nmt.questions.squad import Question
 from realformer_nmt.questions.windows import Window, cut_of, fingerprint, windows
+from realformer_nmt.tasks import QUESTION_ANSWERING
 
 logger = logging.getLogger(__name__)
-NAME = "question_answering"
 LEAST = {"tokens_per_sample": 8, "stride": 1}  # a smaller window has no room for question and context
 
 
@@ -48,7 +48,7 @@ class QuestionAnsweringConfig(FairseqDataclass):
     seed: int = II("common.seed")
 
 
-@register_task(NAME, dataclass=QuestionAnsweringConfig)
+@register_task(QUESTION_ANSWERING, dataclass=QuestionAnsweringConfig)
 class QuestionAnsweringTask(FairseqTask):
     """Task of answering questions by spans, with the dictionary of the masked model."""
 
@@ -69,7 +69,9 @@ class QuestionAnsweringTask(FairseqTask):
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> MaskedModel:
         model = super().build_model(cfg, from_checkpoint)
         if not isinstance(model, MaskedModel):
-            raise OptionError(f"--task {NAME} is for masked models of this package: pass --arch <family>_bert_<size>")
+            raise OptionError(
+                f"--task {QUESTION_ANSWERING} is for masked models of this package: pass --arch <family>_bert_<size>"
+            )
         model.add_span_head()
         return model
 

@@ -7,7 +7,7 @@ import pytest
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.protocols import protocol_notice
 from realformer_nmt.protocols.protocol import load, shipped
-from realformer_nmt.protocols.tasks import TASKS
+from realformer_nmt.tasks import TASKS
 
 
 @pytest.mark.parametrize(

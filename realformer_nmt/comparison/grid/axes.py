@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from realformer_nmt.common.option_choice import unknown
-from realformer_nmt.protocols.tasks import SIDES
+from realformer_nmt.tasks import SIDES
 
 Value = float
 Point = tuple[tuple[str, Value], ...]  # one (axis, value) for each axis of a grid

@@ -13,7 +13,7 @@ from realformer_nmt.common.stage_request import StageRequest
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.axes import Point
 from realformer_nmt.protocols.run_files import CHECKPOINTS
-from realformer_nmt.protocols.tasks import TRANSLATION
+from realformer_nmt.tasks import TRANSLATION
 
 SomeRequest = TypeVar("SomeRequest", bound=StageRequest)
 

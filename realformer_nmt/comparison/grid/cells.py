@@ -11,7 +11,7 @@ from realformer_nmt.comparison.grid.cell import Cell, CellStage, Named, digest, 
 from realformer_nmt.comparison.grid.cell_requests import average_request
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
-from realformer_nmt.comparison.grid.scoring import SCORINGS
+from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.evaluation import metric_table
 from realformer_nmt.protocols.command import flags
 from realformer_nmt.protocols.protocol import Protocol, load, shipped
@@ -82,7 +82,7 @@ def train_request(
 
 
 def scoring_stages(grid: Grid, corpus: CorpusChoice, folder: Path, protocol: Protocol) -> list[CellStage]:
-    scoring = SCORINGS[grid.task]
+    scoring = scoring_of(grid.task)
     return [stage for subset in grid.subsets for stage in scoring.stages(grid, corpus, folder, protocol, subset)]
 
 

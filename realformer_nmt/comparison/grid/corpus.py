@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Literal, NamedTuple
 
 from realformer_nmt.common.errors import UserError
@@ -16,7 +17,7 @@ from realformer_nmt.corpora.sample import SampleRequest
 from realformer_nmt.corpora.subword_methods import DEFAULT, learnt
 from realformer_nmt.corpora.text_pipeline import read_report
 from realformer_nmt.data_bins.prepare_record import NAME as NOTE
-from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
+from realformer_nmt.tasks import TASKS, TRANSLATION
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,10 @@ class CorpusChoice:
     def pair(self) -> tuple[str, ...]:
         return self.languages or TASKS[self.task].languages(self.data)
 
+    def check_subset(self, subset: str) -> None:
+        """Raise an error where the data-bin lacks a subset."""
+        resolve_name(TASKS[self.task].subset_check)(self, subset)
+
     def reference(self, subset: str) -> Path | None:
         return self.references.get(subset)
 
@@ -106,12 +111,12 @@ def find(grid: Grid, prepared: Path | None, archives: Path | None, folder: Path)
     if archives and not grid.corpus:
         raise UserError("--archives is for a corpus that is prepared here: leave it out")
     if grid.data:
-        return binarised(grid)
+        return replace(binarised(grid), task=grid.task)
     if grid.corpus:
         corpus = to_prepare(grid, grid.corpus, archives, folder / "data")
     else:
         corpus = prepared_corpus(prepared or grid.path(grid.prepared or ""))
-    return replace(corpus, samples=folder)
+    return replace(corpus, samples=folder, task=grid.task)
 
 
 def to_prepare(grid: Grid, corpus: str, archives: Path | None, folder: Path) -> CorpusChoice:

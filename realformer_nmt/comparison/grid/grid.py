@@ -21,7 +21,7 @@ from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.evaluation import metric_table
 from realformer_nmt.protocols import command
 from realformer_nmt.protocols.allowed_flags import check_harmless, check_no_part
-from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
+from realformer_nmt.tasks import TASKS, TRANSLATION
 
 BUDGET = ("epochs", "updates", "tokens-a-step", "max-tokens", "average", "precision")  # of `realformer-nmt train`
 OF_BUDGET = {"max-epoch": "epochs", "max-update": "updates", "max-tokens": "max-tokens"}  # flags that it stands for

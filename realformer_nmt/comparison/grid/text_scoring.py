@@ -16,9 +16,7 @@ from realformer_nmt.evaluation.resampling import exchanged, randomised
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.questions import squad
-
-MASK_SEED = 1  # every cell has the same words masked, whatever its seed
-UNMASKED = ("sentence_prediction", "question_answering")
+from realformer_nmt.tasks import TASKS
 
 
 def find(grid: Grid, prepared: Path | None, archives: Path | None, _folder: Path) -> CorpusChoice:
@@ -61,7 +59,7 @@ def stages(grid: Grid, corpus: CorpusChoice, folder: Path, _: Protocol, subset: 
         subset=subset,
         output=record,
         validate=first,
-        mask_seed=None if grid.task in UNMASKED else MASK_SEED,
+        mask_seed=TASKS[grid.task].mask_seed,
     )
     return (CellStage("evaluate" if first else f"evaluate {subset}", request, record),)
 

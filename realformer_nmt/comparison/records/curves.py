@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.common import json_records
 from realformer_nmt.protocols.run_files import CURVES
-from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
+from realformer_nmt.tasks import TASKS, TRANSLATION
 
 TRAIN = {"loss": "loss", "nll_loss": "nll_loss", "gnorm": "gnorm", "tokens_a_second": "wps"}
 VALID = {"loss": "valid_loss", "nll_loss": "valid_nll_loss", "bleu": "valid_bleu"}

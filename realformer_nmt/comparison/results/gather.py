@@ -23,7 +23,7 @@ from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
-from realformer_nmt.comparison.grid.scoring import SCORINGS
+from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.comparison.grid.translation_scoring import TEST
 from realformer_nmt.comparison.records.cell_note import WAITING
 from realformer_nmt.comparison.records.cell_record import DAMAGED, CellRecord
@@ -49,7 +49,7 @@ from realformer_nmt.evaluation.metric_table import LOSS, METRICS
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.evaluation.significance import TESTS
 from realformer_nmt.protocols.command import layers, pasted
-from realformer_nmt.protocols.tasks import TASKS
+from realformer_nmt.tasks import TASKS
 
 
 def gather(grid: Grid, corpus: CorpusChoice, cells: Sequence[Cell], command: Sequence[str]) -> Results:
@@ -94,7 +94,7 @@ def gather(grid: Grid, corpus: CorpusChoice, cells: Sequence[Cell], command: Seq
 
 
 def significance_test(grid: Grid) -> SignificanceTest:
-    metric = SCORINGS[grid.task].tested(grid.drawn)
+    metric = scoring_of(grid.task).tested(grid.drawn)
     return SignificanceTest(name=TESTS[TEST], metric=metric, samples=summary.SAMPLES, correction="Holm")
 
 

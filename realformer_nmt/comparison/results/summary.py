@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.groups import Group, group
-from realformer_nmt.comparison.grid.scoring import SCORINGS
+from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.results.cell_result import CellResult, Number
 from realformer_nmt.comparison.results.results_file import MeanScore, ResultRow
@@ -135,4 +135,4 @@ def done(cell: Cell) -> bool:
 
 def p_value(candidate: Cell, baseline: Cell, metric: str) -> float | None:
     """Return p of one seed's difference; None where the two were scored on other test sets."""
-    return SCORINGS[candidate.task].p_value(candidate.scores, baseline.scores, metric, SAMPLES, SEED)
+    return scoring_of(candidate.task).p_value(candidate.scores, baseline.scores, metric, SAMPLES, SEED)

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.records import known
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
-from realformer_nmt.comparison.grid.scoring import SCORINGS
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.records.curves import CurvePoint, Curves
 from realformer_nmt.comparison.records.record_links import training_of
@@ -19,6 +18,7 @@ from realformer_nmt.comparison.running import verdict
 from realformer_nmt.comparison.running.freshness import is_finished, status_of
 from realformer_nmt.comparison.running.process import Process
 from realformer_nmt.comparison.running.verdict import Verdict
+from realformer_nmt.tasks import TASKS
 
 OUTPUT = "output.log"
 
@@ -41,7 +41,7 @@ def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None,
         if is_finished(cell, note):
             yield Progress(note.state)
             return
-        of_words = SCORINGS[cell.task].of_words
+        of_words = TASKS[cell.task].targets_are_words
         entropy = verdict.unigram_entropy(cell.data, *cell.languages) if of_words else None
         note.start(cell, entropy)
         failure: Verdict | None = None

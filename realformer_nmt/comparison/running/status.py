@@ -14,7 +14,7 @@ from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.records.curves import Curves
 from realformer_nmt.comparison.records.record_links import training_of
 from realformer_nmt.corpora.manifest import read_toml
-from realformer_nmt.protocols.tasks import TASKS, TRANSLATION
+from realformer_nmt.tasks import TASKS, TRANSLATION
 
 
 def cells_by_records(grid: Path, folder: Path) -> list[CellFolder] | None:
