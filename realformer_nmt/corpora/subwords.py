@@ -3,9 +3,9 @@
 import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import NamedTuple
 
-from realformer_nmt.common import late_attribute
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, blocks
@@ -32,7 +32,7 @@ class Surface(NamedTuple):
 
 def learn_model(method: str, texts: Texts, folder: Path, size: int, workers: int) -> None:
     """Write the files of a subword model to a folder, learnt from both sides of the texts together."""
-    learn: Callable[[Texts, Path, int, int], None] = late_attribute.load(METHODS[method].learn)
+    learn: Callable[[Texts, Path, int, int], None] = resolve_name(METHODS[method].learn)
     learn(texts, folder, size, workers)
 
 
@@ -42,13 +42,13 @@ def encoder(method: str, folder: Path) -> Encoder:
     for name in METHODS[method].files:
         if (folder / name).is_fifo():
             raise UserError(f"{folder / name} is a pipe, which can be read only once: write it to a file first")
-    load: Callable[[Path], Encoder] = late_attribute.load(METHODS[method].encoder)
+    load: Callable[[Path], Encoder] = resolve_name(METHODS[method].encoder)
     return load(folder)
 
 
 def detokenise(method: str, lines: Lines, folder: Path | None, language: str) -> Surface:
     """Return the text of lines of subwords; `folder` holds the subword model."""
-    convert: Callable[[Lines, Path | None, str], Surface] = late_attribute.load(METHODS[method].detokenise)
+    convert: Callable[[Lines, Path | None, str], Surface] = resolve_name(METHODS[method].detokenise)
     return convert(lines, folder, language)
 
 

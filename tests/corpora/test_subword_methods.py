@@ -4,15 +4,16 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from pkgutil import resolve_name
 
 import commands
 
-from realformer_nmt.common import late_attribute
 from realformer_nmt.corpora.subword_methods import METHODS, learnt
 
 CHARACTERS = """
 import sys
 from pathlib import Path
+from pkgutil import resolve_name
 
 from realformer_nmt.corpora.subword_methods import METHODS, BleuFlags, SubwordMethod
 from realformer_nmt.corpora.subwords import Surface
@@ -89,7 +90,7 @@ def test_a_third_method_needs_a_row_and_a_file(tmp_path: Path) -> None:
 def test_every_function_that_the_table_names_is_there() -> None:
     for method in METHODS.values():
         for name in filter(None, (method.learn, method.encoder, method.detokenise)):
-            assert callable(late_attribute.load(name))
+            assert callable(resolve_name(name))
 
 
 def test_the_table_imports_no_method() -> None:
