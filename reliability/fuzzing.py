@@ -23,7 +23,7 @@ from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid import grid
 from realformer_nmt.comparison.report import provenance
-from realformer_nmt.comparison.results import gather, setting_differences, summary
+from realformer_nmt.comparison.results import measured_cell, setting_differences, summary
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.corpora import extract, manifest, read_segments, text_pipeline
 from realformer_nmt.data_bins import index as index_of_fairseq
@@ -66,7 +66,7 @@ def read_run(path: Path) -> None:
 
 def reckon_with(path: Path) -> None:
     """By a report: what it says of a cell, and of several seeds."""
-    run = gather.read_run(path)
+    run = measured_cell.read_run(path)
     cell = CellResult(
         name="admin-6-s1",
         family="admin",
@@ -74,9 +74,9 @@ def reckon_with(path: Path) -> None:
         depth="6",
         seed=1,
         state="done",
-        scores=gather.scores(run),
+        scores=measured_cell.scores(run),
         parameters=records.known(run.parameters),
-        settings=gather.settings(TrainRecord(), None, run),
+        settings=measured_cell.settings(TrainRecord(), None, run),
     )
     summary.row([cell, cell])
     json.dumps([provenance.shared([cell]), setting_differences.settings([cell])])
