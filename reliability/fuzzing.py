@@ -22,12 +22,15 @@ from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid import grid
+from realformer_nmt.comparison.records import scored_run
 from realformer_nmt.comparison.report import provenance
 from realformer_nmt.comparison.results import measured_cell, setting_differences, summary
 from realformer_nmt.comparison.results.cell_result import CellResult
+from realformer_nmt.comparison.results.results_file import ResultRow
 from realformer_nmt.corpora import extract, manifest, read_segments, text_pipeline
 from realformer_nmt.data_bins import index as index_of_fairseq
 from realformer_nmt.evaluation import significance
+from realformer_nmt.evaluation.significance import System
 from realformer_nmt.protocols import protocol
 from reliability.fuzzed_inputs import (
     GRID,
@@ -58,15 +61,15 @@ def read_preparation(path: Path) -> None:
     text_pipeline.read(path.parent)
 
 
-def read_run(path: Path) -> None:
+def read_run(path: Path) -> System:
     """By a test of significance, beside the texts that it names."""
     path.with_name("text").write_bytes(TEXT)
-    significance.read(path)
+    return significance.read(path)
 
 
-def reckon_with(path: Path) -> None:
+def reckon_with(path: Path) -> ResultRow:
     """By a report: what it says of a cell, and of several seeds."""
-    run = measured_cell.read_run(path)
+    run = scored_run.read(path)
     cell = CellResult(
         name="admin-6-s1",
         family="admin",
@@ -75,11 +78,11 @@ def reckon_with(path: Path) -> None:
         seed=1,
         state="done",
         scores=measured_cell.scores(run),
-        parameters=records.known(run.parameters),
+        parameters=records.known(run.parameters) if run else None,
         settings=measured_cell.settings(TrainRecord(), None, run),
     )
-    summary.row([cell, cell])
     json.dumps([provenance.shared([cell]), setting_differences.settings([cell])])
+    return summary.row([cell, cell])
 
 
 def check_sound(index: Path) -> None:

@@ -46,7 +46,8 @@ class Training:
             if self.stage.finished(self.fresh):
                 return 0
             record = self.stage.record
-            previous = records.read(record, TrainRecord, AGAIN) if record.is_file() else None
+            resumes = record.is_file() and not self.fresh
+            previous = records.read(record, TrainRecord, AGAIN) if resumes else None
             if previous is None:
                 self._check_no_checkpoints()
             self.sessions = list(previous.sessions) if previous else []

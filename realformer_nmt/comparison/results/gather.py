@@ -105,7 +105,7 @@ def scored_on(
 
 
 def first_of(runs: Sequence[RunRecord | None]) -> RunRecord:
-    """Return the run of the first cell that has one."""
+    """Return the run of the first cell that has one, or else an empty one."""
     return next((run for run in runs if run), RunRecord())
 
 

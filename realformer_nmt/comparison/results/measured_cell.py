@@ -1,18 +1,15 @@
-"""What a comparison measured of one cell, from the cell's own records."""
+"""Result of one cell, read from the records in its folder."""
 
 import statistics
-from pathlib import Path
 
 from msgspec import UNSET, to_builtins
 
 from realformer_nmt.checkpoints.average_record import AverageRecord
 from realformer_nmt.checkpoints.train_record import TrainRecord
-from realformer_nmt.common import records
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.records import known
-from realformer_nmt.common.stage_record import AGAIN
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.records import scored_run
 from realformer_nmt.comparison.records.cell_note import WAITING
 from realformer_nmt.comparison.records.cell_record import DAMAGED, CellRecord
 from realformer_nmt.comparison.records.curves import Curves
@@ -20,7 +17,7 @@ from realformer_nmt.comparison.records.record_links import average_of, training_
 from realformer_nmt.comparison.results.cell_result import CellCurves, CellResult, CellScore
 from realformer_nmt.comparison.running.freshness import differences
 from realformer_nmt.comparison.running.plan import commands
-from realformer_nmt.evaluation.metric_table import LOSS, METRICS
+from realformer_nmt.evaluation.metric_table import LOSS
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.protocols.command import layers, pasted
 from realformer_nmt.tasks import TASKS
@@ -60,7 +57,7 @@ def describe(cell: Cell) -> CellResult:
         fairseq_train=pasted(trained.command) if trained.command else None,
         unigram_entropy=note.unigram_entropy,
         curves=CellCurves(train=curves.train, valid=curves.valid),
-        shortcuts=run.models[0].shortcuts or [] if run and run.models else [],
+        shortcuts=run.models[0].shortcuts or [] if run else [],
     )
 
 
@@ -110,15 +107,4 @@ def speed(curves: Curves) -> float | None:
 
 def run_of(cell: Cell) -> RunRecord | None:
     """Read a cell's run.json; return None where there is none, or where the cell's results are damaged."""
-    if CellRecord(cell).state == DAMAGED or not cell.scores.is_file():
-        return None
-    return read_run(cell.scores)
-
-
-def read_run(path: Path) -> RunRecord:
-    """Read a run.json, whose scores must all be of known metrics."""
-    run = records.read(path, RunRecord, AGAIN)
-    for name in run.scores:
-        if name not in METRICS:
-            raise UserError(f"{path} has an unexpected format: scores has {name!r}, which is no metric; {AGAIN}")
-    return run
+    return None if CellRecord(cell).state == DAMAGED else scored_run.read(cell.scores)

@@ -7,14 +7,13 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from realformer_nmt.common import records
 from realformer_nmt.common.atomic_files import writing
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.records import scored_run
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.running.freshness import differences
-from realformer_nmt.evaluation.run_record import RunRecord
 
 NOTHING = "nothing was merged"
 
@@ -71,11 +70,10 @@ def hashes(cell: Cell) -> list[str | None]:
 
 def check_reference(cell: Cell, here: Cell) -> None:
     """Refuse a cell whose reference is not found from its new folder: run.json names it by a relative path."""
-    if not cell.scores.is_file():
+    run = scored_run.read(cell.scores)
+    if run is None or "reference" not in run.files:
         return
-    reference = records.read(cell.scores, RunRecord, NOTHING).files.get("reference")
-    if reference is None:
-        return
+    reference = run.files["reference"]
     file = (here.folder / reference.path).resolve()
     if not file.is_file() or sha256(file) != reference.sha256:
         raise UserError(

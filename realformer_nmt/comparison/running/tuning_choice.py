@@ -8,15 +8,13 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.stage_record import AGAIN
 from realformer_nmt.comparison.grid.axes import Point, Value
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.groups import Group, Place
+from realformer_nmt.comparison.records import scored_run
 from realformer_nmt.comparison.records.cell_record import MODEL_FAILED, CellRecord
-from realformer_nmt.evaluation.run_record import RunRecord
 
 Tried = TypeVar("Tried")
 
@@ -97,5 +95,5 @@ def lowest(losses: Mapping[Tried, float | None]) -> Tried | None:
 
 
 def loss(cell: Cell) -> float | None:
-    done = CellRecord(cell).state == "done"
-    return records.read(cell.scores, RunRecord, AGAIN).validation_loss if done and cell.scores.is_file() else None
+    run = scored_run.read(cell.scores) if CellRecord(cell).state == "done" else None
+    return run.validation_loss if run else None
