@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from realformer_nmt.common import safe_names
 from realformer_nmt.common.errors import UsageError
 from realformer_nmt.common.numbers import PROCESSES, whole
 from realformer_nmt.common.option import argument, option
@@ -79,6 +80,9 @@ class RunRequest(TrainingOptions):
                 f"--name {self.name}: allowed is the name of one folder, which starts with no dot and is not data, the "
                 "corpus's"
             )
+        for subset in self.subset:
+            if not safe_names.is_plain(subset):
+                raise UsageError(f"--subset {subset}: allowed is the name of a test set, such as test1")
         if any(flag.startswith("--seed") for flag in self.flags):
             raise UsageError("the seed is in the run's name: give --seed N before the --")
 

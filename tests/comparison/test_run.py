@@ -149,6 +149,8 @@ def test_a_wrong_name_is_refused(command: Callable[..., list[str]], tmp_path: Pa
     assert (done.returncode, done.stderr) == (2, f"realformer-nmt: {message}; --help lists the options\n")
     with pytest.raises(UsageError, match="starts with no dot"):
         realformer_nmt.run("wmt14_en_de", layers="6", folder=tmp_path, name=".hidden")
+    with pytest.raises(UsageError, match=r"--subset \.\./\.\./etc: allowed is the name of a test set"):
+        realformer_nmt.run("wmt14_en_de", layers="6", folder=tmp_path, subset=("test", "../../etc"), dry_run=True)
 
 
 def test_python_makes_what_the_command_finds_done(
