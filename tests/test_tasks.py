@@ -76,7 +76,7 @@ assert invented.CHECKED == [(Path("data"), "test")]
 assert [stage.name for stage in cell.stages] == ["train", "average", "evaluate"]
 assert cell.stages[-1].request.mask_seed == 7
 (Path("curves.jsonl")).write_text('{"num_updates": 1, "loss": 3, "cloze": 2}\\n')
-assert Curves(Path(), "cloze").train[0]["nll_loss"] == 2
+assert Curves(Path(), "cloze").train[0].nll_loss == 2
 
 assert isinstance(evaluation_run.rows_of("cloze"), Sequences)
 state = {"cfg": {"task": {"_name": "cloze"}}}
