@@ -23,7 +23,7 @@ BEGINNING = b'{\n  "'  # of a record
 KEYS = re.compile(r'^  "(\w+)":', re.MULTILINE)  # of a record, as it is written
 
 
-class Kind(NamedTuple):
+class RecordKeys(NamedTuple):
     """Keys of a command's record, and the option for its path."""
 
     keys: frozenset[str]
@@ -31,20 +31,20 @@ class Kind(NamedTuple):
 
 
 KINDS = {  # by command; a record belongs to the first command whose keys it has
-    "train": Kind(frozenset({"sessions", "protocol"}), "--folder"),
-    "score": Kind(frozenset({"scores", "translation"})),
-    "score-squad": Kind(frozenset({"questions", "scores", "made_from"})),
-    "answer": Kind(frozenset({"questions", "made_from"})),
-    "evaluate": Kind(frozenset({"measures", "made_from"})),
-    "translate": Kind(frozenset({"files", "decoding", "checkpoints"})),
-    "analyse": Kind(frozenset({"models", "figures", "made_from"})),
-    "average": Kind(frozenset({"averaged"})),
-    "significance": Kind(frozenset({"comparisons", "correction"})),
-    "sample": Kind(frozenset({"pairs", "pieces", "sample"}), "--folder"),
-    "prepare": Kind(frozenset({"pairs", "pieces"}), "--folder"),
-    "fetch": Kind(frozenset({"archive", "sizes"}), "--folder"),
-    "invent": Kind(frozenset({"invented"}), "--folder"),
-    "compare": Kind(frozenset({"grid", "cells", "rows"}), "--folder"),
+    "train": RecordKeys(frozenset({"sessions", "protocol"}), "--folder"),
+    "score": RecordKeys(frozenset({"scores", "translation"})),
+    "score-squad": RecordKeys(frozenset({"questions", "scores", "made_from"})),
+    "answer": RecordKeys(frozenset({"questions", "made_from"})),
+    "evaluate": RecordKeys(frozenset({"measures", "made_from"})),
+    "translate": RecordKeys(frozenset({"files", "decoding", "checkpoints"})),
+    "analyse": RecordKeys(frozenset({"models", "figures", "made_from"})),
+    "average": RecordKeys(frozenset({"averaged"})),
+    "significance": RecordKeys(frozenset({"comparisons", "correction"})),
+    "sample": RecordKeys(frozenset({"pairs", "pieces", "sample"}), "--folder"),
+    "prepare": RecordKeys(frozenset({"pairs", "pieces"}), "--folder"),
+    "fetch": RecordKeys(frozenset({"archive", "sizes"}), "--folder"),
+    "invent": RecordKeys(frozenset({"invented"}), "--folder"),
+    "compare": RecordKeys(frozenset({"grid", "cells", "rows"}), "--folder"),
 }
 
 

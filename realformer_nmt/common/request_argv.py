@@ -11,7 +11,7 @@ from realformer_nmt.common.errors import OptionError
 from realformer_nmt.common.option import Spec, flag_of, spec_of
 
 
-class Shape(typing.NamedTuple):
+class FieldType(typing.NamedTuple):
     """The number and the type of a field's values."""
 
     type: Any
@@ -21,7 +21,7 @@ class Shape(typing.NamedTuple):
     choices: tuple[str, ...] | None = None  # those of a Literal
 
     @classmethod
-    def of(cls, hint: Any) -> "Shape":
+    def of(cls, hint: Any) -> "FieldType":
         optional = typing.get_origin(hint) in (typing.Union, types.UnionType)
         if optional:
             hint = next(each for each in typing.get_args(hint) if each is not types.NoneType)
@@ -40,10 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser, fields: "Sequence[Field[Any]]
     homes: dict[tuple[str | None, str | None], Any] = {(None, None): parser}
     for each in fields:
         spec = spec_of(each)
-        add_argument(_home(homes, spec.group, spec.either), each, Shape.of(hints[each.name]))
+        add_argument(_home(homes, spec.group, spec.either), each, FieldType.of(hints[each.name]))
 
 
-def add_argument(home: Any, each: "Field[Any]", shape: Shape) -> None:
+def add_argument(home: Any, each: "Field[Any]", shape: FieldType) -> None:
     spec = spec_of(each)
     keywords: dict[str, Any] = {"help": spec.help, "default": default_of(each)}
     if shape.type is bool:
@@ -74,7 +74,7 @@ def default_of(each: "Field[Any]") -> Any:
     return list(each.default) if isinstance(each.default, tuple) else each.default
 
 
-def counted(spec: Spec, shape: Shape, required: bool) -> dict[str, Any]:
+def counted(spec: Spec, shape: FieldType, required: bool) -> dict[str, Any]:
     """Return argparse's `nargs` and `action` for a field."""
     if spec.without_value is not None:
         return {"nargs": "?", "const": spec.without_value}
@@ -87,7 +87,7 @@ def counted(spec: Spec, shape: Shape, required: bool) -> dict[str, Any]:
 
 def typed(each: "Field[Any]", hint: Any, value: Any) -> Any:
     """Convert a value from Python as argparse would convert its text."""
-    spec, shape = spec_of(each), Shape.of(hint)
+    spec, shape = spec_of(each), FieldType.of(hint)
     if shape.many and not isinstance(value, list | tuple):
         value = (value,)
     if isinstance(value, list | tuple):

@@ -77,7 +77,7 @@ class Plan:
         return lengths if applies and lengths.counted == counted else None
 
 
-class Task(NamedTuple):
+class BlockTask(NamedTuple):
     block: Block
     valid: range  # indices, within the block, of the pairs for validation, counted before cleaning
 
@@ -154,14 +154,14 @@ class Writer:
             tally.dropped.update(result.dropped)
         return tally
 
-    def tasks(self, split: str, files: Files) -> Iterator[Task]:
+    def tasks(self, split: str, files: Files) -> Iterator[BlockTask]:
         rule = self.plan.held_out
         pairs = blocks(files.source, files.target, files.form, self.plan.invalid_utf8)
         for block in watched(pairs, f"text: {files.source.name}", files.source, files.target, self.quiet):
             if split == "train" and rule and rule.counted == "before_cleaning":
-                yield Task(block, range((-self.pairs_read - 1) % rule.every, block.pairs, rule.every))
+                yield BlockTask(block, range((-self.pairs_read - 1) % rule.every, block.pairs, rule.every))
             else:
-                yield Task(block, range(0))
+                yield BlockTask(block, range(0))
             self.pairs_read += block.pairs
 
     def select(self, split: str, valid: range, indices: list[int]) -> Sequence[int]:
@@ -188,7 +188,7 @@ class Writer:
 
 
 def clean_block(
-    task: Task, steps: tuple[Steps, Steps], lengths: Lengths | None, valid_lengths: Lengths | None, keep_all: bool
+    task: BlockTask, steps: tuple[Steps, Steps], lengths: Lengths | None, valid_lengths: Lengths | None, keep_all: bool
 ) -> Cleaned:
     source, target = (cleaned(side, step) for side, step in zip(task.block[:2], steps, strict=True))
     dropped: Counter[str] = Counter()

@@ -22,11 +22,11 @@ from realformer_nmt.corpora.clean_splits import splits, write_texts
 from realformer_nmt.corpora.encode_subwords import write_pieces
 from realformer_nmt.corpora.extract import STATE
 from realformer_nmt.corpora.fetch import fetch_texts
-from realformer_nmt.corpora.prepare_job import Job
+from realformer_nmt.corpora.prepare_job import PrepareJob
 from realformer_nmt.corpora.prepare_request import PrepareRequest
 from realformer_nmt.corpora.stages import Stages
 from realformer_nmt.corpora.subword_methods import DICTIONARY, METHODS
-from realformer_nmt.corpora.subwords import Texts, learn_model
+from realformer_nmt.corpora.subwords import TrainingTexts, learn_model
 from realformer_nmt.data_bins.prepare_record import NAME, describe, verify
 
 PACKAGES = (
@@ -57,7 +57,7 @@ def run(request: PrepareRequest) -> int:
     return 0
 
 
-def check_folder(job: Job, folder: Path) -> None:
+def check_folder(job: PrepareJob, folder: Path) -> None:
     """Raise if files that `prepare` did not write would be overwritten; a folder that Stages has begun may go on."""
     outputs.check_folder(folder, "prepare")
     note = folder / NAME
@@ -70,7 +70,7 @@ def check_folder(job: Job, folder: Path) -> None:
         outputs.check_free(path, "prepare")
 
 
-def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> None:
+def prepare(job: PrepareJob, folder: Path, workers: int, keep: bool, quiet: bool) -> None:
     note = folder / NAME
     stages = Stages(folder, job.settings(), job.inputs(), note)
     plan, method = job.plan, METHODS[job.subwords]
@@ -88,7 +88,7 @@ def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> No
             return {}
         train = [texts / f"train.{language}" for language in plan.languages]
         pairs = sum(part["kept"] for part in cleaned["parts"] if part["split"] == "train")
-        learn_model(job.subwords, Texts(train[0], train[1], pairs, quiet), out, job.vocabulary, workers)
+        learn_model(job.subwords, TrainingTexts(train[0], train[1], pairs, quiet), out, job.vocabulary, workers)
         return {}
 
     def binary(out: Path) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def publish(pieces: Path, folder: Path) -> None:
         partial.replace(folder / raw.name)
 
 
-def report(job: Job, folder: Path, stages: Stages, workers: int) -> dict[str, Any]:
+def report(job: PrepareJob, folder: Path, stages: Stages, workers: int) -> dict[str, Any]:
     source, target = job.plan.languages
     raw = [
         folder / f"{split}.raw.{language}"

@@ -28,7 +28,7 @@ DEFAULT_PROTOCOL = TextProtocol(  # for files that no manifest describes
 
 
 @dataclass(frozen=True)
-class Job:
+class PrepareJob:
     """All that a preparation needs: the texts, the plan, the subword method."""
 
     name: str
@@ -93,7 +93,7 @@ def _describe_counts(parts: Sequence[Mapping[str, Any]]) -> str:
     return ", ".join(f"{part['part']} ({part['pairs']} pairs, dropped {part['dropped'] or 'none'})" for part in parts)
 
 
-def job(request: PrepareRequest) -> Job:
+def job(request: PrepareRequest) -> PrepareJob:
     """Return the job that a request describes, with the settings of the --like folder if there is one."""
     if request.like is None:
         return build_job(request)
@@ -102,7 +102,7 @@ def job(request: PrepareRequest) -> Job:
     return replace(build_job(completed, reference.report.settings.protocol), like=reference)
 
 
-def build_job(request: PrepareRequest, default_protocol: TextProtocol = DEFAULT_PROTOCOL) -> Job:
+def build_job(request: PrepareRequest, default_protocol: TextProtocol = DEFAULT_PROTOCOL) -> PrepareJob:
     """Build the job of a request without --like; `default_protocol` applies to the user's own files."""
     if request.corpus:
         check_no_own_files(request)
@@ -126,7 +126,7 @@ def build_job(request: PrepareRequest, default_protocol: TextProtocol = DEFAULT_
         tokenised=METHODS[subwords].tokenised,
         deduplicate=request.deduplicate,
     )
-    return Job(
+    return PrepareJob(
         name=request.corpus or "own files",
         plan=plan,
         subwords=subwords,

@@ -17,7 +17,7 @@ from realformer_nmt.corpora.invented.chance import Chance
 from realformer_nmt.corpora.invented.clauses import Clause
 from realformer_nmt.corpora.invented.composer import Composer
 from realformer_nmt.corpora.invented.lexicon import Adjective, Noun, Verb, grammar, plural, third
-from realformer_nmt.corpora.invented.phrases import Name, NounPhrase, Prepositional, Pronoun, Relative
+from realformer_nmt.corpora.invented.phrases import NounPhrase, PersonName, Prepositional, Pronoun, Relative
 from realformer_nmt.corpora.invented.sentences import sentence, tidy
 
 # Duden's table: definite article by case and the noun's gender or plural
@@ -106,7 +106,7 @@ SLEEPS = Clause(CHILD, verb("sleep"), place=Prepositional("in", "in", "dative", 
             *("wir warten auf den Jungen", "wir auf den Jungen warten"),
         ),
         (
-            *(Clause(MAN, verb("help"), whom=Name("Kamon", ("Mr.", "Herr"))), "the man helps Mr. Kamon"),
+            *(Clause(MAN, verb("help"), whom=PersonName("Kamon", ("Mr.", "Herr"))), "the man helps Mr. Kamon"),
             *("der Mann hilft Herrn Kamon", "der Mann Herrn Kamon hilft"),
         ),
     ],

@@ -9,8 +9,8 @@ from realformer_nmt.corpora.invented.lexicon import Adjective, Noun, Verb, gramm
 from realformer_nmt.corpora.invented.numerals import digits, spelt
 from realformer_nmt.corpora.invented.phrases import (
     Fixed,
-    Name,
     NounPhrase,
+    PersonName,
     Phrase,
     Prepositional,
     Pronoun,
@@ -45,9 +45,9 @@ class Composer:
         opened = [self.chance.frequent(syllables["open"]) for _ in range(1 + self.chance.below(2))]
         return "".join([*opened, self.chance.frequent(syllables["closed"])]).capitalize()
 
-    def name(self) -> Name:
+    def name(self) -> PersonName:
         title = self.chance.pick((None, ("Mr.", "Herr"), ("Mrs.", "Frau")))
-        return Name(self.stem(), title)
+        return PersonName(self.stem(), title)
 
     def noun(self, kind: str) -> Noun:
         if kind == "person" and self.happens("foreign"):

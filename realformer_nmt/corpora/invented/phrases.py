@@ -48,7 +48,7 @@ class Pronoun:
 
 
 @dataclass(frozen=True)
-class Name:
+class PersonName:
     name: str
     title: tuple[str, str] | None = None  # Mr. and Herr, Mrs. and Frau
     kind: str = "person"
