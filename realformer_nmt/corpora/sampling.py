@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from realformer_nmt.common import checksummed_json
-from realformer_nmt.common.atomic_folders import completed_folder
+from realformer_nmt.common.atomic_files import completed_folder
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.corpora.sample import SampleRequest
