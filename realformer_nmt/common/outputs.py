@@ -12,15 +12,23 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from realformer_nmt.common import checksummed_json
+from msgspec import Struct
+
+from realformer_nmt.common import records
 from realformer_nmt.common.atomic_files import writing
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.json_records import UNLIKE
 
 OUTPUTS = "outputs"
-COMMAND = "command"
 BEGINNING = b'{\n  "'  # of a record
 KEYS = re.compile(r'^  "(\w+)":', re.MULTILINE)  # of a record, as it is written
+
+
+class BegunOutputs(Struct, frozen=True, kw_only=True):
+    """Note of a command's files beside a record that does not exist yet; None stands for all files there."""
+
+    command: str
+    outputs: list[str] | None
 
 
 class RecordKeys(NamedTuple):
@@ -165,13 +173,12 @@ def _names(record: Path, command: str) -> set[str] | None:
 def _begun(record: Path, command: str) -> set[str] | None:
     """Return the names in the note of begun outputs; None stands for all."""
     try:
-        note = checksummed_json.read(_begun_file(record), "", {COMMAND: str})
-        names = note[OUTPUTS]
-        if note[COMMAND] != command:
-            return set()
-        return None if names is None else set(names)
-    except (UserError, *UNLIKE):
+        note = records.read(_begun_file(record), BegunOutputs, "")
+    except UserError:
         return set()
+    if note.command != command:
+        return set()
+    return None if note.outputs is None else set(note.outputs)
 
 
 def _begun_file(record: Path) -> Path:
@@ -179,4 +186,5 @@ def _begun_file(record: Path) -> Path:
 
 
 def _note(record: Path, command: str, names: set[str] | None) -> None:
-    checksummed_json.write(_begun_file(record), {COMMAND: command, OUTPUTS: None if names is None else sorted(names)})
+    note = BegunOutputs(command=command, outputs=None if names is None else sorted(names))
+    records.write(_begun_file(record), note)

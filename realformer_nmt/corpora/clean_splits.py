@@ -5,9 +5,9 @@ import functools
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from realformer_nmt.corpora.cleaning import Hyphens, Steps, cleaned, fault
 from realformer_nmt.corpora.duplicates import digest, repetitions
 from realformer_nmt.corpora.manifest_schema import Format, HeldOut, Lengths, TextProtocol
 from realformer_nmt.corpora.parallel import ordered
+from realformer_nmt.corpora.preparation_record import PartCounts
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, Invalid, blocks
 
@@ -89,22 +90,9 @@ class Cleaned(NamedTuple):
     dropped: Counter[str]
 
 
-@dataclass
-class Tally:
-    """Counts of one part's pairs: read, written, held out, dropped by reason."""
-
-    part: str
-    split: str
-    pairs: int = 0
-    kept: int = 0
-    held_out: int = 0
-    invalid_utf8: int = 0
-    dropped: Counter[str] = field(default_factory=Counter)
-
-
 def write_texts(
     parts: Mapping[str, Sequence[Files]], plan: Plan, workers: int, folder: Path, quiet: bool = False
-) -> dict[str, Any]:
+) -> list[PartCounts]:
     """Write train.en, valid.en, valid.raw.en ... of all parts in order, and return the counts of each part."""
     names = [*parts, *(f"{split}.raw" for split in parts if split != "train")]
     with contextlib.ExitStack() as stack:
@@ -118,7 +106,7 @@ def write_texts(
     if plan.deduplicate:
         drop_repetitions(folder, plan.languages, [tally for tally in tallies if tally.split == "train"])
     (folder / DIGESTS).unlink()
-    return {"parts": [{**vars(tally), "dropped": dict(sorted(tally.dropped.items()))} for tally in tallies]}
+    return tallies
 
 
 class Writer:
@@ -128,8 +116,8 @@ class Writer:
         self.plan, self.workers, self.output, self.digests, self.quiet = plan, workers, output, digests, quiet
         self.pairs_read = self.pairs_cleaned = 0  # of the training parts so far
 
-    def write(self, split: str, files: Files) -> Tally:
-        tally = Tally(files.name, split)
+    def write(self, split: str, files: Files) -> PartCounts:
+        tally = PartCounts(part=files.name, split=split)
         work = functools.partial(
             clean_block,
             steps=self.plan.steps(split, files.form),
@@ -151,7 +139,7 @@ class Writer:
                 tally.kept += len(selected)
             tally.pairs += block.pairs
             tally.invalid_utf8 += block.replaced
-            tally.dropped.update(result.dropped)
+            tally.drop(result.dropped)
         return tally
 
     def tasks(self, split: str, files: Files) -> Iterator[BlockTask]:
@@ -203,7 +191,7 @@ def clean_block(
     return Cleaned(indices, [source[index] for index in indices], [target[index] for index in indices], dropped)
 
 
-def drop_repetitions(folder: Path, languages: Sequence[str], tallies: Sequence[Tally]) -> None:
+def drop_repetitions(folder: Path, languages: Sequence[str], tallies: Sequence[PartCounts]) -> None:
     """Rewrite the training texts with only the first of equal pairs, and correct the tallies."""
     repeated = repetitions(folder / DIGESTS)
     paths = [folder / f"train.{language}" for language in languages]
@@ -217,7 +205,7 @@ def drop_repetitions(folder: Path, languages: Sequence[str], tallies: Sequence[T
         repetitions_of_part = sum(is_set(repeated, number) for number in range(start, start + tally.kept))
         start += tally.kept
         tally.kept -= repetitions_of_part
-        tally.dropped["repeated"] += repetitions_of_part
+        tally.drop({"repeated": repetitions_of_part})
 
 
 def is_set(bits: np.ndarray, number: int) -> bool:

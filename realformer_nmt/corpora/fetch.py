@@ -39,6 +39,7 @@ class FetchRequest(Request):
         return 0
 
 
+TEXTS = "texts"  # folder of the extracted members
 REQUEST = FetchRequest
 
 
@@ -49,7 +50,7 @@ def fetch_texts(
     files = fetch(corpus, folder / "archives", archives, patience=patience, quiet=quiet)
     texts = {}
     for name, file in files.items():
-        extracted = extract(file, corpus.members(name), folder / "texts" / name, quiet=quiet)
+        extracted = extract(file, corpus.members(name), folder / TEXTS / name, quiet=quiet)
         texts.update({Member(name, path): text for path, text in extracted.items()})
     return texts
 
