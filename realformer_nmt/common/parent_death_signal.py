@@ -6,12 +6,18 @@ import signal
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TypedDict
 
 PR_SET_PDEATHSIG = 1
 
 
-def dying_with_us() -> dict[str, Any]:
+class PopenOptions(TypedDict, total=False):
+    """Options of subprocess.Popen."""
+
+    preexec_fn: Callable[[], object]
+
+
+def dying_with_us() -> PopenOptions:
     """Return the options of subprocess.Popen for a child that dies with this process; on Linux only.
 
     An orphan would go on writing into the files of the next run.

@@ -3,7 +3,7 @@
 import argparse
 import types
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field
 from typing import Any
 
@@ -35,7 +35,7 @@ class FieldType(typing.NamedTuple):
         return cls(item, many=True)
 
 
-def add_arguments(parser: argparse.ArgumentParser, fields: "Sequence[Field[Any]]", hints: dict[str, Any]) -> None:
+def add_arguments(parser: argparse.ArgumentParser, fields: "Sequence[Field[Any]]", hints: Mapping[str, object]) -> None:
     """Add an argument for each field; `hints` are the fields' types, by name."""
     homes: dict[tuple[str | None, str | None], Any] = {(None, None): parser}
     for each in fields:
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser, fields: "Sequence[Field[Any]]
 
 def add_argument(home: Any, each: "Field[Any]", shape: FieldType) -> None:
     spec = spec_of(each)
-    keywords: dict[str, Any] = {"help": spec.help, "default": default_of(each)}
+    keywords: dict[str, object] = {"help": spec.help, "default": default_of(each)}
     if shape.type is bool:
         keywords["action"] = argparse.BooleanOptionalAction if shape.optional else "store_true"
     else:
@@ -74,7 +74,7 @@ def default_of(each: "Field[Any]") -> Any:
     return list(each.default) if isinstance(each.default, tuple) else each.default
 
 
-def counted(spec: Spec, shape: FieldType, required: bool) -> dict[str, Any]:
+def counted(spec: Spec, shape: FieldType, required: bool) -> dict[str, object]:
     """Return argparse's `nargs` and `action` for a field."""
     if spec.without_value is not None:
         return {"nargs": "?", "const": spec.without_value}

@@ -66,8 +66,8 @@ class MosesBpe:
             if len(self.memory) > REMEMBERED:
                 self.memory = {"": ""}
                 self.bpe.cache.clear()
-            self.memory[word] = subwords = self.bpe.segment(word)
-            return subwords
+            self.memory[word] = str(self.bpe.segment(word))
+            return self.memory[word]
 
 
 def join_bpe(lines: Iterable[str]) -> Lines:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import prepared_like as like
@@ -172,6 +171,10 @@ def check_own_files(request: PrepareRequest) -> None:
 def with_options(protocol: TextProtocol, request: PrepareRequest) -> TextProtocol:
     """Return the protocol with the options of the request in place of its values."""
     flags = {name: getattr(request, name) for name in ("normalise_punctuation", "normalise_test", "lowercase")}
-    limits: dict[str, Any] = {"min": request.min_length, "max": request.max_length, "ratio": request.ratio}
-    lengths = replace(protocol.lengths, **{name: value for name, value in limits.items() if value is not None})
+    lengths = replace(
+        protocol.lengths,
+        min=request.min_length or protocol.lengths.min,
+        max=request.max_length or protocol.lengths.max,
+        ratio=request.ratio or protocol.lengths.ratio,
+    )
     return replace(protocol, lengths=lengths, **{name: value for name, value in flags.items() if value is not None})

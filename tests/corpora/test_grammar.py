@@ -217,7 +217,7 @@ def test_in_every_definite_noun_phrase_the_article_fits_the_noun(corpus: list[tu
 
 
 def test_a_subordinate_clause_ends_with_its_finite_verb(corpus: list[tuple[str, str]]) -> None:
-    finite = {form for row in grammar().table["finite"].values() for form in row.split()}
+    finite = {form for row in grammar().table.finite.values() for form in row.split()}
     for verbs in grammar().verbs.values():
         for word in verbs:
             forms = (grammar().finite(word.infinitive, person, word.present) for person in ("ich", "wir", "er", "sie"))

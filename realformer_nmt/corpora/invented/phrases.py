@@ -35,13 +35,13 @@ class Pronoun:
 
     @property
     def person(self) -> str:
-        return str(grammar().table["pronouns"][self.name]["person"])
+        return str(grammar().table.pronouns[self.name]["person"])
 
     def english(self, role: str) -> str:
-        return words(grammar().table["pronouns"][self.name]["english"])[ROLES.index(role)]
+        return words(grammar().table.pronouns[self.name]["english"])[ROLES.index(role)]
 
     def german(self, case: str) -> str:
-        return words(grammar().table["pronouns"][self.name]["german"])[CASES.index(case)]
+        return words(grammar().table.pronouns[self.name]["german"])[CASES.index(case)]
 
     def pronoun(self) -> "Pronoun":
         return self
