@@ -125,8 +125,8 @@ class Stage:
 
     def refusal(self, differences: str) -> str:
         """Return the message that refuses a record with differences."""
-        made = f"{self.record} was made with other settings or files: {differences}"
-        return f"{made}. Name another place, or use --fresh to redo it"
+        remedy = "Name another place, or use --fresh to redo it"
+        return f"{self.record} was made with other settings or files: {differences}. {remedy}"
 
     def begin(self) -> Origin:
         """Remove the previous record, and return the origin of the new one."""

@@ -10,8 +10,8 @@ from realformer_nmt.common.atomic_files import digest
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.request import Request
-from realformer_nmt.corpora.download import PATIENCE, Patience, UnavailableError, download
-from realformer_nmt.corpora.extract import extract
+from realformer_nmt.corpora.archives.download import PATIENCE, Patience, UnavailableError, download
+from realformer_nmt.corpora.archives.extract import extract
 from realformer_nmt.corpora.manifest import load, shipped
 from realformer_nmt.corpora.manifest_schema import Archive, Corpus, Member, Packing
 

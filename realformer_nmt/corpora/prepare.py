@@ -19,10 +19,10 @@ from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.records import Origin
 from realformer_nmt.common.stage_steps import RECORDS, SteppedStage, begun_record
 from realformer_nmt.corpora import prepare_job
+from realformer_nmt.corpora.archives.extract import STATE
 from realformer_nmt.corpora.binarise import binarise
 from realformer_nmt.corpora.clean_splits import splits, write_texts
 from realformer_nmt.corpora.encode_subwords import write_subwords
-from realformer_nmt.corpora.extract import STATE
 from realformer_nmt.corpora.fetch import TEXTS, fetch_texts
 from realformer_nmt.corpora.preparation_record import (
     BinarisedRecord,
@@ -83,7 +83,7 @@ def prepare(job: PrepareJob, folder: PreparedFolder, request: PrepareRequest) ->
     """Do what is not done yet, step by step, and remove what the next steps do not need."""
     stage = SteppedStage("prepare", begun_record(folder.path), job.settings(), job.inputs(), end=folder.record)
     origin = stage.begin()
-    work = Work(job, folder, request)
+    work = PrepareSteps(job, folder, request)
     text = stage.step(TEXT, TextRecord, work.clean)
     if not request.keep and job.corpus:
         stage.remove(TEXTS)  # the extracted members
@@ -102,7 +102,7 @@ def prepare(job: PrepareJob, folder: PreparedFolder, request: PrepareRequest) ->
 
 
 @dataclass(frozen=True)
-class Work:
+class PrepareSteps:
     """The work of each step, into a folder `out`, and the record of all."""
 
     job: PrepareJob

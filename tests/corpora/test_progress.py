@@ -18,7 +18,7 @@ from archive_server import ArchiveServer
 from program import REPOSITORY
 from single_archive import packing
 
-from realformer_nmt.corpora.download import download
+from realformer_nmt.corpora.archives.download import download
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import blocks
 from realformer_nmt.corpora.subwords import TrainingTexts, learn_model

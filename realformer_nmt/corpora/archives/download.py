@@ -7,10 +7,17 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from realformer_nmt.corpora.http_range import CutError, MisplacedError, PermanentError, RangeAnswer, TransferError, get
+from realformer_nmt.corpora.archives.http_range import (
+    CutError,
+    MisplacedError,
+    PermanentError,
+    RangeAnswer,
+    TransferError,
+    get,
+)
+from realformer_nmt.corpora.archives.minimum_rate import Pace
+from realformer_nmt.corpora.archives.partial_download import Partial
 from realformer_nmt.corpora.manifest_schema import Packing
-from realformer_nmt.corpora.minimum_rate import Pace
-from realformer_nmt.corpora.partial_download import Partial
 from realformer_nmt.corpora.progress import progress
 
 LARGEST = 32 << 30  # bytes: ten times the largest archive of WMT'14

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from realformer_nmt import __version__
 from realformer_nmt.common.atomic_files import CHUNK
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.corpora.minimum_rate import Pace, PacedResponse, SlowError
+from realformer_nmt.corpora.archives.minimum_rate import Pace, PacedResponse, SlowError
 
 WORTH_A_RETRY = {408, 425, 429, 500, 502, 503, 504}
 FAULTS = (OSError, http.client.HTTPException, ValueError, OverflowError)  # the last two for invalid URLs

@@ -19,7 +19,7 @@ from typing import IO, NamedTuple
 from realformer_nmt.common import json_records, outputs, safe_names
 from realformer_nmt.common.atomic_files import CHUNK, completed
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora import tar
+from realformer_nmt.corpora.archives import tar
 from realformer_nmt.corpora.progress import progress
 
 LARGEST = 32 << 30  # bytes of one member: ten times the largest text of WMT'14

@@ -7,8 +7,8 @@ from archive_server import ArchiveServer
 from single_archive import CONTENT, SIZE, downloaded, packing
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora.download import download
-from realformer_nmt.corpora.partial_download import Partial
+from realformer_nmt.corpora.archives.download import download
+from realformer_nmt.corpora.archives.partial_download import Partial
 
 
 @pytest.fixture
