@@ -48,16 +48,11 @@ def read(
     with expected(path, hint):
         if SEAL in record and record.pop(SEAL) != seal(record):
             raise UserError(f"{path} was changed since it was written: put it back as it was; {hint}")
-    check(record, path, hint, required)
-    return record
-
-
-def check(record: Mapping[str, Any], path: Path, hint: str, required: Mapping[str, type]) -> None:
-    """Refuse a record that lacks a required key, or has a value of another type."""
     for key, kind in required.items():
         if not isinstance(record.get(key), kind):
             reason = f"{key} is no {kind.__name__}" if key in record else f"missing key {key}"
             raise UserError(f"{path} has an unexpected format: {reason}; {hint}")
+    return record
 
 
 @contextlib.contextmanager

@@ -105,7 +105,10 @@ def merge(base: Table, table: Table) -> Table:
 def build_corpus(name: str, table: Table, inherited: frozenset[str]) -> Corpus:
     """Build a corpus with the archives that its parts name; raise if no part names an archive that is not inherited."""
     packings = build(dict, table.get("archives", {}), "archives")
-    archives = {name: build_archive(name, packings[name], f"archives.{name}") for name in packings}
+    archives = {}
+    for archive, files in packings.items():
+        key = f"archives.{archive}"
+        archives[archive] = constructed(key, Archive, archive, build(tuple[Packing, ...], files, key))
     corpus: Corpus = build_table(Corpus, table, "", {"name": name, "archives": tuple(archives.values())})
     named = {side.archive for part in corpus.parts for side in (part.source, part.target)}
     for key in sorted(named - set(archives)):
@@ -113,11 +116,6 @@ def build_corpus(name: str, table: Table, inherited: frozenset[str]) -> Corpus:
     for key in sorted(set(archives) - named - inherited):
         raise ManifestError(f"archives.{key}", "no part of train, valid or test names it")
     return replace(corpus, archives=tuple(archive for archive in corpus.archives if archive.name in named))
-
-
-def build_archive(name: str, packings: Any, key: str) -> Archive:
-    archive: Archive = constructed(key, Archive, name, build(tuple[Packing, ...], packings, key))
-    return archive
 
 
 def build(kind: Any, value: Any, key: str) -> Any:

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from realformer_nmt.common import records
-from realformer_nmt.common.atomic_files import digest
+from realformer_nmt.common import records, text_lines
 from realformer_nmt.common.errors import UserError
 
 NAME = "prepare.json"
@@ -102,5 +101,4 @@ def difference(file: Path, noted: Noted, by_hash: bool = True) -> str | None:
 @functools.lru_cache(maxsize=256)
 def sha256(file: Path, _size: int, _modified: int) -> str:
     """Return the hash of a file, computed once per process although each epoch of sharded data reopens its files."""
-    with file.open("rb") as stream:
-        return digest(stream, "sha256").hexdigest()
+    return text_lines.sha256(file)
