@@ -20,11 +20,11 @@ from pathlib import Path
 
 import numpy as np
 
-from realformer_nmt.common.versions import processor
+from realformer_nmt.common.versions import installed, processor
 from realformer_nmt.corpora.binarise import binarise
 from realformer_nmt.corpora.cleaning import Hyphens, Steps, cleaned, fault
 from realformer_nmt.corpora.manifest_schema import Lengths
-from realformer_nmt.corpora.prepare import versions
+from realformer_nmt.corpora.prepare import PACKAGES
 from realformer_nmt.corpora.read_segments import blocks
 from realformer_nmt.corpora.subword_methods import DICTIONARY, METHODS
 from realformer_nmt.corpora.subwords import TrainingTexts, encoder, learn_model, split
@@ -175,7 +175,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write the figures there too")
     args = parser.parse_args()
     machine = {"processor": processor(), "cores": os.cpu_count(), "load": os.getloadavg()[0]}
-    environment = {"python": platform.python_version(), **versions(), **machine}
+    environment = {"python": platform.python_version(), **installed(*PACKAGES), **machine}
     print("\n".join(f"{key:15} {value}" for key, value in environment.items()), flush=True)
     with tempfile.TemporaryDirectory() as name:
         texts = generate(Path(name), args.pairs, args.seed)

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-import numpy as np
-
 from realformer_nmt.corpora.cleaning import Hyphens, Steps, cleaned, fault
-from realformer_nmt.corpora.duplicates import digest, repetitions
+from realformer_nmt.corpora.duplicates import digest, drop_repetitions
 from realformer_nmt.corpora.manifest_schema import Format, HeldOut, Lengths, TextProtocol
 from realformer_nmt.corpora.parallel import ordered
 from realformer_nmt.corpora.preparation_record import PartCounts
@@ -104,7 +102,11 @@ def write_texts(
         writer = Writer(plan, workers, output, digests, quiet)
         tallies = [writer.write(split, files) for split in parts for files in parts[split]]
     if plan.deduplicate:
-        drop_repetitions(folder, plan.languages, [tally for tally in tallies if tally.split == "train"])
+        drop_repetitions(
+            folder / DIGESTS,
+            [folder / f"train.{language}" for language in plan.languages],
+            [tally for tally in tallies if tally.split == "train"],
+        )
     (folder / DIGESTS).unlink()
     return tallies
 
@@ -189,24 +191,3 @@ def clean_block(
         else:
             dropped[reason] += 1
     return Cleaned(indices, [source[index] for index in indices], [target[index] for index in indices], dropped)
-
-
-def drop_repetitions(folder: Path, languages: Sequence[str], tallies: Sequence[PartCounts]) -> None:
-    """Rewrite the training texts with only the first of equal pairs, and correct the tallies."""
-    repeated = repetitions(folder / DIGESTS)
-    paths = [folder / f"train.{language}" for language in languages]
-    for path in paths:
-        slim = path.with_name(f"{path.name}.slim")
-        with path.open("rb") as lines, slim.open("wb") as out:
-            out.writelines(line for number, line in enumerate(lines) if not is_set(repeated, number))
-        slim.replace(path)
-    start = 0
-    for tally in tallies:
-        repetitions_of_part = sum(is_set(repeated, number) for number in range(start, start + tally.kept))
-        start += tally.kept
-        tally.kept -= repetitions_of_part
-        tally.drop({"repeated": repetitions_of_part})
-
-
-def is_set(bits: np.ndarray, number: int) -> bool:
-    return bool(bits[number >> 3] >> (7 - (number & 7)) & 1)

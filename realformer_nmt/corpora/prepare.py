@@ -4,7 +4,6 @@ FOLDER/data-bin, FOLDER/subwords and, for scoring, the raw texts FOLDER/test.raw
 removed as soon as they are not needed. FOLDER/prepare.json is written last.
 """
 
-import importlib.metadata
 import platform
 import shutil
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.records import Origin
 from realformer_nmt.common.stage_steps import RECORDS, SteppedStage, begun_record
+from realformer_nmt.common.versions import installed
 from realformer_nmt.corpora import prepare_job
 from realformer_nmt.corpora.archives.extract import STATE
 from realformer_nmt.corpora.binarise import binarise
@@ -174,7 +174,7 @@ class PrepareSteps:
             sha256={**data.sha256, **subwords.sha256, **raw.sha256},
             seconds={name: step.seconds for name, step in steps.items()},
             workers=self.request.workers,
-            versions={"python": platform.python_version(), **versions()},
+            versions={"python": platform.python_version(), **installed(*PACKAGES)},
         )
 
 
@@ -184,11 +184,4 @@ def publish(folder: PreparedFolder, languages: Sequence[str]) -> list[Path]:
         with raw.open("rb") as text, completed(folder.path / raw.name) as copy:
             shutil.copyfileobj(text, copy)
     names = splits(folder.path, f"raw.{languages[0]}")[1:]
-    return [folder.path / f"{name}.raw.{language}" for name in names for language in languages]
-
-
-def versions() -> dict[str, str]:
-    installed = {
-        distribution.metadata["Name"]: distribution.version for distribution in importlib.metadata.distributions()
-    }
-    return {name: installed[name] for name in PACKAGES if name in installed}
+    return [folder.raw(name, language) for name in names for language in languages]

@@ -36,5 +36,9 @@ class PreparedFolder:
         """The text as subwords, which is removed when it has been binarised."""
         return self.path / SUBWORD_TEXT
 
+    def raw(self, split: str, language: str) -> Path:
+        """Return the path of a split's text before it was cleaned; train has none."""
+        return self.path / f"{split}.raw.{language}"
+
     def dictionary(self, language: str) -> Path:
         return self.data / f"dict.{language}.txt"
