@@ -121,17 +121,14 @@ def written(each: "Field[Any]", value: Any, with_default: bool = False) -> Itera
     elif isinstance(value, bool):
         yield flag if value else f"--no-{each.name.replace('_', '-')}"
     elif not isinstance(value, tuple):
-        yield from _with_value(flag, str(value))
+        text = str(value)
+        like_option = text.startswith("-") and text != "-"
+        yield from [f"{flag}={text}"] if like_option else [flag, text]
     elif isinstance(value[0], tuple) or spec.repeated:
         for item in value:
             yield from (flag, *map(str, item if isinstance(item, tuple) else [item]))
     else:
         yield from (flag, *map(str, value))
-
-
-def _with_value(flag: str, text: str) -> tuple[str, ...]:
-    """Join what argparse would take for another option."""
-    return (f"{flag}={text}",) if text.startswith("-") and text != "-" else (flag, text)
 
 
 def _home(homes: dict[tuple[str | None, str | None], Any], group: str | None, either: str | None) -> Any:

@@ -6,7 +6,7 @@
 import sys
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from dataclasses import MISSING, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -149,18 +149,12 @@ def build_table(kind: Any, table: Table, key: str, values: Mapping[str, object])
     for name, field in allowed.items():
         if name not in table and field.default is MISSING:
             raise ManifestError(f"{prefix}{name}", "is missing")
-    built = {
-        name: build_field(field, hints[name], table[name], f"{prefix}{name}")
-        for name, field in allowed.items()
-        if name in table
-    }
+    built = {}
+    for name in [name for name in allowed if name in table]:
+        value, inner = table[name], f"{prefix}{name}"
+        choices = spec_of(allowed[name]).choices if SPEC in allowed[name].metadata else None  # as a request's `option`
+        built[name] = build(hints[name], value, inner) if choices is None else one_of(tuple(choices), value, inner)
     return constructed(key, kind, **built, **values)
-
-
-def build_field(field: "Field[Any]", kind: Any, value: Any, key: str) -> Any:
-    """Convert a value to the type of a field, which may list its choices as `option` does for a request."""
-    choices = spec_of(field).choices if SPEC in field.metadata else None
-    return build(kind, value, key) if choices is None else one_of(tuple(choices), value, key)
 
 
 def one_of(choices: tuple[Any, ...], value: Any, key: str) -> Any:

@@ -111,7 +111,9 @@ class Composer:
             if self.chance.happens(50):
                 return f"at half past {english}", f"um halb {spelt(hour + 1)[1]}"
             return f"at {english} o'clock", f"um {german} Uhr"
-        english, german = words(self.chance.frequent(self.table.times[_time(tense)]))
+        english, german = words(
+            self.chance.frequent(self.table.times[tense if tense in ("present", "past") else "modal"])
+        )
         return english, german
 
     def clause(self, tense: str, subject: Phrase | None = None, what: Phrase | None = None) -> Clause:
@@ -175,10 +177,6 @@ class Composer:
         if thing and (subject is None or subject.kind != "person"):
             subject = self.person(pronouns=SUBJECTS)
         return replace(self.clause(tense, subject, thing), time=None)
-
-
-def _time(tense: str) -> str:
-    return tense if tense in ("present", "past") else "modal"
 
 
 def _fits(verb: Verb, subject: Phrase, what: Phrase | None) -> bool:
