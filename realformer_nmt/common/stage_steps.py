@@ -97,7 +97,8 @@ class SteppedStage(Stage):
             raise UserError(f"{result} was made but is gone: {self.hint}")
         if not record.exists():
             self.end.unlink(missing_ok=True)
-            shutil.rmtree(result, ignore_errors=True)
+            for leftover in (*self.folder.glob(f"{name}.partial-*"), result):  # the former of version 0.2.0
+                shutil.rmtree(leftover, ignore_errors=True)
             start = time.monotonic()
             with completed_folder(result) as part:
                 step = work(part)
