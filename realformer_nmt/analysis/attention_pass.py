@@ -9,7 +9,7 @@ from realformer_nmt.analysis import alignment, hooks
 from realformer_nmt.analysis.heads import Heads
 from realformer_nmt.analysis.loaded_model import Subject
 from realformer_nmt.analysis.text import Batch, Text, to
-from realformer_nmt.analysis.token_classes import Words
+from realformer_nmt.analysis.token_classes import TokenClasses
 from realformer_nmt.checkpoints.inspection import Model
 from realformer_nmt.common.terminal import printable
 
@@ -31,7 +31,7 @@ def attention(subject: Subject[Model], text: Text, links: list[alignment.Links] 
     model = subject.model
     device = next(model.parameters()).device
     sizes = {name: (len(parts), parts[0].score_source.heads) for name, parts in hooks.chains(model).items()}
-    heads = Heads(sizes, Words(text.dictionaries, device), links)
+    heads = Heads(sizes, TokenClasses(text.dictionaries, device), links)
     with torch.no_grad(), hooks.attention(model, heads.see):
         for batch in with_progress(text.batches(), f"attention of {subject.name}", len(text.indices)):
             batch = to(batch, device)

@@ -16,7 +16,7 @@ NEEDED = 0.02  # bits per word: a layer is needed if the loss grows by more with
 FLAT, STEP = 0.15, 2.0  # the largest slope that counts as flat, the smallest factor that counts as growth
 
 
-class Finding(NamedTuple):
+class ClaimCheck(NamedTuple):
     measured: str
     agrees: bool
 
@@ -25,7 +25,7 @@ class Claim(NamedTuple):
     paper: str
     predicted: str
     of: str  # start or trained
-    check: Callable[[Sequence[Row]], Iterator[Finding]]  # of trained models one finding per depth
+    check: Callable[[Sequence[Row]], Iterator[ClaimCheck]]  # of trained models one finding per depth
 
 
 def summary(model: Row) -> Row:
@@ -68,50 +68,52 @@ def slope(rows: Sequence[Row], family: str, figure: str) -> float:
     return statistics.linear_regression(*zip(*points, strict=True)).slope
 
 
-def power(family: str, figure: str, lowest: float, highest: float) -> Callable[[Sequence[Row]], Iterator[Finding]]:
-    def check(rows: Sequence[Row]) -> Iterator[Finding]:
+def power(family: str, figure: str, lowest: float, highest: float) -> Callable[[Sequence[Row]], Iterator[ClaimCheck]]:
+    def check(rows: Sequence[Row]) -> Iterator[ClaimCheck]:
         exponent = slope(rows, family, figure)
         values = {row["layers"]: row[figure] for row in rows if row["family"] == family}
         listing = ", ".join(f"{value:.3g} with {layers}" for layers, value in values.items())
-        yield Finding(f"{listing} layers: power {exponent:.2f}", lowest <= exponent <= highest)
+        yield ClaimCheck(f"{listing} layers: power {exponent:.2f}", lowest <= exponent <= highest)
 
     return check
 
 
-def growth(family: str, lowest: float, highest: float) -> Callable[[Sequence[Row]], Iterator[Finding]]:
+def growth(family: str, lowest: float, highest: float) -> Callable[[Sequence[Row]], Iterator[ClaimCheck]]:
     """Return a check of the factor by which the gradient grows from the first layer of the decoder to the last."""
 
-    def check(rows: Sequence[Row]) -> Iterator[Finding]:
+    def check(rows: Sequence[Row]) -> Iterator[ClaimCheck]:
         ratios = {row["layers"]: row["last"] / row["first"] for row in rows if row["family"] == family}
         listing = ", ".join(f"{ratio:.2f} with {layers}" for layers, ratio in ratios.items())
-        yield Finding(f"last / first: {listing} layers", all(lowest <= ratio <= highest for ratio in ratios.values()))
+        yield ClaimCheck(
+            f"last / first: {listing} layers", all(lowest <= ratio <= highest for ratio in ratios.values())
+        )
 
     return check
 
 
-def lowest(family: str, figure: str) -> Callable[[Sequence[Row]], Iterator[Finding]]:
+def lowest(family: str, figure: str) -> Callable[[Sequence[Row]], Iterator[ClaimCheck]]:
     """Return a check that the family has the lowest figure of all families, wherever it is measured."""
 
-    def check(rows: Sequence[Row]) -> Iterator[Finding]:
+    def check(rows: Sequence[Row]) -> Iterator[ClaimCheck]:
         measured = [row for row in rows if row[figure]]
         for candidate, rivals in with_rivals(measured, family):
             values = candidate[figure]  # by chain or side
             least = {key: min(rival[figure][key] for rival in rivals) for key in values}
             listing = "; ".join(f"{key} {value:.2f}, the others from {least[key]:.2f}" for key, value in values.items())
             agrees = all(value < least[key] for key, value in values.items())
-            yield Finding(f"{candidate['layers']} layers: {listing}", agrees)
+            yield ClaimCheck(f"{candidate['layers']} layers: {listing}", agrees)
 
     return check
 
 
-def between(lower: str, higher: str, figure: str) -> Callable[[Sequence[Row]], Iterator[Finding]]:
-    def check(rows: Sequence[Row]) -> Iterator[Finding]:
+def between(lower: str, higher: str, figure: str) -> Callable[[Sequence[Row]], Iterator[ClaimCheck]]:
+    def check(rows: Sequence[Row]) -> Iterator[ClaimCheck]:
         for candidate, rivals in with_rivals(rows, lower):
             for rival in (row for row in rivals if row["family"] == higher):
                 pairs = {key: (value, rival[figure][key]) for key, value in candidate[figure].items()}
                 listing = "; ".join(f"{key} {low:.3f} against {high:.3f}" for key, (low, high) in pairs.items())
                 agrees = all(low < high for low, high in pairs.values())
-                yield Finding(f"{candidate['layers']} layers: {listing}", agrees)
+                yield ClaimCheck(f"{candidate['layers']} layers: {listing}", agrees)
 
     return check
 

@@ -13,7 +13,7 @@ from realformer_nmt.analysis import alignment
 from realformer_nmt.analysis.histogram import Distribution
 from realformer_nmt.analysis.hooks import CHAINS, CROSS
 from realformer_nmt.analysis.text import Batch
-from realformer_nmt.analysis.token_classes import Words
+from realformer_nmt.analysis.token_classes import TokenClasses
 
 UNIT = "bits"
 LONGEST = 4096  # tokens: entropies reach up to log2 of it, 12 bits
@@ -81,7 +81,9 @@ def summary(layers: list[Distribution]) -> dict[str, Any]:
 class Heads:
     """Measurements of all chains of a model, and of the alignment if there is one."""
 
-    def __init__(self, sizes: dict[str, tuple[int, int]], words: Words, links: list[alignment.Links] | None) -> None:
+    def __init__(
+        self, sizes: dict[str, tuple[int, int]], words: TokenClasses, links: list[alignment.Links] | None
+    ) -> None:
         self.chains = {name: Chain(*size) for name, size in sizes.items()}
         self.words, self.links = words, links
         self.aligned = alignment.Counts(*sizes[CROSS]) if links else None

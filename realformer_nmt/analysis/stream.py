@@ -30,7 +30,7 @@ class Moments:
         return self.squares / self.count - self.mean**2
 
 
-class Sublayer(NamedTuple):
+class SublayerTerms(NamedTuple):
     """w * x + f(x): moments of both terms over all elements."""
 
     weight: float  # the mean of w
@@ -84,7 +84,7 @@ def measure(model: nn.Module, text: Text) -> dict[str, Any]:
         side: {
             "norm": [[(moments.squares / moments.count) ** 0.5 for moments in layer] for layer in norms[side]],
             "sublayers": {
-                name: Sublayer(float(shortcut.weight().mean()), *terms[shortcut]).record()
+                name: SublayerTerms(float(shortcut.weight().mean()), *terms[shortcut]).record()
                 for name, shortcut in sublayers[side].items()
             },
         }

@@ -19,7 +19,7 @@ class ForeignNameError(ValueError):
 
 
 @dataclass(frozen=True)
-class Name:
+class QualifiedName:
     """The full name of a class or function."""
 
     name: str
@@ -102,11 +102,11 @@ class PickleMachine:
         name = argument.replace(" ", ".")  # pickletools gives "module name"
         if name not in self.allowed:
             raise ForeignNameError(name)
-        self.stack.append(Name(name))
+        self.stack.append(QualifiedName(name))
 
     def call(self, _: Any) -> None:
         function, arguments = self.pop(2)
-        if not isinstance(function, Name) or type(arguments) is not tuple:
+        if not isinstance(function, QualifiedName) or type(arguments) is not tuple:
             raise PickleError("it calls what is no name")
         self.stack.append(Call(function.name, arguments))
 

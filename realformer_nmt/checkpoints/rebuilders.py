@@ -15,7 +15,7 @@ import torch
 from fairseq.distributed.utils import _TensorPlaceholder
 from torch import Tensor
 
-from realformer_nmt.checkpoints.pickle_reader import Call, ForeignNameError, Name, PickleError, StorageId
+from realformer_nmt.checkpoints.pickle_reader import Call, ForeignNameError, PickleError, QualifiedName, StorageId
 
 PLAIN = (type(None), bool, int, float, str, bytes)
 DEEPEST = 100  # levels of values inside values
@@ -48,9 +48,13 @@ class Values:
             return type(node)(self.of(value, depth) for value in node)
         if isinstance(node, Call):
             return builder(node.name)(self, node, depth)
-        if isinstance(node, Name) and node.name in KINDS:
+        if isinstance(node, QualifiedName) and node.name in KINDS:
             return KINDS[node.name]
-        raise ForeignNameError(node.name) if isinstance(node, Name) else PickleError("it holds numbers of no tensor")
+        raise (
+            ForeignNameError(node.name)
+            if isinstance(node, QualifiedName)
+            else PickleError("it holds numbers of no tensor")
+        )
 
 
 Builder = Callable[[Values, Call, int], Any]
@@ -113,7 +117,10 @@ def encoded(_: Values, call: Call, __: int) -> bytes:
 
 def array(values: Values, call: Call, depth: int) -> np.ndarray:
     """Build an array of int64 or float64, as fairseq's meters hold the counts of BLEU."""
-    check(call.arguments[0] == Name("numpy.ndarray") and isinstance(call.state, tuple), "an array is of another kind")
+    check(
+        call.arguments[0] == QualifiedName("numpy.ndarray") and isinstance(call.state, tuple),
+        "an array is of another kind",
+    )
     _, shape, dtype_call, columns_first, content = call.state
     dtype = dtype_of(dtype_call)
     raw = values.of(content, depth)

@@ -22,20 +22,20 @@ EXTRA_OPTIONS = {*PARTS, "score_length", *OF_PATTERNS, *OF_RUNNING}  # that fair
 TABLES = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "decoder.output_projection.weight")
 
 
-class Form(NamedTuple):
+class TopologyForm(NamedTuple):
     normalise_before: bool
     scalings: Collection[str]  # that can be folded
 
 
-FORMS = {"post": Form(False, SCALINGS), "pre": Form(True, ("none",))}  # by topology
+FORMS = {"post": TopologyForm(False, SCALINGS), "pre": TopologyForm(True, ("none",))}  # by topology
 
 
-class Plain(NamedTuple):
+class StockTransformer(NamedTuple):
     options: dict[str, Any]  # of fairseq's transformer
     weights: Weights  # in fp32; shared weights are one tensor
 
 
-def of(source: Source) -> Plain:
+def of(source: Source) -> StockTransformer:
     config = read_options(TranslationConfig, argparse.Namespace(**source.options))
     form = check_form(source, config)
     state = source.model.state_dict()
@@ -44,7 +44,7 @@ def of(source: Source) -> Plain:
         fold(side, getattr(source.model, side), weights)
     single = rounded(weights, tied(state))
     check_finite(source, single)
-    return Plain(stock_options(config, form, single), single)
+    return StockTransformer(stock_options(config, form, single), single)
 
 
 def check_finite(source: Source, weights: Weights) -> None:
@@ -56,8 +56,8 @@ def check_finite(source: Source, weights: Weights) -> None:
             )
 
 
-def check_form(source: Source, config: TranslationConfig) -> Form:
-    form = FORMS.get(config.residual_topology, Form(False, ()))
+def check_form(source: Source, config: TranslationConfig) -> TopologyForm:
+    form = FORMS.get(config.residual_topology, TopologyForm(False, ()))
     allowed = {
         "residual_topology": FORMS,
         "residual_scaling": form.scalings,
@@ -83,7 +83,7 @@ def _equal(name: str, ties: Mapping[str, str], weights: Weights) -> bool:
     return name in ties and torch.equal(weights[name], weights[ties[name]])
 
 
-def stock_options(config: TranslationConfig, form: Form, weights: Weights) -> dict[str, Any]:
+def stock_options(config: TranslationConfig, form: TopologyForm, weights: Weights) -> dict[str, Any]:
     options = {
         name: value for name, value in asdict(config).items() if name not in EXTRA_OPTIONS and not name.startswith("_")
     }

@@ -30,7 +30,7 @@ def write(source: Source, folder: Path, _precision: str) -> None:
     source.copy_words(folder)
 
 
-def checkpoint(source: Source, form: as_stock_transformer.Plain) -> dict[str, Any]:
+def checkpoint(source: Source, form: as_stock_transformer.StockTransformer) -> dict[str, Any]:
     """Return a checkpoint that torch.load reads with weights_only; its data-bin is the folder that it is in."""
     languages = dict(zip(("source_lang", "target_lang"), source.corpus.languages, strict=True))
     none = dict.fromkeys(("criterion", "optimizer", "lr_scheduler", "scoring", "bpe", "tokenizer"))

@@ -60,7 +60,7 @@ def check_marian(source: Source, options: Mapping[str, Any]) -> None:
             )
 
 
-def marian_weights(source: Source, form: as_stock_transformer.Plain) -> dict[str, Tensor]:
+def marian_weights(source: Source, form: as_stock_transformer.StockTransformer) -> dict[str, Tensor]:
     """Return the weights by Marian's names; a shared weight is there only once."""
     tables = dict(zip(as_stock_transformer.TABLES, names_of_tables(form.options), strict=True))
     limit = min(source.model.max_positions())

@@ -13,7 +13,7 @@ from realformer_nmt.analysis.alignment import Links
 from realformer_nmt.analysis.heads import LONGEST, Heads, divergence, entropy
 from realformer_nmt.analysis.histogram import BINS
 from realformer_nmt.analysis.text import Batch, collate
-from realformer_nmt.analysis.token_classes import Words
+from realformer_nmt.analysis.token_classes import TokenClasses
 from realformer_nmt.model.model import TranslationModel
 
 WIDTH = np.log2(LONGEST) / BINS
@@ -46,7 +46,7 @@ def batch(sentences: list[tuple[list[int], list[int]]]) -> Batch:
 
 def measured(model: TranslationModel, batches: list[Batch], links: list[Links] | None = None) -> Heads:
     words = dictionary("abcdefghi,")
-    found = Heads(dict.fromkeys(hooks.CHAINS, (2, 2)), Words((words, words), torch.device("cpu")), links)
+    found = Heads(dict.fromkeys(hooks.CHAINS, (2, 2)), TokenClasses((words, words), torch.device("cpu")), links)
     with torch.no_grad(), hooks.attention(model, found.see):
         for each in batches:
             found.begin(each)
@@ -103,7 +103,7 @@ def test_where_heads_look() -> None:
     source = torch.tensor([[4, COMMA, 5, EOS], [COMMA, 6, EOS, PAD]])
     given = Batch([0, 1], {"encoder": source, "decoder": source}, source)
     words = dictionary("abcdefghi,")
-    found = Heads(dict.fromkeys(hooks.CHAINS, (1, 2)), Words((words, words), torch.device("cpu")), None)
+    found = Heads(dict.fromkeys(hooks.CHAINS, (1, 2)), TokenClasses((words, words), torch.device("cpu")), None)
     found.begin(given)
     before = torch.stack([torch.eye(4)[[1, 0, 1, 2]]] * 2)  # the first word has none before it, and looks behind
     comma = torch.stack([torch.eye(4)[[1, 1, 1, 1]], torch.eye(4)[[0, 0, 0, 0]]])
