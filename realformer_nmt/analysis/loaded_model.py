@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic
+from typing import Generic
 
 from fairseq.data import Dictionary
 from torch import Tensor
 
 from realformer_nmt.analysis import hooks
 from realformer_nmt.checkpoints import checkpoint_fields, inspection, run_folder, selection
+from realformer_nmt.checkpoints.checkpoint_fields import Options
 from realformer_nmt.checkpoints.inspection import Model
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import named
@@ -21,19 +22,9 @@ class Subject(Generic[Model]):
     name: str  # in tables and figures
     path: Path
     model: Model  # in evaluation mode
-    options: dict[str, Any]
+    options: Options
     updates: int | None
     words: Mapping[str, str] = field(default_factory=dict)  # hashes of the dictionaries, where the checkpoint has them
-
-    def describe(self) -> dict[str, Any]:
-        names = (*inspection.CHOICES, *inspection.SIZES)
-        return {
-            "name": self.name,
-            "checkpoint": str(self.path.resolve()),
-            "arch": inspection.arch_of(self.options),
-            **{name: self.options[name] for name in names if name in self.options},
-            "updates": self.updates,
-        }
 
 
 def paths_by_name(models: Sequence[Path]) -> dict[str, Path]:
@@ -47,7 +38,7 @@ def names(models: Sequence[Path]) -> list[str]:
     return [name_of[path.resolve()].removesuffix(".pt") for path in models]
 
 
-Build = Callable[[Path, dict[str, Any], dict[str, Tensor]], Model]
+Build = Callable[[Path, Options, dict[str, Tensor]], Model]
 
 
 def load(name: str, path: Path, build: Build[Model]) -> Subject[Model]:

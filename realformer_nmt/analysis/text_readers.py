@@ -9,6 +9,7 @@ from realformer_nmt.analysis import alignment, one_text, sentence, text
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.analysis.text import Text
 from realformer_nmt.checkpoints import checkpoint_fields, inspection
+from realformer_nmt.checkpoints.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.evaluation import evaluation_run
@@ -19,7 +20,7 @@ from realformer_nmt.tasks import TASKS, task_named
 class Reader(ABC):
     """Reader of the text for one checkpoint."""
 
-    def __init__(self, path: Path, state: dict[str, Any]) -> None:
+    def __init__(self, path: Path, state: Checkpoint) -> None:
         self.path, self.state = path, state
 
     @abstractmethod
@@ -77,5 +78,5 @@ def reader(path: Path) -> Reader:
     return kind(path, state)
 
 
-def kind_of(state: dict[str, Any]) -> str | None:
+def kind_of(state: Checkpoint) -> str | None:
     return presets.kind_of(inspection.arch_of(checkpoint_fields.options(state)))

@@ -127,7 +127,8 @@ def array(values: Values, call: Call, depth: int) -> np.ndarray:
     right = type(shape) is tuple and len(shape) <= 4 and all(type(length) is int and length >= 0 for length in shape)
     check(right and type(raw) is bytes and len(raw) == 8 * math.prod(shape), "an array is not as long as its shape")
     check(columns_first is False or len(shape) < 2, "an array has its columns first")
-    return np.frombuffer(raw, dtype).reshape(shape).copy()
+    numbers: np.ndarray = np.frombuffer(raw, dtype).reshape(shape).copy()
+    return numbers
 
 
 def dtype_of(call: Any) -> str:

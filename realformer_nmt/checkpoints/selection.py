@@ -6,9 +6,9 @@ A training that ends inside an epoch writes its last state only to checkpoint_la
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from realformer_nmt.checkpoints import checkpoint_fields
+from realformer_nmt.checkpoints.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
 
 EPOCH = re.compile(r"checkpoint(\d+)\.pt")
@@ -78,5 +78,5 @@ def _last_of(folder: Path, number: int, paths: list[Path], kind: str) -> list[Pa
     return paths[-number:]
 
 
-def _more_is_better(state: dict[str, Any]) -> bool:
+def _more_is_better(state: Checkpoint) -> bool:
     return bool(checkpoint_fields.setting(state, "checkpoint", "maximize_best_checkpoint_metric"))

@@ -3,11 +3,12 @@
 import argparse
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
 from realformer_nmt.checkpoints.averaging import tied
+from realformer_nmt.checkpoints.checkpoint_fields import Options
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.exporting.folding import Weights, fold
 from realformer_nmt.exporting.loaded_run import Source
@@ -31,7 +32,7 @@ FORMS = {"post": TopologyForm(False, SCALINGS), "pre": TopologyForm(True, ("none
 
 
 class StockTransformer(NamedTuple):
-    options: dict[str, Any]  # of fairseq's transformer
+    options: Options  # of fairseq's transformer
     weights: Weights  # in fp32; shared weights are one tensor
 
 
@@ -76,15 +77,12 @@ def check_form(source: Source, config: TranslationConfig) -> TopologyForm:
 def rounded(weights: Weights, ties: Mapping[str, str]) -> Weights:
     """Return the weights in fp32; tied weights stay shared where they are still equal."""
     single = {name: weight.float() for name, weight in weights.items()}
-    return {name: single[ties[name]] if _equal(name, ties, single) else weight for name, weight in single.items()}
+    twins = {name: single[ties.get(name, name)] for name in single}
+    return {name: twins[name] if torch.equal(weight, twins[name]) else weight for name, weight in single.items()}
 
 
-def _equal(name: str, ties: Mapping[str, str], weights: Weights) -> bool:
-    return name in ties and torch.equal(weights[name], weights[ties[name]])
-
-
-def stock_options(config: TranslationConfig, form: TopologyForm, weights: Weights) -> dict[str, Any]:
-    options = {
+def stock_options(config: TranslationConfig, form: TopologyForm, weights: Weights) -> Options:
+    options: dict[str, object] = {
         name: value for name, value in asdict(config).items() if name not in EXTRA_OPTIONS and not name.startswith("_")
     }
     for side in SIDES:

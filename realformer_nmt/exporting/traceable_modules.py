@@ -30,7 +30,8 @@ class Graph(NamedTuple):
 
 def traceable(model: TranslationModel) -> TranslationModel:
     """Return a copy with torch's own linear layers, and with positions in a table."""
-    copied = copy.deepcopy(model).eval().requires_grad_(False)
+    copied = copy.deepcopy(model)
+    copied.eval().requires_grad_(False)
     for module in copied.modules():
         if isinstance(module, nn.Linear):
             vars(module).pop("forward", None)
