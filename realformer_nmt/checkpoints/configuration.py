@@ -1,8 +1,8 @@
 """Reduction of a checkpoint's settings to those that are allowed, before fairseq builds anything from them.
 
-Models, tasks, criteria, tokenisers and BPEs must be in KNOWN (allowed_kinds.py) or of a plug-in of the command line.
-Each keeps the settings that it declares, if their values are allowed (allowed_values.py). All other settings of fairseq
-get fairseq's defaults, unless their value is a number or an allowed text. Paths are dropped.
+Models, tasks, criteria, tokenisers and BPEs must be in KNOWN (allowed_components.py) or of a plug-in of the command
+line. Each keeps the settings that it declares, if their values are allowed (allowed_values.py). All other settings of
+fairseq get fairseq's defaults, unless their value is a number or an allowed text. Paths are dropped.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """The reader of checkpoints, through which all of fairseq's commands and ours read them.
 
-It runs no code of a file and looks up no class by a name in it (pickles.py, stand_ins.py), and uses no byte whose
-checksum is wrong (torch_files.py). What it cannot read is an error of one line that names the file.
+It runs no code of a file and looks up no class by a name in it (pickle_reader.py, rebuilders.py), and uses no byte
+whose checksum is wrong (torch_files.py). What it cannot read is an error of one line that names the file.
 """
 
 import contextlib

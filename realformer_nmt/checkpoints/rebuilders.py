@@ -23,7 +23,7 @@ Storages = Callable[[Any], Tensor]  # from a storage's id, as torch writes it, t
 
 
 class Values:
-    """Builder of values from the nodes of a pickle (pickles.py); each node is built once, so that tensors stay tied."""
+    """Builder of values from the nodes of a pickle; each node is built once, so that tensors stay tied."""
 
     def __init__(self, storages: Storages) -> None:
         self.storages = storages

@@ -52,7 +52,7 @@ class TorchArchive:
         order = f"{self.folder}byteorder"
         if order in self.members and self.bytes(order).numpy().tobytes() != b"little":
             raise PickleError("its numbers are of another byte order")
-        return pickle_reader.read(io.BytesIO(self.bytes(f"{self.folder}data.pkl").numpy().tobytes()), ALLOWED)
+        return pickle_reader.read(io.BytesIO(self.bytes(f"{self.folder}data.pkl").numpy().tobytes()), ALLOWED)[0]
 
     def bytes(self, name: str) -> Tensor:
         """Return the bytes of a record, all of them: zipfile verifies the checksum at the end."""
@@ -89,13 +89,13 @@ class OldTorchFile:
 
     def __init__(self, file: BinaryIO) -> None:
         file.seek(0)
-        if [pickle_reader.read(file, ALLOWED) for _ in range(2)] != [MAGIC, PROTOCOL]:
+        if [pickle_reader.read(file, ALLOWED)[0] for _ in range(2)] != [MAGIC, PROTOCOL]:
             raise PickleError("it is none of torch.save's")
-        if pickle_reader.read(file, ALLOWED).get("little_endian") is not True:
+        if pickle_reader.read(file, ALLOWED)[0].get("little_endian") is not True:
             raise PickleError("its numbers are of another byte order")
-        self._root, storage_ids = pickle_reader.read_with_storages(file, ALLOWED)
+        self._root, storage_ids = pickle_reader.read(file, ALLOWED)
         dtypes = {key: dtype for key, dtype, _ in map(parse_storage_id, storage_ids)}
-        keys = pickle_reader.read(file, ALLOWED)
+        keys, _ = pickle_reader.read(file, ALLOWED)
         if not isinstance(keys, list) or set(keys) != set(dtypes):
             raise PickleError("its numbers are not those of its pickle")
         self.storages = {key: next_storage(file, dtypes[key]) for key in keys}
