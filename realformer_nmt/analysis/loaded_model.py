@@ -28,14 +28,13 @@ class Subject(Generic[Model]):
 
 
 def paths_by_name(models: Sequence[Path]) -> dict[str, Path]:
-    """Return the checkpoints by the names that they have in tables and figures."""
-    return dict(zip(names(models), selection.named([run_folder.checkpoint(path) for path in models]), strict=True))
+    """Return the checkpoints by their names in tables and figures.
 
-
-def names(models: Sequence[Path]) -> list[str]:
-    """Return the name of each run's folder or checkpoint's file, or the whole path where two have the same."""
-    name_of = {path: name for name, path in named([path.resolve() for path in models]).items()}
-    return [name_of[path.resolve()].removesuffix(".pt") for path in models]
+    These are the names of the runs' folders or of the checkpoints' files, or whole paths where two are the same.
+    """
+    name_of = {path: name.removesuffix(".pt") for name, path in named([path.resolve() for path in models]).items()}
+    checkpoints = selection.named([run_folder.checkpoint(path) for path in models])
+    return dict(zip((name_of[path.resolve()] for path in models), checkpoints, strict=True))
 
 
 Build = Callable[[Path, Options, dict[str, Tensor]], Model]

@@ -112,8 +112,8 @@ def defaults_of_later_options(component: type) -> Fields:
 
 def declared_types(component: type) -> Mapping[str, type]:
     """Return the types of the settings whose type is bool, int, float or str."""
-    types = {field.name: simple_type(field) for field in dataclass_fields(component) or ()}
-    return {name: kind for name, kind in types.items() if kind is not None}
+    fields = dataclass_fields(component) or ()
+    return {field.name: kind for field in fields if (kind := simple_type(field))}
 
 
 def simple_type(field: dataclasses.Field[Any]) -> type | None:

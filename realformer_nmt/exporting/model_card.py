@@ -61,10 +61,7 @@ None was told. That of the training data decides what may be done with the model
 
 
 def of(source: Source) -> str:
-    return filled(source, test_record(source, source.path.parent / RECORD))
-
-
-def filled(source: Source, record: RunRecord | None) -> str:
+    record = test_record(source, source.path.parent / RECORD)
     languages = [_safe(language) for language in source.corpus.languages]
     return CARD.format(
         languages=json.dumps(languages),  # in quotes: to YAML, no is false

@@ -76,14 +76,10 @@ class Reading(nn.Module):
         for layer in self.decoder.layers:
             cache = CrossCache()
             carried = layer.encoder_attn(query, memory, padding[:, None, None], carried, cache, False).carried
-            state += cached_tensors(cache)
+            if cache.held is None:
+                raise TypeError("attention has not looked at the source")
+            state += cache.held.parts
         return padding, *state
-
-
-def cached_tensors(cache: CrossCache) -> tuple[Tensor, ...]:
-    if cache.held is None:
-        raise TypeError("attention has not looked at the source")
-    return cache.held.parts
 
 
 class Writing(nn.Module):
