@@ -22,7 +22,7 @@ from realformer_nmt.common.text_lines import sha256
 
 
 class Signature(NamedTuple):
-    """What all checkpoints of an average must have in common; languages and dictionaries are empty where unknown."""
+    """Properties that all checkpoints of an average share; languages and dictionaries are empty where unknown."""
 
     choices: checkpoint_fields.Options
     tensors: dict[str, tuple[torch.Size, torch.dtype]]

@@ -48,9 +48,9 @@ def test_losses_and_gradients_are_fairseqs(given: tuple[Path, Path]) -> None:
     task.load_dataset("valid")
     text, criterion = task.dataset("valid"), task.build_criterion(cfg.criterion)
     loss, number, _ = criterion(model.eval(), text.collater([text[place] for place in range(len(text))]))
-    assert own["loss"] == pytest.approx(float(loss) / number / torch.log(torch.tensor(2.0)).item(), rel=1e-4)
+    assert own.loss == pytest.approx(float(loss) / number / torch.log(torch.tensor(2.0)).item(), rel=1e-4)
     (loss / number).backward()
-    for layer, norm in zip(model.encoder.sentence_encoder.layers, own["gradients"]["encoder"]["norm"], strict=True):
+    for layer, norm in zip(model.encoder.sentence_encoder.layers, own.gradients["encoder"].norm, strict=True):
         squares = [float(each.grad.square().sum()) for each in layer.parameters() if each.grad is not None]
         assert norm == pytest.approx(sum(squares) ** 0.5, rel=1e-3)
 
