@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from realformer_nmt.analysis import lines, matrices
-from realformer_nmt.analysis.analysis_record import DepthFigures, LayerFigures, ShortcutTerms, Table
+from realformer_nmt.analysis.analysis_record import DepthFigures, LayerFigures, ShortcutTerms
 from realformer_nmt.analysis.hooks import SIDES
 from realformer_nmt.analysis.lines import Line
 from realformer_nmt.figures.drawing import Drawing
@@ -19,6 +19,14 @@ def drawings(models: Mapping[str, DepthFigures]) -> dict[str, Drawing]:
     ranks = both(models, lambda state, side: state.likeness[side].effective_rank, first=0)
     branches = sublayers(models, lambda terms: terms.share_of_branch)
     weights = sublayers(models, lambda terms: terms.effective_w)
+    similarities = {
+        f"{name}, {side}": likeness.cka
+        for name, model in models.items()
+        for side, likeness in model.checkpoint.likeness.items()
+    }
+    left_out = {
+        side: [Line(name, model.left_out[side]) for name, model in figures.items()] for side, figures in by_side(models)
+    }
     return {
         "gradients": lines.draw("norm of the gradient of a layer's parameters", gradients, True),
         "stream": lines.draw("root mean square of the stream", streams(models), True),
@@ -27,8 +35,8 @@ def drawings(models: Mapping[str, DepthFigures]) -> dict[str, Drawing]:
         "disturbance": lines.draw("how far disturbed weights move the output", disturbances, True),
         "cosine": lines.draw("cosine with the layer below", cosines),
         "effective_rank": lines.draw("effective rank", ranks),
-        "cka": matrices.draw("CKA between layers", dict(similarities(models))),
-        "left_out": lines.draw("loss without the layer, more bits a word", left_out(models)),
+        "cka": matrices.draw("CKA between layers", similarities),
+        "left_out": lines.draw("loss without the layer, more bits a word", left_out),
     }
 
 
@@ -75,15 +83,3 @@ def sublayers(models: Mapping[str, DepthFigures], figure: Callable[[ShortcutTerm
             for kind, values in kinds.items():
                 panels.setdefault(f"{side} {kind}", []).append(Line(name, values))
     return panels
-
-
-def left_out(models: Mapping[str, DepthFigures]) -> Panels:
-    return {
-        side: [Line(name, model.left_out[side]) for name, model in figures.items()] for side, figures in by_side(models)
-    }
-
-
-def similarities(models: Mapping[str, DepthFigures]) -> Iterator[tuple[str, Table]]:
-    for name, model in models.items():
-        for side, likeness in model.checkpoint.likeness.items():
-            yield f"{name}, {side}", likeness.cka

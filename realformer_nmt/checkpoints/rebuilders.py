@@ -46,25 +46,16 @@ class Values:
             return {key: self.of(value, depth) for key, value in node.items()}
         if type(node) in (list, tuple):
             return type(node)(self.of(value, depth) for value in node)
-        if isinstance(node, Call):
-            return builder(node.name)(self, node, depth)
+        if isinstance(node, Call) and node.name in BUILDERS:
+            return BUILDERS[node.name](self, node, depth)
         if isinstance(node, QualifiedName) and node.name in KINDS:
             return KINDS[node.name]
-        raise (
-            ForeignNameError(node.name)
-            if isinstance(node, QualifiedName)
-            else PickleError("it holds numbers of no tensor")
-        )
+        if isinstance(node, Call | QualifiedName):
+            raise ForeignNameError(node.name)
+        raise PickleError("it holds numbers of no tensor")
 
 
 Builder = Callable[[Values, Call, int], Any]
-
-
-def builder(name: str) -> Builder:
-    """Return the builder for calls of a class or function."""
-    if name not in BUILDERS:
-        raise ForeignNameError(name)
-    return BUILDERS[name]
 
 
 def check(right: bool, what: str) -> None:
