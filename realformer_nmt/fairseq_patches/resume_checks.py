@@ -13,6 +13,7 @@ from fairseq.trainer import Trainer
 from realformer_nmt import tasks
 from realformer_nmt.checkpoints import integrity, reading
 from realformer_nmt.checkpoints.checkpoint_fields import BEFORE, CHOICES, PATTERNS, options
+from realformer_nmt.checkpoints.reading import Checkpoint
 from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import OptionError, UserError, declared
 from realformer_nmt.fairseq_patches import dictionary_checks
@@ -131,7 +132,7 @@ def check_same_model(path: Path, trainer: Any) -> None:
             )
 
 
-def check_same_task(path: Path, trainer: Any, state: dict[str, Any]) -> None:
+def check_same_task(path: Path, trainer: Any, state: Checkpoint) -> None:
     """Check the dictionaries and languages. Finetuning may change the pair of languages, but not reverse it."""
     if not isinstance(trainer.task, tuple(dictionary_checks.TASKS.values())):
         return
