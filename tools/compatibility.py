@@ -13,6 +13,7 @@ from typing import NamedTuple
 PAGE = Path("docs/compatibility.md")
 FOLDER = Path("realformer_nmt/fairseq_patches")
 TABLE = re.compile(r"(<!-- patches: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+FILES = re.compile(r" \([\w/]+\.py(?:, [\w/]+\.py)*\)")
 HEAD = "| with the plug-in | fairseq alone | function |\n|---|---|---|\n"
 
 
@@ -30,8 +31,9 @@ class Patch(NamedTuple):
 
 
 def markdown(text: str) -> str:
-    """Return a docstring's text as a table's cell, with options as code."""
-    return re.sub(r"(?<![\w`-])--[a-z][\w-]*", r"`\g<0>`", text.rstrip(".").replace("|", "\\|"))
+    """Return a docstring's text as a table's cell: options as code, without the names of fairseq's files."""
+    text = FILES.sub("", text).replace(" of facebookresearch/fairseq", "").rstrip(".").replace("|", "\\|")
+    return re.sub(r"(?<![\w`-])--[a-z][\w-]*", r"`\g<0>`", text)
 
 
 def patches(folder: Path = FOLDER) -> Iterator[Patch]:
