@@ -36,7 +36,7 @@ def test_the_page_is_up_to_date() -> None:
     patches = list(TOOL["patches"](REPOSITORY / TOOL["FOLDER"]))
     assert len(patches) > 40
     assert all(patch.effect and patch.cause for patch in patches)
-    assert TOOL["with_tables"](PAGE, patches) == PAGE
+    assert TOOL["with_tables"](PAGE, patches) == PAGE, "run python tools/compatibility.py"
 
 
 def test_a_patch_that_the_page_lacks_is_found() -> None:
