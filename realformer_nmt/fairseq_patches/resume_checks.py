@@ -56,7 +56,10 @@ def go_on_from_a_whole_checkpoint_of_this_model() -> None:
 
 
 def name_the_checkpoint_that_does_not_fit() -> None:
-    """Name the file whose weights or options do not fit, which fairseq-generate, interactive and validate do not."""
+    """Name the file whose weights or options do not fit.
+
+    fairseq-generate, interactive and validate say no more than 'Cannot load'.
+    """
     original = checkpoint_utils.load_model_ensemble_and_task
 
     @functools.wraps(original)
