@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 import realformer_nmt
-from realformer_nmt.common import error_messages, safe_names, standard_streams, terminal
+from realformer_nmt.common import error_messages, safe_names, standard_streams, terminal, user_dir
 from realformer_nmt.common.errors import UsageError, UserError, one_line
 from realformer_nmt.common.request import Request
 from realformer_nmt.common.subcommand_parser import SubcommandParser
@@ -97,6 +97,7 @@ def _message(error: BaseException) -> str:
 def _run(tokens: Sequence[str]) -> int:
     name = next((token for token in tokens if not token.startswith("-")), "")
     called = [row for row in SUBCOMMANDS if row.name == name]
+    user_dir.import_rows(user_dir.folder_in(tokens))
     args = parser([row.name for row in called]).parse_args(tokens)  # exits with status 2 if none was called
     _refuse_pipes(args)
     return _start(called[0], args) if called else 2
