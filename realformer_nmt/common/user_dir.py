@@ -1,6 +1,5 @@
 """Rows of your own in the tables: a folder, as fairseq's --user-dir, whose module adds them when it is imported."""
 
-import importlib
 import sys
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
@@ -12,18 +11,13 @@ PACKAGE = Path(__file__).resolve().parents[1]
 FLAG = "--user-dir"
 
 
-def import_rows(folder: Path | None) -> None:
-    """Import a folder by its name, as fairseq does with its --user-dir."""
-    if folder is None or folder.resolve() == PACKAGE:
-        return
-    path = folder.absolute()
-    if not (path / "__init__.py").is_file():
+def check(folder: Path) -> None:
+    """Refuse a folder that is no package, or whose name is another module's."""
+    if not (folder / "__init__.py").is_file():
         raise UserError(f"{FLAG} {folder}: no Python package; give a folder with an __init__.py")
-    if str(path.parent) not in sys.path:
-        sys.path.insert(0, str(path.parent))
-    module = importlib.import_module(path.name)
-    if str(path) not in module.__path__:
-        raise UserError(f"{FLAG} {folder}: another module is called {path.name}; rename the folder")
+    name = folder.absolute().name
+    if name in sys.modules and str(folder.absolute()) not in getattr(sys.modules[name], "__path__", ()):
+        raise UserError(f"{FLAG} {folder}: another module is called {name}; rename the folder")
 
 
 def folder_in(argv: Sequence[str]) -> Path | None:

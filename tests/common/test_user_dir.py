@@ -9,8 +9,9 @@ from fairseq.utils import import_user_module
 from omegaconf import OmegaConf
 from program import REPOSITORY
 
+from realformer_nmt.command import import_user_dir
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.user_dir import PACKAGE, folder_in, for_fairseq, import_rows
+from realformer_nmt.common.user_dir import PACKAGE, check, folder_in, for_fairseq
 
 
 @pytest.mark.parametrize(
@@ -31,16 +32,14 @@ def test_fairseq_imports_the_same_module_once(tmp_path: Path) -> None:
     package = tmp_path / "counting_rows"
     package.mkdir()
     (package / "__init__.py").write_text(f"with open({str(tmp_path / 'count')!r}, 'a') as file: file.write('x')\n")
-    import_rows(package)
-    import_rows(package)
+    import_user_dir("archs", package)
+    import_user_dir("archs", package)
     import_user_module(OmegaConf.create({"user_dir": for_fairseq(package)[1]}))
     assert (tmp_path / "count").read_text() == "x"
 
 
 def test_without_a_folder_fairseq_gets_this_package() -> None:
     assert for_fairseq(None) == ["--user-dir", str(PACKAGE)]
-    import_rows(PACKAGE)
-    assert "counting" not in sys.modules
 
 
 def test_another_module_of_that_name_is_refused(tmp_path: Path) -> None:
@@ -48,7 +47,7 @@ def test_another_module_of_that_name_is_refused(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "__init__.py").touch()
     with pytest.raises(UserError, match="another module is called json; rename the folder"):
-        import_rows(folder)
+        check(folder)
 
 
 def test_a_folder_without_a_package_is_refused_in_one_line(tmp_path: Path) -> None:
