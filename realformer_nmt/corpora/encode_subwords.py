@@ -15,6 +15,7 @@ from realformer_nmt.corpora.parallel import ordered
 from realformer_nmt.corpora.preparation_record import SplitCounts
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, blocks
+from realformer_nmt.corpora.subword_methods import METHODS, SubwordMethod
 from realformer_nmt.corpora.subwords import encoder, split
 
 
@@ -32,7 +33,9 @@ def write_subwords(
     """Write train.en ... as subwords, and the raw texts of the remaining pairs of valid and test."""
     counts = {}
     for name in splits(texts, plan.source):
-        work = functools.partial(encode_block, method=method, model=model, lengths=plan.lengths(name, "after_bpe"))
+        work = functools.partial(  # with the method's row: workers do not know a row that a --user-dir has added
+            encode_block, method=METHODS[method], model=model, lengths=plan.lengths(name, "after_bpe")
+        )
         source, target = (texts / f"{name}.{language}" for language in plan.languages)
         pairs = watched(blocks(source, target), f"pieces: {name}", source, target, quiet)
         counts[name] = write_split(name, ordered(work, pairs, workers), texts, plan.languages, folder)
@@ -62,7 +65,7 @@ def write_split(
     return SplitCounts(pairs=pairs, tokens=tokens, dropped=dict(dropped))
 
 
-def encode_block(block: Block, method: str, model: Path, lengths: Lengths | None) -> Encoded:
+def encode_block(block: Block, method: SubwordMethod, model: Path, lengths: Lengths | None) -> Encoded:
     encode = encoder(method, model)
     source, target = encode(split(block.source)), encode(split(block.target))
     dropped: Counter[str] = Counter()

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, blocks
-from realformer_nmt.corpora.subword_methods import METHODS
+from realformer_nmt.corpora.subword_methods import METHODS, SubwordMethod
 
 Lines = list[str]
 Encoder = Callable[[Lines], Lines]  # lines to lines of subwords, separated by spaces
@@ -37,12 +37,12 @@ def learn_model(method: str, texts: TrainingTexts, folder: Path, size: int, work
 
 
 @functools.cache
-def encoder(method: str, folder: Path) -> Encoder:
+def encoder(method: SubwordMethod, folder: Path) -> Encoder:
     """Return the encoder of a subword model, one per process because of its memory."""
-    for name in METHODS[method].files:
+    for name in method.files:
         if (folder / name).is_fifo():
             raise UserError(f"{folder / name} is a pipe, which can be read only once: write it to a file first")
-    load: Callable[[Path], Encoder] = resolve_name(METHODS[method].encoder)
+    load: Callable[[Path], Encoder] = resolve_name(method.encoder)
     return load(folder)
 
 

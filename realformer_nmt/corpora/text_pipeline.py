@@ -38,7 +38,7 @@ class Preparation:
         lines = cleaned(raw, self.steps)
         if self.folder is None and METHODS[self.subwords].files:
             raise UserError(f"{self.subwords} needs the folder of its model: pass --subwords-folder")
-        return encoder(self.subwords, self.folder or Path())(lines)
+        return encoder(METHODS[self.subwords], self.folder or Path())(lines)
 
     def surface(self, pieces: list[str]) -> Surface:
         return detokenise(self.subwords, pieces, self.folder, self.target)

@@ -16,6 +16,7 @@ from realformer_nmt.common.provenance import named, several
 from realformer_nmt.common.records import Origin
 from realformer_nmt.common.stage_record import Stage
 from realformer_nmt.common.text_lines import read_lines, sha256, write_lines
+from realformer_nmt.common.user_dir import for_fairseq
 from realformer_nmt.common.versions import versions
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.text_pipeline import Preparation
@@ -149,7 +150,8 @@ def validate_argv(request: TranslateRequest, data: Path) -> list[str]:
     if len(request.checkpoints) > 1:
         raise UserError("--validate is for one model: give one checkpoint, or leave the option out")
     batch = validation_scores.BatchSize(request.max_tokens, request.batch_size)
-    return validation_scores.validate_argv(request.checkpoints[0], data, validation_scores.SUBSET, batch, request.cpu)
+    argv = validation_scores.validate_argv(request.checkpoints[0], data, validation_scores.SUBSET, batch, request.cpu)
+    return [*argv, *for_fairseq(request.user_dir)]
 
 
 def translate_text(request: TranslateRequest, corpus: Preparation, folder: Path, text: Path) -> Generated:
@@ -166,7 +168,15 @@ def translate_text(request: TranslateRequest, corpus: Preparation, folder: Path,
 
 def arguments(request: TranslateRequest, corpus: Preparation) -> list[str]:
     paths = ":".join(str(path) for path in request.checkpoints)
-    argv = ["--path", paths, "--source-lang", corpus.source, "--target-lang", corpus.target]
+    argv = [
+        *for_fairseq(request.user_dir),
+        "--path",
+        paths,
+        "--source-lang",
+        corpus.source,
+        "--target-lang",
+        corpus.target,
+    ]
     for name, value in to_builtins(decoding(request)).items():
         flag = f"--{name.replace('_', '-')}"
         if name == "precision":

@@ -10,6 +10,7 @@ import torch
 
 from realformer_nmt import tasks
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.user_dir import for_fairseq
 from realformer_nmt.corpora import manifest, preparation_record
 from realformer_nmt.corpora.manifest_schema import Corpus
 from realformer_nmt.protocols import command, trackers, updates
@@ -81,7 +82,7 @@ def compose(request: TrainRequest, protocol: Protocol, machines: Machines, prepa
     task = tasks.TASKS[protocol.task]
     length = {"max-epoch": protocol.epochs} if protocol.epochs else {"max-update": protocol.updates}
     folder = request.folder.absolute()
-    argv = [str(request.data.absolute()), "--user-dir", command.USER_DIR, "--save-dir", str(folder / "checkpoints")]
+    argv = [str(request.data.absolute()), *for_fairseq(request.user_dir), "--save-dir", str(folder / "checkpoints")]
     if protocol.task != tasks.TRANSLATION:
         argv += ["--task", protocol.task]
     argv += command.architecture(task, request.arch, request.layers, request.kind or protocol.kind)

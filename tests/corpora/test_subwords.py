@@ -52,7 +52,7 @@ def test_learning_again_elsewhere_gives_the_same_bytes(
 @given(lines=LINES)
 def test_sentencepiece_gives_back_any_text(models: dict[str, Path], lines: list[str]) -> None:
     clean = [" ".join(line.split()) for line in lines]
-    encoded = encoder("sentencepiece", models["sentencepiece"])(clean)
+    encoded = encoder(METHODS["sentencepiece"], models["sentencepiece"])(clean)
     known = {line.rsplit(" ", 1)[0] for line in (models["sentencepiece"] / DICTIONARY).read_text("utf-8").split("\n")}
     processor = SentencePieceProcessor(model_file=str(models["sentencepiece"] / MODEL))
     for line, pieces in zip(clean, encoded, strict=True):
@@ -76,7 +76,7 @@ def test_moses_bpe_is_that_of_subword_nmt(texts: TrainingTexts, models: dict[str
     assert (models["moses_bpe"] / CODES).read_text("utf-8") == codes.getvalue()
     theirs = BPE(codes)
     seen = [*lines[:200], "unseen w\u00f6rds , &amp; a", "", "x"]
-    encoded = encoder("moses_bpe", models["moses_bpe"])(seen)
+    encoded = encoder(METHODS["moses_bpe"], models["moses_bpe"])(seen)
     assert encoded == [theirs.process_line(line) for line in seen]
     assert [line.replace("@@ ", "") for line in encoded] == seen
     assert any("@@ " in line for line in encoded)
@@ -86,7 +86,7 @@ def test_what_bpe_forgets_it_finds_again(
     texts: TrainingTexts, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = texts.source.read_text("utf-8").split("\n")[:-1]
-    expected = encoder("moses_bpe", models["moses_bpe"])(lines)
+    expected = encoder(METHODS["moses_bpe"], models["moses_bpe"])(lines)
     monkeypatch.setattr(moses_bpe, "REMEMBERED", 10)
     forgetful = moses_bpe.MosesBpe(models["moses_bpe"])
     assert forgetful(lines) == expected
@@ -126,4 +126,4 @@ def test_text_without_words_is_refused(tmp_path: Path) -> None:
 def test_a_pipe_in_the_place_of_a_model_is_not_waited_for(method: str, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / METHODS[method].files[0])
     with pytest.raises(UserError, match="is a pipe, which can be read only once"):
-        encoder(method, tmp_path)
+        encoder(METHODS[method], tmp_path)
