@@ -109,7 +109,7 @@ def clean(texts: TrainingTexts, tokenise: bool, out: Path) -> int:
 
 
 def encode(texts: TrainingTexts, method: str, model: Path, out: Path) -> int:
-    apply = encoder(method, model)
+    apply = encoder(METHODS[method], model)
     number = 0
     with (out / "train.en").open("wb") as one, (out / "train.de").open("wb") as two:
         for block in blocks(texts.source, texts.target):

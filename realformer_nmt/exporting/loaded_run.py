@@ -120,7 +120,7 @@ def inputs(path: Path, corpus: Preparation) -> dict[str, Path]:
 def check_subwords(corpus: Preparation) -> None:
     """Raise an error if the subword files are not of the method, or not as they were prepared."""
     if corpus.folder is not None:
-        encoder(corpus.subwords, corpus.folder)
+        encoder(METHODS[corpus.subwords], corpus.folder)
         if DICTIONARY in METHODS[corpus.subwords].files:
             dictionary(corpus.folder / DICTIONARY)
 
