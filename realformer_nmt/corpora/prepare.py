@@ -35,7 +35,8 @@ from realformer_nmt.corpora.prepare_job import PrepareJob
 from realformer_nmt.corpora.prepare_request import PrepareRequest
 from realformer_nmt.corpora.subword_methods import DICTIONARY, METHODS
 from realformer_nmt.corpora.subwords import TrainingTexts, learn_model
-from realformer_nmt.data_bins.prepare_record import PreparedFiles, describe, verify
+from realformer_nmt.data_bins.prepare_record import describe, verify
+from realformer_nmt.data_bins.prepared_files import PreparedFiles
 from realformer_nmt.data_bins.prepared_folder import DATA, SUBWORD_TEXT, SUBWORDS, TEXT, PreparedFolder
 
 PACKAGES = (

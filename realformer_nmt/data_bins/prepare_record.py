@@ -1,21 +1,19 @@
 """prepare.json, the record beside a data-bin: size and hash of each file when it was prepared."""
 
 import functools
-import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from msgspec import Struct
-
-from realformer_nmt.common import records, text_lines
+from realformer_nmt.common import text_lines
 from realformer_nmt.common.errors import UserError
+
+if TYPE_CHECKING:
+    from realformer_nmt.data_bins.prepared_files import PreparedFiles
 
 NAME = "prepare.json"
 WRITER = "`realformer-nmt prepare` writes it when it is done"
 AGAIN = "put it back as it was, or remove the folder `stages` beside prepare.json and prepare all again"
-FILE = re.compile(r"(?!\.)[\w.-]+(/(?!\.)[\w.-]+)?", re.ASCII)  # relative to the folder of the record
-HASH = re.compile("[0-9a-f]{64}")
 
 
 class Noted(NamedTuple):
@@ -23,28 +21,17 @@ class Noted(NamedTuple):
     sha256: str
 
 
-class PreparedFiles(Struct, frozen=True, kw_only=True):
-    """Sizes and hashes of prepared files, by their paths from the folder of the record."""
-
-    bytes: dict[str, int]
-    sha256: dict[str, str]
-
-    def __post_init__(self) -> None:
-        for name in {**self.sha256, **self.bytes}:
-            size, sha = self.bytes.get(name), self.sha256.get(name)
-            if not FILE.fullmatch(name) or size is None or not HASH.fullmatch(str(sha)):
-                raise ValueError(f"of {name!r} it says {size} bytes, sha256 {sha}")
-
-    def noted(self) -> dict[str, Noted]:
-        return {name: Noted(self.bytes[name], sha) for name, sha in self.sha256.items()}
-
-
 def read(note: Path) -> dict[str, Noted]:
+    from realformer_nmt.common import records  # here: fairseq-train, which imports this module, starts without msgspec
+    from realformer_nmt.data_bins.prepared_files import PreparedFiles
+
     return records.read(note, PreparedFiles, WRITER, sealed=False).noted()
 
 
-def describe(folder: Path, files: Iterable[Path], within: str = "") -> PreparedFiles:
+def describe(folder: Path, files: Iterable[Path], within: str = "") -> "PreparedFiles":
     """Return sizes and hashes of files, by their paths from the folder, or from one that holds it as `within`."""
+    from realformer_nmt.data_bins.prepared_files import PreparedFiles  # here, too
+
     sizes, hashes = {}, {}
     for file in files:
         name, status = str(Path(within, file.relative_to(folder))), file.stat()

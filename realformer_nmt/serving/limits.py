@@ -5,7 +5,6 @@ from typing import Any
 
 from realformer_nmt.common.numbers import LARGEST, Number, whole
 from realformer_nmt.common.option import option
-from realformer_nmt.common.request import Request
 
 WHOLE = whole(1)
 SECONDS = Number(0.001, LARGEST, "0.001 or more")
@@ -17,7 +16,7 @@ def limit(default: int, what: str, range: Number = WHOLE) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits(Request):
+class Limits:
     """Base of a request to serve: the limits of a server."""
 
     most_bytes: int = limit(1_000_000, "of a request's body; more is answered with 413")
