@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 import realformer_nmt
-from realformer_nmt.common import error_messages, safe_names, standard_streams, terminal
+from realformer_nmt.common import error_messages, safe_names, standard_streams, terminal, user_dir
 from realformer_nmt.common.errors import UsageError, UserError, one_line
 from realformer_nmt.common.request import Request
 from realformer_nmt.common.subcommand_parser import SubcommandParser
@@ -97,6 +97,7 @@ def _message(error: BaseException) -> str:
 def _run(tokens: Sequence[str]) -> int:
     name = next((token for token in tokens if not token.startswith("-")), "")
     called = [row for row in SUBCOMMANDS if row.name == name]
+    import_user_dir(name, user_dir.folder_in(tokens))
     args = parser([row.name for row in called]).parse_args(tokens)  # exits with status 2 if none was called
     _refuse_pipes(args)
     return _start(called[0], args) if called else 2
@@ -122,6 +123,14 @@ def _start(row: Subcommand, args: argparse.Namespace) -> int:
     if row.in_fairseq:
         register(row.name)
     return request_of(row).from_args(args).run()
+
+
+def import_user_dir(name: str, folder: Path | None) -> None:
+    """Import a folder as fairseq does with its --user-dir, so that its rows are there."""
+    if folder is not None:
+        user_dir.check(folder)
+        register(name)
+        load(name, "fairseq.utils").import_user_module(argparse.Namespace(user_dir=str(folder.absolute())))
 
 
 def register(name: str) -> None:

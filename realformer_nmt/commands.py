@@ -7,7 +7,7 @@ command writes last. Errors that a user can fix are `realformer_nmt.common.error
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.command import SUBCOMMANDS, request_of
+from realformer_nmt.command import SUBCOMMANDS, import_user_dir, request_of
 from realformer_nmt.command import register as register_models
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.request import Request
@@ -71,6 +71,7 @@ def _run(name: str, /, **options: Any) -> Any:
     row = ROWS[name]
     if row.in_fairseq:
         register_models(name)
+    import_user_dir(name, Path(options["user_dir"]) if options.get("user_dir") else None)
     request: Request = request_of(row).of(**options)
     if request.run():
         raise UserError(f"`{name}` did not end well, for the reason above")

@@ -8,14 +8,15 @@ import argparse
 import functools
 import shlex
 from collections.abc import Collection
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from inspect import getdoc
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, ClassVar, TypeVar, get_type_hints
 
 from realformer_nmt.common import request_argv
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.common.option import check, spec_of
+from realformer_nmt.common.option import check, option, spec_of
 from realformer_nmt.common.option_choice import unknown
 
 SomeRequest = TypeVar("SomeRequest", bound="Request")
@@ -30,6 +31,12 @@ class Request:
     terse: ClassVar[bool] = False  # wrong options are refused in one line, as by the scripts that wrap it
     implementation: ClassVar[str]  # the module with `run(request)`, imported when it is called
 
+    user_dir: Path | None = option(
+        "a folder of your own, as fairseq's --user-dir, which adds rows to this package's tables (docs/extending.md)",
+        None,
+        group="your own code",
+    )
+
     def __post_init__(self) -> None:
         kind: Any = type(self)  # mypy takes the class's hash for that of its instances
         choices = choices_of(kind)
@@ -40,7 +47,7 @@ class Request:
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
         parser.description = getdoc(cls)
         parser.epilog, parser.formatter_class = cls.examples, argparse.RawDescriptionHelpFormatter
-        request_argv.add_arguments(parser, fields(cls), get_type_hints(cls))
+        request_argv.add_arguments(parser, options_of(cls), get_type_hints(cls))
 
     @classmethod
     def from_args(cls: type[SomeRequest], args: argparse.Namespace) -> SomeRequest:
@@ -49,7 +56,7 @@ class Request:
     @classmethod
     def of(cls: type[SomeRequest], **options: Any) -> SomeRequest:
         """Build a request in Python; a path or a number may be a string, and a single value stands for a tuple."""
-        by_name = {each.name: each for each in fields(cls)}
+        by_name = {each.name: each for each in options_of(cls)}
         for name in options:
             if name not in by_name:
                 raise OptionError(unknown("option", name, by_name))
@@ -83,10 +90,15 @@ class Request:
         return status
 
 
+def options_of(kind: type[Request]) -> "list[Field[Any]]":
+    """Return the fields of a request class, those of every request last."""
+    return sorted(fields(kind), key=lambda each: each.name in Request.__dataclass_fields__)
+
+
 @functools.cache
 def choices_of(kind: Any) -> dict[str, Collection[Any] | None]:
     """Return the choices of each field of a request class, which its option or its type lists; None for any value."""
     hints = get_type_hints(kind)
     return {
-        each.name: spec_of(each).choices or request_argv.Shape.of(hints[each.name]).choices for each in fields(kind)
+        each.name: spec_of(each).choices or request_argv.FieldType.of(hints[each.name]).choices for each in fields(kind)
     }

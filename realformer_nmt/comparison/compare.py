@@ -38,7 +38,7 @@ def run(request: CompareRequest) -> int:
     corpus = scoring_of(grid.task).find(grid, request.prepared, request.archives, request.folder)
     gpus = number_of_gpus(request)
     trackers.check_requested(request)
-    all_cells = cells(grid, corpus, request.folder, min(1, gpus), trackers.chosen(request))
+    all_cells = cells(grid, corpus, request.folder, min(1, gpus), trackers.chosen(request), request.user_dir)
     selected = select(grid, all_cells, request.only)
     planned = tuning_choice.needed(grid, selected)
     if request.plan:
@@ -117,7 +117,9 @@ def merge_folders(
     merging.check_cells(request.merge)
     in_folders = []
     for folder in request.merge:
-        in_folders.append(select(grid, cells(grid, corpus, folder, min(1, gpus)), request.only))
+        in_folders.append(
+            select(grid, cells(grid, corpus, folder, min(1, gpus), user_dir=request.user_dir), request.only)
+        )
     merging.merge(selected, in_folders)
 
 

@@ -1,7 +1,7 @@
 """The recipe of `realformer-nmt run`: the requests of one training, as of a grid's cell, one after the other."""
 
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
 
@@ -50,10 +50,11 @@ def start(stage: Request) -> None:
 
 def requests(request: RunRequest) -> list[Request]:
     """Return the requests of the stages that run, in the order of the stages."""
-    if request.stages == STAGES[:1]:
-        return [prepare_request(request)]
-    unordered = [prepare_request(request), *model_requests(request)]
-    return [each for stage in request.stages for each in unordered if each.subcommand == stage]
+    unordered: list[Request] = [prepare_request(request)]
+    if request.stages != STAGES[:1]:
+        unordered += model_requests(request)
+    in_order = [each for stage in request.stages for each in unordered if each.subcommand == stage]
+    return [replace(each, user_dir=request.user_dir) for each in in_order]
 
 
 def model_requests(request: RunRequest) -> Iterator[Request]:
@@ -96,8 +97,8 @@ def train_request(request: RunRequest, protocol: Protocol) -> TrainRequest:
 
 
 def protocol_for(request: RunRequest) -> Protocol:
-    name = request.manifest or request.corpus
-    return protocol_of(ProtocolRequest(protocol=request.protocol, corpus=name, layers=request.layers))
+    name, option = (request.manifest, "--corpus") if request.manifest else (request.corpus, "CORPUS")
+    return protocol_of(ProtocolRequest(protocol=request.protocol, corpus=name, layers=request.layers), option)
 
 
 def data(request: RunRequest) -> Path:

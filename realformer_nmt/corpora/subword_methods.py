@@ -3,6 +3,7 @@
 The functions are named as "module:attribute" and imported when they are called (subwords.py).
 """
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -66,6 +67,18 @@ DEFAULT = next(iter(METHODS))  # of `prepare`
 OF_PAPERS = "moses_bpe"  # of the corpora whose figures the papers report
 
 
-def learnt() -> tuple[str, ...]:
-    """Return the names of the methods that `prepare` offers."""
-    return tuple(name for name, method in METHODS.items() if method.learn)
+class LearntMethods(Collection[str]):
+    """The names of the methods that `prepare` offers, also of rows that a --user-dir adds later."""
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, method in METHODS.items() if method.learn)
+
+    def __contains__(self, name: object) -> bool:
+        return any(name == each for each in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def learnt() -> LearntMethods:
+    return LearntMethods()

@@ -9,13 +9,13 @@ from typing import NamedTuple
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, blocks
-from realformer_nmt.corpora.subword_methods import METHODS
+from realformer_nmt.corpora.subword_methods import METHODS, SubwordMethod
 
 Lines = list[str]
 Encoder = Callable[[Lines], Lines]  # lines to lines of subwords, separated by spaces
 
 
-class Texts(NamedTuple):
+class TrainingTexts(NamedTuple):
     source: Path
     target: Path
     pairs: int
@@ -30,19 +30,19 @@ class Surface(NamedTuple):
     raw: Lines
 
 
-def learn_model(method: str, texts: Texts, folder: Path, size: int, workers: int) -> None:
+def learn_model(method: str, texts: TrainingTexts, folder: Path, size: int, workers: int) -> None:
     """Write the files of a subword model to a folder, learnt from both sides of the texts together."""
-    learn: Callable[[Texts, Path, int, int], None] = resolve_name(METHODS[method].learn)
+    learn: Callable[[TrainingTexts, Path, int, int], None] = resolve_name(METHODS[method].learn)
     learn(texts, folder, size, workers)
 
 
 @functools.cache
-def encoder(method: str, folder: Path) -> Encoder:
+def encoder(method: SubwordMethod, folder: Path) -> Encoder:
     """Return the encoder of a subword model, one per process because of its memory."""
-    for name in METHODS[method].files:
+    for name in method.files:
         if (folder / name).is_fifo():
             raise UserError(f"{folder / name} is a pipe, which can be read only once: write it to a file first")
-    load: Callable[[Path], Encoder] = resolve_name(METHODS[method].encoder)
+    load: Callable[[Path], Encoder] = resolve_name(method.encoder)
     return load(folder)
 
 

@@ -20,6 +20,7 @@ from realformer_nmt.common import safe_names
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.stage_record import Stage
 from realformer_nmt.common.text_lines import sha256, write_lines
+from realformer_nmt.common.user_dir import for_fairseq
 from realformer_nmt.common.versions import commit
 from realformer_nmt.evaluation import metric_table, model_record, validation_scores
 from realformer_nmt.evaluation.evaluate import EvaluateRequest
@@ -141,6 +142,7 @@ def measure(request: EvaluateRequest, subset: str, task: str) -> tuple[dict[str,
     rows = rows_of(task)
     batch = validation_scores.BatchSize(request.max_tokens, request.batch_size)
     argv = validation_scores.validate_argv(request.checkpoint, request.data, subset, batch, request.cpu)
+    argv += for_fairseq(request.user_dir)
     overrides = SimpleNamespace(data=str(request.data))
     if request.mask_seed is not None:
         overrides.seed = request.mask_seed

@@ -4,18 +4,19 @@ import os
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 import torch
 from msgspec import UNSET, to_builtins
 from msgspec.structs import replace
 
 from realformer_nmt.checkpoints import checkpoint_fields, selection
+from realformer_nmt.checkpoints.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import named, several
 from realformer_nmt.common.records import Origin
 from realformer_nmt.common.stage_record import Stage
 from realformer_nmt.common.text_lines import read_lines, sha256, write_lines
+from realformer_nmt.common.user_dir import for_fairseq
 from realformer_nmt.common.versions import versions
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.text_pipeline import Preparation
@@ -118,14 +119,14 @@ def check_models(request: TranslateRequest, corpus: Preparation) -> None:
             raise UserError(f"{path} is no model of this package and decodes in {EXACT} alone: leave out --precision")
 
 
-def check_translates(path: Path, state: dict[str, Any]) -> None:
+def check_translates(path: Path, state: Checkpoint) -> None:
     """Raise an error for a model of one text, which would not translate but continue the source."""
     task = checkpoint_fields.setting(state, "task", "_name")
     if not task_named(task).translates:
         raise UserError(f"{path} is of --task {task}, whose models do not translate: give one of --task {TRANSLATION}")
 
 
-def check_same_languages(path: Path, state: dict[str, Any], corpus: Preparation) -> None:
+def check_same_languages(path: Path, state: Checkpoint, corpus: Preparation) -> None:
     """Raise an error for a model of another pair, which would translate nonsense if the dictionary is joined."""
     check_translates(path, state)
     trained = (state.get("task_state") or {}).get("languages")
@@ -149,7 +150,8 @@ def validate_argv(request: TranslateRequest, data: Path) -> list[str]:
     if len(request.checkpoints) > 1:
         raise UserError("--validate is for one model: give one checkpoint, or leave the option out")
     batch = validation_scores.BatchSize(request.max_tokens, request.batch_size)
-    return validation_scores.validate_argv(request.checkpoints[0], data, validation_scores.SUBSET, batch, request.cpu)
+    argv = validation_scores.validate_argv(request.checkpoints[0], data, validation_scores.SUBSET, batch, request.cpu)
+    return [*argv, *for_fairseq(request.user_dir)]
 
 
 def translate_text(request: TranslateRequest, corpus: Preparation, folder: Path, text: Path) -> Generated:
@@ -166,7 +168,15 @@ def translate_text(request: TranslateRequest, corpus: Preparation, folder: Path,
 
 def arguments(request: TranslateRequest, corpus: Preparation) -> list[str]:
     paths = ":".join(str(path) for path in request.checkpoints)
-    argv = ["--path", paths, "--source-lang", corpus.source, "--target-lang", corpus.target]
+    argv = [
+        *for_fairseq(request.user_dir),
+        "--path",
+        paths,
+        "--source-lang",
+        corpus.source,
+        "--target-lang",
+        corpus.target,
+    ]
     for name, value in to_builtins(decoding(request)).items():
         flag = f"--{name.replace('_', '-')}"
         if name == "precision":

@@ -20,7 +20,6 @@ from realformer_nmt.evaluation.translation_record import Measures
 from realformer_nmt.tasks import TRANSLATION
 
 SUBSET = "valid"
-PACKAGE = Path(__file__).resolve().parents[1]
 
 
 class BatchSize(NamedTuple):
@@ -32,7 +31,7 @@ class BatchSize(NamedTuple):
 
 def validate_argv(path: Path, data: Path, subset: str, batch: BatchSize, cpu: bool) -> list[str]:
     """Return fairseq-validate's arguments; in fp32 whatever the decoding's precision."""
-    argv = [str(data), "--path", str(path), "--valid-subset", subset, "--user-dir", str(PACKAGE)]
+    argv = [str(data), "--path", str(path), "--valid-subset", subset]
     argv += [*batch_argv(batch, path), "--required-batch-size-multiple", "1"]
     argv += ["--distributed-world-size", "1", "--num-workers", "0"]
     return argv + (["--cpu"] if cpu else [])

@@ -16,17 +16,17 @@ from realformer_nmt.model.stack import Side
 Weights = dict[str, Tensor]  # in fp64, none shared
 
 
-class Sublayer(NamedTuple):
+class FoldedSublayer(NamedTuple):
     norm: str  # of its output
     readers: tuple[str, ...]  # weights that multiply its input
 
 
 SUBLAYERS = {  # by their shortcut
-    "self_attn_shortcut": Sublayer(
+    "self_attn_shortcut": FoldedSublayer(
         "self_attn_layer_norm", ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj")
     ),
-    "encoder_attn_shortcut": Sublayer("encoder_attn_layer_norm", ("encoder_attn.q_proj",)),
-    "ffn_shortcut": Sublayer("final_layer_norm", ("fc1",)),
+    "encoder_attn_shortcut": FoldedSublayer("encoder_attn_layer_norm", ("encoder_attn.q_proj",)),
+    "ffn_shortcut": FoldedSublayer("final_layer_norm", ("fc1",)),
 }
 
 

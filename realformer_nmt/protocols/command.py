@@ -22,7 +22,6 @@ AUTO = "auto"
 PRECISIONS = ("fp16", "bf16", "fp32", AUTO)
 TRAINER = "fairseq_cli.train"
 GREEDY = '{"beam": 1, "max_len_a": 1.2, "max_len_b": 10}'
-USER_DIR = str(Path(__file__).resolve().parents[1])
 
 
 @dataclass(frozen=True)

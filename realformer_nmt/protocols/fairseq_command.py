@@ -10,9 +10,9 @@ import torch
 
 from realformer_nmt import tasks
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora import manifest
+from realformer_nmt.common.user_dir import for_fairseq
+from realformer_nmt.corpora import manifest, preparation_record
 from realformer_nmt.corpora.manifest_schema import Corpus
-from realformer_nmt.corpora.text_pipeline import read_report
 from realformer_nmt.protocols import command, trackers, updates
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import Protocol, load
@@ -40,8 +40,13 @@ def preparation(request: TrainRequest) -> dict[str, Any]:
             return {"corpus": request.corpus or "", "subwords": None}
         languages = {"source": corpus.source, "target": corpus.target}
         return {"corpus": request.corpus, "subwords": request.subwords, **languages}
-    report = read_report(record)
-    prepared = {**vars(report), "corpus": request.corpus or Path(report.corpus).name.removesuffix(".toml")}
+    report = preparation_record.read(record)
+    prepared = {
+        "corpus": request.corpus or Path(report.corpus).name.removesuffix(".toml"),
+        "subwords": report.subwords,
+        "source": report.source,
+        "target": report.target,
+    }
     if request.subwords not in (None, report.subwords):
         raise UserError(f"--subwords {request.subwords}, but {record} says {report.subwords}: leave the option out")
     return prepared
@@ -77,7 +82,7 @@ def compose(request: TrainRequest, protocol: Protocol, machines: Machines, prepa
     task = tasks.TASKS[protocol.task]
     length = {"max-epoch": protocol.epochs} if protocol.epochs else {"max-update": protocol.updates}
     folder = request.folder.absolute()
-    argv = [str(request.data.absolute()), "--user-dir", command.USER_DIR, "--save-dir", str(folder / "checkpoints")]
+    argv = [str(request.data.absolute()), *for_fairseq(request.user_dir), "--save-dir", str(folder / "checkpoints")]
     if protocol.task != tasks.TRANSLATION:
         argv += ["--task", protocol.task]
     argv += command.architecture(task, request.arch, request.layers, request.kind or protocol.kind)

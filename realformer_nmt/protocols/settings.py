@@ -14,9 +14,9 @@ from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import named
+from realformer_nmt.common.user_dir import PACKAGE
 from realformer_nmt.common.versions import versions
 from realformer_nmt.data_bins import subsets as databin
-from realformer_nmt.protocols.command import USER_DIR
 
 GROUPS = ("model", "task", "criterion", "optimizer", "lr_scheduler", "optimization", "dataset", "checkpoint", "common")
 MORE = ("ema", "bmuf", "scoring", "bpe", "tokenizer")
@@ -72,7 +72,7 @@ def step(cfg: Any, ranks: int) -> dict[str, list[int] | None]:
 def user_code(cfg: Any) -> str | None:
     """Return --user-dir, unless it is this package."""
     folder = cfg.common.user_dir
-    return None if folder is None or Path(folder).resolve() == Path(USER_DIR) else str(folder)
+    return None if folder is None or Path(folder).resolve() == PACKAGE else str(folder)
 
 
 def inputs(cfg: Any) -> dict[str, Path]:
@@ -81,6 +81,7 @@ def inputs(cfg: Any) -> dict[str, Path]:
         "train_subset": cfg.dataset.train_subset,
         "valid_subset": cfg.dataset.valid_subset,
         "task": cfg.task._name,
+        "user_dir": user_code(cfg),
     }
     return {**files(cfg.task.data, options), **named(beginnings(cfg).values())}
 
@@ -92,13 +93,15 @@ def beginnings(cfg: Any) -> dict[str, Path]:
 
 
 def files(data: str, options: Mapping[str, Any]) -> dict[str, Path]:
-    """Return a data-bin's files, of every shard: those of the subsets, and those that all subsets share."""
+    """Return a data-bin's files, of every shard, those of the subsets and those that all share, and the user's code."""
     subsets = [options["train_subset"], *options["valid_subset"].split(",")]
     task = tasks.task_named(options["task"])
     paths: list[Path] = []
     for folder in (Path(shard, inner) for shard in data.split(":") for inner in task.folders):
         paths += (path for pattern in task.always for path in sorted(folder.glob(pattern)))
         paths += databin.files(folder, *subsets, endings=task.endings).values()
+    if options.get("user_dir"):
+        paths += sorted(Path(options["user_dir"]).rglob("*.py"))
     return named(paths)
 
 

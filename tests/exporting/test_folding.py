@@ -28,7 +28,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def stock(form: as_stock_transformer.Plain) -> TransformerModel:
+def stock(form: as_stock_transformer.StockTransformer) -> TransformerModel:
     args = Namespace(**form.options)
     base_architecture(args)
     model = TransformerModel.build_model(args, task())
@@ -36,7 +36,7 @@ def stock(form: as_stock_transformer.Plain) -> TransformerModel:
     return model.eval()
 
 
-def check_equal(source: Source) -> as_stock_transformer.Plain:
+def check_equal(source: Source) -> as_stock_transformer.StockTransformer:
     form = as_stock_transformer.of(source)
     words = PREVIOUS.ne(PAD)  # at padding stock computes other numbers, which nobody reads
     expected, found = (

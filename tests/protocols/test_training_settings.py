@@ -7,8 +7,9 @@ import argv
 import pytest
 
 from realformer_nmt.common.provenance import differences, made_from
+from realformer_nmt.common.user_dir import PACKAGE
 from realformer_nmt.data_bins import subsets
-from realformer_nmt.protocols import command, fairseq_command, settings, updates
+from realformer_nmt.protocols import fairseq_command, settings, updates
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.train import TrainRequest
 
@@ -62,7 +63,7 @@ def test_what_changes_the_training_is_a_difference(toy_corpus: Path, options: li
         ["--average", "2"],
         ["--", "--log-interval", "3"],
         ["--", "--num-workers", "4"],
-        ["--", "--user-dir", command.USER_DIR],
+        ["--", "--user-dir", str(PACKAGE)],
         ["--", "--keep-last-epochs", "9"],
     ],
 )

@@ -1,6 +1,7 @@
 """The cells of a grid, and the commands from each training to its scores."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,22 @@ NO_TRACKERS = TrackerOptions()
 
 
 def cells(
-    grid: Grid, corpus: CorpusChoice, folder: Path, gpus: int, trackers: TrackerOptions = NO_TRACKERS
+    grid: Grid,
+    corpus: CorpusChoice,
+    folder: Path,
+    gpus: int,
+    trackers: TrackerOptions = NO_TRACKERS,
+    user_dir: Path | None = None,
 ) -> list[Cell]:
-    """Return all cells of a grid; `gpus` is the number per cell."""
+    """Return all cells of a grid; `gpus` is the number per cell, `user_dir` the folder whose rows each stage needs."""
     grid_digest = digest(grid.written, grid.folder, grid.protocol)
-    return [cell(grid, corpus, folder, gpus, trackers, named, grid_digest) for named in grid.cells()]
+    built = (cell(grid, corpus, folder, gpus, trackers, named, grid_digest) for named in grid.cells())
+    return [with_user_dir(each, user_dir) for each in built]
+
+
+def with_user_dir(cell: Cell, user_dir: Path | None) -> Cell:
+    stages = [replace(stage, request=replace(stage.request, user_dir=user_dir)) for stage in cell.stages]
+    return replace(cell, stages=tuple(stages))
 
 
 def cell(

@@ -1,0 +1,57 @@
+"""--user-dir: a folder's rows are there before options are read, and what is no package is refused in one line."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fairseq.utils import import_user_module
+from omegaconf import OmegaConf
+from program import REPOSITORY
+
+from realformer_nmt.command import import_user_dir
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.user_dir import PACKAGE, check, folder_in, for_fairseq
+
+
+@pytest.mark.parametrize(
+    ("argv", "folder"),
+    [
+        ([], None),
+        (["train", "--user-dir", "mine"], Path("mine")),
+        (["train", "--user-dir=mine", "--fresh"], Path("mine")),
+        (["train", "--", "--user-dir", "theirs"], None),
+        (["--user-dir"], None),
+    ],
+)
+def test_the_folder_stands_before_the_flags_of_fairseq(argv: list[str], folder: Path | None) -> None:
+    assert folder_in(argv) == folder
+
+
+def test_fairseq_imports_the_same_module_once(tmp_path: Path) -> None:
+    package = tmp_path / "counting_rows"
+    package.mkdir()
+    (package / "__init__.py").write_text(f"with open({str(tmp_path / 'count')!r}, 'a') as file: file.write('x')\n")
+    import_user_dir("archs", package)
+    import_user_dir("archs", package)
+    import_user_module(OmegaConf.create({"user_dir": for_fairseq(package)[1]}))
+    assert (tmp_path / "count").read_text() == "x"
+
+
+def test_without_a_folder_fairseq_gets_this_package() -> None:
+    assert for_fairseq(None) == ["--user-dir", str(PACKAGE)]
+
+
+def test_another_module_of_that_name_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "json"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    with pytest.raises(UserError, match="another module is called json; rename the folder"):
+        check(folder)
+
+
+def test_a_folder_without_a_package_is_refused_in_one_line(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "realformer_nmt.cli", "archs", "--user-dir", "nothing"]
+    done = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(REPOSITORY)}, capture_output=True, text=True)
+    expected = "realformer-nmt: --user-dir nothing: no Python package; give a folder with an __init__.py\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", expected)
