@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import json
 import os
 import re
 import shutil
@@ -88,6 +89,19 @@ def test_the_published_scores_of_the_readme_are_the_papers() -> None:
         cell = (model, int(encoder), int(decoder), float(bleu))
         published = figures(datasets[recipe])
         assert cell in {(each.model, each.encoder_layers, each.decoder_layers, each.bleu) for each in published}
+
+
+def test_our_scores_and_speeds_in_the_readme_are_the_records() -> None:
+    results = REPOSITORY / "docs" / "results"
+    cells = json.loads((results / "multi30k_en_de_6l" / "results.json").read_text())["cells"]
+    scores = {cell["family"]: cell["scores"]["bleu"]["score"] for cell in cells}
+    names = {"realformer": "RealFormer", "admin": "ADMIN", "pre_ln": "Pre-LN", "resi_dual": "ResiDual"}
+    told = ", ".join(f"{name} {scores.pop(family):.1f}" for family, name in names.items())
+    assert f"(docs/results/multi30k_en_de_6l/README.md): {told}, Post-LN {scores.pop('post_ln'):.1f} |" in README
+    assert not scores
+    rows = json.loads((results / "bf16_training_xeon.json").read_text())["rows"]
+    speeds = [float(row["against stock"].split()[0]) for row in rows if row["model"].endswith(", bf16")]
+    assert f"with `--bf16` and AMX {min(speeds):.1f} to {max(speeds):.1f} |" in README
 
 
 def test_the_residual_of_the_readme_trains(fairseq: Command, toy_corpus: Path, tmp_path: Path) -> None:
