@@ -113,7 +113,7 @@ trackers: install
 bench: install
 	$(BIN)/python benchmarks/speed.py $(BENCH)
 
-# The counts of docs/gpus.md, measured on the GPU that is there; says so where there is none
+# The counts of docs/results/gpu_on_paper.md, measured on the GPU that is there; says so where there is none
 bench-gpu: install
 	$(BIN)/python benchmarks/gpu_measured.py $(BENCH)
 

@@ -104,7 +104,7 @@ def grow(base: Any, encoder: Any, decoder: Any, encoders: int, decoders: int) ->
 
 
 def cells(row: Row) -> list[str]:
-    """A line of the table in docs/gpus.md."""
+    """A line of the table in docs/results/gpu_on_paper.md."""
     train, decode = row["training"], row["decoding"]
     launches = train["launches"]
     apart = " + ".join(f"{launches[name]:,}" for name in launches)

@@ -1,1 +1,1 @@
-"""What a training survives, tried for real: `make reliability` writes docs/reliability.md; the tests try less of it."""
+"""What a training survives, tried for real: `make reliability` writes what it found; the tests try less of it."""

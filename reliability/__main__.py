@@ -1,4 +1,4 @@
-"""`make reliability`: what is promised about survival, tried for real; the record goes to docs/reliability.md.
+"""`make reliability`: what is promised about survival, tried for real; the record goes to docs/results/reliability.md.
 
 python -m reliability [--folder DIR] [--only TRIAL ...]
 """

@@ -1,4 +1,4 @@
-"""What was found, in docs/results/reliability.json and as the tables of docs/reliability.md."""
+"""What was found, in docs/results/reliability.json and as the tables of docs/results/reliability.md."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from realformer_nmt.common.json_records import write_json
 from reliability.trainings import REPOSITORY
 
 FIGURES = REPOSITORY / "docs" / "results" / "reliability.json"
-PAGE = REPOSITORY / "docs" / "reliability.md"
+PAGE = REPOSITORY / "docs" / "results" / "reliability.md"
 TITLES = {
     "kills": "Kills",
     "disks": "Disks",

@@ -19,7 +19,7 @@ from realformer_nmt.kernels.native.smoothing import replace_by_gradient
 
 CACHE_CHUNK = 2**18  # fp32 logits at a time on a CPU: 1 MB, which stays in the cache
 LAUNCH_CHUNK = 2**24  # logits at a time on a CPU: 64 MB
-GPU_CHUNK = 2**26  # logits at a time on a GPU: 256 MB; 30 launches outlast the products of 512 tokens (docs/gpus.md)
+GPU_CHUNK = 2**26  # logits at a time on a GPU: 256 MB; 30 launches outlast the products of 512 tokens
 
 
 class SmoothedNLL(torch.autograd.Function):

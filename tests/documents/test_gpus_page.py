@@ -1,4 +1,4 @@
-"""docs/gpus.md against the record of benchmarks/gpu_on_paper.py."""
+"""docs/results/gpu_on_paper.md against the record of benchmarks/gpu_on_paper.py."""
 
 import json
 import re
@@ -6,7 +6,8 @@ from typing import Any
 
 from program import REPOSITORY
 
-PAGE = REPOSITORY / "docs" / "gpus.md"
+PAGE = REPOSITORY / "docs" / "results" / "gpu_on_paper.md"
+SUMMARY = (REPOSITORY / "docs" / "performance.md").read_text().partition("\n## GPUs\n")[2].partition("\n## ")[0]
 
 
 def numbers(row: dict[str, Any]) -> list[str]:
@@ -40,3 +41,13 @@ def test_it_is_called_an_estimate() -> None:
     record = json.loads((REPOSITORY / "docs" / "results" / "gpu_on_paper.json").read_text())
     assert "estimate" in record["what"]
     assert "estimate" in PAGE.read_text().partition("\n## ")[0]
+    assert "estimate" in SUMMARY
+
+
+def test_what_the_summary_says_of_post_ln_is_the_records() -> None:
+    record = json.loads((REPOSITORY / "docs" / "results" / "gpu_on_paper.json").read_text())
+    (row,) = (row for row in record["rows"] if (row["size"], row["model"]) == ("6L-6L", "post_ln"))
+    *_, a100, h100, launching, _, _, work, slow = numbers(row)
+    told = f"H100 at least {h100} ms, an A100 {a100} ms, and launching its operations {launching} ms"
+    assert told in " ".join(SUMMARY.split())
+    assert f"{slow} ms for {float(work):.1f} ms of work per step at 6L-6L" in " ".join(SUMMARY.split())

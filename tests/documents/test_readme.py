@@ -1,16 +1,29 @@
 """What the README and the trial in docs/training.md tell a reader to type."""
 
+import ast
+import inspect
+import json
 import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
+from fixture_types import Command
 from recipe import path_with_fairseq
 
+from realformer_nmt import fairseq_patches
 from realformer_nmt.command import SUBCOMMANDS
+from realformer_nmt.comparison.grid import grid
+from realformer_nmt.evaluation.published import figures
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+README = (REPOSITORY / "README.md").read_text()
+
+
+def block(language: str) -> str:
+    (text,) = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+    return str(text)
 
 
 def test_the_trial(tmp_path: Path) -> None:
@@ -42,11 +55,62 @@ def test_the_trial(tmp_path: Path) -> None:
 
 def test_the_readme_names_what_there_is() -> None:
     """Targets of make, subcommands, recipes and pages."""
-    readme = (REPOSITORY / "README.md").read_text()
     targets = set(re.findall(r"^([a-z]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE))
-    named = set(re.findall(r"\bmake ([a-z]+)", readme))
+    named = set(re.findall(r"\bmake ([a-z]+)", README))
     assert {"demo", "test"} <= named <= targets
-    subcommands = set(re.findall(r"realformer-nmt ([a-z][a-z-]+)", readme))
+    subcommands = set(re.findall(r"realformer-nmt ([a-z][a-z-]+)", README))
     assert "compare" in subcommands <= {subcommand.name for subcommand in SUBCOMMANDS}
-    links = set(re.findall(r"\]\(([^)#:]+)\)", readme)) | set(re.findall(r"^(recipes/\S+)", readme, re.MULTILINE))
+    links = set(re.findall(r"\]\(([^)#:]+)\)", README)) | set(re.findall(r"^(recipes/\S+)", README, re.MULTILINE))
     assert [link for link in sorted(links) if not (REPOSITORY / link).exists()] == []
+
+
+def test_the_readme_counts_the_repairs_of_fairseq() -> None:
+    (function,) = ast.parse(inspect.getsource(fairseq_patches.apply.__wrapped__)).body
+    assert isinstance(function, ast.FunctionDef)
+    assert f"brings {len(function.body) - 1} repairs of\nfairseq" in README
+
+
+def test_the_grid_of_the_readme_is_that_of_its_table(tmp_path: Path) -> None:
+    file = tmp_path / "grid.toml"
+    file.write_text(block("toml"))
+    shown, demo = grid.load(file), grid.load(REPOSITORY / "recipes" / "quickstart" / "grid.toml")
+    assert shown.prepared == "demo/data"
+    assert len(block("toml").splitlines()) == 6
+    for setting in ("families", "layers", "seeds", "protocol", "baseline"):
+        assert getattr(shown, setting) == getattr(demo, setting)
+
+
+def test_the_published_scores_of_the_readme_are_the_papers() -> None:
+    datasets = {"wmt14_en_de": "WMT14 En-De", "wmt14_en_fr": "WMT14 En-Fr", "iwslt14_de_en": "IWSLT14"}
+    pattern = r"^\| \[[^\]]+\]\(recipes/(\w+)/README\.md\) \| (\w+) (\d+)L-(\d+)L ([\d.]+) \|"
+    shown = re.findall(pattern, README, re.MULTILINE)
+    assert [recipe for recipe, *_ in shown] == list(datasets)
+    for recipe, model, encoder, decoder, bleu in shown:
+        cell = (model, int(encoder), int(decoder), float(bleu))
+        published = figures(datasets[recipe])
+        assert cell in {(each.model, each.encoder_layers, each.decoder_layers, each.bleu) for each in published}
+
+
+def test_our_scores_and_speeds_in_the_readme_are_the_records() -> None:
+    results = REPOSITORY / "docs" / "results"
+    cells = json.loads((results / "multi30k_en_de_6l" / "results.json").read_text())["cells"]
+    scores = {cell["family"]: cell["scores"]["bleu"]["score"] for cell in cells}
+    names = {"realformer": "RealFormer", "admin": "ADMIN", "pre_ln": "Pre-LN", "resi_dual": "ResiDual"}
+    told = ", ".join(f"{name} {scores.pop(family):.1f}" for family, name in names.items())
+    assert f"(docs/results/multi30k_en_de_6l/README.md): {told}, Post-LN {scores.pop('post_ln'):.1f} |" in README
+    assert not scores
+    rows = json.loads((results / "bf16_training_xeon.json").read_text())["rows"]
+    speeds = [float(row["against stock"].split()[0]) for row in rows if row["model"].endswith(", bf16")]
+    assert f"with `--bf16` and AMX {min(speeds):.1f} to {max(speeds):.1f} |" in README
+
+
+def test_the_residual_of_the_readme_trains(fairseq: Command, toy_corpus: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(block("python"))
+    options = ["--arch", "res_post_norm_tiny", "--share-all-embeddings", "--optimizer", "adam", "--lr", "0.001"]
+    limits = ["--max-tokens", "1000", "--max-update", "2", "--cpu", "--save-dir", str(tmp_path / "checkpoints")]
+    done = fairseq("train", str(toy_corpus), "--user-dir", str(folder), *options, *limits)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "ResPostNorm()" in done.stdout
+    assert (tmp_path / "checkpoints" / "checkpoint_last.pt").is_file()

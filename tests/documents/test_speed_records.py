@@ -3,17 +3,41 @@
 import json
 import re
 import statistics
+from typing import Any
 
 from program import REPOSITORY
 
 RESULTS = REPOSITORY / "docs" / "results"
 
 
+SPEEDS, SUMMARY, FRONT = (
+    (REPOSITORY / page).read_text() for page in ("docs/results/speed.md", "docs/performance.md", "README.md")
+)
+
+
+def record_of(name: str) -> dict[str, Any]:
+    record: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text())
+    return record
+
+
+def unwrapped(page: str) -> str:
+    return " ".join(page.split())
+
+
+def summary_rows(heading: str) -> dict[str, list[str]]:
+    """Return the cells of the table below a heading of docs/performance.md, by the first cell of each row."""
+    section = SUMMARY.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in section.splitlines() if line.startswith("|")]
+    return {first: rest for first, *rest in rows[2:]}
+
+
+def median_of(row: dict[str, Any]) -> str:
+    return str(row["against stock"]).split()[0]
+
+
 def test_the_race_of_engines_is_the_records() -> None:
-    page = (REPOSITORY / "docs" / "performance.md").read_text()
-    section = page.partition("## Against another engine")[2].partition("\n## ")[0]
-    files = ("engines", "engines_xeon", "engines_torch")
-    record, xeon, earlier = (json.loads((RESULTS / f"{name}.json").read_text()) for name in files)
+    section = SPEEDS.partition("## Against another engine")[2].partition("\n## ")[0]
+    record, xeon, earlier = map(record_of, ("engines", "engines_xeon", "engines_torch"))
     rows = re.findall(r"^\| (\w[\w, ]*?) \| (\d.*) \|$", section, re.MULTILINE)
     shown = [ratio for _, ratios in rows for ratio in ratios.split(" | ")]
     races = record["speed"], earlier["speed"], xeon["speed"]
@@ -21,53 +45,89 @@ def test_the_race_of_engines_is_the_records() -> None:
         name for race in races for name in dict.fromkeys(row["engine"] for row in race)
     ]
     assert sorted(shown) == sorted(row["against stock"] for race in races for row in race)
-    memory = {row["engine"]: row["of stock's weights"] for row in record["memory"]}
-    assert f"{memory['post_ln, int8']:.2f} of stock's weights" in " ".join(page.split())
-    assert f"CTranslate2 {record['versions']['ctranslate2']}" in " ".join(section.split())
-    assert f"most) of {record['rounds']} rounds" in " ".join(section.split())
+    section = unwrapped(section)
+    assert f"CTranslate2 {record['versions']['ctranslate2']}" in section
+    assert f"most) of {record['rounds']} rounds. On the EPYC ([record](engines.json))" in section
     before = {row["engine"]: row["against stock"][:4] for row in record["before"] if row["what"].startswith("62")}
-    assert f"gave int8 {before['post_ln, int8']} and {before['realformer, int8']}\nfor 62 sentences before" in section
-    assert f"{xeon['rounds']} rounds.\n[Record](results/engines_xeon.json)" in section
+    post_ln, realformer = before["post_ln, int8"], before["realformer, int8"]
+    assert f"gave int8 {post_ln} (`post_ln`) and {realformer} (`realformer`) for 62 sentences" in section
+    assert f"On the Xeon, {xeon['rounds']} rounds ([record](engines_xeon.json))" in section
     alone = [row for row in record["speed"] if (row["threads"], row["engine"]) == (1, "realformer, int8")]
-    ratios = {row["what"]: f"{float(row['against stock'].split()[0]):.1f} times" for row in alone}
+    ratios = {row["what"]: f"{float(median_of(row)):.1f} times" for row in alone}
     told = f"{ratios['62 sentences together']} as fast in batches, {ratios['single sentences']} sentence by sentence"
-    assert told in (REPOSITORY / "README.md").read_text()
+    assert told in unwrapped(FRONT)
+
+
+def test_decoding_in_short_is_the_race_on_one_thread() -> None:
+    """Medians of both machines, and the memory on the first."""
+    engines = {
+        "fp32": "post_ln",
+        "bf16": "post_ln, bf16",
+        "int8": "post_ln, int8",
+        "int8, `realformer`": "realformer, int8",
+        "CTranslate2 4.8.5, fp32": "CTranslate2",
+        "CTranslate2 4.8.5, int8": "CTranslate2, int8",
+    }
+    records = [record_of(name) for name in ("engines", "engines_xeon")]
+    medians = {
+        (place, row["engine"], row["what"]): median_of(row)
+        for place, record in enumerate(records)
+        for row in record["speed"]
+        if row["threads"] == 1
+    }
+    held = {row["engine"]: row["of stock's weights"] for row in records[0]["memory"]}
+    memory = {engine: f"{ratio:.2f}" for engine, ratio in held.items()}
+    whats = [(place, what) for place in (0, 1) for what in ("62 sentences together", "single sentences")]
+    assert summary_rows("Decoding") == {
+        shown: [*(medians[place, engine, what] for place, what in whats), memory.get(engine, "")]
+        for shown, engine in engines.items()
+    }
+
+
+def test_training_in_short_is_the_records() -> None:
+    rows = summary_rows("Training")
+    for name, line in (("", "EPYC, {}"), ("_xeon", "Xeon with AMX, {}")):
+        record = record_of(f"bf16_training{name}")
+        ratios: dict[str, list[str]] = {}
+        for row in record["rows"]:
+            model, _, precision = row["model"].partition(", ")
+            if model != "stock":
+                ratios.setdefault(line.format(precision or "fp32"), []).append(median_of(row))
+        for shown, medians in ratios.items():
+            assert rows[shown] == [f"{record['tokens']:,}", *medians]
+        peaks = [row["peak against stock"] for row in record["rows"] if row["model"].endswith(", bf16")]
+        assert rows["peak memory, bf16"] == ["1,500", *(f"{peak:.2f}" for peak in peaks)]
 
 
 def test_what_is_said_of_the_race_with_amx_is_its_record() -> None:
-    page, front = (" ".join((REPOSITORY / name).read_text().split()) for name in ("docs/performance.md", "README.md"))
-    races = [json.loads((RESULTS / f"engines{which}.json").read_text()) for which in ("_xeon", "_families")]
+    races = [record_of("engines_xeon"), record_of("engines_families")]
     times, families = (
-        {
-            (row["what"][:2], row["engine"]): float(row["against stock"].split()[0])
-            for row in race["speed"]
-            if row["threads"] == 1
-        }
+        {(row["what"][:2], row["engine"]): float(median_of(row)) for row in race["speed"] if row["threads"] == 1}
         for race in races
     )
     ours, ctranslate2 = times["62", "realformer"], times["62", "CTranslate2"]
-    assert f"fp32 has {ours:.2f} of 2.2, {ours / ctranslate2:.1f} times CTranslate2's" in page
-    assert f"with AMX {ctranslate2:.2f} and {ours:.2f}" in page
-    for family in ("post_ln", "realformer"):  # "reach their targets"
+    told = f"fp32 with AMX is {ours:.2f} times as fast as stock for a `realformer` in batches, "
+    assert f"{told}{ours / ctranslate2:.1f} times as fast as CTranslate2" in unwrapped(SUMMARY)
+    for family in ("post_ln", "realformer"):
         assert times["62", family] >= 2.2
         assert min(times[what, f"{family}, int8"] for what in ("62", "si")) >= 4.5
+    front = unwrapped(FRONT)
     assert f"with AMX {times['62', 'realformer, int8']:.1f} and {times['si', 'realformer, int8']:.1f}" in front
     assert f"with AMX {ours:.1f} and {times['si', 'realformer']:.1f}" in front
     others = {key: ratio for key, ratio in families.items() if key[1].endswith(", int8") and "CTr" not in key[1]}
     least = {what: [ratio for (where, _), ratio in others.items() if where == what] for what in ("62", "si")}
     (few, many), (low, high) = ((min(ratios), max(ratios)) for ratios in least.values())
-    assert f"{few} to {many} for 62 sentences, {low} to {high} for single ones" in page
+    assert f"{few} to {many} for 62 sentences, {low} to {high} for single ones" in unwrapped(SPEEDS)
     assert min(others.values()) >= 4.5
     memory = {row["engine"]: row["of stock's weights"] for row in races[0]["memory"]}
-    assert f"forms: {memory['realformer']} of stock's weights in fp32" in page
+    assert f"two forms of its weights: {memory['realformer']} of stock's memory" in unwrapped(SPEEDS)
 
 
 def test_training_in_bf16_is_the_records() -> None:
-    page = (REPOSITORY / "docs" / "performance.md").read_text()
-    record, xeon = (json.loads((RESULTS / f"bf16_training{name}.json").read_text()) for name in ("", "_xeon"))
+    record, xeon = (record_of(f"bf16_training{name}") for name in ("", "_xeon"))
     rows, before = record["rows"], record["before dropout and loss in C"]
     told = {row["against stock"][:4] for row in before if row["what"] == "training 6L-6L" and row["model"] != "stock"}
-    assert f"it was {told.pop()} for both at 6L-6L" in page
+    assert f"it was {told.pop()} for both at 6L-6L" in unwrapped(SPEEDS)
     assert not told
     for where in (rows, xeon["rows"]):
         wanted: dict[str, list[str]] = {}
@@ -75,7 +135,7 @@ def test_training_in_bf16_is_the_records() -> None:
             if row["model"] != "stock":
                 wanted.setdefault(row["what"], []).append(row["against stock"])
         for what, ratios in wanted.items():
-            assert f"\n| {what} | {' | '.join(ratios)} |\n" in page
+            assert f"\n| {what} | {' | '.join(ratios)} |\n" in SPEEDS
 
 
 def test_a_server_under_load_is_the_records() -> None:
@@ -91,22 +151,21 @@ def test_a_server_under_load_is_the_records() -> None:
 
 
 def test_processes_side_by_side_are_the_records() -> None:
-    page = (REPOSITORY / "docs" / "performance.md").read_text()
     medians, dearer = [], []
     for name, sentences in (("jobs", "8,000"), ("jobs_long", "24,000")):
-        record = json.loads((RESULTS / f"{name}.json").read_text())
+        record = record_of(name)
         ratios = [one["wall"] / several["wall"] for one, several in record["rounds"]]
         dearer += [100 * (several["processor"] / one["processor"] - 1) for one, several in record["rounds"]]
         alone = statistics.median(one["wall"] for one, _ in record["rounds"])
         medians.append(statistics.median(ratios))
         shown = f"{alone:.0f} s | {medians[-1]:.2f} ({min(ratios):.2f} to {max(ratios):.2f}) |"
-        assert f"| {sentences} ([record](results/{name}.json)) | {shown}\n" in page
+        assert f"| {sentences} ([record]({name}.json)) | {shown}\n" in SPEEDS
         assert f"--input {sentences.replace(',', '')}.txt" in record["decoding"]
         assert len({run["sha256"] for runs in record["rounds"] for run in runs}) == 1
-    assert f"{min(dearer):.0f} to {max(dearer):.0f} % more processor time" in page
-    short, long = (f"{median:.1f}" for median in medians)
-    said = f"{short} times as fast as one process, {long} for a long text"
-    assert said in (REPOSITORY / "README.md").read_text()
+    assert f"{min(dearer):.0f} to {max(dearer):.0f} % more processor time" in unwrapped(SPEEDS)
+    short, long = (f"{median:.2f}" for median in medians)
+    said = f"{short} times as fast as one process for 8,000 sentences, {long} times for 24,000"
+    assert said in unwrapped(SUMMARY)
 
 
 def test_the_speed_of_shallow_decoders_is_the_records() -> None:
