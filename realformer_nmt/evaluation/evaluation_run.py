@@ -24,7 +24,7 @@ from realformer_nmt.common.versions import commit
 from realformer_nmt.evaluation import metric_table, model_record, validation_scores
 from realformer_nmt.evaluation.evaluate import EvaluateRequest
 from realformer_nmt.evaluation.resampling import interval
-from realformer_nmt.evaluation.row_table import Rows, collect_rows
+from realformer_nmt.evaluation.row_table import MeasuredRows, collect_rows
 from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord, Score
 from realformer_nmt.evaluation.translation_record import Measures
 from realformer_nmt.fairseq_patches.option_ranges import check_number
@@ -84,7 +84,7 @@ def validation(request: EvaluateRequest, task: str) -> Measures:
 
 
 @np.errstate(all="ignore")  # 1,024 bits or more have no perplexity, one class no correlation
-def with_rows(record: RunRecord, rows: Rows, task: str, file: Path) -> RunRecord:
+def with_rows(record: RunRecord, rows: MeasuredRows, task: str, file: Path) -> RunRecord:
     """Return the record with the scores of rows; those that are not finite are left out."""
     scores = {}
     signature = f"task:{task}|targets:{rows.targets}|sha256:{rows.digest[:12]}"
@@ -134,7 +134,7 @@ def files(data: Path, subset: str) -> dict[str, Path]:
     return inputs | {name: path for name, path in questions.items() if path.is_file()}
 
 
-def measure(request: EvaluateRequest, subset: str, task: str) -> tuple[dict[str, float], Rows | None]:
+def measure(request: EvaluateRequest, subset: str, task: str) -> tuple[dict[str, float], MeasuredRows | None]:
     """Return fairseq-validate's means and, for a task with metrics of rows, the rows."""
     from fairseq_cli import validate  # which has all log messages printed
 
@@ -158,10 +158,10 @@ def measure(request: EvaluateRequest, subset: str, task: str) -> tuple[dict[str,
     return values, rows
 
 
-def rows_of(task: str) -> Rows | None:
+def rows_of(task: str) -> MeasuredRows | None:
     """Return the empty rows of a task, or None if it has none."""
     name = task_named(task).rows
-    rows: Rows | None = resolve_name(name)() if name else None
+    rows: MeasuredRows | None = resolve_name(name)() if name else None
     return rows
 
 

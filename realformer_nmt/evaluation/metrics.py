@@ -18,7 +18,7 @@ HYPHEN = re.compile(r"(\S)-(\S)")
 Lines = Sequence[str]
 
 
-class Texts(NamedTuple):
+class ScoredTexts(NamedTuple):
     """Hypotheses and references in one form, with its name."""
 
     name: str
@@ -42,7 +42,7 @@ def seeded(seed: int) -> Iterator[None]:
             os.environ["SACREBLEU_SEED"] = previous
 
 
-def scores(texts: Mapping[str, Texts], samples: int) -> dict[str, Score]:
+def scores(texts: Mapping[str, ScoredTexts], samples: int) -> dict[str, Score]:
     """Return the score of every metric whose text is there."""
     return {
         name: measure(metric.scorer(), metric.label, texts[metric.text], samples)
@@ -51,7 +51,7 @@ def scores(texts: Mapping[str, Texts], samples: int) -> dict[str, Score]:
     }
 
 
-def measure(scorer: Scorer, label: str, texts: Texts, samples: int = 0) -> Score:
+def measure(scorer: Scorer, label: str, texts: ScoredTexts, samples: int = 0) -> Score:
     check_same_length(texts.hypotheses, texts.reference)
     result = scorer.corpus_score(texts.hypotheses, [texts.reference], n_bootstrap=samples)
     score = Score(metric=label, score=float(result.score), signature=str(scorer.get_signature()), text=texts.name)

@@ -26,7 +26,7 @@ from realformer_nmt.evaluation import (
     score_table,
     translation_record,
 )
-from realformer_nmt.evaluation.metrics import Texts
+from realformer_nmt.evaluation.metrics import ScoredTexts
 from realformer_nmt.evaluation.published import PublishedFigure
 from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord, Score
 from realformer_nmt.evaluation.score import ScoreRequest
@@ -143,9 +143,9 @@ def score(
 
 def texts(
     request: ScoreRequest, translation: TranslationRecord, hypotheses: list[str], reference: list[str]
-) -> dict[str, Texts]:
+) -> dict[str, ScoredTexts]:
     """Return hypotheses and reference in every form that can be scored."""
-    raw = Texts("raw text", hypotheses, reference)
+    raw = ScoredTexts("raw text", hypotheses, reference)
     forms = {metric_table.RAW: raw} | ({metric_table.SUMMARY: raw} if request.rouge else {})
     if TOKENISED in translation.files and REFERENCE in translation.files:
         tokenised = read_lines(request.translation / TOKENISED)
@@ -157,7 +157,7 @@ def texts(
         )
     if choose(f"{request.translation / RECORD}: subwords", translation.subwords, METHODS).retokenised:
         tokenise = tokeniser(translation.languages[1], aggressive_hyphens=True)
-        forms[metric_table.RETOKENISED] = Texts(
+        forms[metric_table.RETOKENISED] = ScoredTexts(
             "raw text tokenised for scoring, Moses -a", list(map(tokenise, hypotheses)), list(map(tokenise, reference))
         )
     return forms
@@ -165,13 +165,13 @@ def texts(
 
 def tokenised_texts(
     request: ScoreRequest, hyphens: str | None, hypotheses: list[str], reference: list[str]
-) -> dict[str, Texts]:
+) -> dict[str, ScoredTexts]:
     names = {"aggressive": "Moses -a, as the model wrote it", "plain": "Moses, as the model wrote it"}
-    words = Texts(names.get(hyphens or "", "words of the data-bin"), hypotheses, reference)
+    words = ScoredTexts(names.get(hyphens or "", "words of the data-bin"), hypotheses, reference)
     if hyphens != "plain" and not request.compound_split:
         return {metric_table.WORDS: words}
     metrics.check_whole_compounds(hyphens, hypotheses, reference)
-    split = Texts(
+    split = ScoredTexts(
         f"{words.name}, compounds split", metrics.split_compounds(hypotheses), metrics.split_compounds(reference)
     )
     return {metric_table.WORDS: words, metric_table.SPLIT: split}

@@ -26,7 +26,7 @@ from realformer_nmt.evaluation.translate import EXACT
 from realformer_nmt.evaluation.translation import check_same_languages, check_translates
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.serving.attending import attending
-from realformer_nmt.serving.decoding import Decoding, Hypothesis, Options, options_of
+from realformer_nmt.serving.decoding import Hypothesis, SearchKeywords, SearchOptions, options_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack  # part of typing from Python 3.11 on
@@ -49,21 +49,21 @@ class Translator:
         self._loaded: dict[str, dict[bool, Loaded]] = {}  # by precision, and by whether with alignments
         self._loading = threading.Lock()
 
-    def translate(self, texts: Iterable[str], **options: "Unpack[Options]") -> list[str]:
-        """Return the best translation of each text; the options are those of Decoding."""
+    def translate(self, texts: Iterable[str], **options: "Unpack[SearchKeywords]") -> list[str]:
+        """Return the best translation of each text; the options are those of SearchOptions."""
         return [hypotheses[0].text for hypotheses in self.stream(texts, **options)]
 
-    def stream(self, texts: Iterable[str], **options: "Unpack[Options]") -> Iterator[list[Hypothesis]]:
+    def stream(self, texts: Iterable[str], **options: "Unpack[SearchKeywords]") -> Iterator[list[Hypothesis]]:
         """Yield the `nbest` hypotheses of each text, in order, the best first. There may be endlessly many texts."""
         if isinstance(texts, str):
             raise UserError(f"{texts!r:.80} is one text: give a list of them")
-        decoding = Decoding(**options)
+        decoding = SearchOptions(**options)
         loaded = self.loaded(decoding)
         rest = iter(texts)
         while ahead := list(itertools.islice(rest, AHEAD)):
             yield from self._answers(loaded, ahead, decoding)
 
-    def loaded(self, decoding: Decoding) -> Loaded:
+    def loaded(self, decoding: SearchOptions) -> Loaded:
         """Read each checkpoint once for each precision: with and without alignments the weights are the same."""
         with self._loading:
             if decoding.precision not in self._loaded:
@@ -72,11 +72,11 @@ class Translator:
                 words = plain.task.source_dictionary
                 word = torch.tensor([words.nspecial, words.eos()])
                 for alignments, loaded in ((False, plain), (True, aligning)):  # lays out weights, in one thread
-                    self._search(loaded, [word], Decoding(alignments=alignments))
+                    self._search(loaded, [word], SearchOptions(alignments=alignments))
                 self._loaded[decoding.precision] = {False: plain, True: aligning}
             return self._loaded[decoding.precision][decoding.alignments]
 
-    def read(self, loaded: Loaded, texts: Sequence[str], decoding: Decoding) -> list[Tensor]:
+    def read(self, loaded: Loaded, texts: Sequence[str], decoding: SearchOptions) -> list[Tensor]:
         """Return the tokens of each text, end symbol included."""
         for text in texts:
             if not isinstance(text, str) or "\n" in text or SURROGATE.search(text):
@@ -95,7 +95,7 @@ class Translator:
                     )
         return tokens
 
-    def _answers(self, loaded: Loaded, texts: Sequence[str], decoding: Decoding) -> list[list[Hypothesis]]:
+    def _answers(self, loaded: Loaded, texts: Sequence[str], decoding: SearchOptions) -> list[list[Hypothesis]]:
         tokens = self.read(loaded, texts, decoding)
         nonempty = [index for index, sentence in enumerate(tokens) if len(sentence) > 1]
         answers = [[Hypothesis("", 0.0, [], [], [])] for _ in texts]
@@ -104,7 +104,7 @@ class Translator:
             answers[index] = hypotheses
         return answers
 
-    def _search(self, loaded: Loaded, tokens: list[Tensor], decoding: Decoding) -> list[list[Hypothesis]]:
+    def _search(self, loaded: Loaded, tokens: list[Tensor], decoding: SearchOptions) -> list[list[Hypothesis]]:
         generator = loaded.task.build_generator(loaded.models, options_of(decoding))
         results: list[list[dict[str, Any]]] = [[] for _ in tokens]
         for batch in batches(tokens, loaded.task, decoding.max_tokens):
