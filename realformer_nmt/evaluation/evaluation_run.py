@@ -111,7 +111,7 @@ def stage_of(request: EvaluateRequest) -> Stage:
         raise UserError(
             f"{request.data} holds no subset {request.subset}: give another --subset, or --data that has it"
         )
-    settings: dict[str, Any] = {"subset": request.subset}
+    settings: dict[str, object] = {"subset": request.subset}
     if request.validate:
         inputs |= files(request.data, validation_scores.SUBSET)
         settings["validate"] = True

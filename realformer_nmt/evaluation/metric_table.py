@@ -7,8 +7,9 @@ a metric of the rows of a text's sequences, sentences or questions (row_table.py
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.metrics.base import Metric as Scorer
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
 
 from realformer_nmt import tasks
 from realformer_nmt.evaluation import row_metrics as of_rows

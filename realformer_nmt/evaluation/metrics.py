@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
+from sacrebleu.metrics.base import Metric as Scorer
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.evaluation.metric_table import METRICS, Scorer, text_metrics
+from realformer_nmt.evaluation.metric_table import METRICS, text_metrics
 from realformer_nmt.evaluation.run_record import Score
 
 HYPHEN = re.compile(r"(\S)-(\S)")

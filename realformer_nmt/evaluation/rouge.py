@@ -5,7 +5,7 @@ English is counted as by the package rouge-score 0.1.2, which takes no letters o
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sacrebleu.metrics.base import Metric, Score, Signature
@@ -41,7 +41,7 @@ def longest_shared(hypothesis: Words, reference: Words) -> tuple[int, int, int]:
 
 
 class RougeSignature(Signature):
-    def __init__(self, args: dict[str, Any]) -> None:
+    def __init__(self, args: dict[str, object]) -> None:
         super().__init__(args)
         self.info |= {"case": "lc", "tok": "words", "stem": False}
 
@@ -61,10 +61,10 @@ class Rouge(Metric):
     def _preprocess_segment(self, sent: str) -> str:
         return sent.lower()
 
-    def _extract_reference_info(self, refs: Sequence[str]) -> dict[str, Any]:
+    def _extract_reference_info(self, refs: Sequence[str]) -> dict[str, list[Words]]:
         return {"references": [WORD.findall(reference) for reference in refs]}
 
-    def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: dict[str, Any]) -> list[float]:
+    def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: Mapping[str, Sequence[Words]]) -> list[float]:
         words = WORD.findall(hypothesis)
         return [max(f1(*self.shared(words, reference)) for reference in ref_kwargs["references"]), 1]
 

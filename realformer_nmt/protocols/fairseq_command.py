@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -14,7 +13,7 @@ from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.manifest_schema import Corpus
 from realformer_nmt.corpora.text_pipeline import read_report
 from realformer_nmt.protocols import command, trackers, updates
-from realformer_nmt.protocols.command import Machines
+from realformer_nmt.protocols.command import Machines, TrainedCorpus
 from realformer_nmt.protocols.protocol import Protocol, load
 from realformer_nmt.protocols.train import TrainRequest
 
@@ -31,20 +30,19 @@ def fairseq_flags(request: TrainRequest) -> list[str]:
     return compose(request, load_protocol(request, prepared), find_machines(request), prepared)
 
 
-def preparation(request: TrainRequest) -> dict[str, Any]:
+def preparation(request: TrainRequest) -> TrainedCorpus:
     """Return what `prepare` recorded beside the data-bin; before there is one, what the options say of it."""
     record = request.data.absolute().parent / "prepare.json"
     if not record.is_file():
         corpus = known_corpus(request)
         if corpus is None:
-            return {"corpus": request.corpus or "", "subwords": None}
-        languages = {"source": corpus.source, "target": corpus.target}
-        return {"corpus": request.corpus, "subwords": request.subwords, **languages}
+            return TrainedCorpus(request.corpus or "")
+        return TrainedCorpus(request.corpus or "", request.subwords, corpus.source, corpus.target)
     report = read_report(record)
-    prepared = {**vars(report), "corpus": request.corpus or Path(report.corpus).name.removesuffix(".toml")}
     if request.subwords not in (None, report.subwords):
         raise UserError(f"--subwords {request.subwords}, but {record} says {report.subwords}: leave the option out")
-    return prepared
+    name = request.corpus or Path(report.corpus).name.removesuffix(".toml")
+    return TrainedCorpus(name, report.subwords, report.source, report.target)
 
 
 def known_corpus(request: TrainRequest) -> Corpus | None:
@@ -54,8 +52,8 @@ def known_corpus(request: TrainRequest) -> Corpus | None:
     return manifest.load(request.corpus)
 
 
-def load_protocol(request: TrainRequest, prepared: dict[str, Any]) -> Protocol:
-    protocol = load(request.protocol, prepared["corpus"], request.layers)
+def load_protocol(request: TrainRequest, prepared: TrainedCorpus) -> Protocol:
+    protocol = load(request.protocol, prepared.name, request.layers)
     if request.epochs or request.updates:
         protocol = replace(protocol, epochs=request.epochs, updates=request.updates)
     seed = {} if request.seed is None else {"seed": request.seed}
@@ -71,7 +69,7 @@ def find_machines(request: TrainRequest) -> Machines:
     return Machines(gpus, request.nodes, request.node_rank, request.master)
 
 
-def compose(request: TrainRequest, protocol: Protocol, machines: Machines, prepared: dict[str, Any]) -> list[str]:
+def compose(request: TrainRequest, protocol: Protocol, machines: Machines, prepared: TrainedCorpus) -> list[str]:
     """Return fairseq-train's flags without the end of the schedule, the user's own last."""
     check_name_alone(protocol, request.flags)
     task = tasks.TASKS[protocol.task]

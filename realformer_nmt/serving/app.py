@@ -24,16 +24,13 @@ from realformer_nmt.serving.limits import Limits
 from realformer_nmt.serving.middleware import Guard
 from realformer_nmt.serving.served_models import Served
 
-REFUSALS: dict[int | str, dict[str, Any]] = {
-    status: {"model": schemas.Error, "description": description}
-    for status, description in {
-        408: "the request did not arrive in time",
-        413: "a body of too many bytes",
-        421: "another host is asked for",
-        422: "no such request can be answered",
-        503: "too many requests wait; ask again after Retry-After seconds",
-        504: "no answer in time",
-    }.items()
+REFUSALS = {
+    408: "the request did not arrive in time",
+    413: "a body of too many bytes",
+    421: "another host is asked for",
+    422: "no such request can be answered",
+    503: "too many requests wait; ask again after Retry-After seconds",
+    504: "no answer in time",
 }
 SHOWN = 3  # errors of a request that its answer lists
 MOST_WEIGHTS = 250_000  # of an answer
@@ -46,7 +43,7 @@ def interface(served: Mapping[str, Served], batches: Batches, limits: Limits, ho
         version=realformer_nmt.__version__,
         docs_url=None,
         redoc_url=None,
-        responses=REFUSALS,
+        responses={status: {"model": schemas.Error, "description": text} for status, text in REFUSALS.items()},
     )
     add_refusals(app)
     handlers = Handlers(served, batches, limits)

@@ -4,7 +4,7 @@ import itertools
 import math
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -33,6 +33,19 @@ if TYPE_CHECKING:
 
 SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no file can contain
 AHEAD = 2000  # texts that are translated together
+
+
+class Beam(NamedTuple):
+    """Hypothesis of fairseq's generator."""
+
+    tokens: Tensor
+    score: float  # natural logarithm of its probability per token
+    alignment: list[tuple[int, int]]  # of places in the source and in it, if alignments are requested
+
+    @classmethod
+    def of(cls, beam: Mapping[str, Any]) -> "Beam":
+        alignment = [(int(read), int(written)) for read, written in beam.get("alignment", ())]
+        return cls(beam["tokens"].cpu(), float(beam["score"]), alignment)
 
 
 class Loaded(NamedTuple):
@@ -106,28 +119,26 @@ class Translator:
 
     def _search(self, loaded: Loaded, tokens: list[Tensor], decoding: SearchOptions) -> list[list[Hypothesis]]:
         generator = loaded.task.build_generator(loaded.models, options_of(decoding))
-        results: list[list[dict[str, Any]]] = [[] for _ in tokens]
+        results: list[list[Beam]] = [[] for _ in tokens]
         for batch in batches(tokens, loaded.task, decoding.max_tokens):
             sample = utils.apply_to_sample(lambda tensor: tensor.to(self.device), batch)
             answers = loaded.task.inference_step(generator, loaded.models, sample)
             for index, beams in zip(batch["id"].tolist(), answers, strict=True):
-                results[index] = beams[: decoding.nbest]
+                results[index] = [Beam.of(beam) for beam in beams[: decoding.nbest]]
         return self._hypotheses(loaded, tokens, results)
 
-    def _hypotheses(
-        self, loaded: Loaded, tokens: list[Tensor], results: list[list[dict[str, Any]]]
-    ) -> list[list[Hypothesis]]:
+    def _hypotheses(self, loaded: Loaded, tokens: list[Tensor], results: list[list[Beam]]) -> list[list[Hypothesis]]:
         source, target = loaded.task.source_dictionary, loaded.task.target_dictionary
-        outputs = [[target.string(beam["tokens"].cpu()).split() for beam in beams] for beams in results]
+        outputs = [[target.string(beam.tokens).split() for beam in beams] for beams in results]
         texts = iter(self.corpus.surface([" ".join(pieces) for beams in outputs for pieces in beams]).raw)
         return [
             [
                 Hypothesis(
                     text=next(texts),
-                    score=float(beam["score"]) / math.log(2),
+                    score=beam.score / math.log(2),
                     source=[source[number] for number in sentence[:-1].tolist()],
                     pieces=pieces,
-                    alignment=[(int(read), int(written)) for read, written in beam.get("alignment", ())],
+                    alignment=beam.alignment,
                 )
                 for beam, pieces in zip(beams, subwords, strict=True)
             ]
@@ -202,7 +213,7 @@ def load_models(checkpoints: Sequence[Path], corpus: Preparation, device: torch.
     return Loaded(models, task, min(model.max_positions()[0] for model in models))
 
 
-def batches(tokens: list[Tensor], task: Any, most: int) -> Iterator[dict[str, Any]]:
+def batches(tokens: list[Tensor], task: Any, most: int) -> Iterator[Any]:
     """Yield batches of texts of similar length, as fairseq-generate does."""
     text = LanguagePairDataset(
         tokens,
