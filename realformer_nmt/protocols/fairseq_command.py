@@ -111,25 +111,25 @@ def check_name_alone(protocol: Protocol, flags: Sequence[str]) -> None:
 
 def ending(request: TrainRequest, argv: list[str], machines: Machines, total: int | None = None) -> list[str]:
     """Return the last update of a linear schedule as flags; without a data-bin, a command that will count it."""
-    cfg = updates.parse(argv)
-    if getattr(cfg.lr_scheduler, "_name", None) != "linear" or cfg.lr_scheduler.total_num_update:
+    args = updates.flags(argv)  # the whole configuration takes a third of a second more
+    if args.lr_scheduler != "linear" or args.total_num_update:
         return []
     if total is None and request.data.is_dir():
-        total = updates.length(cfg, machines.ranks).updates
-    if total is None and cfg.optimization.max_update:
+        total = updates.length(updates.parse(argv), machines.ranks).updates
+    if total is None and args.max_update:
         return []  # fairseq ends the schedule there by itself
-    if total is None and not tasks.task_of(cfg).translates:
+    if total is None and not tasks.task_named(args.task).translates:
         raise UserError(
             f"{request.data} is not there, so that updates cannot be counted: make it first, or pass --updates"
         )
     if total is None:
         counting = ["realformer-nmt", "updates", str(request.data.absolute())]
-        counting += ["--max-tokens", str(cfg.dataset.max_tokens), "--update-freq", str(cfg.optimization.update_freq[0])]
-        counting += ["--gpus", str(machines.ranks), "--epochs", str(cfg.optimization.max_epoch)]
+        counting += ["--max-tokens", str(args.max_tokens), "--update-freq", str(args.update_freq[0])]
+        counting += ["--gpus", str(machines.ranks), "--epochs", str(args.max_epoch)]
         return ["--total-num-update", command.Substitution(shlex.join(counting))]
-    if total <= cfg.lr_scheduler.warmup_updates:
+    if total <= args.warmup_updates:
         raise UserError(
-            f"{total} updates end within the warm-up of {cfg.lr_scheduler.warmup_updates}: train longer, pass "
+            f"{total} updates end within the warm-up of {args.warmup_updates}: train longer, pass "
             "a smaller --tokens-a-step, or a shorter warm-up: -- --warmup-updates N"
         )
     return ["--total-num-update", str(total)]
