@@ -68,8 +68,7 @@ def examine() -> Iterator[Component]:
     else:
         yield from examine_fairseq()
         yield examine_gpu()
-        yield examine_precisions()
-        yield examine_kernels()
+        yield from examine_speed()
     for name in ("sacrebleu", "sentencepiece", "sacremoses"):
         yield examine_package(name)
 
@@ -182,16 +181,12 @@ def examine_gpu() -> Component:
     return Component("GPU", value)
 
 
-def examine_precisions() -> Component:
+def examine_speed() -> Iterator[Component]:
+    from realformer_nmt.kernels.native.library import state
     from realformer_nmt.kernels.precision import supported
 
-    return Component("decodes in", f"{', '.join(supported())} on this processor")
-
-
-def examine_kernels() -> Component:
-    from realformer_nmt.kernels.native.library import state
-
-    return Component("own kernels", state())
+    yield Component("decodes in", f"{', '.join(supported())} on this processor")
+    yield Component("own kernels", state())
 
 
 def summary(error: object) -> str:

@@ -19,7 +19,7 @@ def parameters(preset: Preset, vocabulary: int) -> int:
     self_attention = 2 * linear + scores(str(preset["score_source"]), linear, heads, width // heads)
     encoder_layer = self_attention + feed_forward + 2 * norm
     decoder_layer = self_attention + 4 * linear + feed_forward + 3 * norm
-    final_norms = 0 if preset["residual_topology"] == "post" else 2 * norm
+    final_norms = {"post": 0, "pre": 2 * norm, "dual": 2 * norm}[str(preset["residual_topology"])]
     weights = shortcut_weights(str(preset["residual_scaling"]), 2 * encoder, width)
     weights += shortcut_weights(str(preset["residual_scaling"]), 3 * decoder, width)
     return vocabulary * width + encoder * encoder_layer + decoder * decoder_layer + final_norms + weights

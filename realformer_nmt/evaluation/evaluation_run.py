@@ -4,13 +4,9 @@ import math
 import sys
 from pathlib import Path
 from pkgutil import resolve_name
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from fairseq import options
-from fairseq.dataclass.utils import convert_namespace_to_omegaconf
-from fairseq.logging import metrics
 from msgspec import UNSET
 from msgspec.structs import replace
 from tabulate import tabulate
@@ -30,7 +26,7 @@ from realformer_nmt.evaluation.translation_record import Measures
 from realformer_nmt.fairseq_patches.option_ranges import check_number
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.questions.windows import MODEL
-from realformer_nmt.tasks import TRANSLATION, task_named
+from realformer_nmt.tasks import task_named
 
 DATA = (".idx", ".bin", ".txt", ".label")  # not records of measurements that lie beside them
 PERPLEXITY = "ppl"  # as fairseq calls it
@@ -136,17 +132,12 @@ def files(data: Path, subset: str) -> dict[str, Path]:
 
 def measure(request: EvaluateRequest, subset: str, task: str) -> tuple[dict[str, float], MeasuredRows | None]:
     """Return fairseq-validate's means and, for a task with metrics of rows, the rows."""
-    from fairseq_cli import validate  # which has all log messages printed
-
     rows = rows_of(task)
     batch = validation_scores.BatchSize(request.max_tokens, request.batch_size)
     argv = validation_scores.validate_argv(request.checkpoint, request.data, subset, batch, request.cpu)
-    overrides = SimpleNamespace(data=str(request.data))
-    if request.mask_seed is not None:
-        overrides.seed = request.mask_seed
-    with quiet(), metrics.aggregate() as meters, collect_rows(rows):
-        args = options.parse_args_and_arch(options.get_validation_parser(TRANSLATION), input_args=argv)
-        validate.main(convert_namespace_to_omegaconf(args), overrides)
+    overrides = {} if request.mask_seed is None else {"seed": request.mask_seed}
+    with quiet(), collect_rows(rows):
+        meters = validation_scores.validate(argv, **overrides)
     if rows and rows.rows and not rows.targets:
         raise UserError(f"{request.data} {subset}: no word of it is masked; give a longer text")
     values = means(meters.state_dict())

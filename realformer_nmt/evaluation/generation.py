@@ -18,7 +18,6 @@ from realformer_nmt.evaluation import validation_scores
 from realformer_nmt.evaluation.parallel_jobs import fill
 from realformer_nmt.fairseq_patches import error_line
 
-PACKAGE = Path(__file__).resolve().parents[1]
 SCORES = "validation.json"
 LINE = re.compile(r"([STH])-(\d+)\t(.*)")
 
@@ -45,7 +44,7 @@ def generate(
     `validating` are arguments of fairseq-validate, which then runs in the first job's process, since starting another
     takes seconds.
     """
-    argv = [str(data), "--gen-subset", subset, "--user-dir", str(PACKAGE), *arguments]
+    argv = [str(data), "--gen-subset", subset, "--user-dir", str(validation_scores.PACKAGE), *arguments]
     argv += ["--required-batch-size-multiple", "1", "--num-workers", "0", "--distributed-world-size", str(jobs)]
     on_gpu = "--cpu" not in arguments and torch.cuda.is_available()
     file = f"generate-{subset}.txt"

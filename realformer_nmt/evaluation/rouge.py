@@ -53,10 +53,8 @@ class Rouge(Metric):
     """
 
     _SIGNATURE_TYPE = RougeSignature
-
-    def __init__(self, label: str, shared: Callable[[Words, Words], tuple[int, int, int]]) -> None:
-        super().__init__()
-        self.label, self.shared = label, shared
+    label: str
+    shared: Callable[[Words, Words], tuple[int, int, int]]
 
     def _preprocess_segment(self, sent: str) -> str:
         return sent.lower()
@@ -73,6 +71,18 @@ class Rouge(Metric):
 
     def _compute_score_from_stats(self, stats: Any) -> Score:
         return Score(self.label, 100 * float(stats[0]) / float(stats[1]))
+
+
+class Rouge1(Rouge):
+    label, shared = "ROUGE-1", staticmethod(ngrams_shared(1))
+
+
+class Rouge2(Rouge):
+    label, shared = "ROUGE-2", staticmethod(ngrams_shared(2))
+
+
+class RougeL(Rouge):
+    label, shared = "ROUGE-L", staticmethod(longest_shared)
 
 
 def f1(shared: int, hypothesis: int, reference: int) -> float:

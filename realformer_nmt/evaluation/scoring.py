@@ -52,7 +52,8 @@ def run(request: ScoreRequest) -> int:
     origin = stage.begin()
     with metrics.seeded(request.seed):
         scores = score(request, translation, *(read_lines(path) for path in files.values()))
-    figures = published_figures(request.published or dataset(translation))
+    name = request.published or dataset(translation)
+    figures = published.figures(name) if name else []
     record = RunRecord(
         corpus=translation.corpus,
         subset=translation.subset or None,
@@ -180,10 +181,6 @@ def tokenised_texts(
 def dataset(translation: TranslationRecord) -> str | None:
     """Return the name of the translated test set in the table of published figures, if its manifest has one."""
     return translation.published if translation.subset == "test" else None
-
-
-def published_figures(name: str | None) -> list[PublishedFigure]:
-    return published.figures(name) if name else []
 
 
 def comparable(figure: PublishedFigure, translation: TranslationRecord) -> str | None:

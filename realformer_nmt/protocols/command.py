@@ -164,14 +164,7 @@ def precision(machines: Machines, option: str | None) -> list[str]:
 def step(protocol: Protocol, machines: Machines, tokens: int | None, max_tokens: int | None) -> list[str]:
     tokens_per_gpu = max_tokens or protocol.max_tokens
     accumulation = update_freq(tokens or protocol.tokens_a_step, machines.ranks, tokens_per_gpu)
-    return [
-        "--max-tokens",
-        str(tokens_per_gpu),
-        "--update-freq",
-        str(accumulation),
-        "--required-batch-size-multiple",
-        "8",
-    ]
+    return flags({"max-tokens": tokens_per_gpu, "update-freq": accumulation, "required-batch-size-multiple": 8})
 
 
 def distribution(machines: Machines) -> list[str]:

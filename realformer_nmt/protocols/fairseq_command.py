@@ -10,7 +10,6 @@ import torch
 from realformer_nmt import tasks
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import manifest
-from realformer_nmt.corpora.manifest_schema import Corpus
 from realformer_nmt.corpora.text_pipeline import read_report
 from realformer_nmt.protocols import command, trackers, updates
 from realformer_nmt.protocols.command import Machines, TrainedCorpus
@@ -34,22 +33,15 @@ def preparation(request: TrainRequest) -> TrainedCorpus:
     """Return what `prepare` recorded beside the data-bin; before there is one, what the options say of it."""
     record = request.data.absolute().parent / "prepare.json"
     if not record.is_file():
-        corpus = known_corpus(request)
-        if corpus is None:
+        if request.corpus is None or request.subwords is None or request.corpus not in manifest.shipped():
             return TrainedCorpus(request.corpus or "")
-        return TrainedCorpus(request.corpus or "", request.subwords, corpus.source, corpus.target)
+        corpus = manifest.load(request.corpus)  # as `prepare` will prepare it
+        return TrainedCorpus(request.corpus, request.subwords, corpus.source, corpus.target)
     report = read_report(record)
     if request.subwords not in (None, report.subwords):
         raise UserError(f"--subwords {request.subwords}, but {record} says {report.subwords}: leave the option out")
     name = request.corpus or Path(report.corpus).name.removesuffix(".toml")
     return TrainedCorpus(name, report.subwords, report.source, report.target)
-
-
-def known_corpus(request: TrainRequest) -> Corpus | None:
-    """Return the corpus that the options name, if it is one of this package, as `prepare` will prepare it."""
-    if request.corpus is None or request.subwords is None or request.corpus not in manifest.shipped():
-        return None
-    return manifest.load(request.corpus)
 
 
 def load_protocol(request: TrainRequest, prepared: TrainedCorpus) -> Protocol:

@@ -36,7 +36,9 @@ BEGINNINGS = ("--fi", "--res", "--con")  # --finetune-from-model, --restore-file
 
 def settings(cfg: Any, ranks: int, precision: str) -> dict[str, object]:
     """Return the settings by fairseq's names; one that several groups share is there once, where they agree."""
-    table: dict[str, object] = {"precision": precision, "user_dir": user_code(cfg), **step(cfg, ranks)}
+    folder = cfg.common.user_dir
+    user_code = None if folder is None or Path(folder).resolve() == Path(USER_DIR) else str(folder)
+    table: dict[str, object] = {"precision": precision, "user_dir": user_code, **step(cfg, ranks)}
     begun = list(beginnings(cfg))
     if getattr(cfg.model, CARRIED, ""):
         begun.append(CARRIED)
@@ -67,12 +69,6 @@ def step(cfg: Any, ranks: int) -> dict[str, list[int] | None]:
     sizes = {"tokens_a_step": cfg.dataset.max_tokens, "sentences_a_step": cfg.dataset.batch_size}
     times = [ranks * passes for passes in cfg.optimization.update_freq]
     return {name: size and [size * number for number in times] for name, size in sizes.items()}
-
-
-def user_code(cfg: Any) -> str | None:
-    """Return --user-dir, unless it is this package."""
-    folder = cfg.common.user_dir
-    return None if folder is None or Path(folder).resolve() == Path(USER_DIR) else str(folder)
 
 
 def inputs(cfg: Any) -> dict[str, Path]:

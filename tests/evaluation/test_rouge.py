@@ -9,7 +9,7 @@ from realformer_nmt.comparison.grid import grid
 from realformer_nmt.evaluation import metrics, significance
 from realformer_nmt.evaluation.metric_table import RAW, SUMMARY
 from realformer_nmt.evaluation.metrics import ScoredTexts, measure
-from realformer_nmt.evaluation.rouge import Rouge, longest_shared
+from realformer_nmt.evaluation.rouge import RougeL, longest_shared
 from realformer_nmt.evaluation.significance import System
 
 ROUGE = ("rouge_1", "rouge_2", "rouge_l")
@@ -50,7 +50,7 @@ def test_the_longest_shared_is_that_of_all_subsequences() -> None:
 def test_it_is_the_mean_over_lines_and_has_an_interval() -> None:
     hypotheses, reference = ["a b c d"] * 30 + ["x y"] * 10, ["a b c d"] * 40
     with metrics.seeded(1):
-        found = measure(Rouge("ROUGE-L", longest_shared), "", ScoredTexts("", hypotheses, reference), 500)
+        found = measure(RougeL(), "", ScoredTexts("", hypotheses, reference), 500)
     assert found.score == pytest.approx(75)
     assert found.interval == pytest.approx(196 * (0.75 * 0.25 / 40) ** 0.5, rel=0.2)  # of a share of 40 lines
     assert "case:lc|tok:words|stem:no" in found.signature
