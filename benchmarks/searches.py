@@ -18,7 +18,7 @@ from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.exporting import as_stock_transformer, loaded_run
 from realformer_nmt.fairseq_patches.shortlist import ShortlistGenerator
 from realformer_nmt.serving import translator
-from realformer_nmt.serving.decoding import Decoding, options_of
+from realformer_nmt.serving.decoding import SearchOptions, options_of
 
 Pair = tuple[Tokens, Tokens]
 Hypotheses = list[dict[str, Tensor]]  # of a sentence, best first
@@ -83,7 +83,7 @@ class Engines(NamedTuple):
     @classmethod
     def load(cls, run: Path) -> "Engines":
         """Ours as `realformer-nmt translate` loads it; stock's as `export --to fairseq` writes it."""
-        (fast,), task, _ = translator.load(run, cpu=True).loaded(Decoding())
+        (fast,), task, _ = translator.load(run, cpu=True).loaded(SearchOptions())
         exact = loaded_run.load(run, CorpusOptions())
         form = as_stock_transformer.of(exact)
         models = {"ours": fast, "ours, fp64": exact.model.double()}
@@ -100,7 +100,7 @@ class Engines(NamedTuple):
     def search(self, name: str, beam: int, longest: int) -> Search:
         """Build one with a limit that is the same in every batch; with max_len_a the longest source there sets it."""
         generator = SequenceGenerator if name.startswith("stock") else ShortlistGenerator
-        options = options_of(Decoding(beam=beam, max_len_b=longest))
+        options = options_of(SearchOptions(beam=beam, max_len_b=longest))
         built = self.task.build_generator([self.models[name]], options, seq_gen_cls=generator)
         return Search(built, name.endswith("fp64"))
 

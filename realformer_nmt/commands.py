@@ -17,42 +17,42 @@ ROWS = {row.name: row for row in SUBCOMMANDS}
 
 def prepare(corpus: str | None = None, **options: Any) -> Path:
     """Prepare a corpus for training; return its prepare.json."""
-    return _run("prepare", corpus=corpus, **options).folder / "prepare.json"
+    return Path(_run("prepare", corpus=corpus, **options).folder, "prepare.json")
 
 
 def train(**options: Any) -> Path:
     """Train a model by a protocol; return its train.json."""
-    return _run("train", **options).folder / "train.json"
+    return Path(_run("train", **options).folder, "train.json")
 
 
 def average(*checkpoints: str | Path, **options: Any) -> Path:
     """Average checkpoints, or those of a folder; return the averaged checkpoint."""
-    return _run("average", inputs=checkpoints, **options).output
+    return Path(_run("average", inputs=checkpoints, **options).output)
 
 
 def translate(*checkpoints: str | Path, **options: Any) -> Path:
     """Translate a test set or raw text with a model, or an ensemble; return the file of the hypotheses."""
-    return _run("translate", checkpoints=checkpoints, **options).output / "hypotheses.txt"
+    return Path(_run("translate", checkpoints=checkpoints, **options).output, "hypotheses.txt")
 
 
 def score(translation: str | Path, **options: Any) -> Path:
     """Score a folder of translations; return its run.json."""
-    return _run("score", translation=translation, **options).output
+    return Path(_run("score", translation=translation, **options).output)
 
 
 def evaluate(checkpoint: str | Path, **options: Any) -> Path:
     """Measure a model of any task; return the record."""
-    return _run("evaluate", checkpoint=checkpoint, **options).output
+    return Path(_run("evaluate", checkpoint=checkpoint, **options).output)
 
 
 def export(model: str | Path, **options: Any) -> Path:
     """Write a model as other programs read it; return the folder."""
-    return _run("export", model=model, **options).output
+    return Path(_run("export", model=model, **options).output)
 
 
 def analyse(*models: str | Path, **options: Any) -> Path:
     """Look into trained models; return the record, beside which the figures lie."""
-    return _run("analyse", models=models, **options).output / "analysis.json"
+    return Path(_run("analyse", models=models, **options).output, "analysis.json")
 
 
 def run(corpus: str, **options: Any) -> Path:
@@ -64,7 +64,7 @@ def run(corpus: str, **options: Any) -> Path:
 
 def compare(grid: str | Path, **options: Any) -> Path:
     """Train and score all cells of a grid; return the report."""
-    return _run("compare", grid=grid, **options).folder / "report.html"
+    return Path(_run("compare", grid=grid, **options).folder, "report.html")
 
 
 def _run(name: str, /, **options: Any) -> Any:

@@ -22,7 +22,7 @@ DISTRIBUTIONS = {"hydra": "hydra-core", "sklearn": "scikit-learn", "yaml": "PyYA
 OLDEST = {"torch": (2, 4), "numpy": (1, 26), "sacrebleu": (2, 4), "sentencepiece": (0, 2), "sacremoses": (0, 1)}
 
 
-class Finding(NamedTuple):
+class Component(NamedTuple):
     """A line of the report: a component and its version, perhaps with a problem and the command that fixes it."""
 
     name: str
@@ -57,19 +57,18 @@ def run(request: DoctorRequest) -> int:
     return 1 if wrong else 0
 
 
-def examine() -> Iterator[Finding]:
+def examine() -> Iterator[Component]:
     """Yield all findings, in the order in which problems should be fixed."""
-    yield Finding("python", f"{platform.python_version()}, {sys.executable}")
+    yield Component("python", f"{platform.python_version()}, {sys.executable}")
     base = [examine_package(name) for name in ("numpy", "torch")]  # torch imports numpy
     yield from base
     broken = [finding.name for finding in base if finding.wrong]
     if broken:
-        yield Finding("fairseq", f"not tried without {' and '.join(broken)}")
+        yield Component("fairseq", f"not tried without {' and '.join(broken)}")
     else:
         yield from examine_fairseq()
         yield examine_gpu()
-        yield examine_precisions()
-        yield examine_kernels()
+        yield from examine_speed()
     for name in ("sacrebleu", "sentencepiece", "sacremoses"):
         yield examine_package(name)
 
@@ -85,39 +84,39 @@ def attempt(name: str) -> ModuleType | BaseException:
         return error
 
 
-def examine_package(name: str) -> Finding:
+def examine_package(name: str) -> Component:
     oldest = ".".join(map(str, OLDEST[name]))
     install = f"{sys.executable} -m pip install --upgrade '{name}>={oldest}'"
     module = attempt(name)
     if isinstance(module, ModuleNotFoundError) and module.name == name:
-        return Finding(name, "missing", f"{name} is not installed", install)
+        return Component(name, "missing", f"{name} is not installed", install)
     if isinstance(module, BaseException):
-        return Finding(name, "broken", f"{name} does not import: {summary(module)}", f"{install} --force-reinstall")
+        return Component(name, "broken", f"{name} does not import: {summary(module)}", f"{install} --force-reinstall")
     version = str(getattr(module, "__version__", "of unknown version"))
     if release(version) < OLDEST[name]:
-        return Finding(name, version, f"{name} {version} is older than {oldest}", install)
-    return Finding(name, version)
+        return Component(name, version, f"{name} {version} is older than {oldest}", install)
+    return Component(name, version)
 
 
-def examine_fairseq() -> Iterator[Finding]:
+def examine_fairseq() -> Iterator[Component]:
     fairseq = attempt("fairseq")
     if isinstance(fairseq, BaseException):
         wrong, mend = explain(fairseq)
-        yield Finding("fairseq", "unusable", wrong, mend)
+        yield Component("fairseq", "unusable", wrong, mend)
         return
     if fairseq.__file__ is None:
         folder = next(iter(fairseq.__path__))
         wrong = f"{folder} is taken for fairseq, but holds no package"
-        yield Finding("fairseq", "unusable", wrong, f"leave {Path(folder).parent} out of PYTHONPATH")
+        yield Component("fairseq", "unusable", wrong, f"leave {Path(folder).parent} out of PYTHONPATH")
         return
     problem, fix = two_engines() or (None, None)
-    yield Finding("fairseq", f"{engine(fairseq)}, {Path(fairseq.__file__).parent}", problem, fix)
+    yield Component("fairseq", f"{engine(fairseq)}, {Path(fairseq.__file__).parent}", problem, fix)
     extension = attempt("fairseq.data.data_utils_fast")
     if isinstance(extension, BaseException):
         wrong = f"fairseq has no working C++ extension data_utils_fast: {summary(extension)}"
-        yield Finding("data_utils_fast", "missing", wrong, INSTALL_ENGINE)
+        yield Component("data_utils_fast", "missing", wrong, INSTALL_ENGINE)
     else:
-        yield Finding("data_utils_fast", "present")
+        yield Component("data_utils_fast", "present")
     yield examine_plugin()
 
 
@@ -151,45 +150,43 @@ def two_engines() -> tuple[str, str] | None:
     return None
 
 
-def examine_plugin() -> Finding:
+def examine_plugin() -> Component:
     package = attempt("realformer_nmt")
     model = attempt("realformer_nmt.model.model")
     if isinstance(package, BaseException) or isinstance(model, BaseException):
         error = summary(model if isinstance(model, BaseException) else package)
         command = f"{sys.executable} -c 'import fairseq, realformer_nmt.model.model'"
-        return Finding("realformer_nmt", "broken", f"realformer_nmt does not import: {error}", f"{command} shows where")
-    return Finding("realformer_nmt", f"{package.__version__}, {Path(str(package.__file__)).parent}")
+        return Component(
+            "realformer_nmt", "broken", f"realformer_nmt does not import: {error}", f"{command} shows where"
+        )
+    return Component("realformer_nmt", f"{package.__version__}, {Path(str(package.__file__)).parent}")
 
 
-def examine_gpu() -> Finding:
+def examine_gpu() -> Component:
     import torch
 
     build = f"torch {torch.__version__}"
     choose = "install the torch for this driver and GPU, see https://pytorch.org/get-started"
     if not torch.cuda.is_available():
         if Path("/proc/driver/nvidia/version").exists():
-            return Finding("GPU", "unusable", f"{build} cannot use this machine's NVIDIA driver", choose)
-        return Finding("GPU", "none: trains on the CPU")
+            return Component("GPU", "unusable", f"{build} cannot use this machine's NVIDIA driver", choose)
+        return Component("GPU", "none: trains on the CPU")
     gpu = torch.cuda.get_device_properties(0)
     memory = f"{gpu.total_memory / 2**30:.0f} GiB"
     value = f"{torch.cuda.device_count()} x {gpu.name}, {memory}, capability {gpu.major}.{gpu.minor}"
     try:
         torch.ones(1, device="cuda").add(1).item()
     except RuntimeError as error:
-        return Finding("GPU", value, f"{build} cannot compute on the GPU: {summary(error)}", choose)
-    return Finding("GPU", value)
+        return Component("GPU", value, f"{build} cannot compute on the GPU: {summary(error)}", choose)
+    return Component("GPU", value)
 
 
-def examine_precisions() -> Finding:
+def examine_speed() -> Iterator[Component]:
+    from realformer_nmt.kernels.native.library import state
     from realformer_nmt.kernels.precision import supported
 
-    return Finding("decodes in", f"{', '.join(supported())} on this processor")
-
-
-def examine_kernels() -> Finding:
-    from realformer_nmt.kernels.native.library import state
-
-    return Finding("own kernels", state())
+    yield Component("decodes in", f"{', '.join(supported())} on this processor")
+    yield Component("own kernels", state())
 
 
 def summary(error: object) -> str:

@@ -131,9 +131,10 @@ def build(kind: Any, value: Any, key: str) -> Any:
         return constructed(key, Member.parse, build(str, value, key))
     if is_dataclass(kind):
         return build_table(kind, build(dict, value, key), key, {})
-    allowed = (int, float) if kind is float else (kind,)  # ratio = 9 is a number too
+    plain = origin or kind  # dict of dict[str, object]
+    allowed = (int, float) if plain is float else (plain,)  # ratio = 9 is a number too
     if type(value) not in allowed:
-        name = {**SCALARS, list: "a list", dict: "a table"}[kind]
+        name = {**SCALARS, list: "a list", dict: "a table"}[plain]
         raise ManifestError(key, f"allowed is {name}, given was {value!r}")
     return value
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from realformer_nmt.evaluation import answering, span_scores
 from realformer_nmt.evaluation.answer import AnswerRequest
 from realformer_nmt.evaluation.evaluate import EvaluateRequest
-from realformer_nmt.evaluation.row_table import Rows
+from realformer_nmt.evaluation.row_table import MeasuredRows
 from realformer_nmt.questions import squad
 
 BATCH_SIZE = 16  # windows, the default of `answer`
@@ -24,7 +24,7 @@ class QuestionRow(NamedTuple):
     answers: int  # right ones, in the file
 
 
-class QuestionRows(Rows):
+class QuestionRows(MeasuredRows):
     unit = "questions"
 
     def add(self, sample: Mapping[str, Any], logits: Tensor) -> None:

@@ -4,13 +4,9 @@ import math
 import sys
 from pathlib import Path
 from pkgutil import resolve_name
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from fairseq import options
-from fairseq.dataclass.utils import convert_namespace_to_omegaconf
-from fairseq.logging import metrics
 from msgspec import UNSET
 from msgspec.structs import replace
 from tabulate import tabulate
@@ -25,13 +21,13 @@ from realformer_nmt.common.versions import commit
 from realformer_nmt.evaluation import metric_table, model_record, validation_scores
 from realformer_nmt.evaluation.evaluate import EvaluateRequest
 from realformer_nmt.evaluation.resampling import interval
-from realformer_nmt.evaluation.row_table import Rows, collect_rows
+from realformer_nmt.evaluation.row_table import MeasuredRows, collect_rows
 from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord, Score
 from realformer_nmt.evaluation.translation_record import Measures
 from realformer_nmt.fairseq_patches.option_ranges import check_number
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.questions.windows import MODEL
-from realformer_nmt.tasks import TRANSLATION, task_named
+from realformer_nmt.tasks import task_named
 
 DATA = (".idx", ".bin", ".txt", ".label")  # not records of measurements that lie beside them
 PERPLEXITY = "ppl"  # as fairseq calls it
@@ -85,7 +81,7 @@ def validation(request: EvaluateRequest, task: str) -> Measures:
 
 
 @np.errstate(all="ignore")  # 1,024 bits or more have no perplexity, one class no correlation
-def with_rows(record: RunRecord, rows: Rows, task: str, file: Path) -> RunRecord:
+def with_rows(record: RunRecord, rows: MeasuredRows, task: str, file: Path) -> RunRecord:
     """Return the record with the scores of rows; those that are not finite are left out."""
     scores = {}
     signature = f"task:{task}|targets:{rows.targets}|sha256:{rows.digest[:12]}"
@@ -112,7 +108,7 @@ def stage_of(request: EvaluateRequest) -> Stage:
         raise UserError(
             f"{request.data} holds no subset {request.subset}: give another --subset, or --data that has it"
         )
-    settings: dict[str, Any] = {"subset": request.subset}
+    settings: dict[str, object] = {"subset": request.subset}
     if request.validate:
         inputs |= files(request.data, validation_scores.SUBSET)
         settings["validate"] = True
@@ -135,20 +131,15 @@ def files(data: Path, subset: str) -> dict[str, Path]:
     return inputs | {name: path for name, path in questions.items() if path.is_file()}
 
 
-def measure(request: EvaluateRequest, subset: str, task: str) -> tuple[dict[str, float], Rows | None]:
+def measure(request: EvaluateRequest, subset: str, task: str) -> tuple[dict[str, float], MeasuredRows | None]:
     """Return fairseq-validate's means and, for a task with metrics of rows, the rows."""
-    from fairseq_cli import validate  # which has all log messages printed
-
     rows = rows_of(task)
     batch = validation_scores.BatchSize(request.max_tokens, request.batch_size)
     argv = validation_scores.validate_argv(request.checkpoint, request.data, subset, batch, request.cpu)
     argv += for_fairseq(request.user_dir)
-    overrides = SimpleNamespace(data=str(request.data))
-    if request.mask_seed is not None:
-        overrides.seed = request.mask_seed
-    with quiet(), metrics.aggregate() as meters, collect_rows(rows):
-        args = options.parse_args_and_arch(options.get_validation_parser(TRANSLATION), input_args=argv)
-        validate.main(convert_namespace_to_omegaconf(args), overrides)
+    overrides = {} if request.mask_seed is None else {"seed": request.mask_seed}
+    with quiet(), collect_rows(rows):
+        meters = validation_scores.validate(argv, **overrides)
     if rows and rows.rows and not rows.targets:
         raise UserError(f"{request.data} {subset}: no word of it is masked; give a longer text")
     values = means(meters.state_dict())
@@ -160,10 +151,10 @@ def measure(request: EvaluateRequest, subset: str, task: str) -> tuple[dict[str,
     return values, rows
 
 
-def rows_of(task: str) -> Rows | None:
+def rows_of(task: str) -> MeasuredRows | None:
     """Return the empty rows of a task, or None if it has none."""
     name = task_named(task).rows
-    rows: Rows | None = resolve_name(name)() if name else None
+    rows: MeasuredRows | None = resolve_name(name)() if name else None
     return rows
 
 

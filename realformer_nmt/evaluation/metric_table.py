@@ -7,12 +7,13 @@ a metric of the rows of a text's sequences, sentences or questions (row_table.py
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.metrics.base import Metric as Scorer
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
 
 from realformer_nmt import tasks
 from realformer_nmt.evaluation import row_metrics as of_rows
-from realformer_nmt.evaluation.rouge import Rouge, longest_shared, ngrams_shared
+from realformer_nmt.evaluation.rouge import Rouge1, Rouge2, RougeL
 from realformer_nmt.evaluation.row_metrics import Figure
 
 # Forms of the text that `score` scores
@@ -64,9 +65,9 @@ METRICS: dict[str, Metric] = {
     "tokenised_bleu": Metric("tokenised BLEU", tokenised_bleu, WORDS, tested=False),
     "compound_split_bleu": Metric("compound-split BLEU", tokenised_bleu, SPLIT, tested=False),
     "retokenised_bleu": Metric("retokenised BLEU", tokenised_bleu, RETOKENISED, tested=False),
-    "rouge_1": Metric("ROUGE-1", lambda: Rouge("ROUGE-1", ngrams_shared(1)), SUMMARY),
-    "rouge_2": Metric("ROUGE-2", lambda: Rouge("ROUGE-2", ngrams_shared(2)), SUMMARY),
-    "rouge_l": Metric("ROUGE-L", lambda: Rouge("ROUGE-L", longest_shared), SUMMARY),
+    "rouge_1": Metric("ROUGE-1", Rouge1, SUMMARY),
+    "rouge_2": Metric("ROUGE-2", Rouge2, SUMMARY),
+    "rouge_l": Metric("ROUGE-L", RougeL, SUMMARY),
     "comet": Metric("COMET", None, tested=False, digits=4),
     "masked_accuracy": Metric("masked accuracy (%)", None, figure=of_rows.masked_accuracy, part=of_rows.column(1)),
     "perplexity": Metric(

@@ -9,16 +9,17 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
+from sacrebleu.metrics.base import Metric as Scorer
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.evaluation.metric_table import METRICS, Scorer, text_metrics
+from realformer_nmt.evaluation.metric_table import METRICS, text_metrics
 from realformer_nmt.evaluation.run_record import Score
 
 HYPHEN = re.compile(r"(\S)-(\S)")
 Lines = Sequence[str]
 
 
-class Texts(NamedTuple):
+class ScoredTexts(NamedTuple):
     """Hypotheses and references in one form, with its name."""
 
     name: str
@@ -42,7 +43,7 @@ def seeded(seed: int) -> Iterator[None]:
             os.environ["SACREBLEU_SEED"] = previous
 
 
-def scores(texts: Mapping[str, Texts], samples: int) -> dict[str, Score]:
+def scores(texts: Mapping[str, ScoredTexts], samples: int) -> dict[str, Score]:
     """Return the score of every metric whose text is there."""
     return {
         name: measure(metric.scorer(), metric.label, texts[metric.text], samples)
@@ -51,7 +52,7 @@ def scores(texts: Mapping[str, Texts], samples: int) -> dict[str, Score]:
     }
 
 
-def measure(scorer: Scorer, label: str, texts: Texts, samples: int = 0) -> Score:
+def measure(scorer: Scorer, label: str, texts: ScoredTexts, samples: int = 0) -> Score:
     check_same_length(texts.hypotheses, texts.reference)
     result = scorer.corpus_score(texts.hypotheses, [texts.reference], n_bootstrap=samples)
     score = Score(metric=label, score=float(result.score), signature=str(scorer.get_signature()), text=texts.name)

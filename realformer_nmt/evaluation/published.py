@@ -3,7 +3,7 @@
 import csv
 from pathlib import Path
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, convert
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option_choice import unknown
@@ -36,17 +36,5 @@ def figures(dataset: str) -> list[PublishedFigure]:
 
 def _read() -> list[PublishedFigure]:
     with TABLE.open(encoding="utf-8", newline="") as file:
-        return [figure(row) for row in csv.DictReader(file)]
-
-
-def figure(row: dict[str, str]) -> PublishedFigure:
-    return PublishedFigure(
-        paper=row["paper"],
-        dataset=row["dataset"],
-        model=row["model"],
-        encoder_layers=int(row["encoder_layers"]),
-        decoder_layers=int(row["decoder_layers"]),
-        bleu=float(row["bleu"]) if row["bleu"] else None,
-        metric=row["metric"],
-        note=row["note"],
-    )
+        rows = [{**row, "bleu": row["bleu"] or None} for row in csv.DictReader(file)]
+    return convert(rows, list[PublishedFigure], strict=False)  # numbers are text in CSV

@@ -5,7 +5,7 @@ English is counted as by the package rouge-score 0.1.2, which takes no letters o
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sacrebleu.metrics.base import Metric, Score, Signature
@@ -41,7 +41,7 @@ def longest_shared(hypothesis: Words, reference: Words) -> tuple[int, int, int]:
 
 
 class RougeSignature(Signature):
-    def __init__(self, args: dict[str, Any]) -> None:
+    def __init__(self, args: dict[str, object]) -> None:
         super().__init__(args)
         self.info |= {"case": "lc", "tok": "words", "stem": False}
 
@@ -53,18 +53,16 @@ class Rouge(Metric):
     """
 
     _SIGNATURE_TYPE = RougeSignature
-
-    def __init__(self, label: str, shared: Callable[[Words, Words], tuple[int, int, int]]) -> None:
-        super().__init__()
-        self.label, self.shared = label, shared
+    label: str
+    shared: Callable[[Words, Words], tuple[int, int, int]]
 
     def _preprocess_segment(self, sent: str) -> str:
         return sent.lower()
 
-    def _extract_reference_info(self, refs: Sequence[str]) -> dict[str, Any]:
+    def _extract_reference_info(self, refs: Sequence[str]) -> dict[str, list[Words]]:
         return {"references": [WORD.findall(reference) for reference in refs]}
 
-    def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: dict[str, Any]) -> list[float]:
+    def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: Mapping[str, Sequence[Words]]) -> list[float]:
         words = WORD.findall(hypothesis)
         return [max(f1(*self.shared(words, reference)) for reference in ref_kwargs["references"]), 1]
 
@@ -73,6 +71,18 @@ class Rouge(Metric):
 
     def _compute_score_from_stats(self, stats: Any) -> Score:
         return Score(self.label, 100 * float(stats[0]) / float(stats[1]))
+
+
+class Rouge1(Rouge):
+    label, shared = "ROUGE-1", staticmethod(ngrams_shared(1))
+
+
+class Rouge2(Rouge):
+    label, shared = "ROUGE-2", staticmethod(ngrams_shared(2))
+
+
+class RougeL(Rouge):
+    label, shared = "ROUGE-L", staticmethod(longest_shared)
 
 
 def f1(shared: int, hypothesis: int, reference: int) -> float:

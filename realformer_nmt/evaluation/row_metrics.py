@@ -1,4 +1,4 @@
-"""Metrics of rows (rows.py): functions of ... x n x 3 numbers, n rows of three numbers in one or more samples.
+"""Metrics of rows (row_table.py): functions of ... x n x 3 numbers, n rows of three numbers in one or more samples.
 
 They are in per cent, as fairseq prints those of GLUE.
 """
@@ -15,7 +15,8 @@ Figure = Callable[[Numbers], Numbers]
 
 def masked_accuracy(rows: Numbers) -> Numbers:
     """Return the accuracy over the targets of all rows together."""
-    return 100 * rows[..., 1].sum(-1) / rows[..., 2].sum(-1)
+    value: Numbers = 100 * rows[..., 1].sum(-1) / rows[..., 2].sum(-1)
+    return value
 
 
 def perplexity(rows: Numbers) -> Numbers:
@@ -25,11 +26,12 @@ def perplexity(rows: Numbers) -> Numbers:
 
 
 def is_right(rows: Numbers) -> Numbers:
-    return (rows[..., 1] == rows[..., 2]).astype(float)
+    return np.equal(rows[..., 1], rows[..., 2]).astype(float)
 
 
 def accuracy(rows: Numbers) -> Numbers:
-    return 100 * is_right(rows).mean(-1)
+    value: Numbers = 100 * is_right(rows).mean(-1)
+    return value
 
 
 def matthews(rows: Numbers) -> Numbers:
@@ -38,7 +40,8 @@ def matthews(rows: Numbers) -> Numbers:
     counts = np.stack([(rows[..., 1:] == label).sum(-2) for label in classes], axis=-1)  # ... x 2 x C
     shared = number * is_right(rows).sum(-1) - counts.prod(-2).sum(-1)
     spread = np.sqrt((number**2 - (counts**2).sum(-1)).prod(-1).astype(float))
-    return 100 * np.divide(shared, spread, out=np.zeros_like(spread), where=spread > 0)
+    value: Numbers = 100 * np.divide(shared, spread, out=np.zeros_like(spread), where=spread > 0)
+    return value
 
 
 def pearson(rows: Numbers) -> Numbers:

@@ -20,7 +20,7 @@ COLUMNS = 3
 Row = tuple[float, float, float]
 
 
-class Rows:
+class MeasuredRows:
     """Rows of a text's units, such as sentences, and the targets that they were measured on."""
 
     unit: str
@@ -66,7 +66,7 @@ class Rows:
 
 
 @contextmanager
-def collect_rows(rows: Rows | None) -> Iterator[None]:
+def collect_rows(rows: MeasuredRows | None) -> Iterator[None]:
     """Add each batch of a validation by fairseq to the rows."""
     validate = FairseqTask.valid_step
 

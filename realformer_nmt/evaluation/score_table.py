@@ -23,7 +23,13 @@ def table(translation: TranslationRecord, scores: dict[str, Score], figures: lis
     parts.append("\n".join(f"{score.metric}: {score.signature}" for score in scores.values()))
     if figures:
         rows = [
-            (each.model, f"{each.encoder_layers}-{each.decoder_layers}", _bleu(each), each.metric, _origin(each))
+            (
+                each.model,
+                f"{each.encoder_layers}-{each.decoder_layers}",
+                "failed" if each.bleu is None else f"{each.bleu:.2f}",
+                each.metric,
+                "; ".join(filter(None, (each.paper, each.note))),
+            )
             for each in figures
         ]
         headers = ["published", "layers", "score", "metric", "source"]
@@ -41,11 +47,3 @@ def test_set(translation: TranslationRecord) -> str:
     """Return the names of the translated files, in brackets."""
     names = [Path(translation.input).name] if translation.input else translation.texts
     return f"({', '.join(names)})" if names else ""
-
-
-def _bleu(figure: PublishedFigure) -> str:
-    return "failed" if figure.bleu is None else f"{figure.bleu:.2f}"
-
-
-def _origin(figure: PublishedFigure) -> str:
-    return "; ".join(filter(None, (figure.paper, figure.note)))

@@ -26,7 +26,7 @@ from realformer_nmt.evaluation import (
     score_table,
     translation_record,
 )
-from realformer_nmt.evaluation.metrics import Texts
+from realformer_nmt.evaluation.metrics import ScoredTexts
 from realformer_nmt.evaluation.published import PublishedFigure
 from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord, Score
 from realformer_nmt.evaluation.score import ScoreRequest
@@ -52,7 +52,8 @@ def run(request: ScoreRequest) -> int:
     origin = stage.begin()
     with metrics.seeded(request.seed):
         scores = score(request, translation, *(read_lines(path) for path in files.values()))
-    figures = published_figures(request.published or dataset(translation))
+    name = request.published or dataset(translation)
+    figures = published.figures(name) if name else []
     record = RunRecord(
         corpus=translation.corpus,
         subset=translation.subset or None,
@@ -143,9 +144,9 @@ def score(
 
 def texts(
     request: ScoreRequest, translation: TranslationRecord, hypotheses: list[str], reference: list[str]
-) -> dict[str, Texts]:
+) -> dict[str, ScoredTexts]:
     """Return hypotheses and reference in every form that can be scored."""
-    raw = Texts("raw text", hypotheses, reference)
+    raw = ScoredTexts("raw text", hypotheses, reference)
     forms = {metric_table.RAW: raw} | ({metric_table.SUMMARY: raw} if request.rouge else {})
     if TOKENISED in translation.files and REFERENCE in translation.files:
         tokenised = read_lines(request.translation / TOKENISED)
@@ -157,7 +158,7 @@ def texts(
         )
     if choose(f"{request.translation / RECORD}: subwords", translation.subwords, METHODS).retokenised:
         tokenise = tokeniser(translation.languages[1], aggressive_hyphens=True)
-        forms[metric_table.RETOKENISED] = Texts(
+        forms[metric_table.RETOKENISED] = ScoredTexts(
             "raw text tokenised for scoring, Moses -a", list(map(tokenise, hypotheses)), list(map(tokenise, reference))
         )
     return forms
@@ -165,13 +166,13 @@ def texts(
 
 def tokenised_texts(
     request: ScoreRequest, hyphens: str | None, hypotheses: list[str], reference: list[str]
-) -> dict[str, Texts]:
+) -> dict[str, ScoredTexts]:
     names = {"aggressive": "Moses -a, as the model wrote it", "plain": "Moses, as the model wrote it"}
-    words = Texts(names.get(hyphens or "", "words of the data-bin"), hypotheses, reference)
+    words = ScoredTexts(names.get(hyphens or "", "words of the data-bin"), hypotheses, reference)
     if hyphens != "plain" and not request.compound_split:
         return {metric_table.WORDS: words}
     metrics.check_whole_compounds(hyphens, hypotheses, reference)
-    split = Texts(
+    split = ScoredTexts(
         f"{words.name}, compounds split", metrics.split_compounds(hypotheses), metrics.split_compounds(reference)
     )
     return {metric_table.WORDS: words, metric_table.SPLIT: split}
@@ -180,10 +181,6 @@ def tokenised_texts(
 def dataset(translation: TranslationRecord) -> str | None:
     """Return the name of the translated test set in the table of published figures, if its manifest has one."""
     return translation.published if translation.subset == "test" else None
-
-
-def published_figures(name: str | None) -> list[PublishedFigure]:
-    return published.figures(name) if name else []
 
 
 def comparable(figure: PublishedFigure, translation: TranslationRecord) -> str | None:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from realformer_nmt.evaluation.row_table import Rows
+from realformer_nmt.evaluation.row_table import MeasuredRows
 
 
 class SentenceRow(NamedTuple):
@@ -19,7 +19,7 @@ class SentenceRow(NamedTuple):
     target: float
 
 
-class Sentences(Rows):
+class Sentences(MeasuredRows):
     """Rows of sentences; there are none where a sentence has several numbers."""
 
     unit = "sentences"

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from realformer_nmt.evaluation.row_table import Rows
+from realformer_nmt.evaluation.row_table import MeasuredRows
 
 
 class SequenceRow(NamedTuple):
@@ -23,7 +23,7 @@ class SequenceRow(NamedTuple):
     targets: int
 
 
-class Sequences(Rows):
+class Sequences(MeasuredRows):
     unit = "sequences"
 
     def add(self, sample: Mapping[str, Any], logits: Tensor) -> None:

@@ -5,9 +5,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from sacrebleu.significance import PairedTest
+from sacrebleu.significance import PairedTest, Result
 from tabulate import tabulate
 
 from realformer_nmt.common import outputs, records
@@ -140,20 +140,25 @@ def compare(
         test_of_pairs = PairedTest(
             hypotheses, scorers, [systems[0].reference], test_type=test, n_samples=samples, n_jobs=jobs
         )
-        results: dict[str, Any] = test_of_pairs()[1]
-    columns = [name for name in results if name != "System"]  # sacreBLEU's names, in the order of ours
+        columns = test_of_pairs()[1]
+    results = {name: [each for each in column if isinstance(each, Result)] for name, column in columns.items()}
+    del results["System"]  # the rest is in the order of our metrics, by sacreBLEU's names
     cells = [
-        (name, row, index) for index in range(1, len(systems)) for name, row in zip(columns, rows.values(), strict=True)
+        (name, row, system, results[name][index])
+        for index, system in enumerate(systems[1:], 1)
+        for name, row in zip(results, rows.values(), strict=True)
     ]
-    p_values = [p_with_ties(results[name][index].p_value, systems[index], systems[0]) for name, _, index in cells]
+    p_values = [
+        p_with_ties(1.0 if result.p_value is None else result.p_value, system, systems[0])
+        for _, _, system, result in cells
+    ]
     comparisons = []
-    for (name, row, index), p, p_holm in zip(cells, p_values, holm(p_values), strict=True):
-        score = results[name][index].score
-        difference = score - results[name][0].score
+    for (name, row, system, result), p, p_holm in zip(cells, p_values, holm(p_values), strict=True):
+        difference = result.score - results[name][0].score
         comparison = Comparison(
-            system=systems[index].name,
+            system=system.name,
             metric=name,
-            score=score,
+            score=result.score,
             difference=difference,
             p=p,
             p_holm=p_holm,
@@ -164,14 +169,14 @@ def compare(
     return comparisons
 
 
-def p_with_ties(p: float, system: System, baseline: System) -> float:
+def p_with_ties(p: float | None, system: System, baseline: System) -> float:
     """Return p, raised to what so few different sentences allow.
 
     sacreBLEU counts only the samples that exceed the difference, so that two equal systems get its smallest p. Of the
     2^d ways to exchange the d sentences that are not equal, two at least reach the difference: p >= 2^(1-d).
     """
     unequal = sum(line != other for line, other in zip(system.hypotheses, baseline.hypotheses, strict=True))
-    return max(p, min(1.0, 2.0 ** (1 - unequal)))
+    return max(1.0 if p is None else p, min(1.0, 2.0 ** (1 - unequal)))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

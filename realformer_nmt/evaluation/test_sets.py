@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sacrebleu.dataset import DATASETS
+from sacrebleu.utils import get_reference_files, get_source_file
 
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.common.option_choice import unknown
@@ -18,11 +19,11 @@ def find(name: str, languages: tuple[str, str]) -> TestSetFiles:
     pair = "-".join(languages)
     if name not in DATASETS:
         raise UserError(unknown("--test-set", name, sorted(DATASETS)))
-    dataset = DATASETS[name]
-    if pair not in dataset.langpairs:
-        raise UserError(f"--test-set {name} has no {pair}; it has {', '.join(sorted(dataset.langpairs))}")
+    if pair not in DATASETS[name].langpairs:
+        pairs = ", ".join(sorted(DATASETS[name].langpairs))
+        raise UserError(f"--test-set {name} has no {pair}; it has {pairs}")
     try:
-        source, references = dataset.get_source_file(pair), dataset.get_reference_files(pair)
+        source, references = get_source_file(name, pair), get_reference_files(name, pair)
     except (Exception, SystemExit) as error:  # sacreBLEU exits on a corrupt file
         raise UserError(
             f"--test-set {name}: sacreBLEU could not bring it ({one_line(error)}): bring the computer online, or copy "

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import torch
-from msgspec import UNSET, to_builtins
+from msgspec import UNSET, convert, to_builtins
 from msgspec.structs import replace
 
 from realformer_nmt.checkpoints import checkpoint_fields, selection
@@ -189,17 +189,8 @@ def arguments(request: TranslateRequest, corpus: Preparation) -> list[str]:
 
 
 def decoding(request: TranslateRequest) -> DecodingSettings:
-    return DecodingSettings(
-        beam=request.beam,
-        lenpen=request.lenpen,
-        max_len_a=request.max_len_a,
-        max_len_b=request.max_len_b,
-        max_tokens=request.max_tokens,
-        batch_size=request.batch_size,
-        fp16=request.fp16,
-        bf16=request.bf16,
-        precision=UNSET if request.precision == EXACT else request.precision,
-    )
+    settings = convert(request, DecodingSettings, from_attributes=True)
+    return replace(settings, precision=UNSET) if request.precision == EXACT else settings
 
 
 def write(generated: Generated, corpus: Preparation, folder: Path) -> dict[str, str]:

@@ -52,18 +52,20 @@ def batch_argv(batch: BatchSize, path: Path) -> list[str]:
     return argv
 
 
-def write_scores(file: Path, argv: Sequence[str]) -> None:
-    """Write the scores of fairseq-validate to a file; it only prints them, rounded."""
-    from fairseq_cli import validate  # which has all log messages printed
+def validate(argv: Sequence[str], **overrides: object) -> Any:
+    """Run fairseq-validate and return its meters; it only prints their means, rounded."""
+    from fairseq_cli import validate as command  # which has all log messages printed
 
     args = options.parse_args_and_arch(options.get_validation_parser(TRANSLATION), input_args=list(argv))
     with metrics.aggregate() as meters:
-        validate.main(convert_namespace_to_omegaconf(args), argparse.Namespace(data=args.data))
-    file.write_text(json.dumps(scores(meters.state_dict())), encoding="utf-8")
+        command.main(convert_namespace_to_omegaconf(args), argparse.Namespace(data=args.data, **overrides))
+    return meters
 
 
-def scores(rows: list[Any]) -> dict[str, float]:
-    return between(sums(rows), {})
+def write_scores(file: Path, argv: Sequence[str]) -> None:
+    """Write the scores of fairseq-validate to a file."""
+    meters = validate(argv)
+    file.write_text(json.dumps(between(sums(meters.state_dict()), {})), encoding="utf-8")
 
 
 def describe(validation: Measures) -> str:

@@ -3,10 +3,10 @@
 import json
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option_choice import unknown
@@ -22,6 +22,15 @@ AUTO = "auto"
 PRECISIONS = ("fp16", "bf16", "fp32", AUTO)
 TRAINER = "fairseq_cli.train"
 GREEDY = '{"beam": 1, "max_len_a": 1.2, "max_len_b": 10}'
+
+
+class TrainedCorpus(NamedTuple):
+    """Corpus of a data-bin; before it is prepared, what the options say of it."""
+
+    name: str
+    subwords: str | None = None
+    source: str | None = None  # language
+    target: str | None = None
 
 
 @dataclass(frozen=True)
@@ -101,7 +110,7 @@ def architecture(task: Task, arch: str, depth: str, kind: str | None = None) -> 
     return ["--arch", name_of(task, arch, kind), *flags(sizes)]
 
 
-def flags(table: dict[str, Any]) -> list[str]:
+def flags(table: Mapping[str, object]) -> list[str]:
     """Return a table as argv: {"lr": 5e-4, "share-all-embeddings": True} is --lr 0.0005 --share-all-embeddings."""
     argv = []
     for name, value in table.items():
@@ -112,16 +121,16 @@ def flags(table: dict[str, Any]) -> list[str]:
     return argv
 
 
-def validation(prepared: dict[str, Any]) -> list[str]:
+def validation(prepared: TrainedCorpus) -> list[str]:
     """Return flags that measure greedy translations' BLEU after each epoch, where subwords can become text again."""
-    method = METHODS.get(prepared["subwords"])
+    method = METHODS.get(prepared.subwords or "")
     bleu = method.bleu if method else None
     if bleu is None:
         return []
     argv = ["--eval-bleu", "--eval-bleu-args", GREEDY, "--eval-bleu-remove-bpe", bleu.remove_bpe]
     argv += ["--eval-bleu-detok", bleu.detokeniser]
     if bleu.needs_languages:
-        languages = {f"{side}_lang": prepared[side] for side in ("source", "target")}
+        languages = {"source_lang": prepared.source, "target_lang": prepared.target}
         argv += ["--eval-bleu-detok-args", json.dumps(languages)]
     return argv
 
@@ -154,14 +163,7 @@ def precision(machines: Machines, option: str | None) -> list[str]:
 def step(protocol: Protocol, machines: Machines, tokens: int | None, max_tokens: int | None) -> list[str]:
     tokens_per_gpu = max_tokens or protocol.max_tokens
     accumulation = update_freq(tokens or protocol.tokens_a_step, machines.ranks, tokens_per_gpu)
-    return [
-        "--max-tokens",
-        str(tokens_per_gpu),
-        "--update-freq",
-        str(accumulation),
-        "--required-batch-size-multiple",
-        "8",
-    ]
+    return flags({"max-tokens": tokens_per_gpu, "update-freq": accumulation, "required-batch-size-multiple": 8})
 
 
 def distribution(machines: Machines) -> list[str]:

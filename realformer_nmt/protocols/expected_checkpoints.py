@@ -43,7 +43,7 @@ def best(cfg: Any, length: Length) -> int:
         return 0
     inside = length.rest > 0 and _ends_by_updates(cfg, length)
     validations: int = length.epochs // cfg.dataset.validate_interval + inside
-    return min(validations, cfg.checkpoint.keep_best_checkpoints)
+    return min(validations, int(cfg.checkpoint.keep_best_checkpoints))
 
 
 def ends_saved(cfg: Any, length: Length) -> bool:

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, TypedDict
+
+from msgspec import convert
 
 from realformer_nmt.common import safe_names
 from realformer_nmt.common.errors import UserError
@@ -16,6 +18,16 @@ VARIANTS = ("corpora", "layers")  # tables of settings for one corpus, for one d
 ORIGIN = ("paper", "families")  # not taken over from a base: with other settings they no longer hold
 
 
+class DecodingOptions(TypedDict, total=False):
+    """Options of `realformer-nmt translate` that a protocol sets."""
+
+    beam: int
+    lenpen: float
+    max_len_a: float
+    max_len_b: int
+    precision: str
+
+
 @dataclass(frozen=True)
 class Protocol:
     """Settings of a paper, or of a file of the user's."""
@@ -26,7 +38,7 @@ class Protocol:
     update_freq: int
     average: int
     average_of: Literal["last", "best"]
-    train: dict  # flags of fairseq-train, without their dashes
+    train: dict[str, object]  # flags of fairseq-train, without their dashes
     task: str = TRANSLATION
     kind: str | None = None  # bert or etc, where the task has several kinds of models
     beam: int | None = None  # this and lenpen are for translation
@@ -53,7 +65,8 @@ class Protocol:
 
     @property
     def seed(self) -> int:
-        return int(self.train.get("seed", 1))  # 1 is fairseq's default
+        seed = self.train.get("seed", 1)  # 1 is fairseq's default
+        return int(seed) if isinstance(seed, int | float | str) else 1
 
     @property
     def averaging(self) -> list[str]:
@@ -61,11 +74,10 @@ class Protocol:
         return [f"--{self.average_of}", str(self.average)]
 
     @property
-    def decoding_options(self) -> dict[str, Any]:
-        """Return options of `realformer-nmt translate` by name."""
-        numbers = {"beam": self.beam, "lenpen": _float(self.lenpen), "max_len_a": _float(self.max_len_a)}
-        options = {**numbers, "max_len_b": self.max_len_b, "precision": self.precision}
-        return {name: value for name, value in options.items() if value is not None}
+    def decoding_options(self) -> DecodingOptions:
+        """Return options of `realformer-nmt translate` by name, numbers as argparse reads them: TOML's 1 is whole."""
+        values = {name: getattr(self, name) for name in DecodingOptions.__annotations__}
+        return convert({name: value for name, value in values.items() if value is not None}, DecodingOptions)
 
     @property
     def decoding(self) -> list[str]:
@@ -74,11 +86,6 @@ class Protocol:
         for name, value in self.decoding_options.items():
             argv += [f"--{name.replace('_', '-')}", f"{value:g}" if isinstance(value, float) else str(value)]
         return argv
-
-
-def _float(value: float | None) -> float | None:
-    """Return a number as argparse reads it: TOML's 1 is a whole number."""
-    return None if value is None else float(value)
 
 
 def shipped() -> tuple[str, ...]:
@@ -117,7 +124,7 @@ def load(name_or_path: str, corpus: str | None = None, layers: str | None = None
     return protocol
 
 
-def read(file: Path, dependents: tuple[Path, ...] = ()) -> dict[str, Any]:
+def read(file: Path, dependents: tuple[Path, ...] = ()) -> dict[str, object]:
     """Read a protocol's table, merged into that of its base, which lies beside it or in this package."""
     if file.resolve() in dependents:
         raise UserError(f"{file} names itself as base: name another, of {', '.join(shipped())}")

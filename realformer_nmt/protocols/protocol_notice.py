@@ -1,7 +1,5 @@
 """One line on the paper whose settings a training uses, and on where a paper on the model's family differs."""
 
-from collections.abc import Iterator
-
 from realformer_nmt.protocols.protocol import Protocol, load, shipped
 
 COMPARED = ("tokens_a_step", "epochs", "updates", "average_of", "average", "beam", "lenpen", "max_len_a", "max_len_b")
@@ -11,8 +9,8 @@ def line(protocol: Protocol, family: str, corpus: str | None, layers: str) -> st
     source = f"protocol {protocol.name} ({protocol.paper or 'of no paper'})"
     if family in protocol.families:
         return source
-    same_task = (each for each in _shipped(corpus, layers) if each.task == protocol.task)
-    other = next((each for each in same_task if family in each.families), None)
+    protocols = (load(name, corpus, layers) for name in shipped())
+    other = next((each for each in protocols if each.task == protocol.task and family in each.families), None)
     if other is None:
         return f"{source}; no shipped protocol is of a paper on {family}"
     names = ", ".join(differences(protocol, other))
@@ -24,7 +22,3 @@ def differences(protocol: Protocol, other: Protocol) -> list[str]:
     fields = [name.replace("_", " ") for name in COMPARED if getattr(protocol, name) != getattr(other, name)]
     names = [name for name in {**protocol.train, **other.train} if name != "seed"]
     return fields + [name for name in names if protocol.train.get(name) != other.train.get(name)]
-
-
-def _shipped(corpus: str | None, layers: str) -> Iterator[Protocol]:
-    return (load(name, corpus, layers) for name in shipped())

@@ -34,9 +34,9 @@ FIRST = "checkpoint_last.pt"
 BEGINNINGS = ("--fi", "--res", "--con")  # --finetune-from-model, --restore-file, --continue-once, however shortened
 
 
-def settings(cfg: Any, ranks: int, precision: str) -> dict[str, Any]:
+def settings(cfg: Any, ranks: int, precision: str) -> dict[str, object]:
     """Return the settings by fairseq's names; one that several groups share is there once, where they agree."""
-    table: dict[str, Any] = {"precision": precision, "user_dir": user_code(cfg), **step(cfg, ranks)}
+    table: dict[str, object] = {"precision": precision, "user_dir": user_code(cfg), **step(cfg, ranks)}
     begun = list(beginnings(cfg))
     if getattr(cfg.model, CARRIED, ""):
         begun.append(CARRIED)
@@ -48,14 +48,14 @@ def settings(cfg: Any, ranks: int, precision: str) -> dict[str, Any]:
     return table
 
 
-def plain(options: Any) -> dict[str, Any]:
+def plain(options: Any) -> dict[str, object]:
     if OmegaConf.is_config(options):
         table: Any = OmegaConf.to_container(options, resolve=True, enum_to_str=True)
         return dict(table)
     return {} if options is None else vars(options)
 
 
-def add(table: dict[str, Any], group: str, name: str, value: Any) -> None:
+def add(table: dict[str, object], group: str, name: str, value: object) -> None:
     if name == "_name":
         table[group] = value
     elif not name.startswith(IGNORED) and table.setdefault(name, value) != value:

@@ -30,7 +30,7 @@ from realformer_nmt.protocols import (
     updates,
 )
 from realformer_nmt.protocols.carried_pieces import carried_counts
-from realformer_nmt.protocols.command import Machines
+from realformer_nmt.protocols.command import Machines, TrainedCorpus
 from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.run_files import RECORD
 from realformer_nmt.protocols.train import TrainRequest
@@ -92,8 +92,8 @@ def check_beginning(request: TrainRequest) -> None:
         )
 
 
-def announce(request: TrainRequest, protocol: Protocol, prepared: dict[str, Any]) -> None:
-    print(protocol_notice.line(protocol, request.arch, prepared["corpus"], request.layers), file=sys.stderr)
+def announce(request: TrainRequest, protocol: Protocol, prepared: TrainedCorpus) -> None:
+    print(protocol_notice.line(protocol, request.arch, prepared.name, request.layers), file=sys.stderr)
 
 
 def stage_of(request: TrainRequest) -> Stage:

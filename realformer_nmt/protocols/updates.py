@@ -4,6 +4,7 @@ fairseq sorts the pairs by length before it fills batches, and shuffles only pai
 every epoch has the same number of batches, so that the count is exact.
 """
 
+import argparse
 import contextlib
 import copy
 import functools
@@ -35,25 +36,33 @@ class Length(NamedTuple):
 
 
 def parse(argv: Sequence[str]) -> Any:
-    """Read fairseq-train's flags by fairseq's own parser; the caller may change the result.
+    """Return the configuration of fairseq-train's flags; the caller may change the result.
 
-    Results are cached: parsing takes a third of a second, and a command does it several times per cell of a grid."""
+    Results are cached: hydra takes a third of a second, and a command does it several times per cell of a grid."""
     check_plain({"data": argv[0]})
-    return copy.deepcopy(_read(tuple(argv)))
+    return copy.deepcopy(_configuration(tuple(argv)))
 
 
 @functools.lru_cache(maxsize=1024)
-def _read(argv: tuple[str, ...]) -> Any:
+def _configuration(argv: tuple[str, ...]) -> Any:
+    with quiet():
+        try:
+            return convert_namespace_to_omegaconf(flags(argv))
+        except (OmegaConfBaseException, HydraException, OverflowError) as error:  # ${...} in a path; too large for C
+            raise UserError(f"{one_line(error)}: fairseq does not accept a value in {' '.join(argv)}") from error
+
+
+def flags(argv: Sequence[str]) -> argparse.Namespace:
+    """Read fairseq-train's flags by fairseq's own parser."""
     with quiet(), contextlib.redirect_stderr(io.StringIO()) as stderr:
         parser = options.get_training_parser()
         parser.prog = "fairseq-train"
         try:
-            return convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, input_args=list(argv)))
+            args: argparse.Namespace = options.parse_args_and_arch(parser, input_args=list(argv))
         except SystemExit as error:
             last = stderr.getvalue().strip().splitlines()[-1:]
             raise UserError(f"{''.join(last)}; `fairseq-train --help` lists its flags") from error
-        except (OmegaConfBaseException, HydraException, OverflowError) as error:  # ${...} in a path; too large for C
-            raise UserError(f"{one_line(error)}: fairseq does not accept a value in {' '.join(argv)}") from error
+    return args
 
 
 def length(cfg: Any, ranks: int) -> Length:

@@ -17,23 +17,20 @@ from realformer_nmt.common.option_choice import choose, unknown
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.serving import page_files, schemas
 from realformer_nmt.serving.batching import Batches, Work
-from realformer_nmt.serving.decoding import Decoding
-from realformer_nmt.serving.handlers import Attend, Search
-from realformer_nmt.serving.http_errors import RefusedError
+from realformer_nmt.serving.decoding import SearchOptions
+from realformer_nmt.serving.handlers import AttentionWork, TranslationWork
+from realformer_nmt.serving.http_errors import RefusalError
 from realformer_nmt.serving.limits import Limits
 from realformer_nmt.serving.middleware import Guard
 from realformer_nmt.serving.served_models import Served
 
-REFUSALS: dict[int | str, dict[str, Any]] = {
-    status: {"model": schemas.Error, "description": description}
-    for status, description in {
-        408: "the request did not arrive in time",
-        413: "a body of too many bytes",
-        421: "another host is asked for",
-        422: "no such request can be answered",
-        503: "too many requests wait; ask again after Retry-After seconds",
-        504: "no answer in time",
-    }.items()
+REFUSALS = {
+    408: "the request did not arrive in time",
+    413: "a body of too many bytes",
+    421: "another host is asked for",
+    422: "no such request can be answered",
+    503: "too many requests wait; ask again after Retry-After seconds",
+    504: "no answer in time",
 }
 SHOWN = 3  # errors of a request that its answer lists
 MOST_WEIGHTS = 250_000  # of an answer
@@ -46,7 +43,7 @@ def interface(served: Mapping[str, Served], batches: Batches, limits: Limits, ho
         version=realformer_nmt.__version__,
         docs_url=None,
         redoc_url=None,
-        responses=REFUSALS,
+        responses={status: {"model": schemas.Error, "description": text} for status, text in REFUSALS.items()},
     )
     add_refusals(app)
     handlers = Handlers(served, batches, limits)
@@ -78,17 +75,17 @@ class Handlers:
             self._check_short(text)
         if body.beam > self._limits.most_beam:
             raise UserError(f"beam={body.beam}: allowed is {self._limits.most_beam} or less")
-        decoding = Decoding(**body.model_dump(exclude={"model", "texts"}), precision=served.precision)
-        answers = await self._answers(Search(served.translator, decoding), body.texts, request)
+        decoding = SearchOptions(**body.model_dump(exclude={"model", "texts"}), precision=served.precision)
+        answers = await self._answers(TranslationWork(served.translator, decoding), body.texts, request)
         translations = [translation(hypotheses, body.alignments) for hypotheses in answers]
         return schemas.Translations(model=served.name, translations=translations)
 
-    async def attention(self, body: schemas.Attention, request: Request) -> schemas.Weights:
+    async def attention(self, body: schemas.AttentionRequest, request: Request) -> schemas.Weights:
         """Attention of every head of a layer, while the model reads the text and writes the pieces."""
         served = self._select(body.model)
         self._check_short(body.text)
         choose("chain", body.chain, CHAINS)
-        work = Attend(served.translator, Decoding(precision=served.precision), tuple(body.pieces))
+        work = AttentionWork(served.translator, SearchOptions(precision=served.precision), tuple(body.pieces))
         (sentence,) = await self._answers(work, [body.text], request)
         queries, keys, layers = sentence.chains[body.chain]
         if body.layer > len(layers):
@@ -131,16 +128,16 @@ class Handlers:
             if answers.done():
                 return answers.result()
             if leaving.done():
-                raise RefusedError(408, "the client has left")
-            raise RefusedError(504, f"no answer within {seconds} seconds: send fewer texts, or ask again later")
+                raise RefusalError(408, "the client has left")
+            raise RefusalError(504, f"no answer within {seconds} seconds: send fewer texts, or ask again later")
         finally:
             leaving.cancel()
             answers.cancel()
 
 
-def description(served: Served) -> schemas.Model:
+def description(served: Served) -> schemas.ServedModel:
     source, target = served.translator.corpus.languages
-    return schemas.Model(
+    return schemas.ServedModel(
         name=served.name,
         family=served.family,
         layers=served.layers,
@@ -152,7 +149,7 @@ def description(served: Served) -> schemas.Model:
 
 def translation(hypotheses: list[Any], aligned: bool) -> schemas.Translation:
     answers = [
-        schemas.Hypothesis(
+        schemas.WrittenHypothesis(
             text=each.text, score=each.score, pieces=each.pieces, alignment=each.alignment if aligned else None
         )
         for each in hypotheses
@@ -163,19 +160,19 @@ def translation(hypotheses: list[Any], aligned: bool) -> schemas.Translation:
 def add_refusals(app: FastAPI) -> None:
     """Add handlers that answer every error with one sentence in {"error": ...}."""
 
-    @app.exception_handler(RefusedError)
-    async def refused(_: Request, refusal: RefusedError) -> Response:
+    @app.exception_handler(RefusalError)
+    async def refused(_: Request, refusal: RefusalError) -> Response:
         return refusal.response()
 
     @app.exception_handler(UserError)
     async def impossible(_: Request, error: UserError) -> Response:
-        return RefusedError(422, one_line(error)).response()
+        return RefusalError(422, one_line(error)).response()
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
         is_json = request.headers.get("content-type", "").startswith("application/json")
         message = mistakes(error) if is_json else "send JSON, with the header Content-Type: application/json"
-        return RefusedError(422, message).response()
+        return RefusalError(422, message).response()
 
     @app.exception_handler(HTTPException)
     async def elsewhere(request: Request, error: HTTPException) -> Response:
@@ -184,11 +181,11 @@ def add_refusals(app: FastAPI) -> None:
         message = (
             f"{request.method} {printable(request.url.path[:100])}: {error.detail}; /openapi.json says what there is"
         )
-        return RefusedError(status, message, error.headers).response()
+        return RefusalError(status, message, error.headers).response()
 
     @app.exception_handler(Exception)
     async def unforeseen(_: Request, error: Exception) -> Response:
-        return RefusedError(500, f"{type(error).__name__}: unexpected error; the server's output says more").response()
+        return RefusalError(500, f"{type(error).__name__}: unexpected error; the server's output says more").response()
 
 
 def mistakes(error: RequestValidationError) -> str:

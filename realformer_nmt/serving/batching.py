@@ -22,7 +22,7 @@ class Work(Protocol):
         """Return an answer for each text."""
 
 
-class Job(NamedTuple):
+class WaitingRequest(NamedTuple):
     work: Work
     texts: Sequence[str]
     answers: Future[Sequence[Any]]
@@ -31,7 +31,7 @@ class Job(NamedTuple):
 class Batches:
     def __init__(self, most_waiting: int, together: int = TOGETHER) -> None:
         self.most_waiting, self.together = most_waiting, together
-        self._waiting: deque[Job] = deque()
+        self._waiting: deque[WaitingRequest] = deque()
         self._ending = False
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._run, name="batches", daemon=True)
@@ -45,7 +45,7 @@ class Batches:
                 raise busy("the server is ending: ask again when it runs")
             if len(self._waiting) >= self.most_waiting:
                 raise busy(f"{len(self._waiting)} requests wait, and no more are taken: ask again later")
-            job = Job(work, texts, Future())
+            job = WaitingRequest(work, texts, Future())
             self._waiting.append(job)
             self._changed.notify()
         return job.answers
@@ -77,10 +77,10 @@ class Batches:
             if batch:
                 answer(batch)
 
-    def _take(self) -> list[Job]:
+    def _take(self) -> list[WaitingRequest]:
         """Remove and return the job that waits longest, and those of equal work that fit."""
-        batch: list[Job] = []
-        waiting: deque[Job] = deque()
+        batch: list[WaitingRequest] = []
+        waiting: deque[WaitingRequest] = deque()
         texts = 0
         for job in self._waiting:
             if job.work != self._waiting[0].work or (batch and texts + len(job.texts) > self.together):
@@ -92,7 +92,7 @@ class Batches:
         return batch
 
 
-def answer(jobs: Sequence[Job]) -> None:
+def answer(jobs: Sequence[WaitingRequest]) -> None:
     """Answer the jobs of a batch; one that fails is divided in halves, until only the failing job fails."""
     try:
         answers = iter(jobs[0].work.answer([text for job in jobs for text in job.texts]))

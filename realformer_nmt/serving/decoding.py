@@ -18,7 +18,7 @@ class Hypothesis(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Decoding:
+class SearchOptions:
     """Options of the beam search: fairseq-generate's, with its defaults."""
 
     beam: int = 5
@@ -45,8 +45,8 @@ class Decoding:
             raise UserError(f"nbest={self.nbest} of beam={self.beam}: give a beam of {self.nbest} or more")
 
 
-class Options(TypedDict, total=False):
-    """Options of Decoding as keyword arguments, for type checkers."""
+class SearchKeywords(TypedDict, total=False):
+    """Options of SearchOptions as keyword arguments, for type checkers."""
 
     beam: int
     nbest: int
@@ -58,7 +58,7 @@ class Options(TypedDict, total=False):
     alignments: bool
 
 
-def options_of(decoding: Decoding) -> Namespace:
+def options_of(decoding: SearchOptions) -> Namespace:
     names = ("beam", "nbest", "lenpen", "max_len_a", "max_len_b")
     alignment = {"print_alignment": "hard"} if decoding.alignments else {}
     return Namespace(**{name: getattr(decoding, name) for name in names}, **alignment)

@@ -7,27 +7,27 @@ from realformer_nmt.analysis import sentence
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.model.model import TranslationModel
-from realformer_nmt.serving.decoding import Decoding, Hypothesis
+from realformer_nmt.serving.decoding import Hypothesis, SearchOptions
 from realformer_nmt.serving.translator import Translator
 
 
 @dataclass(frozen=True)
-class Search:
+class TranslationWork:
     """Search for the best translations."""
 
     translator: Translator
-    decoding: Decoding
+    decoding: SearchOptions
 
     def answer(self, texts: Sequence[str]) -> list[list[Hypothesis]]:
         return list(self.translator.stream(texts, **asdict(self.decoding)))
 
 
 @dataclass(frozen=True)
-class Attend:
+class AttentionWork:
     """Attention of every head while the model reads a text and writes these subwords."""
 
     translator: Translator
-    decoding: Decoding
+    decoding: SearchOptions
     pieces: tuple[str, ...]
 
     def answer(self, texts: Sequence[str]) -> list[Sentence]:

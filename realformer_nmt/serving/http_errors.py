@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from starlette.responses import Response
 
 
-class RefusedError(Exception):
+class RefusalError(Exception):
     def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
         self.status, self.message, self.headers = status, message, headers
@@ -17,5 +17,5 @@ class RefusedError(Exception):
         return Response(content, self.status, self.headers, media_type="application/json")
 
 
-def busy(message: str) -> RefusedError:
-    return RefusedError(503, message, {"Retry-After": "1"})
+def busy(message: str) -> RefusalError:
+    return RefusalError(503, message, {"Retry-After": "1"})

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.serving.http_errors import RefusedError
+from realformer_nmt.serving.http_errors import RefusalError
 from realformer_nmt.serving.limits import Limits
 
 POLICY = (
@@ -50,7 +50,7 @@ class Guard:
             self._check_host(scope)
             self._check_small(scope)
             body = await self._body(receive)
-        except RefusedError as refusal:
+        except RefusalError as refusal:
             await refusal.response()(scope, receive, send_guarded)
             return
         await self.app(scope, replayed(body, receive), send_guarded)
@@ -59,7 +59,7 @@ class Guard:
         values = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
         host = PORT.sub("", values[0]).lower() if len(values) == 1 else ""
         if host not in self.hosts:
-            raise RefusedError(
+            raise RefusalError(
                 421,
                 f"{printable(host[:100])!r} is none of this server's names, {', '.join(self.hosts)}: "
                 "ask for one of them, or start it with --name",
@@ -71,7 +71,7 @@ class Guard:
             await asyncio.wait_for(self._read(receive, parts), self.limits.most_seconds)
         except asyncio.TimeoutError as error:
             message = f"the request did not arrive within {self.limits.most_seconds} seconds: send it anew"
-            raise RefusedError(408, message, {"Connection": "close"}) from error
+            raise RefusalError(408, message, {"Connection": "close"}) from error
         return b"".join(parts)
 
     async def _read(self, receive: Receive, parts: list[bytes]) -> None:
@@ -91,9 +91,9 @@ class Guard:
         if int(announced) > self.limits.most_bytes:
             raise self._too_large(arriving=True)
 
-    def _too_large(self, arriving: bool) -> RefusedError:
+    def _too_large(self, arriving: bool) -> RefusalError:
         message = f"the request has more than {self.limits.most_bytes} bytes: send its texts in several"
-        return RefusedError(413, message, {"Connection": "close"} if arriving else None)
+        return RefusalError(413, message, {"Connection": "close"} if arriving else None)
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM
-from realformer_nmt.serving.decoding import Decoding
+from realformer_nmt.serving.decoding import SearchOptions
 
 LENGTH_PENALTY = Field(ge=LENPEN.least, le=LENPEN.most, description="below 1: shorter, above 1: longer")
 
@@ -20,24 +20,27 @@ class ModelRequest(BaseModel):
 
 class Translate(ModelRequest):
     texts: list[str] = Field(min_length=1, description="raw text, a sentence each, without line breaks")
-    beam: int = Field(Decoding.beam, ge=1, le=MOST_BEAM)
-    nbest: int = Field(Decoding.nbest, ge=1, le=MOST_BEAM, description="hypotheses of each text")
-    lenpen: Annotated[float, LENGTH_PENALTY] = Decoding.lenpen
+    beam: int = Field(SearchOptions.beam, ge=1, le=MOST_BEAM)
+    nbest: int = Field(SearchOptions.nbest, ge=1, le=MOST_BEAM, description="hypotheses of each text")
+    lenpen: Annotated[float, LENGTH_PENALTY] = SearchOptions.lenpen
     max_len_a: float = Field(
-        Decoding.max_len_a, ge=MAX_LEN_A.least, le=MAX_LEN_A.most, description="at most a * source length + b tokens"
+        SearchOptions.max_len_a,
+        ge=MAX_LEN_A.least,
+        le=MAX_LEN_A.most,
+        description="at most a * source length + b tokens",
     )
-    max_len_b: int = Field(Decoding.max_len_b, ge=MAX_LEN_B.least, le=MAX_LEN_B.most)
-    alignments: bool = Field(Decoding.alignments, description="which piece of the source each piece comes from")
+    max_len_b: int = Field(SearchOptions.max_len_b, ge=MAX_LEN_B.least, le=MAX_LEN_B.most)
+    alignments: bool = Field(SearchOptions.alignments, description="which piece of the source each piece comes from")
 
 
-class Attention(ModelRequest):
+class AttentionRequest(ModelRequest):
     text: str
     pieces: list[str] = Field(max_length=10_000, description="of its translation, as /translate gives them")
     chain: str = Field(max_length=100, description="encoder, decoder or encoder-decoder")
     layer: int = Field(ge=1, le=1000)
 
 
-class Hypothesis(BaseModel):
+class WrittenHypothesis(BaseModel):
     text: str
     score: float = Field(description="log2 of its probability, divided by (tokens, the end among them) ** lenpen")
     pieces: list[str] = Field(description="as the model has written it")
@@ -46,7 +49,7 @@ class Hypothesis(BaseModel):
 
 class Translation(BaseModel):
     source: list[str] = Field(description="pieces, as the model has read them")
-    hypotheses: list[Hypothesis] = Field(description="the best first")
+    hypotheses: list[WrittenHypothesis] = Field(description="the best first")
 
 
 class Translations(BaseModel):
@@ -64,7 +67,7 @@ class Weights(BaseModel):
     weights: list[list[list[float]]] = Field(description="head x query x key; each query's add up to 1")
 
 
-class Model(BaseModel):
+class ServedModel(BaseModel):
     name: str
     family: str
     layers: tuple[int, int] | None = Field(description="of encoder and decoder")
@@ -74,7 +77,7 @@ class Model(BaseModel):
 
 
 class Models(BaseModel):
-    models: list[Model]
+    models: list[ServedModel]
     limits: dict[str, int]
 
 

@@ -4,7 +4,7 @@ import itertools
 import math
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -26,13 +26,26 @@ from realformer_nmt.evaluation.translate import EXACT
 from realformer_nmt.evaluation.translation import check_same_languages, check_translates
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.serving.attending import attending
-from realformer_nmt.serving.decoding import Decoding, Hypothesis, Options, options_of
+from realformer_nmt.serving.decoding import Hypothesis, SearchKeywords, SearchOptions, options_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack  # part of typing from Python 3.11 on
 
 SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no file can contain
 AHEAD = 2000  # texts that are translated together
+
+
+class Beam(NamedTuple):
+    """Hypothesis of fairseq's generator."""
+
+    tokens: Tensor
+    score: float  # natural logarithm of its probability per token
+    alignment: list[tuple[int, int]]  # of places in the source and in it, if alignments are requested
+
+    @classmethod
+    def of(cls, beam: Mapping[str, Any]) -> "Beam":
+        alignment = [(int(read), int(written)) for read, written in beam.get("alignment", ())]
+        return cls(beam["tokens"].cpu(), float(beam["score"]), alignment)
 
 
 class Loaded(NamedTuple):
@@ -49,21 +62,21 @@ class Translator:
         self._loaded: dict[str, dict[bool, Loaded]] = {}  # by precision, and by whether with alignments
         self._loading = threading.Lock()
 
-    def translate(self, texts: Iterable[str], **options: "Unpack[Options]") -> list[str]:
-        """Return the best translation of each text; the options are those of Decoding."""
+    def translate(self, texts: Iterable[str], **options: "Unpack[SearchKeywords]") -> list[str]:
+        """Return the best translation of each text; the options are those of SearchOptions."""
         return [hypotheses[0].text for hypotheses in self.stream(texts, **options)]
 
-    def stream(self, texts: Iterable[str], **options: "Unpack[Options]") -> Iterator[list[Hypothesis]]:
+    def stream(self, texts: Iterable[str], **options: "Unpack[SearchKeywords]") -> Iterator[list[Hypothesis]]:
         """Yield the `nbest` hypotheses of each text, in order, the best first. There may be endlessly many texts."""
         if isinstance(texts, str):
             raise UserError(f"{texts!r:.80} is one text: give a list of them")
-        decoding = Decoding(**options)
+        decoding = SearchOptions(**options)
         loaded = self.loaded(decoding)
         rest = iter(texts)
         while ahead := list(itertools.islice(rest, AHEAD)):
             yield from self._answers(loaded, ahead, decoding)
 
-    def loaded(self, decoding: Decoding) -> Loaded:
+    def loaded(self, decoding: SearchOptions) -> Loaded:
         """Read each checkpoint once for each precision: with and without alignments the weights are the same."""
         with self._loading:
             if decoding.precision not in self._loaded:
@@ -72,11 +85,11 @@ class Translator:
                 words = plain.task.source_dictionary
                 word = torch.tensor([words.nspecial, words.eos()])
                 for alignments, loaded in ((False, plain), (True, aligning)):  # lays out weights, in one thread
-                    self._search(loaded, [word], Decoding(alignments=alignments))
+                    self._search(loaded, [word], SearchOptions(alignments=alignments))
                 self._loaded[decoding.precision] = {False: plain, True: aligning}
             return self._loaded[decoding.precision][decoding.alignments]
 
-    def read(self, loaded: Loaded, texts: Sequence[str], decoding: Decoding) -> list[Tensor]:
+    def read(self, loaded: Loaded, texts: Sequence[str], decoding: SearchOptions) -> list[Tensor]:
         """Return the tokens of each text, end symbol included."""
         for text in texts:
             if not isinstance(text, str) or "\n" in text or SURROGATE.search(text):
@@ -95,7 +108,7 @@ class Translator:
                     )
         return tokens
 
-    def _answers(self, loaded: Loaded, texts: Sequence[str], decoding: Decoding) -> list[list[Hypothesis]]:
+    def _answers(self, loaded: Loaded, texts: Sequence[str], decoding: SearchOptions) -> list[list[Hypothesis]]:
         tokens = self.read(loaded, texts, decoding)
         nonempty = [index for index, sentence in enumerate(tokens) if len(sentence) > 1]
         answers = [[Hypothesis("", 0.0, [], [], [])] for _ in texts]
@@ -104,30 +117,28 @@ class Translator:
             answers[index] = hypotheses
         return answers
 
-    def _search(self, loaded: Loaded, tokens: list[Tensor], decoding: Decoding) -> list[list[Hypothesis]]:
+    def _search(self, loaded: Loaded, tokens: list[Tensor], decoding: SearchOptions) -> list[list[Hypothesis]]:
         generator = loaded.task.build_generator(loaded.models, options_of(decoding))
-        results: list[list[dict[str, Any]]] = [[] for _ in tokens]
+        results: list[list[Beam]] = [[] for _ in tokens]
         for batch in batches(tokens, loaded.task, decoding.max_tokens):
             sample = utils.apply_to_sample(lambda tensor: tensor.to(self.device), batch)
             answers = loaded.task.inference_step(generator, loaded.models, sample)
             for index, beams in zip(batch["id"].tolist(), answers, strict=True):
-                results[index] = beams[: decoding.nbest]
+                results[index] = [Beam.of(beam) for beam in beams[: decoding.nbest]]
         return self._hypotheses(loaded, tokens, results)
 
-    def _hypotheses(
-        self, loaded: Loaded, tokens: list[Tensor], results: list[list[dict[str, Any]]]
-    ) -> list[list[Hypothesis]]:
+    def _hypotheses(self, loaded: Loaded, tokens: list[Tensor], results: list[list[Beam]]) -> list[list[Hypothesis]]:
         source, target = loaded.task.source_dictionary, loaded.task.target_dictionary
-        outputs = [[target.string(beam["tokens"].cpu()).split() for beam in beams] for beams in results]
+        outputs = [[target.string(beam.tokens).split() for beam in beams] for beams in results]
         texts = iter(self.corpus.surface([" ".join(pieces) for beams in outputs for pieces in beams]).raw)
         return [
             [
                 Hypothesis(
                     text=next(texts),
-                    score=float(beam["score"]) / math.log(2),
+                    score=beam.score / math.log(2),
                     source=[source[number] for number in sentence[:-1].tolist()],
                     pieces=pieces,
-                    alignment=[(int(read), int(written)) for read, written in beam.get("alignment", ())],
+                    alignment=beam.alignment,
                 )
                 for beam, pieces in zip(beams, subwords, strict=True)
             ]
@@ -202,7 +213,7 @@ def load_models(checkpoints: Sequence[Path], corpus: Preparation, device: torch.
     return Loaded(models, task, min(model.max_positions()[0] for model in models))
 
 
-def batches(tokens: list[Tensor], task: Any, most: int) -> Iterator[dict[str, Any]]:
+def batches(tokens: list[Tensor], task: Any, most: int) -> Iterator[Any]:
     """Yield batches of texts of similar length, as fairseq-generate does."""
     text = LanguagePairDataset(
         tokens,

@@ -53,7 +53,7 @@ def main():
         return 1
     corpus = text_pipeline.read(Path("prepared"))
     pieces = corpus.pieces("Ein Ei? §\\n\\n".encode())
-    print(pieces, corpus.surface(pieces).raw, command.validation({"subwords": corpus.subwords})[-4:])
+    print(pieces, corpus.surface(pieces).raw, command.validation(command.TrainedCorpus("", corpus.subwords))[-4:])
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid import grid
 from realformer_nmt.evaluation import metrics, significance
 from realformer_nmt.evaluation.metric_table import METRICS, RAW, SUMMARY, WORDS
-from realformer_nmt.evaluation.metrics import Texts
+from realformer_nmt.evaluation.metrics import ScoredTexts
 from realformer_nmt.evaluation.significance import SignificanceRequest, System
 
 
@@ -24,14 +24,14 @@ def _ter(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_is_scored_as_sacrebleu_scores_it() -> None:
     hypotheses, reference = texts()
     with metrics.seeded(1):
-        found = metrics.scores({RAW: Texts("raw text", hypotheses, reference)}, 0)
+        found = metrics.scores({RAW: ScoredTexts("raw text", hypotheses, reference)}, 0)
     assert list(found) == ["bleu", "chrf", "ter"]
     assert found["ter"].score == TER().corpus_score(hypotheses, [reference]).score
     assert (found["ter"].metric, found["ter"].text) == ("TER", "raw text")
 
 
 def test_a_text_has_the_metrics_that_are_of_it() -> None:
-    words = Texts("words", ["a b c d e"], ["a b c d f"])
+    words = ScoredTexts("words", ["a b c d e"], ["a b c d f"])
     assert list(metrics.scores({WORDS: words}, 0)) == ["tokenised_bleu"]
 
 

@@ -10,7 +10,7 @@ from word_salad import texts
 
 from realformer_nmt.evaluation import metrics
 from realformer_nmt.evaluation.metric_table import RAW, ChrF, bleu, tokenised_bleu
-from realformer_nmt.evaluation.metrics import Texts, measure
+from realformer_nmt.evaluation.metrics import ScoredTexts, measure
 
 
 @pytest.mark.parametrize("number", [1, 40])
@@ -22,15 +22,15 @@ def test_tokenised_bleu_is_that_of_fairseqs_scorer(number: int) -> None:
     scorer = Scorer(BleuConfig(pad=words.pad(), eos=words.eos(), unk=words.unk()))
     for hypothesis, line in zip(hypotheses, escaped, strict=True):
         scorer.add(*(words.encode_line(text, add_if_not_exist=True).int() for text in (line, hypothesis)))
-    found = measure(tokenised_bleu(), "", Texts("", hypotheses, escaped)).score
+    found = measure(tokenised_bleu(), "", ScoredTexts("", hypotheses, escaped)).score
     assert found == pytest.approx(scorer.score(), abs=1e-3)
-    assert found < measure(tokenised_bleu(), "", Texts("", hypotheses, reference)).score
+    assert found < measure(tokenised_bleu(), "", ScoredTexts("", hypotheses, reference)).score
 
 
 def test_without_a_common_sequence_of_four_words_tokenised_bleu_is_0_as_in_fairseq() -> None:
     """sacreBLEU would smooth: 1-, 2- and 3-grams match."""
     hypothesis, reference = "a b c x a b c", "a b c d a b c"
-    both = Texts("", [hypothesis], [reference])
+    both = ScoredTexts("", [hypothesis], [reference])
     words = Dictionary()
     scorer = Scorer(BleuConfig(pad=words.pad(), eos=words.eos(), unk=words.unk()))
     scorer.add(*(words.encode_line(text, add_if_not_exist=True).int() for text in (reference, hypothesis)))
@@ -42,8 +42,8 @@ def test_chrf_of_a_model_that_gets_hardly_a_letter_right_has_an_interval_too() -
     """A sample of lines without a match scores 0."""
     hypotheses, reference = ["a", *["x"] * 5], ["a", *["y"] * 5]
     with metrics.seeded(1):
-        found = metrics.scores({RAW: Texts("", hypotheses, reference)}, 40)["chrf"]
-        words = Texts("", ["one word", "two words"], ["one word", "too wordy"])
+        found = metrics.scores({RAW: ScoredTexts("", hypotheses, reference)}, 40)["chrf"]
+        words = ScoredTexts("", ["one word", "two words"], ["one word", "too wordy"])
         ours, theirs = (measure(scorer, "", words, 40) for scorer in (ChrF(), CHRF()))
     assert found.interval is not None
     assert found.interval > 0

@@ -8,15 +8,15 @@ import pytest
 from realformer_nmt.comparison.grid import grid
 from realformer_nmt.evaluation import metrics, significance
 from realformer_nmt.evaluation.metric_table import RAW, SUMMARY
-from realformer_nmt.evaluation.metrics import Texts, measure
-from realformer_nmt.evaluation.rouge import Rouge, longest_shared
+from realformer_nmt.evaluation.metrics import ScoredTexts, measure
+from realformer_nmt.evaluation.rouge import RougeL, longest_shared
 from realformer_nmt.evaluation.significance import System
 
 ROUGE = ("rouge_1", "rouge_2", "rouge_l")
 
 
 def scores(hypotheses: list[str], reference: list[str]) -> list[float]:
-    found = metrics.scores({SUMMARY: Texts("raw text", hypotheses, reference)}, 0)
+    found = metrics.scores({SUMMARY: ScoredTexts("raw text", hypotheses, reference)}, 0)
     assert list(found) == list(ROUGE)
     return [found[name].score for name in ROUGE]
 
@@ -50,14 +50,14 @@ def test_the_longest_shared_is_that_of_all_subsequences() -> None:
 def test_it_is_the_mean_over_lines_and_has_an_interval() -> None:
     hypotheses, reference = ["a b c d"] * 30 + ["x y"] * 10, ["a b c d"] * 40
     with metrics.seeded(1):
-        found = measure(Rouge("ROUGE-L", longest_shared), "", Texts("", hypotheses, reference), 500)
+        found = measure(RougeL(), "", ScoredTexts("", hypotheses, reference), 500)
     assert found.score == pytest.approx(75)
     assert found.interval == pytest.approx(196 * (0.75 * 0.25 / 40) ** 0.5, rel=0.2)  # of a share of 40 lines
     assert "case:lc|tok:words|stem:no" in found.signature
 
 
 def test_it_is_asked_for() -> None:
-    assert not set(metrics.scores({RAW: Texts("", ["a"], ["a"])}, 0)).intersection(ROUGE)
+    assert not set(metrics.scores({RAW: ScoredTexts("", ["a"], ["a"])}, 0)).intersection(ROUGE)
 
 
 def test_a_difference_is_tested_and_a_grid_may_choose_it(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import read_lines, sha256
 from realformer_nmt.evaluation import metrics, raw_texts, scoring, translation_record
 from realformer_nmt.evaluation.metric_table import tokenised_bleu
-from realformer_nmt.evaluation.metrics import Texts, measure
+from realformer_nmt.evaluation.metrics import ScoredTexts, measure
 from realformer_nmt.evaluation.score import ScoreRequest
 
 
@@ -81,7 +81,7 @@ def test_the_compound_split_score_is_given_only_where_hyphens_are_whole(tmp_path
     plain = folder_of(tmp_path / "plain", hypotheses, reference, [hypotheses, reference], hyphens="plain")
     found = scored(plain)
     split = [metrics.split_compounds(lines) for lines in (hypotheses, reference)]
-    assert found["compound_split_bleu"].score == measure(tokenised_bleu(), "", Texts("", *split)).score
+    assert found["compound_split_bleu"].score == measure(tokenised_bleu(), "", ScoredTexts("", *split)).score
     assert found["compound_split_bleu"].score != found["tokenised_bleu"].score
     apart = [line.replace("-", " @-@ ") for line in hypotheses]
     for name, words, hyphens, message in [
@@ -101,7 +101,9 @@ def test_text_of_sentencepiece_is_tokenised_for_scoring_and_called_so(tmp_path: 
     folder = folder_of(tmp_path, ["Ein Vor-Ort-Termin, ja!"], ["Ein Vor-Ort-Besuch, ja!"], subwords="sentencepiece")
     found = scored(folder, "--bootstrap", "0")
     by_hand = ["Ein Vor @-@ Ort @-@ Termin , ja !"], ["Ein Vor @-@ Ort @-@ Besuch , ja !"]
-    assert found["retokenised_bleu"].score == pytest.approx(measure(tokenised_bleu(), "", Texts("", *by_hand)).score)
+    assert found["retokenised_bleu"].score == pytest.approx(
+        measure(tokenised_bleu(), "", ScoredTexts("", *by_hand)).score
+    )
     assert (found["retokenised_bleu"].metric, "tokenised_bleu" in found) == ("retokenised BLEU", False)
 
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from serving_client import Client, hypotheses, serving
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.serving.batching import Job, answer
-from realformer_nmt.serving.decoding import Decoding
-from realformer_nmt.serving.handlers import Search
+from realformer_nmt.serving.batching import WaitingRequest, answer
+from realformer_nmt.serving.decoding import SearchOptions
+from realformer_nmt.serving.handlers import TranslationWork
 from realformer_nmt.serving.limits import Limits
 from realformer_nmt.serving.served_models import Served
 from realformer_nmt.serving.translator import Translator
@@ -170,8 +170,8 @@ def test_a_refusal_says_what_is_allowed(client: Client) -> None:
 
 
 def test_a_text_that_is_too_long_fails_alone(model: Translator) -> None:
-    search = Search(model, Decoding())
-    jobs = [Job(search, texts, Future()) for texts in (["a b", "c"], ["a " * 1_100], ["d"])]
+    search = TranslationWork(model, SearchOptions())
+    jobs = [WaitingRequest(search, texts, Future()) for texts in (["a b", "c"], ["a " * 1_100], ["d"])]
     answer(jobs)
     with pytest.raises(UserError, match="a text of 1101 tokens"):
         jobs[1].answers.result(0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from realformer_nmt.serving.batching import Batches
-from realformer_nmt.serving.http_errors import RefusedError
+from realformer_nmt.serving.http_errors import RefusalError
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def test_what_fails_fails_alone(stage: Stage) -> None:
 
 def test_one_more_than_may_wait_is_refused_until_one_is_cancelled(stage: Stage) -> None:
     jobs = [stage.submit("a", str(number)) for number in range(8)]
-    with pytest.raises(RefusedError, match="8 requests wait") as refused:
+    with pytest.raises(RefusalError, match="8 requests wait") as refused:
         stage.submit("a", "late")
     assert (refused.value.status, refused.value.headers) == (503, {"Retry-After": "1"})
     assert stage.batches.waiting() == 8
@@ -107,7 +107,7 @@ def test_at_the_end_what_is_worked_on_is_answered_and_what_waits_is_not(stage: S
     ending.start()
     with pytest.raises(CancelledError):
         waiting.result(60)
-    with pytest.raises(RefusedError, match="is ending"):
+    with pytest.raises(RefusalError, match="is ending"):
         stage.submit("a", "2")
     stage.go()
     ending.join()

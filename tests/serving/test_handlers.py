@@ -51,7 +51,7 @@ def test_the_last_layers_mean_is_what_the_model_gives_back(client: Client, check
     """Of a model that was loaded apart, and never made ready for decoding."""
     model = loaded_model.load("own", checkpoint, inspection.build).model
     words = realformer_nmt.load(checkpoint, data=data_of(checkpoint), subwords="none", cpu=True)
-    dictionary = words.loaded(realformer_nmt.serving.decoding.Decoding()).task.source_dictionary
+    dictionary = words.loaded(realformer_nmt.serving.decoding.SearchOptions()).task.source_dictionary
     tokens = [[dictionary.index(word) for word in text] for text in (["a", "c", "b", "</s>"], ["</s>", "b", "c", "a"])]
     with torch.no_grad():
         _, extra = model(torch.tensor(tokens[:1]), None, torch.tensor(tokens[1:]))
