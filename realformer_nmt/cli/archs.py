@@ -1,31 +1,28 @@
 """`realformer-nmt archs`: a table of every --arch with its four choices, layers, width and parameters."""
 
+import argparse
 import json
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
-
-from msgspec import convert
+from typing import Any, ClassVar
 
 from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.option import option
 from realformer_nmt.common.request import Request
 
-HEADERS = ("arch", "topology", "scaling", "source", "carry", "encoder", "decoder", "width", "parameters")
+COLUMNS = {
+    "arch": "arch",
+    "residual_topology": "topology",
+    "residual_scaling": "scaling",
+    "score_source": "source",
+    "score_carry": "carry",
+    "encoder_layers": "encoder",
+    "decoder_layers": "decoder",
+    "encoder_embed_dim": "width",
+    "parameters": "parameters",
+}
+
+
 SPECIAL, MOST = 4, 100_000_000  # least and most entries of a dictionary; fairseq adds four special ones
-
-
-class Architecture(NamedTuple):
-    """A row of the table, by the names of fairseq's options."""
-
-    arch: str
-    residual_topology: str
-    residual_scaling: str
-    score_source: str
-    score_carry: str
-    encoder_layers: int
-    decoder_layers: int
-    encoder_embed_dim: int
-    parameters: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,19 +41,26 @@ class ArchsRequest(Request):
     def run(self) -> int:
         from tabulate import tabulate  # late, as below: --help needs neither
 
-        from realformer_nmt.cli.parameter_count import BASE, parameters
         from realformer_nmt.model.presets import PRESETS
 
-        rows = []
-        for arch, preset in PRESETS.items():
-            options = {**BASE, **preset, "arch": arch, "parameters": parameters(preset, self.vocabulary)}
-            rows.append(convert([options[name] for name in Architecture._fields], Architecture))
+        rows = [describe(arch, self.vocabulary) for arch in PRESETS]
         if self.json:
-            print(json.dumps([row._asdict() for row in rows], indent=2))
+            print(json.dumps(rows, indent=2))
             return 0
-        print(tabulate(rows, HEADERS, intfmt=","))
+        print(tabulate([[row[name] for name in COLUMNS] for row in rows], headers=[*COLUMNS.values()], intfmt=","))
         print(f"\nParameters: with a joined dictionary of {self.vocabulary:,} entries and --share-all-embeddings.")
         return 0
 
 
 REQUEST = ArchsRequest
+
+
+def describe(arch: str, vocabulary: int) -> dict[str, Any]:
+    from realformer_nmt.model.config import TranslationConfig
+    from realformer_nmt.model.meta_model import parameters
+    from realformer_nmt.model.presets import PRESETS
+
+    options = vars(TranslationConfig()) | PRESETS[arch] | {"share_all_embeddings": True}
+    columns = {name: options[name] for name in COLUMNS if name in options}
+    number = parameters(argparse.Namespace(**options), vocabulary, vocabulary)
+    return {"arch": arch, **columns, "parameters": number}
