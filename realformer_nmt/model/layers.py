@@ -11,9 +11,9 @@ from realformer_nmt.model.cache import CrossCache, SelfCache
 from realformer_nmt.model.carry import CARRIES, Carried
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.relative_positions import NONE, Positions, positions
-from realformer_nmt.model.residual import Place, Stream, Topology
 from realformer_nmt.model.scaling import SCALINGS, Shortcut
 from realformer_nmt.model.scores import build_source
+from realformer_nmt.model.topology import Place, Stream, Topology
 
 Caches = tuple[SelfCache, CrossCache] | tuple[None, None]
 BothCarried = tuple[Carried, Carried]  # by self-attention, and by encoder-decoder attention

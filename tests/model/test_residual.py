@@ -3,8 +3,9 @@
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.model.residual import TOPOLOGIES, Place
+from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import Constant, Stack
+from realformer_nmt.model.topology import Place
 
 WIDTH = 6
 torch.manual_seed(2)
