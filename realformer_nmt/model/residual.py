@@ -3,6 +3,10 @@
 from fairseq.modules import Fp32LayerNorm
 from torch import Tensor, nn
 
+from realformer_nmt.model.branch_norms import NoNorm, PeriLN, ResPost, SubLN
+from realformer_nmt.model.gated_attention import Gated
+from realformer_nmt.model.layer_history import PostHistory, PreHistory
+from realformer_nmt.model.long_shortcuts import BottomToTop, RungeKutta, Siamese
 from realformer_nmt.model.scaling import Shortcut
 from realformer_nmt.model.topology import Place, PostLN, PreLN, Stream, Topology
 
@@ -31,4 +35,18 @@ class Dual(Topology):
         return (x + final_norm(d)).type_as(x)
 
 
-TOPOLOGIES: dict[str, type[Topology]] = {"post": PostLN, "pre": PreLN, "dual": Dual}
+TOPOLOGIES: dict[str, type[Topology]] = {
+    "post": PostLN,
+    "pre": PreLN,
+    "dual": Dual,
+    "b2t": BottomToTop,
+    "dlcl_post": PostHistory,
+    "dlcl_pre": PreHistory,
+    "gated": Gated,
+    "no_norm": NoNorm,
+    "peri": PeriLN,
+    "res_post": ResPost,
+    "rk2": RungeKutta,
+    "siamese": Siamese,
+    "sub_ln": SubLN,
+}

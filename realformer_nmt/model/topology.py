@@ -6,13 +6,15 @@ tensors that only the topology reads. Encoder and decoder have one each, which m
 """
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
 from realformer_nmt.model.scaling import Shortcut, Stack
 
 Stream = tuple[Tensor, ...]
+Results = tuple[Any, ...]  # of a layer: the stream, and what else it hands on
 
 
 class Place(NamedTuple):
@@ -21,6 +23,27 @@ class Place(NamedTuple):
     depth: int  # of its layer, from 1
     number: int  # among all sub-layers, from 0
     last: bool  # of its layer
+
+
+class Norms(nn.Module):
+    """Several norms of one sub-layer, by their names."""
+
+    def __init__(self, width: int, *names: str) -> None:
+        super().__init__()
+        for name in names:
+            self.add_module(name, nn.LayerNorm(width))
+
+    def forward(self, name: str, x: Tensor) -> Tensor:
+        normed: Tensor = getattr(self, name)(x)
+        return normed
+
+
+class HeadOutput(nn.Module):
+    """What is done to the heads of an attention before its output projection: here nothing."""
+
+    def forward(self, _x: Tensor, heads: Tensor) -> Tensor:
+        """Return heads, B x T x C, changed; x is the attention's input."""
+        return heads
 
 
 class Topology(nn.Module, ABC):
@@ -36,11 +59,27 @@ class Topology(nn.Module, ABC):
         """Return a module with all norms of one sub-layer."""
         return nn.LayerNorm(self.width)
 
+    def head_output(self, _width: int, _heads: int) -> HeadOutput:
+        """Return the module between the heads of self-attention and their output projection."""
+        return HeadOutput()
+
+    def memory_head_output(self, _width: int, _heads: int) -> HeadOutput:
+        """Return the same of encoder-decoder attention."""
+        return HeadOutput()
+
+    def hidden_norm(self, _ffn_width: int) -> nn.Module:
+        """Return the norm between the two products of a feed-forward block."""
+        return nn.Identity()
+
     def final_norm(self) -> nn.Module:
         return nn.Identity()
 
     def enter(self, x: Tensor) -> Stream:
         return (x,)
+
+    def run(self, layer: Callable[..., Results], stream: Stream, *state: Any) -> Results:
+        """Run a layer, which takes the stream and `state` and returns the stream and what else it hands on."""
+        return layer(stream, *state)
 
     @abstractmethod
     def read(self, stream: Stream, norm: nn.Module, place: Place) -> Tensor: ...
@@ -49,7 +88,8 @@ class Topology(nn.Module, ABC):
     def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module, place: Place) -> Stream: ...
 
     def leave(self, stream: Stream, final_norm: nn.Module) -> Tensor:
-        return final_norm(stream[0])
+        output: Tensor = final_norm(stream[0])
+        return output
 
 
 class PostLN(Topology):
@@ -71,7 +111,8 @@ class PreLN(Topology):
         return nn.LayerNorm(self.width)
 
     def read(self, stream: Stream, norm: nn.Module, _place: Place) -> Tensor:
-        return norm(stream[0])
+        normed: Tensor = norm(stream[0])
+        return normed
 
     def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, _norm: nn.Module, _place: Place) -> Stream:
         return (shortcut(stream[0], branch),)
