@@ -84,6 +84,7 @@ setup(
             "hypothesis>=6.100",
             "mypy>=1.11",
             "playwright>=1.45",
+            "pymarkdownlnt>=0.9.30",
             "pytest>=8",
             "pytest-timeout>=2.3",
             "pytest-xdist>=3.6",

@@ -20,14 +20,14 @@ from pathlib import Path
 
 import numpy as np
 
-from realformer_nmt.common.versions import processor
+from realformer_nmt.common.versions import installed, processor
 from realformer_nmt.corpora.binarise import binarise
 from realformer_nmt.corpora.cleaning import Hyphens, Steps, cleaned, fault
 from realformer_nmt.corpora.manifest_schema import Lengths
-from realformer_nmt.corpora.prepare import versions
+from realformer_nmt.corpora.prepare import PACKAGES
 from realformer_nmt.corpora.read_segments import blocks
 from realformer_nmt.corpora.subword_methods import DICTIONARY, METHODS
-from realformer_nmt.corpora.subwords import Texts, encoder, learn_model, split
+from realformer_nmt.corpora.subwords import TrainingTexts, encoder, learn_model, split
 from realformer_nmt.corpora.tokenise import tokeniser
 
 TYPES = 400_000  # different words
@@ -40,7 +40,7 @@ LANGUAGES = ("en", "de")
 Counted = Callable[[], int]  # does the work, returns the number of pairs
 
 
-def generate(folder: Path, pairs: int, seed: int) -> Texts:
+def generate(folder: Path, pairs: int, seed: int) -> TrainingTexts:
     """A side's sentence has about the length of the other's."""
     chance = np.random.default_rng(seed)
     words = vocabulary(chance)
@@ -53,7 +53,7 @@ def generate(folder: Path, pairs: int, seed: int) -> Texts:
                 ranks = iter((TYPES ** chance.random(counts.sum()) - 1).astype(int).tolist())  # Zipf, exponent 1
                 dice = iter(chance.random(counts.sum()).tolist())
                 file.writelines(sentence(words, ranks, dice, count) for count in counts)
-    return Texts(paths[0], paths[1], pairs)
+    return TrainingTexts(paths[0], paths[1], pairs)
 
 
 def vocabulary(chance: np.random.Generator) -> list[str]:
@@ -90,11 +90,11 @@ def steps(tokenise: bool) -> list[Steps]:
     return [Steps(language, True, False, True, hyphens) for language in LANGUAGES]
 
 
-def read(texts: Texts) -> int:
+def read(texts: TrainingTexts) -> int:
     return sum(block.pairs for block in blocks(texts.source, texts.target))
 
 
-def clean(texts: Texts, tokenise: bool, out: Path) -> int:
+def clean(texts: TrainingTexts, tokenise: bool, out: Path) -> int:
     tokeniser.cache_clear()  # every round begins with an empty memory
     number = 0
     sides = steps(tokenise)
@@ -108,7 +108,7 @@ def clean(texts: Texts, tokenise: bool, out: Path) -> int:
     return number
 
 
-def encode(texts: Texts, method: str, model: Path, out: Path) -> int:
+def encode(texts: TrainingTexts, method: str, model: Path, out: Path) -> int:
     apply = encoder(method, model)
     number = 0
     with (out / "train.en").open("wb") as one, (out / "train.de").open("wb") as two:
@@ -143,7 +143,7 @@ def timed(name: str, work: Callable[[], object]) -> dict[str, object]:
     return {"stage": name, "seconds": seconds}
 
 
-def stages(texts: Texts, folder: Path, vocabulary_size: int, rounds: int) -> Iterator[dict[str, object]]:
+def stages(texts: TrainingTexts, folder: Path, vocabulary_size: int, rounds: int) -> Iterator[dict[str, object]]:
     yield measure("read", lambda: read(texts), rounds)
     for method, name in (("sentencepiece", "without Moses"), ("moses_bpe", "with Moses")):
         text, model, pieces = (folder / f"{method}-{part}" for part in ("text", "model", "pieces"))
@@ -151,7 +151,7 @@ def stages(texts: Texts, folder: Path, vocabulary_size: int, rounds: int) -> Ite
             made.mkdir()
         tokenised = METHODS[method].tokenised
         yield measure(f"read, clean, filter {name}", functools.partial(clean, texts, tokenised, text), rounds)
-        kept = Texts(text / "train.en", text / "train.de", texts.pairs)
+        kept = TrainingTexts(text / "train.en", text / "train.de", texts.pairs)
         yield timed(f"learn {method}", functools.partial(learn_model, method, kept, model, vocabulary_size, 1))
         yield measure(f"apply {method}", functools.partial(encode, kept, method, model, pieces), rounds)
     for language, split_name in itertools.product(LANGUAGES, ("valid", "test")):
@@ -175,7 +175,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write the figures there too")
     args = parser.parse_args()
     machine = {"processor": processor(), "cores": os.cpu_count(), "load": os.getloadavg()[0]}
-    environment = {"python": platform.python_version(), **versions(), **machine}
+    environment = {"python": platform.python_version(), **installed(*PACKAGES), **machine}
     print("\n".join(f"{key:15} {value}" for key, value in environment.items()), flush=True)
     with tempfile.TemporaryDirectory() as name:
         texts = generate(Path(name), args.pairs, args.seed)

@@ -45,7 +45,7 @@ def by_ctranslate2(folder: Path, sentences: Pieces) -> Pieces:
 
 
 def by_onnxruntime(folder: Path, sentences: Pieces) -> Pieces:
-    model = onnx_decoding.Model(folder)
+    model = onnx_decoding.OnnxTranslator(folder)
     return [model.translate(pieces, BEAM, longest=LONGEST) for pieces in sentences]
 
 

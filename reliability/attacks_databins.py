@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from fairseq import tasks
+from msgspec import to_builtins
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins import prepare_record
@@ -83,7 +84,9 @@ def flip_prepared(data: Path, folder: Path, number: int) -> int:
 def prepare(data: Path, folder: Path) -> Path:
     """A copy with what `realformer-nmt prepare` notes of it."""
     own = Path(shutil.copytree(data, folder / "data-bin"))
-    (folder / prepare_record.NAME).write_text(json.dumps(prepare_record.describe(folder, sorted(own.iterdir()))))
+    (folder / prepare_record.NAME).write_text(
+        json.dumps(to_builtins(prepare_record.describe(folder, sorted(own.iterdir()))))
+    )
     return own
 
 

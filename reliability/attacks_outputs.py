@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec import to_builtins
+
 from realformer_nmt.common import checksummed_json, records
 from realformer_nmt.data_bins.prepare_record import describe
 from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord
 from realformer_nmt.evaluation.translation_record import TranslationRecord
 from reliability import hostile_files, kills, watched
 from reliability.attacks_files import Figures, hold, packed
-from reliability.fuzzed_inputs import DECODING, MODEL
+from reliability.fuzzed_inputs import DECODING, MODEL, PREPARED
 from reliability.trainings import check
 
 TEXTS = ["text", "subwords", "pieces", "data-bin", "stages", "test.raw.en", "prepare.json"]
@@ -126,8 +128,9 @@ def write_inputs(current: Path, data: Path, checkpoint: Path) -> None:
     (current / "m.toml").write_text(manifest)
     (current / "grid.toml").write_text(hostile_files.grid({}, data, current))
     shutil.copytree(data, current / "prepared" / "data-bin")
-    files = describe(current / "prepared", sorted((current / "prepared" / "data-bin").iterdir()))
-    checksummed_json.write(current / "prepared" / "prepare.json", {"pairs": {"train": 9}, "pieces": {}, **files})
+    files = to_builtins(describe(current / "prepared", sorted((current / "prepared" / "data-bin").iterdir())))
+    prepared = {**PREPARED, "pairs": {"train": 9}, "pieces": {}, **files}
+    checksummed_json.write(current / "prepared" / "prepare.json", prepared)
     write_scored(current)
     (current / "questions").mkdir()
     for name in ("questions.json", "answers.json", "questions/dict.txt", "questions/sentencepiece.model"):

@@ -27,7 +27,8 @@ from realformer_nmt.comparison.report import provenance
 from realformer_nmt.comparison.results import measured_cell, setting_differences, summary
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.results_file import ResultRow
-from realformer_nmt.corpora import extract, manifest, read_segments, text_pipeline
+from realformer_nmt.corpora import manifest, read_segments, text_pipeline
+from realformer_nmt.corpora.archives import extract
 from realformer_nmt.data_bins import index as index_of_fairseq
 from realformer_nmt.evaluation import significance
 from realformer_nmt.evaluation.significance import System

@@ -10,7 +10,7 @@ from realformer_nmt import command
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.numbers import FINITE, Number
 from realformer_nmt.common.option import flag_of, spec_of
-from realformer_nmt.common.request_argv import Shape
+from realformer_nmt.common.request_argv import FieldType
 
 VALUES = ("-1", "0", "1", "100000000000", "nan", "inf", "many")
 TEXT = "--data data --subwords none --cpu"
@@ -74,7 +74,7 @@ def numbers() -> list[Option]:
         request = command.request_of(row)
         hints = get_type_hints(request)
         for each in fields(request):
-            kind = Shape.of(hints[each.name]).type
+            kind = FieldType.of(hints[each.name]).type
             if kind in (int, float):
                 options.append(Option(row.name, each, kind))
     return options

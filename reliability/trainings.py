@@ -123,7 +123,7 @@ def load(checkpoint: Path) -> dict[str, Any]:
     """All of it."""
     from realformer_nmt.checkpoints import reading  # which imports fairseq
 
-    return reading.load(checkpoint)
+    return {**reading.load(checkpoint)}
 
 
 def updates(checkpoint: Path) -> int:

@@ -9,7 +9,8 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+
+from msgspec import to_builtins
 
 from realformer_nmt.analysis import at_initialisation, claims
 from realformer_nmt.analysis.analysis_record import AnalysisRecord
@@ -30,12 +31,12 @@ def main(words: Sequence[str]) -> None:
     args = parser.parse_args(words)
     rows, inputs = trained(args.analyses)
     settings = {**at_initialisation.SETTINGS, "depths": list(args.depths), "seeds": list(args.seeds)}
-    record: dict[str, Any] = {
-        "start": at_initialisation.measure(args.depths, args.seeds),
-        "trained": rows,
-        "made_from": {"start": settings, "trained": inputs, "versions": versions()},
-    }
-    args.record.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    record = claims.ClaimsRecord(
+        start=at_initialisation.measure(args.depths, args.seeds),
+        trained=rows,
+        made_from={"start": settings, "trained": inputs, "versions": versions()},
+    )
+    args.record.write_text(json.dumps(to_builtins(record), indent=1) + "\n", encoding="utf-8")
     text = args.page.read_text(encoding="utf-8")
     for name, write in claims.TABLES.items():
         begin = f"<!-- table {name} -->"
@@ -44,9 +45,10 @@ def main(words: Sequence[str]) -> None:
     args.page.write_text(text, encoding="utf-8")
 
 
-def trained(analyses: Sequence[Path]) -> tuple[list[Any], list[Any]]:
+def trained(analyses: Sequence[Path]) -> tuple[list[claims.TrainedModel], list[dict[str, object]]]:
     """What the claims are about, and what each analysis was made from: hashes, no places."""
-    rows, inputs = [], []
+    rows: list[claims.TrainedModel] = []
+    inputs: list[dict[str, object]] = []
     for path in analyses:
         record = records.read(path, AnalysisRecord, WRITER)
         rows += [claims.summary(model) for model in record.models]

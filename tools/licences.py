@@ -8,11 +8,10 @@ from pathlib import Path
 PINS = (Path("constraints.txt"), Path("tools/website/constraints.txt"))
 HEAD = """# Licences of what is installed
 
-Each as the package's own metadata says it, made by `make licences`. None of it is part of this repository; pip installs
-it. The packages of NVIDIA come with torch's CUDA builds alone, under NVIDIA's licence. Those of `make docs` have an
-environment of their own.
+`make licences` writes this page from the packages' own metadata. pip installs them; none is part of
+this repository. Packages of NVIDIA come with torch's CUDA builds only, under NVIDIA's licence.
 
-| package | licence |
+| licence | packages |
 |---|---|
 """
 ELSEWHERE = {  # installed on Python 3.10 alone
@@ -27,7 +26,10 @@ SHORT = 60  # characters; longer is the licence's whole text
 def main(file: Path, website: Path, wanted: frozenset[str]) -> None:
     places = [*map(str, website.glob("lib/python*/site-packages")), *sys.path]  # the last of a name counts
     found = ELSEWHERE | {normalised(name): licence for name, licence in installed(places) if name}
-    rows = [f"| {name} | {found[name]} |\n" for name in sorted(found) if name in wanted]
+    packages: dict[str, list[str]] = {}
+    for name in sorted(wanted & found.keys()):
+        packages.setdefault(found[name], []).append(name)
+    rows = [f"| {licence} | {', '.join(names)} |\n" for licence, names in sorted(packages.items())]
     file.write_text(HEAD + "".join(rows), encoding="utf-8")
 
 

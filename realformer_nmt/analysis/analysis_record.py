@@ -1,15 +1,122 @@
 """analysis.json: what `realformer-nmt analyse` measured in each model."""
 
-from typing import Any
+from msgspec import UNSET, Struct, UnsetType, field
 
-from msgspec import field
-
+from realformer_nmt.checkpoints.model_description import Choice
 from realformer_nmt.common.records import StageRecord
+
+Table = list[list[float]]  # layers x heads, or layers x layers
+
+
+class HeadStatistics(Struct, frozen=True, kw_only=True):
+    """Mean and quantiles of a figure over queries, for each head."""
+
+    mean: Table
+    quantiles: dict[str, Table] = {}  # by share of the queries, such as 5%
+
+
+class ChainFigures(Struct, frozen=True, kw_only=True):
+    """Figures of one chain of attentions; divergences are between a layer and the one above."""
+
+    queries: int | UnsetType = UNSET
+    entropy: HeadStatistics
+    divergence: HeadStatistics
+    looks: dict[str, Table] = {}  # share of the attention, by kind of position
+    share_of_heads: dict[str, float] = {}
+    alignment_error_rate: Table | UnsetType = UNSET
+
+
+class AttentionFigures(Struct, frozen=True, kw_only=True):
+    """Figures of all chains of a model."""
+
+    unit: str | UnsetType = UNSET
+    chains: dict[str, ChainFigures]
+
+
+class GradientNorms(Struct, frozen=True, kw_only=True):
+    """Norm of the gradient of each layer of a side, and of each of its parts."""
+
+    norm: list[float]
+    parts: dict[str, list[float]]
+
+
+class ShortcutTerms(Struct, frozen=True, kw_only=True):
+    """Terms of a shortcut, w * x + f: w, Var f / (Var wx + Var f), and the effective w, sqrt(Var wx / Var f).
+
+    The effective w is what w would be if stream and branch were of the same size; there is none if f is constant.
+    ADMIN (Liu et al. 2020) takes its profile from these variances.
+    """
+
+    w: float | UnsetType = UNSET
+    share_of_branch: float
+    effective_w: float | None = None
+
+
+class StreamFigures(Struct, frozen=True, kw_only=True):
+    """Root mean square of each tensor of the stream by layer, from 0, the input of the first; and the shortcuts."""
+
+    norm: Table = []
+    sublayers: dict[str, ShortcutTerms]  # by name, in order of execution
+
+
+class LayerSimilarity(Struct, frozen=True, kw_only=True):
+    """Cosine of each layer with the one below, effective rank of each, and CKA of each pair, the input included."""
+
+    cosine: list[float]
+    effective_rank: list[float] = []
+    cka: Table = []
+
+
+class LayerFigures(Struct, frozen=True, kw_only=True):
+    """Figures of a model's layers by side, in one state of its weights."""
+
+    loss: float | UnsetType = UNSET  # bits per word
+    gradients: dict[str, GradientNorms] = {}
+    stream: dict[str, StreamFigures]
+    disturbance: dict[str, list[float]] = {}
+    likeness: dict[str, LayerSimilarity]
+
+
+class DepthFigures(Struct, frozen=True, kw_only=True):
+    """Figures of a model before its first update and as trained, and the loss without each of its layers."""
+
+    sentences: int | UnsetType = UNSET
+    start: LayerFigures
+    checkpoint: LayerFigures
+    left_out: dict[str, list[float]]
+
+
+class SentenceTokens(Struct, frozen=True, kw_only=True):
+    """Subwords of the sentence that was drawn, and of its translation."""
+
+    source: list[str]
+    target: list[str]
+
+
+class AnalysedModel(Struct, frozen=True, kw_only=True):
+    """Figures of one model."""
+
+    name: str
+    checkpoint: str | UnsetType = UNSET
+    arch: str | None
+    residual_topology: Choice = UNSET
+    residual_scaling: Choice = UNSET
+    score_source: Choice = UNSET
+    score_carry: Choice = UNSET
+    encoder_layers: Choice = UNSET
+    decoder_layers: Choice = UNSET
+    encoder_embed_dim: Choice = UNSET
+    decoder_embed_dim: Choice = UNSET
+    updates: int | UnsetType | None = UNSET
+    sentences: int | UnsetType = UNSET
+    attention: AttentionFigures
+    depth: DepthFigures
+    sentence: SentenceTokens | UnsetType = UNSET
 
 
 class AnalysisRecord(StageRecord, frozen=True, kw_only=True):
     """Record of an analysis."""
 
-    models: list[dict[str, Any]]
+    models: list[AnalysedModel]
     figures: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)

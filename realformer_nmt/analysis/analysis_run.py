@@ -3,6 +3,10 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from fairseq.models import BaseFairseqModel
+from msgspec import UNSET
+from msgspec.structs import replace
+
 from realformer_nmt.analysis import (
     attention_pass,
     depth,
@@ -14,10 +18,11 @@ from realformer_nmt.analysis import (
     violins,
 )
 from realformer_nmt.analysis.analyse import AnalyseRequest
-from realformer_nmt.analysis.analysis_record import AnalysisRecord
+from realformer_nmt.analysis.analysis_record import AnalysedModel, AnalysisRecord, DepthFigures, SentenceTokens
 from realformer_nmt.analysis.heads import UNIT, Chain, Heads
 from realformer_nmt.analysis.hooks import CHAINS
 from realformer_nmt.analysis.lines import Line
+from realformer_nmt.analysis.loaded_model import Subject
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.analysis.text_readers import reader
 from realformer_nmt.checkpoints import inspection, run_folder
@@ -50,12 +55,11 @@ def run(request: AnalyseRequest) -> int:
         fitting = read.within(model.model.max_positions())
         model.model.to(attention_pass.device(request.cpu))
         heads[name] = attention_pass.attention(model, fitting, links)
-        results = {"attention": heads[name].record(), "depth": depth.study(model, fitting.sample(depth.SENTENCES))}
+        layers = depth.study(model, fitting.sample(depth.SENTENCES))
         if line is not None:
             sentences[name] = readers[name].sentence(model.model, read, line)
-            results["sentence"] = {"source": sentences[name].source, "target": sentences[name].target}
-        records.append({**model.describe(), "sentences": len(fitting.indices), **results})
-    depths = {record["name"]: record["depth"] for record in records}
+        records.append(analysed(model, len(fitting.indices), heads[name], layers, sentences.get(name)))
+    depths = {record.name: record.depth for record in records}
     files = write(drawings(heads) | depth_figures.drawings(depths) | sentence_drawings(sentences), stage)
     record = AnalysisRecord(
         models=records,
@@ -67,6 +71,24 @@ def run(request: AnalyseRequest) -> int:
     stage.write(record)
     print(f"{request.output / RECORD}: {len(records)} models, {len(files)} figures")
     return 0
+
+
+def analysed(
+    model: Subject[BaseFairseqModel], sentences: int, heads: Heads, layers: DepthFigures, sentence: Sentence | None
+) -> AnalysedModel:
+    """Return the record of one model; choices that its checkpoint does not have stay unset."""
+    record = AnalysedModel(
+        name=model.name,
+        checkpoint=str(model.path.resolve()),
+        arch=inspection.arch_of(model.options),
+        updates=model.updates,
+        sentences=sentences,
+        attention=heads.record(),
+        depth=layers,
+        sentence=SentenceTokens(source=sentence.source, target=sentence.target) if sentence else UNSET,
+    )
+    choices = (*inspection.CHOICES, *inspection.SIZES)
+    return replace(record, **{name: model.options[name] for name in choices if name in model.options})
 
 
 def stage_of(request: AnalyseRequest, paths: Mapping[str, Path], files: Mapping[str, Path]) -> Stage:

@@ -2,7 +2,6 @@
 
 import statistics
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -10,6 +9,7 @@ from fairseq.data import Dictionary
 from torch import Tensor
 
 from realformer_nmt.analysis import depth, gradients, weight_perturbation
+from realformer_nmt.analysis.claims import UntrainedModel
 from realformer_nmt.analysis.text import Text
 from realformer_nmt.model.presets import FAMILIES
 
@@ -19,7 +19,6 @@ WORDS, SENTENCES, LENGTH = 1000, 20, 20
 SIZE = {"embed_dim": 64, "ffn_embed_dim": 256, "attention_heads": 4}
 SETTINGS = {"words": WORDS, "sentences": SENTENCES, "length": LENGTH, **SIZE}
 FIGURES = ("last", "first", "change")
-Row = dict[str, Any]
 
 
 class RandomSide:
@@ -42,29 +41,21 @@ def random_text(seed: int) -> Text:
     return Text((words, words), (RandomSide(words, 2 * seed), RandomSide(words, 2 * seed + 1)), range(SENTENCES))
 
 
-def measure(depths: Sequence[int] = DEPTHS, seeds: Sequence[int] = SEEDS) -> list[Row]:
+def measure(depths: Sequence[int] = DEPTHS, seeds: Sequence[int] = SEEDS) -> list[UntrainedModel]:
     return [row(family, layers, seeds) for family in TESTED_FAMILIES for layers in depths]
 
 
-def row(family: str, layers: int, seeds: Sequence[int]) -> Row:
-    """Return means over seeds.
-
-    `last` and `first` are gradient norms of fc2 in those layers of the decoder, `change` is how far the output of the
-    encoder moves (disturbance.py).
-    """
+def row(family: str, layers: int, seeds: Sequence[int]) -> UntrainedModel:
+    """Return means over seeds."""
     runs = [measure_seed(family, layers, seed) for seed in seeds]
-    return {
-        "family": family,
-        "layers": layers,
-        **{name: statistics.mean(run[name] for run in runs) for name in FIGURES},
-    }
+    means = {name: statistics.mean(run[name] for run in runs) for name in FIGURES}
+    return UntrainedModel(family=family, layers=layers, **means)
 
 
 def measure_seed(family: str, layers: int, seed: int) -> dict[str, float]:
     text = random_text(seed)
     sizes = {f"{side}_{name}": value for side in ("encoder", "decoder") for name, value in SIZE.items()}
-    options = FAMILIES[family] | sizes | {"encoder_layers": layers, "decoder_layers": layers}
-    shared = {"share_all_embeddings": True}
-    model = depth.fresh(options | shared, text, seed)
-    norms = gradients.norms(model, text)["decoder"]["parts"]["fc2"]
+    layers_of = dict.fromkeys(("encoder_layers", "decoder_layers"), layers)
+    model = depth.fresh({**FAMILIES[family], **sizes, **layers_of, "share_all_embeddings": True}, text, seed)
+    norms = gradients.norms(model, text)["decoder"].parts["fc2"]
     return {"last": norms[-1], "first": norms[0], "change": weight_perturbation.measure(model, text)["encoder"][-1]}

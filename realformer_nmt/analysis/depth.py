@@ -1,15 +1,16 @@
 """Measurements of a model layer by layer: before training, as trained, and without each of its layers."""
 
 import argparse
-from typing import Any
 
 import torch
 from fairseq.models import BaseFairseqModel
 
 from realformer_nmt.analysis import gradients, layer_ablation, layer_similarity, stream, weight_perturbation
+from realformer_nmt.analysis.analysis_record import DepthFigures, LayerFigures
 from realformer_nmt.analysis.loaded_model import Subject
 from realformer_nmt.analysis.losses import loss
 from realformer_nmt.analysis.text import Text, to
+from realformer_nmt.checkpoints.checkpoint_fields import Options
 from realformer_nmt.checkpoints.inspection import Model, arch_of
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.model.meta_model import any_skeleton
@@ -19,7 +20,7 @@ SENTENCES = 128  # fewer than for attention, as each layer takes several passes
 WITHOUT_DROPOUT = dict.fromkeys(("dropout", "attention_dropout", "activation_dropout"), 0.0)
 
 
-def fresh(options: dict[str, Any], text: Text, seed: int = SEED) -> BaseFairseqModel:
+def fresh(options: Options, text: Text, seed: int = SEED) -> BaseFairseqModel:
     """Build the model as it is before its first update, with ADMIN's profile of the first batch of the text."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -32,22 +33,21 @@ def fresh(options: dict[str, Any], text: Text, seed: int = SEED) -> BaseFairseqM
     return model.eval()
 
 
-def measure(model: BaseFairseqModel, text: Text) -> dict[str, Any]:
-    return {
-        "loss": loss(model, text),
-        "gradients": gradients.norms(model, text),
-        "stream": stream.measure(model, text),
-        "disturbance": weight_perturbation.measure(model, text),
-        "likeness": layer_similarity.measure(model, text),
-    }
+def measure(model: BaseFairseqModel, text: Text) -> LayerFigures:
+    return LayerFigures(
+        loss=loss(model, text),
+        gradients=gradients.norms(model, text),
+        stream=stream.measure(model, text),
+        disturbance=weight_perturbation.measure(model, text),
+        likeness=layer_similarity.measure(model, text),
+    )
 
 
-def study(subject: Subject[Model], text: Text) -> dict[str, Any]:
+def study(subject: Subject[Model], text: Text) -> DepthFigures:
     device = next(subject.model.parameters()).device
-    start = fresh(subject.options, text).to(device)
-    return {
-        "sentences": len(text.indices),
-        "start": measure(start, text),
-        "checkpoint": measure(subject.model, text),
-        "left_out": layer_ablation.measure(subject.model, text),
-    }
+    return DepthFigures(
+        sentences=len(text.indices),
+        start=measure(fresh(subject.options, text).to(device), text),
+        checkpoint=measure(subject.model, text),
+        left_out=layer_ablation.measure(subject.model, text),
+    )

@@ -1,16 +1,17 @@
 """The gradient of the loss, layer by layer, of a backward pass over a text without dropout."""
 
 from collections import defaultdict
-from typing import Any
 
+import torch
 from torch import nn
 
+from realformer_nmt.analysis.analysis_record import GradientNorms
 from realformer_nmt.analysis.hooks import stacks
 from realformer_nmt.analysis.losses import words
 from realformer_nmt.analysis.text import Text, to
 
 
-def norms(model: nn.Module, text: Text) -> dict[str, Any]:
+def norms(model: nn.Module, text: Text) -> dict[str, GradientNorms]:
     """Return gradient norms of the mean loss per word, in nats, by side.
 
     `norm` is over all parameters of each layer, `parts` over each part of each layer. Parameters are left without
@@ -19,14 +20,14 @@ def norms(model: nn.Module, text: Text) -> dict[str, Any]:
     device, number = next(model.parameters()).device, words(text)
     model.zero_grad(set_to_none=True)
     for batch in text.batches():
-        (text.summed_loss(model, to(batch, device)) / number).backward()
+        torch.autograd.backward(text.summed_loss(model, to(batch, device)) / number)
     squared = {side: [squares_by_part(layer) for layer in stack.layers] for side, stack in stacks(model).items()}
     model.zero_grad(set_to_none=True)
     return {
-        side: {
-            "norm": [sum(square for square in squares.values()) ** 0.5 for squares in layers],
-            "parts": {part: [squares[part] ** 0.5 for squares in layers] for part in layers[0]},
-        }
+        side: GradientNorms(
+            norm=[sum(squares.values()) ** 0.5 for squares in layers],
+            parts={part: [squares[part] ** 0.5 for squares in layers] for part in layers[0]},
+        )
         for side, layers in squared.items()
     }
 

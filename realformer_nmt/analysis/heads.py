@@ -4,16 +4,17 @@ The text is read as in training: every word is predicted from the words before i
 """
 
 import math
-from typing import Any
 
 import torch
+from msgspec.structs import replace
 from torch import Tensor
 
 from realformer_nmt.analysis import alignment
+from realformer_nmt.analysis.analysis_record import AttentionFigures, ChainFigures, HeadStatistics
 from realformer_nmt.analysis.histogram import Distribution
 from realformer_nmt.analysis.hooks import CHAINS, CROSS
 from realformer_nmt.analysis.text import Batch
-from realformer_nmt.analysis.token_classes import Words
+from realformer_nmt.analysis.token_classes import TokenClasses
 
 UNIT = "bits"
 LONGEST = 4096  # tokens: entropies reach up to log2 of it, 12 bits
@@ -23,7 +24,8 @@ MOST = 0.5  # a head counts as looking at a kind of position if more than this s
 
 def entropy(probabilities: Tensor) -> Tensor:
     """Return -sum p log2 p over the last dimension."""
-    return -torch.special.xlogy(probabilities, probabilities).sum(-1) / math.log(2)
+    nats: Tensor = -torch.special.xlogy(probabilities, probabilities).sum(-1)
+    return nats / math.log(2)
 
 
 def divergence(one: Tensor, other: Tensor) -> Tensor:
@@ -61,27 +63,28 @@ class Chain:
         """Return the share of each head's attention by kind of position, layers x heads."""
         return {name: sums / self.queries for name, sums in self.looks.items()}
 
-    def record(self) -> dict[str, Any]:
-        """Return tables of layers x heads; divergences are between a layer and the one above."""
+    def record(self) -> ChainFigures:
         shares = self.shares()
-        return {
-            "queries": self.queries,
-            "entropy": summary(self.entropy),
-            "divergence": summary(self.divergence),
-            "looks": {name: share.tolist() for name, share in shares.items()},
-            "share_of_heads": {name: float((share > MOST).double().mean()) for name, share in shares.items()},
-        }
+        return ChainFigures(
+            queries=self.queries,
+            entropy=summary(self.entropy),
+            divergence=summary(self.divergence),
+            looks={name: share.tolist() for name, share in shares.items()},
+            share_of_heads={name: float((share > MOST).double().mean()) for name, share in shares.items()},
+        )
 
 
-def summary(layers: list[Distribution]) -> dict[str, Any]:
+def summary(layers: list[Distribution]) -> HeadStatistics:
     quantiles = {f"{share:.0%}": [layer.quantile(share).tolist() for layer in layers] for share in QUANTILES}
-    return {"mean": [layer.mean().tolist() for layer in layers], "quantiles": quantiles}
+    return HeadStatistics(mean=[layer.mean().tolist() for layer in layers], quantiles=quantiles)
 
 
 class Heads:
     """Measurements of all chains of a model, and of the alignment if there is one."""
 
-    def __init__(self, sizes: dict[str, tuple[int, int]], words: Words, links: list[alignment.Links] | None) -> None:
+    def __init__(
+        self, sizes: dict[str, tuple[int, int]], words: TokenClasses, links: list[alignment.Links] | None
+    ) -> None:
         self.chains = {name: Chain(*size) for name, size in sizes.items()}
         self.words, self.links = words, links
         self.aligned = alignment.Counts(*sizes[CROSS]) if links else None
@@ -102,8 +105,8 @@ class Heads:
                 source, target = self.words.subwords(self._batch, row)
                 self.aligned.add(layer, probabilities[row], source, target, self.links[index])
 
-    def record(self) -> dict[str, Any]:
-        chains: dict[str, Any] = {name: chain.record() for name, chain in self.chains.items()}
+    def record(self) -> AttentionFigures:
+        chains = {name: chain.record() for name, chain in self.chains.items()}
         if self.aligned:
-            chains[CROSS]["alignment_error_rate"] = self.aligned.rate().tolist()
-        return {"unit": UNIT, "chains": chains}
+            chains[CROSS] = replace(chains[CROSS], alignment_error_rate=self.aligned.rate().tolist())
+        return AttentionFigures(unit=UNIT, chains=chains)

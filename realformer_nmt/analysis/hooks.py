@@ -41,7 +41,7 @@ def chains(model: nn.Module) -> dict[str, list[Attention]]:
 def attention(model: nn.Module, see: See) -> Iterator[None]:
     """Call `see` with the probabilities of every attention, layer after layer, while the context lasts."""
 
-    def ask(_module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    def ask(_module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, object]) -> tuple[Any, dict[str, object]]:
         return args[:5], {**kwargs, "weights": True}  # the sixth argument is `weights`
 
     def show(chain: str, layer: int) -> Callable[[nn.Module, Any, Attended], None]:

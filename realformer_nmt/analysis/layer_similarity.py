@@ -2,13 +2,13 @@
 
 from collections import defaultdict
 from itertools import pairwise
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity
 
 from realformer_nmt.analysis import layer_outputs
+from realformer_nmt.analysis.analysis_record import LayerSimilarity
 from realformer_nmt.analysis.text import Text
 
 WORDS = 2048  # rows of each layer from which CKA and rank are computed
@@ -32,12 +32,8 @@ def centred(rows: Tensor) -> Tensor:
     return rows - rows.mean(0)
 
 
-def measure(model: nn.Module, text: Text) -> dict[str, Any]:
-    """Return the figures by side; layers are counted from 0, the input of the first.
-
-    `cosine` is of each layer with the one below, the mean over all words; `effective_rank` of each layer; `cka` of each
-    pair of layers.
-    """
+def measure(model: nn.Module, text: Text) -> dict[str, LayerSimilarity]:
+    """Return the figures by side; cosines are the mean over all words, ranks and CKA are of the first words."""
     sums: dict[str, Tensor] = {}
     words: dict[str, int] = defaultdict(int)
     samples: dict[str, list[list[Tensor]]] = defaultdict(list)
@@ -52,10 +48,10 @@ def measure(model: nn.Module, text: Text) -> dict[str, Any]:
     return {side: side_figures(sums[side] / words[side], samples[side]) for side in samples}
 
 
-def side_figures(cosines: Tensor, batches: list[list[Tensor]]) -> dict[str, Any]:
+def side_figures(cosines: Tensor, batches: list[list[Tensor]]) -> LayerSimilarity:
     layers = [torch.cat(parts) for parts in zip(*batches, strict=True)]
-    return {
-        "cosine": cosines.tolist(),
-        "effective_rank": [effective_rank(layer) for layer in layers],
-        "cka": [[cka(one, other) for other in layers] for one in layers],
-    }
+    return LayerSimilarity(
+        cosine=cosines.tolist(),
+        effective_rank=[effective_rank(layer) for layer in layers],
+        cka=[[cka(one, other) for other in layers] for one in layers],
+    )

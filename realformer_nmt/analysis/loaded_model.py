@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic
+from typing import Generic
 
 from fairseq.data import Dictionary
 from torch import Tensor
 
 from realformer_nmt.analysis import hooks
 from realformer_nmt.checkpoints import checkpoint_fields, inspection, run_folder, selection
+from realformer_nmt.checkpoints.checkpoint_fields import Options
 from realformer_nmt.checkpoints.inspection import Model
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import named
@@ -21,33 +22,22 @@ class Subject(Generic[Model]):
     name: str  # in tables and figures
     path: Path
     model: Model  # in evaluation mode
-    options: dict[str, Any]
+    options: Options
     updates: int | None
     words: Mapping[str, str] = field(default_factory=dict)  # hashes of the dictionaries, where the checkpoint has them
 
-    def describe(self) -> dict[str, Any]:
-        names = (*inspection.CHOICES, *inspection.SIZES)
-        return {
-            "name": self.name,
-            "checkpoint": str(self.path.resolve()),
-            "arch": inspection.arch_of(self.options),
-            **{name: self.options[name] for name in names if name in self.options},
-            "updates": self.updates,
-        }
-
 
 def paths_by_name(models: Sequence[Path]) -> dict[str, Path]:
-    """Return the checkpoints by the names that they have in tables and figures."""
-    return dict(zip(names(models), selection.named([run_folder.checkpoint(path) for path in models]), strict=True))
+    """Return the checkpoints by their names in tables and figures.
+
+    These are the names of the runs' folders or of the checkpoints' files, or whole paths where two are the same.
+    """
+    name_of = {path: name.removesuffix(".pt") for name, path in named([path.resolve() for path in models]).items()}
+    checkpoints = selection.named([run_folder.checkpoint(path) for path in models])
+    return dict(zip((name_of[path.resolve()] for path in models), checkpoints, strict=True))
 
 
-def names(models: Sequence[Path]) -> list[str]:
-    """Return the name of each run's folder or checkpoint's file, or the whole path where two have the same."""
-    name_of = {path: name for name, path in named([path.resolve() for path in models]).items()}
-    return [name_of[path.resolve()].removesuffix(".pt") for path in models]
-
-
-Build = Callable[[Path, dict[str, Any], dict[str, Tensor]], Model]
+Build = Callable[[Path, Options, dict[str, Tensor]], Model]
 
 
 def load(name: str, path: Path, build: Build[Model]) -> Subject[Model]:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from realformer_nmt.analysis.sentence import Attended
+from realformer_nmt.analysis.sentence import SentenceAttention
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.figures.drawing import Axes, Drawing, styled
 
@@ -34,7 +34,7 @@ def draw(title: str, pictures: Mapping[str, Matrix]) -> Drawing:
 
 
 @styled()
-def heads(title: str, attended: Attended) -> Drawing:
+def heads(title: str, attended: SentenceAttention) -> Drawing:
     """Draw a picture for every head: columns are heads, rows are layers from the bottom, words at the edges."""
     layers, number = len(attended.layers), len(attended.layers[0])
     tall = min(MOST / layers, max(LEAST, WORD * len(attended.queries)))
@@ -56,7 +56,7 @@ def heads(title: str, attended: Attended) -> Drawing:
     return drawing
 
 
-def label(axes: Axes, attended: Attended, rows: bool, columns: bool, size: tuple[float, float]) -> None:
+def label(axes: Axes, attended: SentenceAttention, rows: bool, columns: bool, size: tuple[float, float]) -> None:
     """Label rows and columns, in letters as large as there is room for."""
     axes.grid(visible=False)
     axes.tick_params(length=0)

@@ -1,6 +1,5 @@
 """Held-out text of a model of a single stack, cut into samples and masked as its task does for validation."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from omegaconf import OmegaConf
 from torch import Tensor
 
 from realformer_nmt.analysis.text import Batch, Text
+from realformer_nmt.checkpoints.checkpoint_fields import Options
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.fairseq_patches.quiet import quiet
 
@@ -45,7 +45,7 @@ class OneText(Text):
         return Batch(indices, {self.side: sample["net_input"]["src_tokens"]}, sample["target"])
 
 
-def read(kind: type[OneText], path: Path, settings: Mapping[str, Any], side: str, data: Path, subset: str) -> OneText:
+def read(kind: type[OneText], path: Path, settings: Options, side: str, data: Path, subset: str) -> OneText:
     """Read a subset of a data-bin by the settings of a checkpoint's task."""
     kind.check(data, subset)
     options = {**settings, "data": str(data), "use_plasma_view": False}  # plasma would start a server

@@ -21,7 +21,7 @@ from realformer_nmt.model.model import TranslationModel
 BEAM, LONGEST = 4, {"max_len_a": 1.5, "max_len_b": 10}  # fairseq's options; they end a translation that repeats itself
 
 
-class Attended(NamedTuple):
+class SentenceAttention(NamedTuple):
     """Attention of one chain: the words that attend, the words attended to, and by layer the heads, H x T x S."""
 
     queries: list[str]
@@ -32,7 +32,7 @@ class Attended(NamedTuple):
 class Sentence(NamedTuple):
     source: list[str]  # subwords, end symbols included
     target: list[str]
-    chains: dict[str, Attended]
+    chains: dict[str, SentenceAttention]
 
 
 def subwords(raw: str, data: Path) -> str:
@@ -63,7 +63,7 @@ def study_read(model: Any, text: OneText, line: str) -> Sentence:
     check_room(tokens.size(1), model.max_positions())
     words = [text.dictionaries[0][number] for number in tokens[0].tolist()]
     layers = attention_by_chain(model, Batch([0], {text.side: tokens}, tokens))
-    return Sentence(words, [], {chain: Attended(words, words, heads) for chain, heads in layers.items()})
+    return Sentence(words, [], {chain: SentenceAttention(words, words, heads) for chain, heads in layers.items()})
 
 
 def study(model: TranslationModel, text: Text, line: str) -> Sentence:
@@ -102,4 +102,4 @@ def attention(model: TranslationModel, dictionaries: Sequence[Dictionary], sourc
     previous = [target_words[number] for number in batch.previous[0].tolist()]
     written = [target_words[number] for number in batch.target[0].tolist()]
     labels = {"encoder": (read, read), "decoder": (previous, previous), CROSS: (written, read)}
-    return Sentence(read, written, {chain: Attended(*labels[chain], layers[chain]) for chain in CHAINS})
+    return Sentence(read, written, {chain: SentenceAttention(*labels[chain], layers[chain]) for chain in CHAINS})

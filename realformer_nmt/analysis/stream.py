@@ -1,11 +1,10 @@
 """Norm of the stream after each layer, and the share of it that each branch adds."""
 
-from typing import Any, NamedTuple
-
 import torch
 from torch import Tensor, nn
 
 from realformer_nmt.analysis import hooks
+from realformer_nmt.analysis.analysis_record import ShortcutTerms, StreamFigures
 from realformer_nmt.analysis.text import Text, to
 
 
@@ -30,34 +29,18 @@ class Moments:
         return self.squares / self.count - self.mean**2
 
 
-class Sublayer(NamedTuple):
-    """w * x + f(x): moments of both terms over all elements."""
-
-    weight: float  # the mean of w
-    shortcut: Moments
-    branch: Moments
-
-    def record(self) -> dict[str, float | None]:
-        """Return w, Var f / (Var wx + Var f), and the effective w, sqrt(Var wx / Var f).
-
-        The effective w is what w would be if stream and branch were of the same size. ADMIN (Liu et al. 2020) takes its
-        profile from these variances.
-        """
-        shortcut, branch = self.shortcut.variance, self.branch.variance
-        return {
-            "w": self.weight,
-            "share_of_branch": branch / (shortcut + branch),
-            "effective_w": (shortcut / branch) ** 0.5 if branch else None,
-        }
+def shortcut_terms(weight: Tensor, shortcut: Moments, branch: Moments) -> ShortcutTerms:
+    """Return the figures of w * x + f(x), of the moments of both terms over all elements."""
+    return ShortcutTerms(
+        w=float(weight.mean()),
+        share_of_branch=branch.variance / (shortcut.variance + branch.variance),
+        effective_w=(shortcut.variance / branch.variance) ** 0.5 if branch.variance else None,
+    )
 
 
 @torch.no_grad()
-def measure(model: nn.Module, text: Text) -> dict[str, Any]:
-    """Return the figures by side.
-
-    `norm` is by layer, from 0, the input of the first: the root mean square of each tensor of the stream. `sublayers`
-    is by the sub-layer's name.
-    """
+def measure(model: nn.Module, text: Text) -> dict[str, StreamFigures]:
+    """Return the figures by side."""
     sublayers = {side: hooks.shortcuts(stack) for side, stack in hooks.stacks(model).items()}
     norms: dict[str, list[list[Moments]]] = {side: [] for side in sublayers}
     terms = {key: (Moments(), Moments()) for shortcuts in sublayers.values() for key in shortcuts.values()}
@@ -81,12 +64,9 @@ def measure(model: nn.Module, text: Text) -> dict[str, Any]:
             masks |= {side: tokens.ne(text.pad) for side, tokens in batch.read.items()}
             model(**batch.inputs, features_only=True)
     return {
-        side: {
-            "norm": [[(moments.squares / moments.count) ** 0.5 for moments in layer] for layer in norms[side]],
-            "sublayers": {
-                name: Sublayer(float(shortcut.weight().mean()), *terms[shortcut]).record()
-                for name, shortcut in sublayers[side].items()
-            },
-        }
+        side: StreamFigures(
+            norm=[[(moments.squares / moments.count) ** 0.5 for moments in layer] for layer in norms[side]],
+            sublayers={name: shortcut_terms(each.weight(), *terms[each]) for name, each in sublayers[side].items()},
+        )
         for side in sublayers
     }

@@ -1,6 +1,5 @@
 """Readers of held-out text: a text and its translation for a model of two stacks, a text alone for one stack."""
 
-from abc import ABC, abstractmethod
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -9,6 +8,7 @@ from realformer_nmt.analysis import alignment, one_text, sentence, text
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.analysis.text import Text
 from realformer_nmt.checkpoints import checkpoint_fields, inspection
+from realformer_nmt.checkpoints.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.evaluation import evaluation_run
@@ -16,26 +16,12 @@ from realformer_nmt.model import presets
 from realformer_nmt.tasks import TASKS, task_named
 
 
-class Reader(ABC):
-    """Reader of the text for one checkpoint."""
+class Reader:
+    """Reader of the text for one checkpoint, here of one that translates."""
 
-    def __init__(self, path: Path, state: dict[str, Any]) -> None:
+    def __init__(self, path: Path, state: Checkpoint) -> None:
         self.path, self.state = path, state
 
-    @abstractmethod
-    def files(self, data: Path, subset: str) -> dict[str, Path]: ...
-
-    @abstractmethod
-    def read(self, data: Path, subset: str, most: int) -> Text: ...
-
-    @abstractmethod
-    def sentence(self, model: Any, read: Any, line: str) -> Sentence: ...
-
-    @abstractmethod
-    def links(self, file: Path, read: Text) -> list[alignment.Links]: ...
-
-
-class PairReader(Reader):
     def files(self, data: Path, subset: str) -> dict[str, Path]:
         words = {f"dict.{side}.txt": data / f"dict.{side}.txt" for side in subsets.languages(data)}
         return words | subsets.files(data, subset)
@@ -43,7 +29,7 @@ class PairReader(Reader):
     def read(self, data: Path, subset: str, most: int) -> Text:
         return text.read(data, subset, most)
 
-    def sentence(self, model: Any, read: Text, line: str) -> Sentence:
+    def sentence(self, model: Any, read: Any, line: str) -> Sentence:
         return sentence.study(model, read, line)
 
     def links(self, file: Path, read: Text) -> list[alignment.Links]:
@@ -51,6 +37,8 @@ class PairReader(Reader):
 
 
 class OneTextReader(Reader):
+    """Reader of the text for a checkpoint of a single stack."""
+
     def files(self, data: Path, subset: str) -> dict[str, Path]:
         return evaluation_run.files(data, subset)
 
@@ -63,7 +51,7 @@ class OneTextReader(Reader):
             raise UserError(f"{self.path} is of --task {task}: allowed are {allowed}; give a model of one of these")
         return one_text.read(resolve_name(kind), self.path, settings, side, data, subset).sample(most)
 
-    def sentence(self, model: Any, read: one_text.OneText, line: str) -> Sentence:
+    def sentence(self, model: Any, read: Any, line: str) -> Sentence:
         return sentence.study_read(model, read, line)
 
     def links(self, file: Path, _read: Text) -> list[alignment.Links]:
@@ -73,9 +61,8 @@ class OneTextReader(Reader):
 def reader(path: Path) -> Reader:
     state = checkpoint_fields.without_weights(path)
     inspection.check_own(path, checkpoint_fields.options(state))
-    kind = PairReader if kind_of(state) is None else OneTextReader
-    return kind(path, state)
+    return Reader(path, state) if kind_of(state) is None else OneTextReader(path, state)
 
 
-def kind_of(state: dict[str, Any]) -> str | None:
+def kind_of(state: Checkpoint) -> str | None:
     return presets.kind_of(inspection.arch_of(checkpoint_fields.options(state)))

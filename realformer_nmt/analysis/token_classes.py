@@ -15,7 +15,7 @@ from realformer_nmt.analysis.text import Batch
 SPACE, JOINT = "\N{LOWER ONE EIGHTH BLOCK}", "@@"  # sentencepiece's mark before a word, subword-nmt's within one
 
 
-class Words:
+class TokenClasses:
     """Dictionaries of both sides of a text, and masks of kinds of positions."""
 
     def __init__(self, dictionaries: Sequence[Dictionary], device: torch.device) -> None:

@@ -1,7 +1,6 @@
 """Change of the output when the weights are perturbed a little."""
 
 import copy
-from typing import Any
 
 import torch
 from torch import nn
@@ -24,7 +23,7 @@ def disturbed(model: nn.Module) -> nn.Module:
     return perturbed
 
 
-def measure(model: nn.Module, text: Text) -> dict[str, Any]:
+def measure(model: nn.Module, text: Text) -> dict[str, list[float]]:
     """Return |F(x, W*) - F(x, W)|^2 / |F(x, W)|^2 / SIZE^2 by side and layer.
 
     This is the output change of Liu et al. 2020, section 3, with F read out after each layer. The decoder reads the

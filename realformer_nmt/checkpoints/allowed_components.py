@@ -18,7 +18,7 @@ from fairseq.tasks import TASK_REGISTRY
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.tasks import TASKS
 
-Fields = dict[str, Any]
+Fields = dict[str, object]  # settings by their names
 SMOOTHED = "label_smoothed_cross_entropy"
 KNOWN: Mapping[str, tuple[str, ...]] = {
     "model": (
@@ -55,7 +55,7 @@ def name_in(group: str, settings: Fields) -> str:
     return name
 
 
-def check_known(group: str, name: Any) -> type:
+def check_known(group: str, name: object) -> type:
     """Return the component of a name; refuse names that are neither in KNOWN nor registered by a plug-in."""
     component = registry(group).get(name) if isinstance(name, str) else None
     base = ARCH_MODEL_NAME_REGISTRY.get(name, name) if group == "model" and isinstance(name, str) else name
@@ -112,8 +112,8 @@ def defaults_of_later_options(component: type) -> Fields:
 
 def declared_types(component: type) -> Mapping[str, type]:
     """Return the types of the settings whose type is bool, int, float or str."""
-    types = {field.name: simple_type(field) for field in dataclass_fields(component) or ()}
-    return {name: kind for name, kind in types.items() if kind is not None}
+    fields = dataclass_fields(component) or ()
+    return {field.name: kind for field in fields if (kind := simple_type(field))}
 
 
 def simple_type(field: dataclasses.Field[Any]) -> type | None:

@@ -88,7 +88,7 @@ def allowed_settings(group: str, values: Fields, fields: frozenset[str]) -> Fiel
         if not is_decoding_option(value):
             raise SettingsError(f"has the {group}'s {name} {str(value)[:80]}, and allowed is up to {LARGEST:,}")
     for name in ("eval_bleu_args", "eval_bleu_detok_args"):
-        check_numbers(group, name, settings.get(name) or "{}")
+        check_numbers(group, name, str(settings.get(name) or "{}"))
     return settings
 
 

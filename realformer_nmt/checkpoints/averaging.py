@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from msgspec import UNSET, to_builtins
@@ -13,11 +13,20 @@ from torch import Tensor
 from realformer_nmt.checkpoints import checkpoint_fields, lineage, selection, validation
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.average_record import AverageRecord, SourceCheckpoint
+from realformer_nmt.checkpoints.reading import Checkpoint
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import named, several
 from realformer_nmt.common.stage_record import Stage
 from realformer_nmt.common.text_lines import sha256
+
+
+class Signature(NamedTuple):
+    """Properties that all checkpoints of an average share; languages and dictionaries are empty where unknown."""
+
+    choices: checkpoint_fields.Options
+    tensors: dict[str, tuple[torch.Size, torch.dtype]]
+    words: checkpoint_fields.Options
 
 
 class ValidatedCheckpoint(NamedTuple):
@@ -78,7 +87,7 @@ def select(request: AverageRequest) -> list[Path]:
     return selection.last(request.inputs[0], number, kind, request.until)
 
 
-def average(paths: Sequence[Path]) -> dict[str, Any]:
+def average(paths: Sequence[Path]) -> Checkpoint:
     """Return the mean of checkpoints, with the settings of the newest.
 
     Two models are in memory, whatever the number of paths: the sum in fp64, and the one that is being added.
@@ -87,7 +96,7 @@ def average(paths: Sequence[Path]) -> dict[str, Any]:
     expected, ties = signature(first), tied(first["model"])
     del first
     sums: dict[str, Tensor] = {}
-    newest: dict[str, Any] = {}
+    newest: Checkpoint = {}
     members: list[ValidatedCheckpoint] = []
     for path in paths:
         state = checkpoint_fields.load(path)
@@ -97,31 +106,27 @@ def average(paths: Sequence[Path]) -> dict[str, Any]:
         state = copy.deepcopy(state)  # meters may be tensors: they shall not keep the memory of what was loaded
         members.append(member(path, state))
         newest = max(newest, state, key=age)
-    model = {name: mean(sums.pop(name), len(paths), dtype) for name, (_, dtype) in expected["tensors"].items()}
+    model = {name: mean(sums.pop(name), len(paths), dtype) for name, (_, dtype) in expected.tensors.items()}
     for name, twin in ties.items():
         if torch.equal(model[name], model[twin]):
             model[name] = model[twin]
     return checkpoint(newest, model, members)
 
 
-def signature(state: dict[str, Any]) -> dict[str, Any]:
-    """Return what all checkpoints must have in common.
-
-    These are the model's choices, the shape and dtype of every tensor, and the languages and dictionaries, if the
-    checkpoint has them.
-    """
-    tensors = {name: (tuple(tensor.shape), tensor.dtype) for name, tensor in state["model"].items()}
-    return {"choices": checkpoint_fields.choices(state), "tensors": tensors, "words": checkpoint_fields.words(state)}
+def signature(state: Checkpoint) -> Signature:
+    tensors = {name: (tensor.shape, tensor.dtype) for name, tensor in state["model"].items()}
+    return Signature(checkpoint_fields.choices(state), tensors, checkpoint_fields.words(state))
 
 
-def check_same_model(first: Path, expected: dict[str, Any], path: Path, actual: dict[str, Any]) -> None:
+def check_same_model(first: Path, expected: Signature, path: Path, actual: Signature) -> None:
     """Refuse a checkpoint whose signature is not that of the first one."""
-    parts = ["choices", "tensors"]
-    if expected["words"] and actual["words"]:
-        parts.append("words")
-    for part in parts:
-        for name in {**expected[part], **actual[part]}:
-            there, here = expected[part].get(name, "nothing"), actual[part].get(name, "nothing")
+    parts: list[tuple[checkpoint_fields.Options, checkpoint_fields.Options]]
+    parts = [(expected.choices, actual.choices), (expected.tensors, actual.tensors)]
+    if expected.words and actual.words:
+        parts.append((expected.words, actual.words))
+    for before, now in parts:
+        for name in {**before, **now}:
+            there, here = before.get(name, "nothing"), now.get(name, "nothing")
             if there != here:
                 raise UserError(
                     f"{path} is of another model than {first}: {name} is {_shown(here)}, there {_shown(there)}; "
@@ -129,13 +134,13 @@ def check_same_model(first: Path, expected: dict[str, Any], path: Path, actual: 
                 )
 
 
-def _shown(value: Any) -> str:
-    return f"{value[0]} {value[1]}" if isinstance(value, tuple) else str(value)
+def _shown(value: object) -> str:
+    return f"{tuple(value[0])} {value[1]}" if isinstance(value, tuple) else str(value)
 
 
 def tied(model: dict[str, Tensor]) -> dict[str, str]:
     """Return the names of tensors that share their memory with an earlier one, each with that one's name."""
-    first_names: dict[tuple[Any, ...], str] = {}
+    first_names: dict[tuple[object, ...], str] = {}
     ties = {}
     for name, t in model.items():
         if t.numel():
@@ -163,11 +168,11 @@ def mean(total: Tensor, number: int, dtype: torch.dtype) -> Tensor:
     return torch.div(total, number, rounding_mode=rounding).to(dtype)
 
 
-def age(state: dict[str, Any]) -> tuple[int, int]:
+def age(state: Checkpoint) -> tuple[int, int]:
     return checkpoint_fields.updates(state) or 0, checkpoint_fields.epochs(state) or 0
 
 
-def member(path: Path, state: dict[str, Any]) -> ValidatedCheckpoint:
+def member(path: Path, state: Checkpoint) -> ValidatedCheckpoint:
     source = SourceCheckpoint(
         file=path.name,
         sha256=sha256(path),
@@ -178,7 +183,7 @@ def member(path: Path, state: dict[str, Any]) -> ValidatedCheckpoint:
     return ValidatedCheckpoint(source, validation.stored(state), validation.meters(state))
 
 
-def checkpoint(newest: dict[str, Any], model: dict[str, Tensor], members: list[ValidatedCheckpoint]) -> dict[str, Any]:
+def checkpoint(newest: Checkpoint, model: dict[str, Tensor], members: list[ValidatedCheckpoint]) -> Checkpoint:
     """Return the average as a checkpoint: the newest one's settings and counters, without its validation."""
     members = sorted(members, key=lambda member: (member.source.updates or 0, member.source.file))
     scores = validation.history([(member.metric, member.meters) for member in members])

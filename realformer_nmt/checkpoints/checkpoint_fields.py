@@ -1,16 +1,18 @@
-"""Access to the fields of fairseq's checkpoints, which are loaded as plain dictionaries."""
+"""Access to the fields of fairseq's checkpoints, whatever version of fairseq saved them."""
 
 import argparse
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from realformer_nmt.checkpoints import reading
+from realformer_nmt.checkpoints.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.model.parts import PARTS
 
+Options = Mapping[str, object]  # settings by their names, of any type that a file may hold
 # The options that decide what a model computes; others, such as dropout, only matter in training
 CHOICES = (
     *PARTS,
@@ -44,7 +46,7 @@ PATTERNS = {"encoder_attention_pattern": "full", "encoder_window": 128, "encoder
 BEFORE = {**PATTERNS, "encoder_relative_positions": 0}
 
 
-def load(path: Path, unread: Container[str] = ("last_optimizer_state",)) -> dict[str, Any]:
+def load(path: Path, unread: Container[str] = ("last_optimizer_state",)) -> Checkpoint:
     """Return a checkpoint that holds a model; the tensors in the entries `unread` have only shapes."""
     state = reading.load(path, unread)
     if not isinstance(state.get("model"), dict) or not state["model"]:
@@ -55,52 +57,52 @@ def load(path: Path, unread: Container[str] = ("last_optimizer_state",)) -> dict
     return state
 
 
-def without_weights(path: Path) -> dict[str, Any]:
+def without_weights(path: Path) -> Checkpoint:
     """Return a checkpoint for its settings, counters and meters; its tensors have only shapes."""
     return load(path, ("model", "last_optimizer_state"))
 
 
-def options(state: dict[str, Any]) -> dict[str, Any]:
+def options(state: Checkpoint) -> Options:
     """Return the model's options, whether a dataclass, a Namespace or an older fairseq stored them."""
     return table(table(state.get("cfg")).get("model")) or table(state.get("args"))
 
 
-def of_this_package(state: dict[str, Any]) -> bool:
+def of_this_package(state: Checkpoint) -> bool:
     return PARTS.keys() <= options(state).keys()
 
 
-def choices(state: dict[str, Any]) -> dict[str, Any]:
+def choices(state: Checkpoint) -> Options:
     """Return the options that decide what the model computes."""
     model_options = {**BEFORE, **options(state)}
     return {name: model_options[name] for name in CHOICES if name in model_options}
 
 
-def words(state: dict[str, Any]) -> dict[str, Any]:
+def words(state: Checkpoint) -> Options:
     """Return the languages and the hashes of the dictionaries; nothing if the checkpoint does not have them."""
     task = table(state.get("task_state"))
     hashes = {f"the {side} dictionary": digest for side, digest in table(task.get("dictionaries")).items()}
     return {**hashes, **({"languages": task["languages"]} if task.get("languages") else {})}
 
 
-def setting(state: dict[str, Any], group: str, name: str) -> Any:
+def setting(state: Checkpoint, group: str, name: str) -> Any:
     """Return a setting of the training, or None if the checkpoint does not have it."""
     return table(table(state.get("cfg")).get(group)).get(name)
 
 
-def updates(state: dict[str, Any]) -> int | None:
+def updates(state: Checkpoint) -> int | None:
     history = state.get("optimizer_history")
     number = table(history[-1] if isinstance(history, list) and history else None).get("num_updates")
     return number if isinstance(number, int) else None
 
 
-def epochs(state: dict[str, Any]) -> int | None:
+def epochs(state: Checkpoint) -> int | None:
     """Return the number of epochs begun; fairseq counts the next one as soon as one is complete."""
     iterator = table(table(state.get("extra_state")).get("train_iterator"))
     begun = iterator.get("epoch")
     return begun - (iterator.get("iterations_in_epoch") == 0) if isinstance(begun, int) else None
 
 
-def table(value: Any) -> dict[str, Any]:
+def table(value: object) -> Options:
     """Return a Namespace or a table as a table, and any other value as an empty one."""
     fields = vars(value) if isinstance(value, argparse.Namespace) else value
     return fields if isinstance(fields, dict) else {}

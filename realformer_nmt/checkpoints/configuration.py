@@ -1,14 +1,14 @@
 """Reduction of a checkpoint's settings to those that are allowed, before fairseq builds anything from them.
 
-Models, tasks, criteria, tokenisers and BPEs must be in KNOWN (allowed_kinds.py) or of a plug-in of the command line.
-Each keeps the settings that it declares, if their values are allowed (allowed_values.py). All other settings of fairseq
-get fairseq's defaults, unless their value is a number or an allowed text. Paths are dropped.
+Models, tasks, criteria, tokenisers and BPEs must be in KNOWN (allowed_components.py) or of a plug-in of the command
+line. Each keeps the settings that it declares, if their values are allowed (allowed_values.py). All other settings of
+fairseq get fairseq's defaults, unless their value is a number or an allowed text. Paths are dropped.
 """
 
 import argparse
 import functools
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from fairseq.dataclass.configs import FairseqConfig
 from omegaconf import OmegaConf
@@ -32,16 +32,17 @@ from realformer_nmt.checkpoints.allowed_values import (
     checked_plain,
     is_allowed,
 )
+from realformer_nmt.checkpoints.reading import Checkpoint
 
 METERS = ("AverageMeter", "SumMeter", "TimeMeter", "StopwatchMeter")
 ENTRIES = {"model": dict, "extra_state": dict, "task_state": dict, "optimizer_history": list}
 UNUSED = dict.fromkeys(("optimizer", "lr_scheduler", "scoring"))  # groups that no model needs: None
 
 
-def take_settings(state: Mapping[str, Any]) -> dict[str, Any]:
+def take_settings(state: Mapping[str, object]) -> Checkpoint:
     """Return a checkpoint with only its allowed settings; refuse it if fairseq could not work with its entries."""
     check_entries(state)
-    checked = dict(state)
+    checked = cast(Checkpoint, dict(state))
     if checked.get("args") is not None:
         checked["args"] = flat(fields_of(checked["args"], "args"))
     if checked.get("cfg") is not None:

@@ -14,7 +14,7 @@ TABLES = {  # weights with one row per subword, and the side whose dictionary th
 }
 
 
-class Rows(NamedTuple):
+class CommonRows(NamedTuple):
     """The subwords that two dictionaries have in common.
 
     before[n] is the row of a subword in the old dictionary, now[n] its row in the new one.
@@ -29,11 +29,11 @@ class Rows(NamedTuple):
         return f"{self.common:,} of {self.subwords:,}"
 
 
-def common(before: Dictionary, now: Dictionary) -> Rows:
+def common(before: Dictionary, now: Dictionary) -> CommonRows:
     """Return the rows of the subwords that two dictionaries have in common."""
     old_rows = {subword: row for row, subword in enumerate(before.symbols)}
     new_rows = [row for row, subword in enumerate(now.symbols) if subword in old_rows]
-    return Rows(
+    return CommonRows(
         before=[old_rows[now[row]] for row in new_rows],
         now=new_rows,
         subwords=len(now) - now.nspecial,
@@ -41,7 +41,9 @@ def common(before: Dictionary, now: Dictionary) -> Rows:
     )
 
 
-def carry(weights: Mapping[str, Tensor], fresh: Mapping[str, Tensor], rows: Mapping[str, Rows]) -> dict[str, Tensor]:
+def carry(
+    weights: Mapping[str, Tensor], fresh: Mapping[str, Tensor], rows: Mapping[str, CommonRows]
+) -> dict[str, Tensor]:
     """Return the weights with all tables fitted to the new dictionaries.
 
     Rows of common subwords are copied; the rest are those of a newly initialised model, `fresh`.
@@ -49,7 +51,7 @@ def carry(weights: Mapping[str, Tensor], fresh: Mapping[str, Tensor], rows: Mapp
     return {name: _carried(name, weight, fresh, rows) for name, weight in weights.items()}
 
 
-def _carried(name: str, weight: Tensor, fresh: Mapping[str, Tensor], rows: Mapping[str, Rows]) -> Tensor:
+def _carried(name: str, weight: Tensor, fresh: Mapping[str, Tensor], rows: Mapping[str, CommonRows]) -> Tensor:
     if name not in TABLES or name not in fresh or weight.shape[1:] != fresh[name].shape[1:]:
         return weight  # of another model, which its loader refuses
     common_rows = rows[TABLES[name]]

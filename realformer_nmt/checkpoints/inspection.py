@@ -3,12 +3,14 @@
 import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from fairseq.models import BaseFairseqModel
+from msgspec.structs import replace
 from torch import Tensor
 
 from realformer_nmt.checkpoints import checkpoint_fields
+from realformer_nmt.checkpoints.checkpoint_fields import Options
 from realformer_nmt.checkpoints.model_description import ModelDescription, ShortcutWeight
 from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import UserError
@@ -31,13 +33,14 @@ def inspect(path: Path) -> ModelDescription:
     options, weights = checkpoint_fields.options(state), state["model"]
     check_own(path, options)
     model = build_any(path, options, weights)
-    return ModelDescription(
+    choices = (*CHOICES, *SIZES, *checkpoint_fields.BEFORE)
+    description = ModelDescription(
         arch=arch_of(options),
-        **{name: options.get(name) for name in (*CHOICES, *SIZES, *checkpoint_fields.BEFORE) if name in options},
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         updates=checkpoint_fields.updates(state),
         shortcuts=list(shortcut_weights(model)),
     )
+    return replace(description, **{name: options[name] for name in choices if name in options})
 
 
 def shortcut_weights(model: BaseFairseqModel) -> Iterator[ShortcutWeight]:
@@ -54,11 +57,12 @@ def shortcut_weights(model: BaseFairseqModel) -> Iterator[ShortcutWeight]:
                 )
 
 
-def arch_of(options: dict[str, Any]) -> Any:
-    return options.get("_name") or options.get("arch")
+def arch_of(options: Options) -> str | None:
+    arch = options.get("_name") or options.get("arch")
+    return arch if isinstance(arch, str) else None
 
 
-def check_own(path: Path, options: dict[str, Any]) -> None:
+def check_own(path: Path, options: Options) -> None:
     """Refuse models that are not of this package."""
     arch = arch_of(options)
     if arch not in PRESETS and not all(choice in options for choice in CHOICES):
@@ -67,7 +71,7 @@ def check_own(path: Path, options: dict[str, Any]) -> None:
         )
 
 
-def build_any(path: Path, options: dict[str, Any], weights: dict[str, Tensor]) -> BaseFairseqModel:
+def build_any(path: Path, options: Options, weights: dict[str, Tensor]) -> BaseFairseqModel:
     """Return a checkpoint's model, which may be an encoder or a decoder alone."""
     kind = presets.kind_of(arch_of(options))
     if kind is None:
@@ -78,7 +82,7 @@ def build_any(path: Path, options: dict[str, Any], weights: dict[str, Tensor]) -
     return load_into(path, set_options, weights, lambda cfg: one_side_skeleton(kind, cfg, entries))
 
 
-def build(path: Path, options: dict[str, Any], weights: dict[str, Tensor]) -> TranslationModel:
+def build(path: Path, options: Options, weights: dict[str, Tensor]) -> TranslationModel:
     """Return a checkpoint's translation model; refuse one that is an encoder or a decoder alone."""
     if presets.kind_of(arch_of(options)):
         raise UserError(f"{path} is a model of one text alone, {arch_of(options)}: give one that translates")
@@ -88,7 +92,7 @@ def build(path: Path, options: dict[str, Any], weights: dict[str, Tensor]) -> Tr
 
 
 def load_into(
-    path: Path, options: dict[str, Any], weights: dict[str, Tensor], make: Callable[[argparse.Namespace], Model]
+    path: Path, options: Options, weights: dict[str, Tensor], make: Callable[[argparse.Namespace], Model]
 ) -> Model:
     """Make a model from options and load the weights; refuse options of other types than the defaults have."""
     defaults = vars(TranslationConfig())

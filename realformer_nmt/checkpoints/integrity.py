@@ -39,11 +39,6 @@ def describe(path: Path) -> str:
     """Return a line such as `checkpoint3.pt (1,234 bytes, cut off or damaged)`."""
     if not path.is_file():
         return f"{path.name} (no ordinary file)"
-    return f"{path.name} ({path.stat().st_size:,} bytes, {_state(path)})"
-
-
-def _state(path: Path) -> str:
-    if is_cut(path):
-        return "cut off or damaged"
     number = updates(path)
-    return "nothing to go on from" if number is None else f"{number} updates"
+    state = "nothing to go on from" if number is None else f"{number} updates"
+    return f"{path.name} ({path.stat().st_size:,} bytes, {'cut off or damaged' if is_cut(path) else state})"

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from msgspec import UNSET, convert
 
 from realformer_nmt.checkpoints import checkpoint_fields
 from realformer_nmt.checkpoints.average_record import SourceCheckpoint
+from realformer_nmt.checkpoints.reading import Checkpoint
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.json_records import expected
@@ -42,7 +42,7 @@ def check_training(path: Path, sha256: str, file: Path, training: TrainRecord) -
     return not strangers
 
 
-def sources(path: Path, state: Mapping[str, Any]) -> list[SourceCheckpoint]:
+def sources(path: Path, state: Checkpoint) -> list[SourceCheckpoint]:
     """Return the checkpoints that an average or an export was made from, and none for any other checkpoint."""
     extra = checkpoint_fields.table(state.get("extra_state"))
     members = [extra[EXPORTED]] if EXPORTED in extra else extra.get(AVERAGED) or []
@@ -60,7 +60,7 @@ def unlisted(entry: SourceCheckpoint, names: Mapping[str, str]) -> Iterator[Sour
         yield from unlisted(source, names)
 
 
-def contradiction(state: dict[str, Any], training: TrainRecord) -> str | None:
+def contradiction(state: Checkpoint, training: TrainRecord) -> str | None:
     """Return the first setting in which a checkpoint differs from the record of a training."""
     settings = training.made_from.settings
     for group, names in SETTINGS.items():
@@ -91,7 +91,7 @@ def absence(strangers: list[SourceCheckpoint], names: Mapping[str, str], trainin
     return f"{', '.join(files)} is none of the {len(set(names.values()))} checkpoints listed there" if files else None
 
 
-def origin(state: dict[str, Any]) -> str:
+def origin(state: Checkpoint) -> str:
     """Return " (FOLDER)" with the folder where the training saved a checkpoint, if the checkpoint has it."""
     folder = checkpoint_fields.setting(state, "checkpoint", "save_dir")
     return f" ({folder})" if isinstance(folder, str) else ""

@@ -1,14 +1,14 @@
 """The reader of checkpoints, through which all of fairseq's commands and ours read them.
 
-It runs no code of a file and looks up no class by a name in it (pickles.py, stand_ins.py), and uses no byte whose
-checksum is wrong (torch_files.py). What it cannot read is an error of one line that names the file.
+It runs no code of a file and looks up no class by a name in it (pickle_reader.py, rebuilders.py), and uses no byte
+whose checksum is wrong (torch_files.py). What it cannot read is an error of one line that names the file.
 """
 
 import contextlib
 import stat
 from collections.abc import Container, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypedDict, cast
 
 import torch
 from torch import Tensor
@@ -22,6 +22,18 @@ NONE = "it is no checkpoint, or not all of one"
 SAVED = "give checkpoints that fairseq-train has saved"
 
 
+class Checkpoint(TypedDict, total=False):
+    """Entries of a checkpoint by fairseq's names; a file may lack some, have more, or hold values of other types."""
+
+    args: Any  # options of an older fairseq
+    cfg: Any  # options by groups
+    model: dict[str, Tensor]
+    optimizer_history: Any
+    task_state: Any
+    extra_state: Any
+    last_optimizer_state: Any
+
+
 class CheckpointError(UserError):
     """A file that is not a checkpoint, or not a complete one."""
 
@@ -30,13 +42,13 @@ class UnsafeCheckpointError(UserError):
     """A checkpoint that holds more than tensors and plain values."""
 
 
-def load(path: Path, unread: Container[str] = ()) -> dict[str, Any]:
+def load(path: Path, unread: Container[str] = ()) -> Checkpoint:
     """Return a checkpoint; the tensors in the entries `unread` have only shapes, their numbers are not read."""
     with regular(path).open("rb") as file:
         return load_stream(file, str(path), unread)
 
 
-def load_stream(file: BinaryIO, name: str, unread: Container[str] = ()) -> dict[str, Any]:
+def load_stream(file: BinaryIO, name: str, unread: Container[str] = ()) -> Checkpoint:
     """Return the checkpoint in an open file; errors call the file `name`."""
     with in_one_line(name):
         source = opened(file)
@@ -44,7 +56,8 @@ def load_stream(file: BinaryIO, name: str, unread: Container[str] = ()) -> dict[
         if type(nodes) is not dict:
             raise PickleError("it holds no entries such as model and cfg")
         complete, shapes = Values(source.storage), Values(shape)
-        return {key: (shapes if key in unread else complete).of(node) for key, node in nodes.items()}
+        entries = {key: (shapes if key in unread else complete).of(node) for key, node in nodes.items()}
+        return cast(Checkpoint, entries)
 
 
 def receive(message: BinaryIO) -> Any:

@@ -15,7 +15,7 @@ import torch
 from fairseq.distributed.utils import _TensorPlaceholder
 from torch import Tensor
 
-from realformer_nmt.checkpoints.pickle_reader import Call, ForeignNameError, Name, PickleError, StorageId
+from realformer_nmt.checkpoints.pickle_reader import Call, ForeignNameError, PickleError, QualifiedName, StorageId
 
 PLAIN = (type(None), bool, int, float, str, bytes)
 DEEPEST = 100  # levels of values inside values
@@ -23,7 +23,7 @@ Storages = Callable[[Any], Tensor]  # from a storage's id, as torch writes it, t
 
 
 class Values:
-    """Builder of values from the nodes of a pickle (pickles.py); each node is built once, so that tensors stay tied."""
+    """Builder of values from the nodes of a pickle; each node is built once, so that tensors stay tied."""
 
     def __init__(self, storages: Storages) -> None:
         self.storages = storages
@@ -46,21 +46,16 @@ class Values:
             return {key: self.of(value, depth) for key, value in node.items()}
         if type(node) in (list, tuple):
             return type(node)(self.of(value, depth) for value in node)
-        if isinstance(node, Call):
-            return builder(node.name)(self, node, depth)
-        if isinstance(node, Name) and node.name in KINDS:
+        if isinstance(node, Call) and node.name in BUILDERS:
+            return BUILDERS[node.name](self, node, depth)
+        if isinstance(node, QualifiedName) and node.name in KINDS:
             return KINDS[node.name]
-        raise ForeignNameError(node.name) if isinstance(node, Name) else PickleError("it holds numbers of no tensor")
+        if isinstance(node, Call | QualifiedName):
+            raise ForeignNameError(node.name)
+        raise PickleError("it holds numbers of no tensor")
 
 
 Builder = Callable[[Values, Call, int], Any]
-
-
-def builder(name: str) -> Builder:
-    """Return the builder for calls of a class or function."""
-    if name not in BUILDERS:
-        raise ForeignNameError(name)
-    return BUILDERS[name]
 
 
 def check(right: bool, what: str) -> None:
@@ -113,14 +108,18 @@ def encoded(_: Values, call: Call, __: int) -> bytes:
 
 def array(values: Values, call: Call, depth: int) -> np.ndarray:
     """Build an array of int64 or float64, as fairseq's meters hold the counts of BLEU."""
-    check(call.arguments[0] == Name("numpy.ndarray") and isinstance(call.state, tuple), "an array is of another kind")
+    check(
+        call.arguments[0] == QualifiedName("numpy.ndarray") and isinstance(call.state, tuple),
+        "an array is of another kind",
+    )
     _, shape, dtype_call, columns_first, content = call.state
     dtype = dtype_of(dtype_call)
     raw = values.of(content, depth)
     right = type(shape) is tuple and len(shape) <= 4 and all(type(length) is int and length >= 0 for length in shape)
     check(right and type(raw) is bytes and len(raw) == 8 * math.prod(shape), "an array is not as long as its shape")
     check(columns_first is False or len(shape) < 2, "an array has its columns first")
-    return np.frombuffer(raw, dtype).reshape(shape).copy()
+    numbers: np.ndarray = np.frombuffer(raw, dtype).reshape(shape).copy()
+    return numbers
 
 
 def dtype_of(call: Any) -> str:

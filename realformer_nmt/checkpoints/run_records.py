@@ -27,14 +27,9 @@ def check_average(path: Path, training: Path | None = None) -> None:
     if previous and not is_same(path, previous):
         raise UserError(f"{path} is another file than {record} says was made: {HINT}")
     if training and training.is_file():
-        check_origin(path, average, training)
-
-
-def check_origin(path: Path, average: AverageRecord, training: Path) -> None:
-    """Refuse an average with an input that the training's record does not list."""
-    names = strangers(average, records.read(training, TrainRecord, HINT))
-    if names:
-        raise UserError(
-            f"{path} is of another training than {training}: {', '.join(names)} is none of the checkpoints listed "
-            f"there; {HINT}"
-        )
+        names = strangers(average, records.read(training, TrainRecord, HINT))
+        if names:
+            raise UserError(
+                f"{path} is of another training than {training}: {', '.join(names)} is none of the checkpoints listed "
+                f"there; {HINT}"
+            )

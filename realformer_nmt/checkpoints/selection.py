@@ -6,9 +6,9 @@ A training that ends inside an epoch writes its last state only to checkpoint_la
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from realformer_nmt.checkpoints import checkpoint_fields
+from realformer_nmt.checkpoints.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
 
 EPOCH = re.compile(r"checkpoint(\d+)\.pt")
@@ -46,7 +46,8 @@ def best(folder: Path, number: int) -> list[Path]:
     metrics = {match[1] for match, _ in matches}
     if len(metrics) > 1:
         raise UserError(f"{folder} holds the best by {' and by '.join(sorted(metrics))}: name the files to average")
-    sign = 1 if matches and _more_is_better(checkpoint_fields.without_weights(matches[0][1])) else -1
+    state = checkpoint_fields.without_weights(matches[0][1]) if matches else Checkpoint()
+    sign = 1 if checkpoint_fields.setting(state, "checkpoint", "maximize_best_checkpoint_metric") else -1
     ranked = sorted((sign * float(match[2]), path.name, path) for match, path in matches)
     return _last_of(folder, number, [path for _, _, path in ranked], "best")
 
@@ -76,7 +77,3 @@ def _last_of(folder: Path, number: int, paths: list[Path], kind: str) -> list[Pa
         problem = f"asked for {number} {kind} checkpoints, found {len(paths)} in {folder}: {names}"
         raise UserError(f"{problem}; ask for fewer, or name the files to average")
     return paths[-number:]
-
-
-def _more_is_better(state: dict[str, Any]) -> bool:
-    return bool(checkpoint_fields.setting(state, "checkpoint", "maximize_best_checkpoint_metric"))

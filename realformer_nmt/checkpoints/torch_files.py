@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from realformer_nmt.checkpoints import pickle_reader
-from realformer_nmt.checkpoints.pickle_reader import Name, PickleError
+from realformer_nmt.checkpoints.pickle_reader import PickleError, QualifiedName
 from realformer_nmt.checkpoints.rebuilders import ALLOWED, DTYPES
 
 BEGINNING = b"PK\x03\x04"  # of an archive
@@ -28,7 +28,7 @@ class DamagedError(ValueError):
     """A checkpoint that is cut off, or whose bytes have changed since it was written."""
 
 
-class Archive:
+class TorchArchive:
     """An open file of torch 1.6 or later, and the storages that were read from it."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -52,7 +52,7 @@ class Archive:
         order = f"{self.folder}byteorder"
         if order in self.members and self.bytes(order).numpy().tobytes() != b"little":
             raise PickleError("its numbers are of another byte order")
-        return pickle_reader.read(io.BytesIO(self.bytes(f"{self.folder}data.pkl").numpy().tobytes()), ALLOWED)
+        return pickle_reader.read(io.BytesIO(self.bytes(f"{self.folder}data.pkl").numpy().tobytes()), ALLOWED)[0]
 
     def bytes(self, name: str) -> Tensor:
         """Return the bytes of a record, all of them: zipfile verifies the checksum at the end."""
@@ -84,18 +84,18 @@ class Archive:
             raise DamagedError(f"the checksum of its {damaged} is wrong")
 
 
-class Old:
+class OldTorchFile:
     """An open file of torch before 1.6: the pickle, then the storages, each after its length."""
 
     def __init__(self, file: BinaryIO) -> None:
         file.seek(0)
-        if [pickle_reader.read(file, ALLOWED) for _ in range(2)] != [MAGIC, PROTOCOL]:
+        if [pickle_reader.read(file, ALLOWED)[0] for _ in range(2)] != [MAGIC, PROTOCOL]:
             raise PickleError("it is none of torch.save's")
-        if pickle_reader.read(file, ALLOWED).get("little_endian") is not True:
+        if pickle_reader.read(file, ALLOWED)[0].get("little_endian") is not True:
             raise PickleError("its numbers are of another byte order")
-        self._root, storage_ids = pickle_reader.read_with_storages(file, ALLOWED)
+        self._root, storage_ids = pickle_reader.read(file, ALLOWED)
         dtypes = {key: dtype for key, dtype, _ in map(parse_storage_id, storage_ids)}
-        keys = pickle_reader.read(file, ALLOWED)
+        keys, _ = pickle_reader.read(file, ALLOWED)
         if not isinstance(keys, list) or set(keys) != set(dtypes):
             raise PickleError("its numbers are not those of its pickle")
         self.storages = {key: next_storage(file, dtypes[key]) for key in keys}
@@ -131,7 +131,12 @@ def parse_storage_id(value: Any) -> tuple[str, torch.dtype, int]:
     if type(value) is not tuple or len(value) not in (5, 6) or value[0] != "storage" or value[5:] not in ((), (None,)):
         raise PickleError("its numbers stand in no place that torch.save knows")
     _, kind, key, _, length = value[:5]
-    if not isinstance(kind, Name) or kind.name not in DTYPES or type(key) is not str or type(length) is not int:
+    if (
+        not isinstance(kind, QualifiedName)
+        or kind.name not in DTYPES
+        or type(key) is not str
+        or type(length) is not int
+    ):
         raise PickleError("its numbers are of no kind that is allowed")
     return key, DTYPES[kind.name], length
 
@@ -153,12 +158,12 @@ def as_dtype(content: Tensor, dtype: torch.dtype) -> Tensor:
     return content.view(dtype)
 
 
-def opened(file: BinaryIO) -> Archive | Old:
+def opened(file: BinaryIO) -> TorchArchive | OldTorchFile:
     """Return the reader for a file, by its first bytes; an archive of which these are damaged, by its directory."""
     file.seek(0)
     beginning = file.read(len(BEGINNING))
     if beginning == BEGINNING or (beginning[:2] != PICKLE and zipfile.is_zipfile(file)):
-        return Archive(file)
+        return TorchArchive(file)
     if beginning[:2] == PICKLE:
-        return Old(file)
+        return OldTorchFile(file)
     raise DamagedError("it has neither the beginning nor the end of a checkpoint" if beginning else "it is empty")

@@ -9,26 +9,24 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sacrebleu.metrics import BLEU
+from sacrebleu.metrics.bleu import BLEU
 
 from realformer_nmt.checkpoints import checkpoint_fields
+from realformer_nmt.checkpoints.reading import Checkpoint
 
 Meters = dict[str, np.ndarray]  # name -> [sum, weight], or the sums alone of BLEU's counts
 LOSSES = ("loss", "nll_loss")
 COUNTS = ("_bleu_counts", "_bleu_totals", "_bleu_sys_len", "_bleu_ref_len")
 
 
-def stored(state: dict[str, Any]) -> dict[str, float]:
+def stored(state: Checkpoint) -> dict[str, float]:
     """Return the one metric that fairseq stores with a checkpoint."""
     value = (state.get("extra_state") or {}).get("val_loss")
-    return (
-        {}
-        if value is None
-        else {checkpoint_fields.setting(state, "checkpoint", "best_checkpoint_metric"): float(value)}
-    )
+    metric = checkpoint_fields.setting(state, "checkpoint", "best_checkpoint_metric")
+    return {metric: float(value)} if value is not None and isinstance(metric, str) else {}
 
 
-def meters(state: dict[str, Any]) -> Meters:
+def meters(state: Checkpoint) -> Meters:
     return sums(((state.get("extra_state") or {}).get("metrics") or {}).get("valid") or [])
 
 

@@ -1,7 +1,7 @@
-"""Files that get their name only when they are complete.
+"""Files and folders that get their name only when they are complete.
 
-Until then a download, which can be resumed, is called NAME.part. Any other file is called NAME.12345678.part and is
-locked by its writer as long as that process lives; the next writer of NAME removes what a killed one has left.
+Until then one is called NAME.12345678.part and is locked by its writer as long as that process lives; the next writer
+of NAME removes what a killed one has left.
 """
 
 import contextlib
@@ -15,7 +15,6 @@ import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 
 from realformer_nmt.common.errors import UserError
@@ -25,64 +24,106 @@ NO_FILE = "{} is a link, a pipe or a device: remove it, what is written here is 
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # disk, quota, limit of a file's size
 
 
-class Partial:
-    """A download to NAME.part, which outlives the process; one process at a time may append to it."""
+@contextlib.contextmanager
+def completed(path: Path, size: int | None = None) -> Iterator[IO[bytes]]:
+    """Yield a stream to write to; the file appears if the block succeeds, and nothing remains if it fails."""
+    with writing(path, size):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        stream, part = create_part(path)
+        try:
+            with stream:
+                yield stream
+                stream.flush()
+                put_in_place(stream, part, path)
+        except BaseException:
+            with contextlib.suppress(OSError):  # its folder may have been removed
+                part.unlink()
+            raise
 
-    def __init__(self, path: Path, algorithm: str, whole: int | None) -> None:
-        self.path, self.part, self._whole = path, part_of(path), whole
-        self._algorithm = algorithm
-        with writing(path, whole):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._stream = self._locked()
-        self._stream.seek(0)
-        self._hash = digest(self._stream, algorithm)
-        self.size = self._stream.tell()
 
-    def _locked(self) -> IO[bytes]:
-        while True:
-            descriptor = own(self.part, os.O_RDWR | os.O_CREAT | os.O_APPEND)
-            stream = os.fdopen(descriptor, "a+b", buffering=0)  # so that a killed process loses no bytes
-            try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                stream.close()
-                raise UserError(f"{self.part}: another process is downloading it; wait, or end that process") from error
-            if has_name(stream, self.part):
-                return stream
-            stream.close()  # another process has just renamed it
+@contextlib.contextmanager
+def completed_folder(path: Path) -> Iterator[Path]:
+    """Yield an empty folder to fill; it gets its name if the block succeeds, and is removed if it fails."""
+    check_free(path)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(path)
+        part = part_of(path)
+        part.mkdir()
+        try:
+            with locked(part):
+                yield part
+                for entry in (*part.rglob("*"), part):
+                    _sync(entry)
+                check_free(path)
+                part.rename(path)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
 
-    def __enter__(self) -> "Partial":
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if not self.size:
-            self.part.unlink(missing_ok=True)
-        self._stream.close()
+def check_free(path: Path) -> None:
+    if path.exists() or path.is_symlink():
+        raise UserError(f"{path} is there already: name another folder, or remove it")
 
-    @property
-    def hexdigest(self) -> str:
-        return self._hash.hexdigest()
 
-    def append(self, chunk: bytes) -> None:
-        rest = memoryview(chunk)
-        missing = None if self._whole is None else self._whole - self.size
-        with writing(self.path, missing, note=f"what has come stays in {self.part.name}"):
-            while rest:
-                rest = rest[self._stream.write(rest) :]
-        self._hash.update(chunk)
-        self.size += len(chunk)
+def create_part(path: Path) -> tuple[IO[bytes], Path]:
+    """Create a file that no other process writes to or removes while this one lives."""
+    remove_leftovers(path)
+    while True:
+        part = part_of(path)
+        stream = part.open("xb")
+        with contextlib.suppress(OSError):  # on a disk without locks, remove_leftovers removes nothing
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        if has_name(stream, part):
+            return stream, part
+        stream.close()  # another writer removed it as a leftover before it was locked
 
-    def restart(self) -> None:
-        self._stream.truncate(0)
-        self._hash = hashlib.new(self._algorithm, usedforsecurity=False)
-        self.size = 0
 
-    def finish(self) -> Path:
-        with writing(self.path):
-            _put_in_place(self._stream, self.part, self.path)
-        return self.path
+def part_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove the parts of this file or folder that no living process has locked."""
+    pattern = re.compile(rf"{re.escape(path.name)}\.[0-9a-f]{{8}}\.part")
+    for part in [entry for entry in path.parent.iterdir() if pattern.fullmatch(entry.name)]:
+        with contextlib.suppress(OSError), locked(part):
+            if part.is_dir():
+                shutil.rmtree(part)
+            else:
+                part.unlink()
+
+
+@contextlib.contextmanager
+def locked(part: Path) -> Iterator[None]:
+    """Lock a file or folder for a block; raise an OSError if another process has locked it."""
+    descriptor = os.open(part, os.O_RDONLY if part.is_dir() else os.O_RDWR)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def has_name(stream: IO[bytes], part: Path) -> bool:
+    """Tell whether this name still belongs to the open file."""
+    with contextlib.suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(stream.fileno()), part.stat())
+    return False
+
+
+def put_in_place(stream: IO[bytes], part: Path, path: Path) -> None:
+    os.fsync(stream.fileno())
+    part.replace(path)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def own(path: str | Path, flags: int) -> int:
@@ -97,61 +138,6 @@ def own(path: str | Path, flags: int) -> int:
         os.close(descriptor)
         raise UserError(NO_FILE.format(path))
     return descriptor
-
-
-def part_of(path: Path) -> Path:
-    return path.with_name(f"{path.name}.part")
-
-
-@contextlib.contextmanager
-def completed(path: Path, size: int | None = None) -> Iterator[IO[bytes]]:
-    """Yield a stream to write to; the file appears if the block succeeds, and nothing remains if it fails."""
-    with writing(path, size):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        stream, part = create_part(path)
-        try:
-            with stream:
-                yield stream
-                stream.flush()
-                _put_in_place(stream, part, path)
-        except BaseException:
-            with contextlib.suppress(OSError):  # its folder may have been removed
-                part.unlink()
-            raise
-
-
-def create_part(path: Path) -> tuple[IO[bytes], Path]:
-    """Create a file that no other process writes to or removes while this one lives."""
-    remove_leftovers(path)
-    while True:
-        part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
-        stream = part.open("xb")
-        with contextlib.suppress(OSError):  # on a disk without locks, remove_leftovers removes nothing
-            fcntl.flock(stream, fcntl.LOCK_EX)
-        if has_name(stream, part):
-            return stream, part
-        stream.close()  # another writer removed it as a leftover before it was locked
-
-
-def remove_leftovers(path: Path) -> None:
-    """Remove the parts of this file that no living process has locked."""
-    pattern = re.compile(rf"{re.escape(path.name)}\.[0-9a-f]{{8}}\.part")
-    for part in [entry for entry in path.parent.iterdir() if pattern.fullmatch(entry.name)]:
-        with contextlib.suppress(OSError), part.open("r+b") as stream:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            part.unlink()
-
-
-def has_name(stream: IO[bytes], part: Path) -> bool:
-    """Tell whether this name still belongs to the open file."""
-    with contextlib.suppress(FileNotFoundError):
-        return os.path.samestat(os.fstat(stream.fileno()), part.stat())
-    return False
-
-
-def _put_in_place(stream: IO[bytes], part: Path, path: Path) -> None:
-    os.fsync(stream.fileno())
-    part.replace(path)
 
 
 def digest(stream: IO[bytes], algorithm: str) -> "hashlib._Hash":

@@ -1,4 +1,4 @@
-"""Reader of the JSON records that one command writes and another reads; every error names the file."""
+"""JSON files: records that one command writes and another reads, each written whole; every error names the file."""
 
 import contextlib
 import hashlib
@@ -8,11 +8,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
 
 SEAL = "seal"  # the key that holds a checksum of the rest
 # What code raises that looks into a record of unexpected form
 UNLIKE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+
+
+def write_json(path: Path, content: object, ascii_only: bool = False) -> None:
+    """Write JSON atomically; in ASCII where a path in it need not be UTF-8."""
+    with completed(path) as file:
+        file.write(f"{json.dumps(content, indent=2, ensure_ascii=ascii_only)}\n".encode())
 
 
 def read(
@@ -41,16 +48,11 @@ def read(
     with expected(path, hint):
         if SEAL in record and record.pop(SEAL) != seal(record):
             raise UserError(f"{path} was changed since it was written: put it back as it was; {hint}")
-    check(record, path, hint, required)
-    return record
-
-
-def check(record: Mapping[str, Any], path: Path, hint: str, required: Mapping[str, type]) -> None:
-    """Refuse a record that lacks a required key, or has a value of another type."""
     for key, kind in required.items():
         if not isinstance(record.get(key), kind):
             reason = f"{key} is no {kind.__name__}" if key in record else f"missing key {key}"
             raise UserError(f"{path} has an unexpected format: {reason}; {hint}")
+    return record
 
 
 @contextlib.contextmanager
@@ -65,7 +67,11 @@ def expected(path: Path, hint: str) -> Iterator[None]:
         raise UserError(f"{path} has an unexpected format: {reason}; {hint}") from error
 
 
-def seal(content: Mapping[str, Any]) -> str:
+def seal(content: object) -> str:
     """Return the checksum of a record: SHA-256 of its JSON with sorted keys."""
-    plain = json.loads(json.dumps(content))  # what a reader gets: tuples are lists, keys are text
-    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(as_read(content), sort_keys=True).encode()).hexdigest()
+
+
+def as_read(content: object) -> Any:
+    """Return what a reader of its JSON gets: tuples are lists, keys are text."""
+    return json.loads(json.dumps(content))

@@ -12,18 +12,26 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from realformer_nmt.common import checksummed_json
+from msgspec import Struct
+
+from realformer_nmt.common import records
 from realformer_nmt.common.atomic_files import writing
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.json_records import UNLIKE
 
 OUTPUTS = "outputs"
-COMMAND = "command"
 BEGINNING = b'{\n  "'  # of a record
 KEYS = re.compile(r'^  "(\w+)":', re.MULTILINE)  # of a record, as it is written
 
 
-class Kind(NamedTuple):
+class BegunOutputs(Struct, frozen=True, kw_only=True):
+    """Note of a command's files beside a record that does not exist yet; None stands for all files there."""
+
+    command: str
+    outputs: list[str] | None
+
+
+class RecordKeys(NamedTuple):
     """Keys of a command's record, and the option for its path."""
 
     keys: frozenset[str]
@@ -31,20 +39,20 @@ class Kind(NamedTuple):
 
 
 KINDS = {  # by command; a record belongs to the first command whose keys it has
-    "train": Kind(frozenset({"sessions", "protocol"}), "--folder"),
-    "score": Kind(frozenset({"scores", "translation"})),
-    "score-squad": Kind(frozenset({"questions", "scores", "made_from"})),
-    "answer": Kind(frozenset({"questions", "made_from"})),
-    "evaluate": Kind(frozenset({"measures", "made_from"})),
-    "translate": Kind(frozenset({"files", "decoding", "checkpoints"})),
-    "analyse": Kind(frozenset({"models", "figures", "made_from"})),
-    "average": Kind(frozenset({"averaged"})),
-    "significance": Kind(frozenset({"comparisons", "correction"})),
-    "sample": Kind(frozenset({"pairs", "pieces", "sample"}), "--folder"),
-    "prepare": Kind(frozenset({"pairs", "pieces"}), "--folder"),
-    "fetch": Kind(frozenset({"archive", "sizes"}), "--folder"),
-    "invent": Kind(frozenset({"invented"}), "--folder"),
-    "compare": Kind(frozenset({"grid", "cells", "rows"}), "--folder"),
+    "train": RecordKeys(frozenset({"sessions", "protocol"}), "--folder"),
+    "score": RecordKeys(frozenset({"scores", "translation"})),
+    "score-squad": RecordKeys(frozenset({"questions", "scores", "made_from"})),
+    "answer": RecordKeys(frozenset({"questions", "made_from"})),
+    "evaluate": RecordKeys(frozenset({"measures", "made_from"})),
+    "translate": RecordKeys(frozenset({"files", "decoding", "checkpoints"})),
+    "analyse": RecordKeys(frozenset({"models", "figures", "made_from"})),
+    "average": RecordKeys(frozenset({"averaged"})),
+    "significance": RecordKeys(frozenset({"comparisons", "correction"})),
+    "sample": RecordKeys(frozenset({"pairs", "pieces", "sample"}), "--folder"),
+    "prepare": RecordKeys(frozenset({"pairs", "pieces"}), "--folder"),
+    "fetch": RecordKeys(frozenset({"archive", "sizes"}), "--folder"),
+    "invent": RecordKeys(frozenset({"invented"}), "--folder"),
+    "compare": RecordKeys(frozenset({"grid", "cells", "rows"}), "--folder"),
 }
 
 
@@ -165,13 +173,12 @@ def _names(record: Path, command: str) -> set[str] | None:
 def _begun(record: Path, command: str) -> set[str] | None:
     """Return the names in the note of begun outputs; None stands for all."""
     try:
-        note = checksummed_json.read(_begun_file(record), "", {COMMAND: str})
-        names = note[OUTPUTS]
-        if note[COMMAND] != command:
-            return set()
-        return None if names is None else set(names)
-    except (UserError, *UNLIKE):
+        note = records.read(_begun_file(record), BegunOutputs, "")
+    except UserError:
         return set()
+    if note.command != command:
+        return set()
+    return None if note.outputs is None else set(note.outputs)
 
 
 def _begun_file(record: Path) -> Path:
@@ -179,4 +186,5 @@ def _begun_file(record: Path) -> Path:
 
 
 def _note(record: Path, command: str, names: set[str] | None) -> None:
-    checksummed_json.write(_begun_file(record), {COMMAND: command, OUTPUTS: None if names is None else sorted(names)})
+    note = BegunOutputs(command=command, outputs=None if names is None else sorted(names))
+    records.write(_begun_file(record), note)

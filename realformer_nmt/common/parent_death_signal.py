@@ -1,17 +1,25 @@
 """Processes that die with the one that started them."""
 
 import ctypes
+import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TypedDict
 
 PR_SET_PDEATHSIG = 1
 
 
-def dying_with_us() -> dict[str, Any]:
+class PopenOptions(TypedDict, total=False):
+    """Options of subprocess.Popen."""
+
+    preexec_fn: Callable[[], object]
+
+
+def dying_with_us() -> PopenOptions:
     """Return the options of subprocess.Popen for a child that dies with this process; on Linux only.
 
     An orphan would go on writing into the files of the next run.
@@ -25,6 +33,22 @@ def die_with_parent() -> None:
     """Make this process die with the one that started it; on Linux only."""
     if sys.platform == "linux":
         _die_with(os.getppid(), ctypes.CDLL(None).prctl)
+
+
+def end_with_parent(parent_ends: Callable[[], object] | None = None) -> None:
+    """End this process as soon as its parent has ended, however it ended; `parent_ends` waits for that."""
+    threading.Thread(target=_end_after, args=(parent_ends or _parent_ends,), daemon=True).start()
+
+
+def _end_after(parent_ends: Callable[[], object]) -> None:
+    parent_ends()
+    os._exit(1)
+
+
+def _parent_ends() -> None:
+    parent = multiprocessing.parent_process()
+    if parent:
+        parent.join()
 
 
 def _die_with(parent: int, prctl: Callable[[int, int], int]) -> None:

@@ -4,10 +4,10 @@ A record holds these under `made_from`. Later they are compared with what the sa
 or inputs differ, the result is out of date. Versions are not compared here: a table marks results of other versions.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from realformer_nmt.common.json_records import as_read
 from realformer_nmt.common.records import Fingerprint, Origin
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.common.versions import versions
@@ -36,7 +36,7 @@ def made_from(settings: Mapping[str, object], inputs: Mapping[str, Path], before
     """
     earlier = before.inputs if before else {}
     return Origin(
-        settings=json.loads(json.dumps(settings)),  # what a reader gets: tuples are lists, keys are text
+        settings=as_read(settings),
         inputs={name: fingerprint(path, earlier.get(name)) for name, path in inputs.items() if path.is_file()},
         versions=versions(),
     )
@@ -47,7 +47,7 @@ def differences(before: Origin, now: Origin) -> list[str]:
 
     An input that no longer exists does not count as a difference, nor does one that has only been renamed.
     """
-    messages = list(_changed_settings(before.settings, now.settings))
+    messages = list(changed_settings(before.settings, now.settings))
     old, new = _hashes(before), _hashes(now)
     no_longer_there = [sha for name, sha in old.items() if new.get(name) != sha]
     for name, sha in new.items():
@@ -77,11 +77,11 @@ def _hashes(origin: Origin) -> dict[str, str]:
     return {name: file.sha256 for name, file in origin.inputs.items()}
 
 
-def _changed_settings(before: Mapping[str, object], now: Mapping[str, object], prefix: str = "") -> Iterator[str]:
+def changed_settings(before: Mapping[str, object], now: Mapping[str, object], prefix: str = "") -> Iterator[str]:
     """Yield a message for each setting that differs; tables are compared entry by entry: model.dropout."""
     for name in {**before, **now}:
         old, new = before.get(name, ABSENT), now.get(name, ABSENT)
         if isinstance(old, Mapping) and isinstance(new, Mapping):
-            yield from _changed_settings(old, new, f"{prefix}{name}.")
+            yield from changed_settings(old, new, f"{prefix}{name}.")
         elif old != new:
             yield f"{prefix}{name} was {old}, is now {new}"

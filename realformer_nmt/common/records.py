@@ -19,6 +19,7 @@ class Fingerprint(Struct, frozen=True, kw_only=True):
     sha256: str
     bytes: int | UnsetType = UNSET
     modified: int | UnsetType = UNSET
+    path: str | UnsetType = UNSET  # where a file may be known by where it lies
 
 
 class Origin(Struct, frozen=True, kw_only=True):
@@ -35,6 +36,12 @@ class StageRecord(Struct, frozen=True, kw_only=True):
     made_from: Origin = Origin()
     outputs: dict[str, Fingerprint] = {}  # by their paths from the folder of the record
     complete: bool | UnsetType = UNSET  # set where a stage writes its record before it is done
+
+
+class StepRecord(Struct, frozen=True, kw_only=True):
+    """Base of the records of a stage's steps; the field here is written after those of the classes derived."""
+
+    seconds: float = 0
 
 
 SomeRecord = TypeVar("SomeRecord", bound=Struct)
@@ -56,7 +63,9 @@ def known(value: Value | UnsetType) -> Value | None:
 def write(path: Path, record: Struct) -> None:
     """Write a record with its checksum, atomically."""
     content = to_builtins(record, enc_hook=plain)
-    last = {name: content.pop(name) for name in StageRecord.__struct_fields__ if name in content}
+    bases = [base for base in (StageRecord, StepRecord) if isinstance(record, base)]
+    names = [name for base in bases for name in base.__struct_fields__ if name in content]
+    last = {name: content.pop(name) for name in names}
     checksummed_json.write(path, {**content, **last})
 
 

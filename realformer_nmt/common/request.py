@@ -100,5 +100,5 @@ def choices_of(kind: Any) -> dict[str, Collection[Any] | None]:
     """Return the choices of each field of a request class, which its option or its type lists; None for any value."""
     hints = get_type_hints(kind)
     return {
-        each.name: spec_of(each).choices or request_argv.Shape.of(hints[each.name]).choices for each in fields(kind)
+        each.name: spec_of(each).choices or request_argv.FieldType.of(hints[each.name]).choices for each in fields(kind)
     }

@@ -3,7 +3,7 @@
 import argparse
 import types
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field
 from typing import Any
 
@@ -11,7 +11,7 @@ from realformer_nmt.common.errors import OptionError
 from realformer_nmt.common.option import Spec, flag_of, spec_of
 
 
-class Shape(typing.NamedTuple):
+class FieldType(typing.NamedTuple):
     """The number and the type of a field's values."""
 
     type: Any
@@ -21,7 +21,7 @@ class Shape(typing.NamedTuple):
     choices: tuple[str, ...] | None = None  # those of a Literal
 
     @classmethod
-    def of(cls, hint: Any) -> "Shape":
+    def of(cls, hint: Any) -> "FieldType":
         optional = typing.get_origin(hint) in (typing.Union, types.UnionType)
         if optional:
             hint = next(each for each in typing.get_args(hint) if each is not types.NoneType)
@@ -35,17 +35,17 @@ class Shape(typing.NamedTuple):
         return cls(item, many=True)
 
 
-def add_arguments(parser: argparse.ArgumentParser, fields: "Sequence[Field[Any]]", hints: dict[str, Any]) -> None:
+def add_arguments(parser: argparse.ArgumentParser, fields: "Sequence[Field[Any]]", hints: Mapping[str, object]) -> None:
     """Add an argument for each field; `hints` are the fields' types, by name."""
     homes: dict[tuple[str | None, str | None], Any] = {(None, None): parser}
     for each in fields:
         spec = spec_of(each)
-        add_argument(_home(homes, spec.group, spec.either), each, Shape.of(hints[each.name]))
+        add_argument(_home(homes, spec.group, spec.either), each, FieldType.of(hints[each.name]))
 
 
-def add_argument(home: Any, each: "Field[Any]", shape: Shape) -> None:
+def add_argument(home: Any, each: "Field[Any]", shape: FieldType) -> None:
     spec = spec_of(each)
-    keywords: dict[str, Any] = {"help": spec.help, "default": default_of(each)}
+    keywords: dict[str, object] = {"help": spec.help, "default": default_of(each)}
     if shape.type is bool:
         keywords["action"] = argparse.BooleanOptionalAction if shape.optional else "store_true"
     else:
@@ -74,7 +74,7 @@ def default_of(each: "Field[Any]") -> Any:
     return list(each.default) if isinstance(each.default, tuple) else each.default
 
 
-def counted(spec: Spec, shape: Shape, required: bool) -> dict[str, Any]:
+def counted(spec: Spec, shape: FieldType, required: bool) -> dict[str, object]:
     """Return argparse's `nargs` and `action` for a field."""
     if spec.without_value is not None:
         return {"nargs": "?", "const": spec.without_value}
@@ -87,7 +87,7 @@ def counted(spec: Spec, shape: Shape, required: bool) -> dict[str, Any]:
 
 def typed(each: "Field[Any]", hint: Any, value: Any) -> Any:
     """Convert a value from Python as argparse would convert its text."""
-    spec, shape = spec_of(each), Shape.of(hint)
+    spec, shape = spec_of(each), FieldType.of(hint)
     if shape.many and not isinstance(value, list | tuple):
         value = (value,)
     if isinstance(value, list | tuple):
@@ -121,17 +121,14 @@ def written(each: "Field[Any]", value: Any, with_default: bool = False) -> Itera
     elif isinstance(value, bool):
         yield flag if value else f"--no-{each.name.replace('_', '-')}"
     elif not isinstance(value, tuple):
-        yield from _with_value(flag, str(value))
+        text = str(value)
+        like_option = text.startswith("-") and text != "-"
+        yield from [f"{flag}={text}"] if like_option else [flag, text]
     elif isinstance(value[0], tuple) or spec.repeated:
         for item in value:
             yield from (flag, *map(str, item if isinstance(item, tuple) else [item]))
     else:
         yield from (flag, *map(str, value))
-
-
-def _with_value(flag: str, text: str) -> tuple[str, ...]:
-    """Join what argparse would take for another option."""
-    return (f"{flag}={text}",) if text.startswith("-") and text != "-" else (flag, text)
 
 
 def _home(homes: dict[tuple[str | None, str | None], Any], group: str | None, either: str | None) -> Any:

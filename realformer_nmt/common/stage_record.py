@@ -74,15 +74,20 @@ class Stage:
         if not self.record.is_file():
             return Standing()
         try:
-            before = records.read(self.record, StageRecord, AGAIN)
-            now = made_from(self.settings, self.inputs, before.made_from)
-            return self._status(before, differences(before.made_from, now))
+            before = self.read()
+            differing = self.differences(before)
+            changed, missing = compare_outputs(self.record, before)
         except UserError as error:
             return Standing(differences=(str(error),))
-
-    def _status(self, before: StageRecord, differing: list[str]) -> Standing:
-        changed, missing = compare_outputs(self.record, before)
         return Standing(before, (*differing, *changed), missing if self.lasting else ())
+
+    def read(self) -> StageRecord:
+        """Read what the record says of how it was made."""
+        return records.read(self.record, StageRecord, AGAIN)
+
+    def differences(self, before: StageRecord) -> list[str]:
+        """Return a message for each setting and each input that is another than the record's."""
+        return differences(before.made_from, made_from(self.settings, self.inputs, before.made_from))
 
     def finished(self, fresh: bool, *outputs: Path) -> bool:
         """Return whether the stage is up to date, and print so.
@@ -93,8 +98,7 @@ class Stage:
         self._check_paths(outputs)
         if fresh:
             return False
-        status = self.standing()
-        self._check_differences(status)
+        status = self.same()
         if status.done:
             written.settle(self.record)
             print(f"{self.record}: up to date")
@@ -110,15 +114,19 @@ class Stage:
         for path in outputs:
             written.check_product(path, self.record, self.command)
 
-    def _check_differences(self, status: Standing) -> None:
-        """Refuse a record of other settings or files, and one that cannot be read."""
+    def same(self) -> Standing:
+        """Return the status; refuse a record of other settings or files, and one that cannot be read."""
+        status = self.standing()
         if status.differences and status.record is None:
             raise UserError(status.differences[0])
         if status.differences:
-            raise UserError(
-                f"{self.record} was made with other settings or files: {'; '.join(status.differences)}. Name another "
-                "place, or use --fresh to redo it"
-            )
+            raise UserError(self.refusal("; ".join(status.differences)))
+        return status
+
+    def refusal(self, differences: str) -> str:
+        """Return the message that refuses a record with differences."""
+        remedy = "Name another place, or use --fresh to redo it"
+        return f"{self.record} was made with other settings or files: {differences}. {remedy}"
 
     def begin(self) -> Origin:
         """Remove the previous record, and return the origin of the new one."""

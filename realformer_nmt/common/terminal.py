@@ -6,16 +6,14 @@ from typing import TextIO, cast
 
 def printable(text: str) -> str:
     """Escape all unprintable characters: escape sequences, line ends, marks that change the text's direction."""
-    return "".join(letter if letter.isprintable() else _escaped(letter) for letter in text)
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
+    )
 
 
 def printable_lines(text: str) -> str:
     """Escape all unprintable characters but line feeds."""
     return "\n".join(map(printable, text.split("\n")))
-
-
-def _escaped(letter: str) -> str:
-    return letter.encode("unicode_escape").decode("ascii")
 
 
 class Terminal:

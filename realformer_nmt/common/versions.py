@@ -17,9 +17,13 @@ ENGINES = ("fairseq-fixed", "fairseq")
 
 
 def versions() -> dict[str, str]:
-    installed = {name: _version(name) for name in (*PACKAGES, *ENGINES)}
-    present = {name: version for name, version in installed.items() if version}
-    return {"realformer_nmt": __version__, "python": platform.python_version(), **present}
+    return {"realformer_nmt": __version__, "python": platform.python_version(), **installed(*PACKAGES, *ENGINES)}
+
+
+def installed(*packages: str) -> dict[str, str]:
+    """Return the versions of those packages that are installed."""
+    versions_by_name = {name: _version(name) for name in packages}
+    return {name: version for name, version in versions_by_name.items() if version}
 
 
 @lru_cache

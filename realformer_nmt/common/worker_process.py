@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import torch
 
+from realformer_nmt.common.parent_death_signal import end_with_parent
 from realformer_nmt.common.python_subprocess import program
 
 Work = Callable[[], object]
@@ -26,7 +26,7 @@ def begin(work: Work, log: Path, threads: int, on_gpu: bool) -> "SideProcess":
     """
     if sys.platform != "linux" or threads != 1 or on_gpu:
         return NewPython(work, log, threads)
-    process = multiprocessing.get_context("fork").Process(target=_run, args=(work, log, threads, _parent_ends))
+    process = multiprocessing.get_context("fork").Process(target=_run, args=(work, log, threads))
     process.start()
     return process
 
@@ -61,8 +61,8 @@ class NewPython:
 SideProcess = BaseProcess | NewPython
 
 
-def _run(work: Work, log: Path, threads: int, parent_ends: Work) -> None:
-    threading.Thread(target=_end_after, args=(parent_ends,), daemon=True).start()
+def _run(work: Work, log: Path, threads: int, parent_ends: Work | None = None) -> None:
+    end_with_parent(parent_ends)
     torch.set_num_threads(threads)
     with log.open("ab") as output, Path(os.devnull).open("r+b") as nothing:
         os.dup2(nothing.fileno(), 0)
@@ -75,18 +75,6 @@ def _run(work: Work, log: Path, threads: int, parent_ends: Work) -> None:
     except Exception:
         sys.excepthook(*sys.exc_info())
         sys.exit(1)
-
-
-def _end_after(parent_ends: Work) -> None:
-    """End this process when the parent has ended, however it ended."""
-    parent_ends()
-    os._exit(1)
-
-
-def _parent_ends() -> None:
-    parent = multiprocessing.parent_process()
-    if parent:
-        parent.join()
 
 
 if __name__ == "__main__":

@@ -97,8 +97,8 @@ def train_request(request: RunRequest, protocol: Protocol) -> TrainRequest:
 
 
 def protocol_for(request: RunRequest) -> Protocol:
-    name = request.manifest or request.corpus
-    return protocol_of(ProtocolRequest(protocol=request.protocol, corpus=name, layers=request.layers))
+    name, option = (request.manifest, "--corpus") if request.manifest else (request.corpus, "CORPUS")
+    return protocol_of(ProtocolRequest(protocol=request.protocol, corpus=name, layers=request.layers), option)
 
 
 def data(request: RunRequest) -> Path:

@@ -5,16 +5,15 @@ import functools
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
-
-import numpy as np
+from typing import BinaryIO, NamedTuple
 
 from realformer_nmt.corpora.cleaning import Hyphens, Steps, cleaned, fault
-from realformer_nmt.corpora.duplicates import digest, repetitions
+from realformer_nmt.corpora.duplicates import digest, drop_repetitions
 from realformer_nmt.corpora.manifest_schema import Format, HeldOut, Lengths, TextProtocol
 from realformer_nmt.corpora.parallel import ordered
+from realformer_nmt.corpora.preparation_record import PartCounts
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, Invalid, blocks
 
@@ -77,7 +76,7 @@ class Plan:
         return lengths if applies and lengths.counted == counted else None
 
 
-class Task(NamedTuple):
+class BlockTask(NamedTuple):
     block: Block
     valid: range  # indices, within the block, of the pairs for validation, counted before cleaning
 
@@ -89,22 +88,9 @@ class Cleaned(NamedTuple):
     dropped: Counter[str]
 
 
-@dataclass
-class Tally:
-    """Counts of one part's pairs: read, written, held out, dropped by reason."""
-
-    part: str
-    split: str
-    pairs: int = 0
-    kept: int = 0
-    held_out: int = 0
-    invalid_utf8: int = 0
-    dropped: Counter[str] = field(default_factory=Counter)
-
-
 def write_texts(
     parts: Mapping[str, Sequence[Files]], plan: Plan, workers: int, folder: Path, quiet: bool = False
-) -> dict[str, Any]:
+) -> list[PartCounts]:
     """Write train.en, valid.en, valid.raw.en ... of all parts in order, and return the counts of each part."""
     names = [*parts, *(f"{split}.raw" for split in parts if split != "train")]
     with contextlib.ExitStack() as stack:
@@ -116,9 +102,13 @@ def write_texts(
         writer = Writer(plan, workers, output, digests, quiet)
         tallies = [writer.write(split, files) for split in parts for files in parts[split]]
     if plan.deduplicate:
-        drop_repetitions(folder, plan.languages, [tally for tally in tallies if tally.split == "train"])
+        drop_repetitions(
+            folder / DIGESTS,
+            [folder / f"train.{language}" for language in plan.languages],
+            [tally for tally in tallies if tally.split == "train"],
+        )
     (folder / DIGESTS).unlink()
-    return {"parts": [{**vars(tally), "dropped": dict(sorted(tally.dropped.items()))} for tally in tallies]}
+    return tallies
 
 
 class Writer:
@@ -128,8 +118,8 @@ class Writer:
         self.plan, self.workers, self.output, self.digests, self.quiet = plan, workers, output, digests, quiet
         self.pairs_read = self.pairs_cleaned = 0  # of the training parts so far
 
-    def write(self, split: str, files: Files) -> Tally:
-        tally = Tally(files.name, split)
+    def write(self, split: str, files: Files) -> PartCounts:
+        tally = PartCounts(part=files.name, split=split)
         work = functools.partial(
             clean_block,
             steps=self.plan.steps(split, files.form),
@@ -151,17 +141,17 @@ class Writer:
                 tally.kept += len(selected)
             tally.pairs += block.pairs
             tally.invalid_utf8 += block.replaced
-            tally.dropped.update(result.dropped)
+            tally.drop(result.dropped)
         return tally
 
-    def tasks(self, split: str, files: Files) -> Iterator[Task]:
+    def tasks(self, split: str, files: Files) -> Iterator[BlockTask]:
         rule = self.plan.held_out
         pairs = blocks(files.source, files.target, files.form, self.plan.invalid_utf8)
         for block in watched(pairs, f"text: {files.source.name}", files.source, files.target, self.quiet):
             if split == "train" and rule and rule.counted == "before_cleaning":
-                yield Task(block, range((-self.pairs_read - 1) % rule.every, block.pairs, rule.every))
+                yield BlockTask(block, range((-self.pairs_read - 1) % rule.every, block.pairs, rule.every))
             else:
-                yield Task(block, range(0))
+                yield BlockTask(block, range(0))
             self.pairs_read += block.pairs
 
     def select(self, split: str, valid: range, indices: list[int]) -> Sequence[int]:
@@ -188,7 +178,7 @@ class Writer:
 
 
 def clean_block(
-    task: Task, steps: tuple[Steps, Steps], lengths: Lengths | None, valid_lengths: Lengths | None, keep_all: bool
+    task: BlockTask, steps: tuple[Steps, Steps], lengths: Lengths | None, valid_lengths: Lengths | None, keep_all: bool
 ) -> Cleaned:
     source, target = (cleaned(side, step) for side, step in zip(task.block[:2], steps, strict=True))
     dropped: Counter[str] = Counter()
@@ -201,24 +191,3 @@ def clean_block(
         else:
             dropped[reason] += 1
     return Cleaned(indices, [source[index] for index in indices], [target[index] for index in indices], dropped)
-
-
-def drop_repetitions(folder: Path, languages: Sequence[str], tallies: Sequence[Tally]) -> None:
-    """Rewrite the training texts with only the first of equal pairs, and correct the tallies."""
-    repeated = repetitions(folder / DIGESTS)
-    paths = [folder / f"train.{language}" for language in languages]
-    for path in paths:
-        slim = path.with_name(f"{path.name}.slim")
-        with path.open("rb") as lines, slim.open("wb") as out:
-            out.writelines(line for number, line in enumerate(lines) if not is_set(repeated, number))
-        slim.replace(path)
-    start = 0
-    for tally in tallies:
-        repetitions_of_part = sum(is_set(repeated, number) for number in range(start, start + tally.kept))
-        start += tally.kept
-        tally.kept -= repetitions_of_part
-        tally.dropped["repeated"] += repetitions_of_part
-
-
-def is_set(bits: np.ndarray, number: int) -> bool:
-    return bool(bits[number >> 3] >> (7 - (number & 7)) & 1)

@@ -1,10 +1,12 @@
 """Search for repeated pairs on disk: a file holds eight bytes per pair, memory a slice of them at a time."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+
+from realformer_nmt.corpora.preparation_record import PartCounts
 
 AT_ONCE = 1 << 22  # number of hashes in memory
 
@@ -36,3 +38,23 @@ def indices_of(values: np.ndarray, part: int, slices: int, at_once: int) -> Iter
     """Yield the indices of the values whose remainder by `slices` is `part`."""
     for start in range(0, len(values), at_once):
         yield start + np.flatnonzero(values[start : start + at_once] % np.uint64(slices) == part)
+
+
+def drop_repetitions(digests: Path, texts: Sequence[Path], tallies: Sequence[PartCounts]) -> None:
+    """Rewrite the texts with only the first of equal pairs, and correct the tallies."""
+    repeated = repetitions(digests)
+    for path in texts:
+        slim = path.with_name(f"{path.name}.slim")
+        with path.open("rb") as lines, slim.open("wb") as out:
+            out.writelines(line for number, line in enumerate(lines) if not is_set(repeated, number))
+        slim.replace(path)
+    start = 0
+    for tally in tallies:
+        repetitions_of_part = sum(is_set(repeated, number) for number in range(start, start + tally.kept))
+        start += tally.kept
+        tally.kept -= repetitions_of_part
+        tally.drop({"repeated": repetitions_of_part})
+
+
+def is_set(bits: np.ndarray, number: int) -> bool:
+    return bool(bits[number >> 3] >> (7 - (number & 7)) & 1)

@@ -6,12 +6,13 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from realformer_nmt.corpora.clean_splits import Plan, splits
 from realformer_nmt.corpora.cleaning import fault
 from realformer_nmt.corpora.manifest_schema import Lengths
 from realformer_nmt.corpora.parallel import ordered
+from realformer_nmt.corpora.preparation_record import SplitCounts
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, blocks
 from realformer_nmt.corpora.subword_methods import METHODS, SubwordMethod
@@ -26,24 +27,24 @@ class Encoded(NamedTuple):
     dropped: Counter[str]
 
 
-def write_pieces(
+def write_subwords(
     texts: Path, model: Path, method: str, plan: Plan, workers: int, folder: Path, quiet: bool = False
-) -> dict[str, Any]:
+) -> dict[str, SplitCounts]:
     """Write train.en ... as subwords, and the raw texts of the remaining pairs of valid and test."""
-    report = {}
+    counts = {}
     for name in splits(texts, plan.source):
         work = functools.partial(  # with the method's row: workers do not know a row that a --user-dir has added
             encode_block, method=METHODS[method], model=model, lengths=plan.lengths(name, "after_bpe")
         )
         source, target = (texts / f"{name}.{language}" for language in plan.languages)
         pairs = watched(blocks(source, target), f"pieces: {name}", source, target, quiet)
-        report[name] = write_split(name, ordered(work, pairs, workers), texts, plan.languages, folder)
-    return {"pieces": report}
+        counts[name] = write_split(name, ordered(work, pairs, workers), texts, plan.languages, folder)
+    return counts
 
 
 def write_split(
     name: str, encoded: Iterable[tuple[Block, Encoded]], texts: Path, languages: tuple[str, str], folder: Path
-) -> dict[str, Any]:
+) -> SplitCounts:
     pairs, tokens, dropped = 0, (0, 0), Counter[str]()
     with contextlib.ExitStack() as stack:
         out = [stack.enter_context((folder / f"{name}.{language}").open("wb")) for language in languages]
@@ -61,7 +62,7 @@ def write_split(
             pairs += len(result.indices)
             tokens = tokens[0] + result.tokens[0], tokens[1] + result.tokens[1]
             dropped.update(result.dropped)
-    return {"pairs": pairs, "tokens": tokens, "dropped": dropped}
+    return SplitCounts(pairs=pairs, tokens=tokens, dropped=dict(dropped))
 
 
 def encode_block(block: Block, method: SubwordMethod, model: Path, lengths: Lengths | None) -> Encoded:

@@ -10,8 +10,8 @@ from realformer_nmt.common.atomic_files import digest
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.request import Request
-from realformer_nmt.corpora.download import PATIENCE, Patience, UnavailableError, download
-from realformer_nmt.corpora.extract import extract
+from realformer_nmt.corpora.archives.download import PATIENCE, Patience, UnavailableError, download
+from realformer_nmt.corpora.archives.extract import extract
 from realformer_nmt.corpora.manifest import load, shipped
 from realformer_nmt.corpora.manifest_schema import Archive, Corpus, Member, Packing
 
@@ -39,6 +39,7 @@ class FetchRequest(Request):
         return 0
 
 
+TEXTS = "texts"  # folder of the extracted members
 REQUEST = FetchRequest
 
 
@@ -49,7 +50,7 @@ def fetch_texts(
     files = fetch(corpus, folder / "archives", archives, patience=patience, quiet=quiet)
     texts = {}
     for name, file in files.items():
-        extracted = extract(file, corpus.members(name), folder / "texts" / name, quiet=quiet)
+        extracted = extract(file, corpus.members(name), folder / TEXTS / name, quiet=quiet)
         texts.update({Member(name, path): text for path, text in extracted.items()})
     return texts
 

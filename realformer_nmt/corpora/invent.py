@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.common.option import option
 from realformer_nmt.common.records import StageRecord
 from realformer_nmt.common.stage_record import HELP, Stage
 from realformer_nmt.common.stage_request import StageRequest
+from realformer_nmt.common.text_lines import write_lines
 from realformer_nmt.corpora.invented.chance import Chance
 from realformer_nmt.corpora.invented.composer import Composer, Pair
 from realformer_nmt.corpora.invented.sentences import sentence
@@ -61,7 +61,9 @@ def run(request: InventRequest) -> int:
     sentences = iter(pairs(sum(sizes.values()), request.seed, *(["hard"] if request.hard else [])))
     with stage.claimed(*files):
         for split in reversed(sizes):  # so that the test set does not depend on the size of the training set
-            write(request.folder, split, [next(sentences) for _ in range(sizes[split])])
+            texts = zip(*(next(sentences) for _ in range(sizes[split])), strict=True)
+            for language, lines in zip(LANGUAGES, texts, strict=True):
+                write_lines(request.folder / f"{split}.{language}", lines)
     stage.write(InventRecord(invented=sizes, made_from=origin, outputs=stage.fingerprints(*files)))
     print(f"{request.folder}: " + ", ".join(f"{size:,} pairs in {split}" for split, size in sizes.items()))
     return 0
@@ -75,9 +77,3 @@ def pairs(number: int, seed: int, *more: str) -> list[Pair]:
         english, german = sentence(composer)
         translations.setdefault(english, german)
     return list(translations.items())
-
-
-def write(folder: Path, split: str, lines: list[Pair]) -> None:
-    for language, texts in zip(LANGUAGES, zip(*lines, strict=True), strict=True):
-        with completed(folder / f"{split}.{language}") as file:
-            file.write("".join(f"{text}\n" for text in texts).encode())

@@ -6,7 +6,7 @@
 import sys
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from dataclasses import MISSING, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -23,7 +23,7 @@ else:
 
 FOLDER = Path(__file__).with_name("manifests")
 SCALARS = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
-Table = dict[str, Any]
+Table = dict[str, object]
 
 
 class ManifestError(Exception):
@@ -65,56 +65,57 @@ def read(file: Path, above: tuple[Path, ...] = ()) -> tuple[Table, frozenset[str
         return table, frozenset()
     base_name = constructed("base", safe_names.plain, build(str, base, "base"))
     base_table, _ = read(file.parent / locate(base_name), (*above, file.resolve()))
-    archives = build(dict, table.get("archives", {}), "archives")
-    return merge(base_table, table), frozenset(base_table.get("archives", {})) - frozenset(archives)
+    archives, base_archives = (build(dict, each.get("archives", {}), "archives") for each in (table, base_table))
+    return merge(base_table, table), frozenset(base_archives) - frozenset(archives)
 
 
-def read_toml(file: Path, hint: str) -> Table:
+def read_toml(file: Path, hint: str) -> dict[str, Any]:
     try:
-        return visible(tomllib.loads(file.read_bytes().decode()))
+        table: dict[str, Any] = tomllib.loads(file.read_bytes().decode())
+        check_visible(table)
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}; {hint}") from error
     except RecursionError as error:
         raise UserError(f"{file}: it is nested too deeply; {hint}") from error
     except ValueError as error:  # no TOML, or no UTF-8
         raise UserError(f"{file}: {error}; {hint}") from error
+    return table
 
 
-def visible(value: Any) -> Any:
-    """Return a table after a check that its strings are printable: none controls a terminal or the text direction."""
+def check_visible(value: object) -> None:
+    """Raise unless all strings of a table are printable, so that none controls a terminal or the text direction."""
     if isinstance(value, str) and not value.replace("\n", "").replace("\t", "").isprintable():
         raise ValueError(f"{value!r} holds characters that cannot be seen: leave them out")
-    items: list[Any] = []
     if isinstance(value, dict):
-        items = [*value, *value.values()]
-    elif isinstance(value, list):
-        items = value
-    for item in items:
-        visible(item)
-    return value
+        value = [*value, *value.values()]
+    for item in value if isinstance(value, list) else ():
+        check_visible(item)
 
 
 def merge(base: Table, table: Table) -> Table:
-    tables = {key for key in base if isinstance(base[key], dict) and isinstance(table.get(key), dict)}
-    return {**base, **table, **{key: merge(base[key], table[key]) for key in tables}}
+    """Return the table with the keys of the base that it does not have, in inner tables too."""
+    merged = {**base, **table}
+    for key, inner in base.items():
+        value = table.get(key)
+        if isinstance(inner, dict) and isinstance(value, dict):
+            merged[key] = merge(inner, value)
+    return merged
 
 
 def build_corpus(name: str, table: Table, inherited: frozenset[str]) -> Corpus:
     """Build a corpus with the archives that its parts name; raise if no part names an archive that is not inherited."""
     packings = build(dict, table.get("archives", {}), "archives")
-    archives = {name: build_archive(name, packings[name], f"archives.{name}") for name in packings}
-    corpus = build_table(Corpus, table, "", {"name": name, "archives": tuple(archives.values())})
+    archives = {}
+    for archive, files in packings.items():
+        key = f"archives.{archive}"
+        archives[archive] = constructed(key, Archive, archive, build(tuple[Packing, ...], files, key))
+    corpus: Corpus = build_table(Corpus, table, "", {"name": name, "archives": tuple(archives.values())})
     named = {side.archive for part in corpus.parts for side in (part.source, part.target)}
     for key in sorted(named - set(archives)):
         raise ManifestError("train, valid, test", unknown("archive", key, archives))
     for key in sorted(set(archives) - named - inherited):
         raise ManifestError(f"archives.{key}", "no part of train, valid or test names it")
     return replace(corpus, archives=tuple(archive for archive in corpus.archives if archive.name in named))
-
-
-def build_archive(name: str, packings: Any, key: str) -> Archive:
-    archive: Archive = constructed(key, Archive, name, build(tuple[Packing, ...], packings, key))
-    return archive
 
 
 def build(kind: Any, value: Any, key: str) -> Any:
@@ -148,18 +149,12 @@ def build_table(kind: Any, table: Table, key: str, values: Mapping[str, object])
     for name, field in allowed.items():
         if name not in table and field.default is MISSING:
             raise ManifestError(f"{prefix}{name}", "is missing")
-    built = {
-        name: build_field(field, hints[name], table[name], f"{prefix}{name}")
-        for name, field in allowed.items()
-        if name in table
-    }
+    built = {}
+    for name in [name for name in allowed if name in table]:
+        value, inner = table[name], f"{prefix}{name}"
+        choices = spec_of(allowed[name]).choices if SPEC in allowed[name].metadata else None  # as a request's `option`
+        built[name] = build(hints[name], value, inner) if choices is None else one_of(tuple(choices), value, inner)
     return constructed(key, kind, **built, **values)
-
-
-def build_field(field: "Field[Any]", kind: Any, value: Any, key: str) -> Any:
-    """Convert a value to the type of a field, which may list its choices as `option` does for a request."""
-    choices = spec_of(field).choices if SPEC in field.metadata else None
-    return build(kind, value, key) if choices is None else one_of(tuple(choices), value, key)
 
 
 def one_of(choices: tuple[Any, ...], value: Any, key: str) -> Any:

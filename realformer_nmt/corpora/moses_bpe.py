@@ -17,7 +17,7 @@ from realformer_nmt.corpora.parallel import ordered
 from realformer_nmt.corpora.progress import shown
 from realformer_nmt.corpora.read_segments import Block
 from realformer_nmt.corpora.subword_methods import CODES
-from realformer_nmt.corpora.subwords import Lines, Surface, Texts
+from realformer_nmt.corpora.subwords import Lines, Surface, TrainingTexts
 from realformer_nmt.data_bins.prepare_record import check_prepared
 
 JOINT = re.compile(r"@@( |$)")
@@ -25,7 +25,7 @@ TYPES = 5_000_000  # different words whose counts are in memory
 REMEMBERED = 200_000  # words; about 50 MB
 
 
-def learn(texts: Texts, folder: Path, size: int, workers: int) -> None:
+def learn(texts: TrainingTexts, folder: Path, size: int, workers: int) -> None:
     """Learn `size` merges from the words of both sides."""
     counts: Counter[str] = Counter()
     floor = 0
@@ -66,8 +66,8 @@ class MosesBpe:
             if len(self.memory) > REMEMBERED:
                 self.memory = {"": ""}
                 self.bpe.cache.clear()
-            self.memory[word] = subwords = self.bpe.segment(word)
-            return subwords
+            self.memory[word] = str(self.bpe.segment(word))
+            return self.memory[word]
 
 
 def join_bpe(lines: Iterable[str]) -> Lines:

@@ -1,8 +1,6 @@
 """Parallel work on a stream: results in its order, and only the items in progress in memory."""
 
 import multiprocessing
-import os
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -11,6 +9,7 @@ from multiprocessing.context import BaseContext
 from typing import TypeVar
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.parent_death_signal import end_with_parent
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -28,9 +27,10 @@ def ordered(function: Callable[[Item], Result], items: Iterable[Item], workers: 
         for item in items:
             window.append((item, pool.submit(function, item)))
             if len(window) > 2 * workers:
-                yield next_result(window)
-        while window:
-            yield next_result(window)
+                item, future = window.popleft()
+                yield item, future.result()
+        for item, future in window:
+            yield item, future.result()
     except BrokenProcessPool as error:
         raise UserError(
             f"a worker process was killed, perhaps for its memory: use fewer --workers than {workers}"
@@ -44,20 +44,3 @@ def context() -> BaseContext:
     server = multiprocessing.get_context("forkserver")
     server.set_forkserver_preload([__name__])
     return server
-
-
-def next_result(window: deque[tuple[Item, Future[Result]]]) -> tuple[Item, Result]:
-    item, future = window.popleft()
-    return item, future.result()
-
-
-def end_with_parent() -> None:
-    """End this worker as soon as its parent ends, even if the parent is killed."""
-    threading.Thread(target=await_parent, daemon=True).start()
-
-
-def await_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

@@ -4,30 +4,39 @@ FOLDER/data-bin, FOLDER/subwords and, for scoring, the raw texts FOLDER/test.raw
 removed as soon as they are not needed. FOLDER/prepare.json is written last.
 """
 
-import importlib.metadata
 import platform
 import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from msgspec import to_builtins
-
-from realformer_nmt.common import outputs
-from realformer_nmt.common.checksummed_json import write as write_sealed
+from realformer_nmt.common import outputs, records
+from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
+from realformer_nmt.common.records import Origin
+from realformer_nmt.common.stage_steps import RECORDS, SteppedStage, begun_record
+from realformer_nmt.common.versions import installed
 from realformer_nmt.corpora import prepare_job
+from realformer_nmt.corpora.archives.extract import STATE
 from realformer_nmt.corpora.binarise import binarise
 from realformer_nmt.corpora.clean_splits import splits, write_texts
-from realformer_nmt.corpora.encode_subwords import write_pieces
-from realformer_nmt.corpora.extract import STATE
-from realformer_nmt.corpora.fetch import fetch_texts
-from realformer_nmt.corpora.prepare_job import Job
+from realformer_nmt.corpora.encode_subwords import write_subwords
+from realformer_nmt.corpora.fetch import TEXTS, fetch_texts
+from realformer_nmt.corpora.preparation_record import (
+    BinarisedRecord,
+    PrepareRecord,
+    SubwordsRecord,
+    SubwordTextRecord,
+    TextRecord,
+)
+from realformer_nmt.corpora.prepare_job import PrepareJob
 from realformer_nmt.corpora.prepare_request import PrepareRequest
-from realformer_nmt.corpora.stages import Stages
 from realformer_nmt.corpora.subword_methods import DICTIONARY, METHODS
-from realformer_nmt.corpora.subwords import Texts, learn_model
-from realformer_nmt.data_bins.prepare_record import NAME, describe, verify
+from realformer_nmt.corpora.subwords import TrainingTexts, learn_model
+from realformer_nmt.data_bins.prepare_record import PreparedFiles, describe, verify
+from realformer_nmt.data_bins.prepared_folder import DATA, SUBWORD_TEXT, SUBWORDS, TEXT, PreparedFolder
 
 PACKAGES = (
     "realformer-nmt",
@@ -43,117 +52,136 @@ REQUEST = PrepareRequest
 
 
 def run(request: PrepareRequest) -> int:
+    folder = PreparedFolder(request.folder)
     if request.verify:
         print(f"{request.folder}: {verify(request.folder)} files are as they were prepared")
         return 0
     job = prepare_job.job(request)
-    check_folder(job, request.folder)
+    check_folder(job, folder)
     try:
         with alone(request.folder / ".lock", "is preparing"):
-            prepare(job, request.folder, request.workers, request.keep, request.quiet)
+            prepare(job, folder, request)
     except OSError as error:
         raise UserError(f"{error.filename or request.folder}: {error.strerror or error}") from error
-    print(request.folder / NAME)
+    print(folder.record)
     return 0
 
 
-def check_folder(job: Job, folder: Path) -> None:
-    """Raise if files that `prepare` did not write would be overwritten; a folder that Stages has begun may go on."""
-    outputs.check_folder(folder, "prepare")
-    note = folder / NAME
-    outputs.check_record(note, "prepare")
-    if outputs.holds_record(note, "prepare") or (folder / "stages" / "settings.json").is_file():
+def check_folder(job: PrepareJob, folder: PreparedFolder) -> None:
+    """Raise if files that `prepare` did not write would be overwritten; a folder that it has begun may go on."""
+    outputs.check_folder(folder.path, "prepare")
+    outputs.check_record(folder.record, "prepare")
+    if outputs.holds_record(folder.record, "prepare") or begun_record(folder.path).is_file():
         return
-    outputs_of_stages = [folder / name for name in ("stages", "text", "subwords", "pieces", "data-bin")]
-    extracted = [path for path in folder.glob("texts/*") if not (path / STATE).is_file()] if job.corpus else []
-    for path in (*outputs_of_stages, *extracted, *folder.glob("*.raw.*")):
+    filled = [folder.path / RECORDS, folder.text, folder.subwords, folder.subword_text, folder.data]
+    extracted = [path for path in folder.path.glob(f"{TEXTS}/*") if not (path / STATE).is_file()] if job.corpus else []
+    for path in (*filled, *extracted, *folder.path.glob("*.raw.*")):
         outputs.check_free(path, "prepare")
 
 
-def prepare(job: Job, folder: Path, workers: int, keep: bool, quiet: bool) -> None:
-    note = folder / NAME
-    stages = Stages(folder, job.settings(), job.inputs(), note)
-    plan, method = job.plan, METHODS[job.subwords]
-    texts, subwords, pieces = (folder / name for name in ("text", "subwords", "pieces"))
+def prepare(job: PrepareJob, folder: PreparedFolder, request: PrepareRequest) -> None:
+    """Do what is not done yet, step by step, and remove what the next steps do not need."""
+    stage = SteppedStage("prepare", begun_record(folder.path), job.settings(), job.inputs(), end=folder.record)
+    origin = stage.begin()
+    work = PrepareSteps(job, folder, request)
+    text = stage.step(TEXT, TextRecord, work.clean)
+    if not request.keep and job.corpus:
+        stage.remove(TEXTS)  # the extracted members
+    subwords = stage.step(SUBWORDS, SubwordsRecord, partial(work.learn, text), lasting=True)
+    encoded = stage.step(SUBWORD_TEXT, SubwordTextRecord, work.encode)
+    if not request.keep:
+        stage.remove(TEXT)
+    data = stage.step(DATA, BinarisedRecord, partial(work.binarise, encoded), lasting=True)
+    if folder.record.exists():
+        verify(folder.path, by_hash=False)  # sizes alone, which is quick; a training checks the hashes
+    else:
+        raw = describe(folder.path, publish(folder, job.plan.languages))
+        records.write(folder.record, work.record(origin, text, subwords, encoded, data, raw))
+    if not request.keep:
+        stage.remove(SUBWORD_TEXT)
 
-    def clean(out: Path) -> dict[str, Any]:
-        members = fetch_texts(job.corpus, folder, job.archives, quiet=quiet) if job.corpus else {}
-        counts = write_texts(job.parts(members), plan, workers, out, quiet)
-        job.check_pairs(counts["parts"])
-        return counts
 
-    def learn(out: Path) -> dict[str, Any]:
+@dataclass(frozen=True)
+class PrepareSteps:
+    """The work of each step, into a folder `out`, and the record of all."""
+
+    job: PrepareJob
+    folder: PreparedFolder
+    request: PrepareRequest
+
+    def clean(self, out: Path) -> TextRecord:
+        job, request = self.job, self.request
+        members = fetch_texts(job.corpus, request.folder, job.archives, quiet=request.quiet) if job.corpus else {}
+        counts = write_texts(job.parts(members), job.plan, request.workers, out, request.quiet)
+        job.check_pairs(counts)
+        return TextRecord(parts=counts)
+
+    def learn(self, text: TextRecord, out: Path) -> SubwordsRecord:
+        job, request = self.job, self.request
         if job.like:
             job.like.copy_subwords(out)
-            return {}
-        train = [texts / f"train.{language}" for language in plan.languages]
-        pairs = sum(part["kept"] for part in cleaned["parts"] if part["split"] == "train")
-        learn_model(job.subwords, Texts(train[0], train[1], pairs, quiet), out, job.vocabulary, workers)
-        return {}
+        else:
+            source, target = (self.folder.text / f"train.{language}" for language in job.plan.languages)
+            pairs = sum(part.kept for part in text.parts if part.split == "train")
+            texts = TrainingTexts(source, target, pairs, request.quiet)
+            learn_model(job.subwords, texts, out, job.vocabulary, request.workers)
+        files = describe(out, sorted(out.iterdir()), within=SUBWORDS)
+        return SubwordsRecord(bytes=files.bytes, sha256=files.sha256)
 
-    def binary(out: Path) -> dict[str, Any]:
-        of_subwords = [subwords / DICTIONARY] if DICTIONARY in method.files else []
-        dictionaries = job.like.dictionaries() if job.like else of_subwords
-        joined = len(dictionaries) == 1 if dictionaries else plan.protocol.joined_dictionary
-        tokens = sum(sum(split["tokens"]) + 2 * split["pairs"] for split in encoded["pieces"].values())
-        return {"lines": binarise(pieces, plan.languages, out, workers, dictionaries, joined, tokens, quiet)}
+    def encode(self, out: Path) -> SubwordTextRecord:
+        job, folder, request = self.job, self.folder, self.request
+        return SubwordTextRecord(
+            pieces=write_subwords(
+                folder.text, folder.subwords, job.subwords, job.plan, request.workers, out, request.quiet
+            )
+        )
 
-    cleaned = stages.run("text", clean)
-    if not keep and job.corpus:
-        stages.remove("texts")  # the extracted members
-    stages.run("subwords", learn, lasting=True)
-    encoded = stages.run("pieces", lambda out: write_pieces(texts, subwords, job.subwords, plan, workers, out, quiet))
-    if not keep:
-        stages.remove("text")
-    stages.run("data-bin", binary, lasting=True)
-    if note.exists():
-        verify(folder, by_hash=False)  # sizes alone, which is quick; a training checks the hashes
-    else:
-        publish(pieces, folder)
-        write_sealed(note, report(job, folder, stages, workers))
-    if not keep:
-        stages.remove("pieces")
+    def binarise(self, encoded: SubwordTextRecord, out: Path) -> BinarisedRecord:
+        job, request = self.job, self.request
+        learnt = [self.folder.subwords / DICTIONARY] if DICTIONARY in METHODS[job.subwords].files else []
+        dictionaries = job.like.dictionaries() if job.like else learnt
+        joined = len(dictionaries) == 1 if dictionaries else job.plan.protocol.joined_dictionary
+        tokens = sum(sum(counts.tokens) + 2 * counts.pairs for counts in encoded.pieces.values())
+        text, languages, workers = self.folder.subword_text, job.plan.languages, request.workers
+        lines = binarise(text, languages, out, workers, dictionaries, joined, tokens, request.quiet)
+        files = describe(out, sorted(out.iterdir()), within=DATA)
+        return BinarisedRecord(lines=lines, bytes=files.bytes, sha256=files.sha256)
 
-
-def publish(pieces: Path, folder: Path) -> None:
-    """Copy the raw texts to the folder of the data-bin, each atomically."""
-    for raw in sorted(pieces.glob("*.raw.*")):
-        partial = folder / f"{raw.name}.partial"
-        shutil.copyfile(raw, partial)
-        partial.replace(folder / raw.name)
-
-
-def report(job: Job, folder: Path, stages: Stages, workers: int) -> dict[str, Any]:
-    source, target = job.plan.languages
-    raw = [
-        folder / f"{split}.raw.{language}"
-        for split in splits(folder, f"raw.{source}")[1:]
-        for language in (source, target)
-    ]
-    reports = stages.reports
-    texts = describe(folder, raw)
-    files = {kind: {**reports["data-bin"][kind], **reports["subwords"][kind], **texts[kind]} for kind in texts}
-    return {
-        "corpus": job.name,
-        "published": job.corpus.published if job.corpus else None,
-        "source": source,
-        "target": target,
-        "subwords": job.subwords,
-        "vocabulary": job.vocabulary,
-        "pairs": reports["data-bin"]["lines"],
-        "parts": reports["text"]["parts"],
-        "pieces": reports["pieces"]["pieces"],
-        "settings": job.settings(),
-        "inputs": to_builtins(stages.inputs),
-        **files,
-        "seconds": {name: stage["seconds"] for name, stage in reports.items()},
-        "workers": workers,
-        "versions": {"python": platform.python_version(), **versions()},
-    }
+    def record(
+        self,
+        origin: Origin,
+        text: TextRecord,
+        subwords: SubwordsRecord,
+        encoded: SubwordTextRecord,
+        data: BinarisedRecord,
+        raw: PreparedFiles,
+    ) -> PrepareRecord:
+        job = self.job
+        steps = {TEXT: text, SUBWORDS: subwords, SUBWORD_TEXT: encoded, DATA: data}
+        return PrepareRecord(
+            corpus=job.name,
+            published=job.corpus.published if job.corpus else None,
+            source=job.plan.source,
+            target=job.plan.target,
+            subwords=job.subwords,
+            vocabulary=job.vocabulary,
+            pairs=data.lines,
+            parts=text.parts,
+            pieces=encoded.pieces,
+            settings=origin.settings,
+            inputs=origin.inputs,
+            bytes={**data.bytes, **subwords.bytes, **raw.bytes},
+            sha256={**data.sha256, **subwords.sha256, **raw.sha256},
+            seconds={name: step.seconds for name, step in steps.items()},
+            workers=self.request.workers,
+            versions={"python": platform.python_version(), **installed(*PACKAGES)},
+        )
 
 
-def versions() -> dict[str, str]:
-    installed = {
-        distribution.metadata["Name"]: distribution.version for distribution in importlib.metadata.distributions()
-    }
-    return {name: installed[name] for name in PACKAGES if name in installed}
+def publish(folder: PreparedFolder, languages: Sequence[str]) -> list[Path]:
+    """Copy the raw texts to the folder of the data-bin, and return those of valid, test, test1 ... there."""
+    for raw in sorted(folder.subword_text.glob("*.raw.*")):
+        with raw.open("rb") as text, completed(folder.path / raw.name) as copy:
+            shutil.copyfileobj(text, copy)
+    names = splits(folder.path, f"raw.{languages[0]}")[1:]
+    return [folder.raw(name, language) for name in names for language in languages]

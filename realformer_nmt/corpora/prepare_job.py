@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import prepared_like as like
 from realformer_nmt.corpora.clean_splits import SPLITS, Files, Plan
 from realformer_nmt.corpora.manifest import load, shipped
 from realformer_nmt.corpora.manifest_schema import Corpus, HeldOut, Lengths, Member, TextProtocol
+from realformer_nmt.corpora.preparation_record import PartCounts
 from realformer_nmt.corpora.prepare_request import Pair, PrepareRequest
 from realformer_nmt.corpora.prepared_like import Like
 from realformer_nmt.corpora.subword_methods import DEFAULT, METHODS
@@ -28,7 +28,7 @@ DEFAULT_PROTOCOL = TextProtocol(  # for files that no manifest describes
 
 
 @dataclass(frozen=True)
-class Job:
+class PrepareJob:
     """All that a preparation needs: the texts, the plan, the subword method."""
 
     name: str
@@ -51,20 +51,20 @@ class Job:
             for split, parts in self.corpus.splits().items()
         }
 
-    def check_pairs(self, parts: Sequence[Mapping[str, Any]]) -> None:
+    def check_pairs(self, parts: Sequence[PartCounts]) -> None:
         """Raise if no pair of a requested split remains: fairseq would leave the split out without a message."""
-        for split in dict.fromkeys(part["split"] for part in parts):
-            parts_of_split = [part for part in parts if part["split"] == split]
-            if not sum(part["kept"] for part in parts_of_split):
+        for split in dict.fromkeys(part.split for part in parts):
+            parts_of_split = [part for part in parts if part.split == split]
+            if not sum(part.kept for part in parts_of_split):
                 missing = "training pair is left" if split == "train" else f"pair is left for {split}"
                 counts = _describe_counts(parts_of_split)
                 raise UserError(f"no {missing} of {counts}: widen the length filter, or give other files")
-        if self.plan.held_out and not sum(part["held_out"] for part in parts):
+        if self.plan.held_out and not sum(part.held_out for part in parts):
             every = self.plan.held_out.every
             counts = _describe_counts(parts)
             raise UserError(f"no pair is left for valid with --held-out {every} of {counts}: hold out more")
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """Return all settings that decide the result; the user's files are in `inputs`."""
         origin = describe(self.corpus) if self.corpus else {}
         return {**asdict(self.plan), **origin, "subwords": self.subwords, "vocabulary": self.vocabulary}
@@ -80,7 +80,7 @@ class Job:
         return files | (self.like.inputs() if self.like else {})
 
 
-def describe(corpus: Corpus) -> dict[str, Any]:
+def describe(corpus: Corpus) -> dict[str, object]:
     """Return the parts of a corpus, and the hashes of the archives that hold them."""
     parts = {
         split: {str(number): f"{part.source} {part.target} {part.format}" for number, part in enumerate(parts, 1)}
@@ -89,20 +89,20 @@ def describe(corpus: Corpus) -> dict[str, Any]:
     return {**parts, "archives": {archive.name: archive.packings[0].check for archive in corpus.archives}}
 
 
-def _describe_counts(parts: Sequence[Mapping[str, Any]]) -> str:
-    return ", ".join(f"{part['part']} ({part['pairs']} pairs, dropped {part['dropped'] or 'none'})" for part in parts)
+def _describe_counts(parts: Sequence[PartCounts]) -> str:
+    return ", ".join(f"{part.part} ({part.pairs} pairs, dropped {part.dropped or 'none'})" for part in parts)
 
 
-def job(request: PrepareRequest) -> Job:
+def job(request: PrepareRequest) -> PrepareJob:
     """Return the job that a request describes, with the settings of the --like folder if there is one."""
     if request.like is None:
         return build_job(request)
     reference = like.read(request, request.like)
     completed = like.filled(request, reference)
-    return replace(build_job(completed, reference.report.settings.protocol), like=reference)
+    return replace(build_job(completed, reference.record.cleaning().protocol), like=reference)
 
 
-def build_job(request: PrepareRequest, default_protocol: TextProtocol = DEFAULT_PROTOCOL) -> Job:
+def build_job(request: PrepareRequest, default_protocol: TextProtocol = DEFAULT_PROTOCOL) -> PrepareJob:
     """Build the job of a request without --like; `default_protocol` applies to the user's own files."""
     if request.corpus:
         check_no_own_files(request)
@@ -126,7 +126,7 @@ def build_job(request: PrepareRequest, default_protocol: TextProtocol = DEFAULT_
         tokenised=METHODS[subwords].tokenised,
         deduplicate=request.deduplicate,
     )
-    return Job(
+    return PrepareJob(
         name=request.corpus or "own files",
         plan=plan,
         subwords=subwords,
@@ -171,6 +171,10 @@ def check_own_files(request: PrepareRequest) -> None:
 def with_options(protocol: TextProtocol, request: PrepareRequest) -> TextProtocol:
     """Return the protocol with the options of the request in place of its values."""
     flags = {name: getattr(request, name) for name in ("normalise_punctuation", "normalise_test", "lowercase")}
-    limits: dict[str, Any] = {"min": request.min_length, "max": request.max_length, "ratio": request.ratio}
-    lengths = replace(protocol.lengths, **{name: value for name, value in limits.items() if value is not None})
+    lengths = replace(
+        protocol.lengths,
+        min=request.min_length or protocol.lengths.min,
+        max=request.max_length or protocol.lengths.max,
+        ratio=request.ratio or protocol.lengths.ratio,
+    )
     return replace(protocol, lengths=lengths, **{name: value for name, value in flags.items() if value is not None})

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.corpora import preparation_record
+from realformer_nmt.corpora.preparation_record import PrepareRecord
 from realformer_nmt.corpora.prepare_request import PrepareRequest
 from realformer_nmt.corpora.subword_methods import METHODS
-from realformer_nmt.corpora.text_pipeline import Report, read_report
-from realformer_nmt.data_bins.prepare_record import NAME, check_prepared, verify
+from realformer_nmt.data_bins.prepare_record import check_prepared, verify
+from realformer_nmt.data_bins.prepared_folder import PreparedFolder
 
 IN_FOLDER = ("corpus", "source", "target", "subwords", "vocabulary")  # options whose values the folder holds
 
@@ -18,16 +20,15 @@ IN_FOLDER = ("corpus", "source", "target", "subwords", "vocabulary")  # options 
 class Like(NamedTuple):
     """A prepared folder that another preparation follows."""
 
-    folder: Path
-    report: Report
+    folder: PreparedFolder
+    record: PrepareRecord
 
     def subwords(self) -> dict[str, Path]:
-        return {name: self.folder / "subwords" / name for name in METHODS[self.report.subwords].files}
+        return {name: self.folder.subwords / name for name in METHODS[self.record.subwords].files}
 
     def dictionaries(self) -> list[Path]:
         """Return the dictionaries of source and target, or one if they are equal."""
-        source = self.folder / "data-bin" / f"dict.{self.report.source}.txt"
-        target = self.folder / "data-bin" / f"dict.{self.report.target}.txt"
+        source, target = map(self.folder.dictionary, (self.record.source, self.record.target))
         return [source] if filecmp.cmp(source, target, shallow=False) else [source, target]
 
     def inputs(self) -> dict[str, Path]:
@@ -45,9 +46,9 @@ def read(request: PrepareRequest, folder: Path) -> Like:
         if getattr(request, name) is not None:
             option = "CORPUS" if name == "corpus" else f"--{name}"
             raise UserError(f"{option} {getattr(request, name)} and --like {folder}: the folder says it; leave it out")
-    report = read_report(folder / NAME)
+    prepared = PreparedFolder(folder)
+    like = Like(prepared, preparation_record.read(prepared.record))
     verify(folder, by_hash=False)
-    like = Like(folder, report)
     for file in like.inputs().values():
         check_prepared(file)
     return like
@@ -55,7 +56,7 @@ def read(request: PrepareRequest, folder: Path) -> Like:
 
 def filled(request: PrepareRequest, like: Like) -> PrepareRequest:
     """Return the request with the settings of the folder."""
-    report = like.report
+    record = like.record
     return replace(
-        request, source=report.source, target=report.target, subwords=report.subwords, vocabulary=report.vocabulary
+        request, source=record.source, target=record.target, subwords=record.subwords, vocabulary=record.vocabulary
     )

@@ -110,7 +110,7 @@ def valid(lines: list[tuple[int, bytes]], path: Path, invalid: Invalid) -> tuple
     try:
         joined.decode()
     except UnicodeDecodeError:
-        wrong = [number for number, segment in lines if not is_utf8(segment)]
+        wrong = [number for number, segment in lines if segment.decode(errors="ignore").encode() != segment]
     else:
         return joined, 0
     if invalid == "refuse":
@@ -120,14 +120,6 @@ def valid(lines: list[tuple[int, bytes]], path: Path, invalid: Invalid) -> tuple
     for number in wrong:
         print(f"{path}, line {number}: invalid UTF-8 replaced", file=sys.stderr)
     return joined.decode(errors="replace").encode(), len(wrong)
-
-
-def is_utf8(segment: bytes) -> bool:
-    try:
-        segment.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def plain(file: Iterable[bytes], _: Path) -> Numbered:

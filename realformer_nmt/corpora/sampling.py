@@ -2,59 +2,64 @@
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
-from realformer_nmt.common import checksummed_json
-from realformer_nmt.common.atomic_folders import completed_folder
+from realformer_nmt.common import records
+from realformer_nmt.common.atomic_files import completed_folder
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.corpora.preparation_record import PrepareRecord, Sample
 from realformer_nmt.corpora.sample import SampleRequest
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.data_bins.index import check_sound, header
-from realformer_nmt.data_bins.prepare_record import NAME, WRITER, describe, verify
+from realformer_nmt.data_bins.prepare_record import WRITER, describe, verify
 from realformer_nmt.data_bins.prepare_record import read as read_note
+from realformer_nmt.data_bins.prepared_folder import PreparedFolder
 
 GOLDEN = (5**0.5 - 1) / 2
-DATA, SPLIT = "data-bin", "train"
+SPLIT = "train"
 
 
 def run(request: SampleRequest) -> int:
     verify(request.prepared)
-    sample = {"share": request.share, "of": sha256(request.prepared / NAME)}
-    if (request.folder / NAME).is_file():
-        check_same(request.folder, sample)
+    prepared, folder = PreparedFolder(request.prepared), PreparedFolder(request.folder)
+    sample = Sample(share=request.share, of=sha256(prepared.record))
+    if folder.record.is_file():
+        check_same(folder, sample)
         print(f"{request.folder}: was made before, of the same pairs")
         return 0
     with completed_folder(request.folder) as part:
-        write(request.prepared, part, sample)
-    print(request.folder / NAME)
+        write(prepared, PreparedFolder(part), sample)
+    print(folder.record)
     return 0
 
 
-def check_same(folder: Path, sample: dict[str, Any]) -> None:
-    verify(folder, by_hash=False)
-    if checksummed_json.read(folder / NAME, WRITER).get("sample") != sample:
-        raise UserError(f"{folder} holds other pairs: name another --folder, or remove it")
+def check_same(folder: PreparedFolder, sample: Sample) -> None:
+    verify(folder.path, by_hash=False)
+    if records.read(folder.record, PrepareRecord, WRITER).sample != sample:
+        raise UserError(f"{folder.path} holds other pairs: name another --folder, or remove it")
 
 
-def write(prepared: Path, to: Path, sample: dict[str, Any]) -> None:
-    sampled = subsets.files(prepared / DATA, SPLIT)
+def write(prepared: PreparedFolder, to: PreparedFolder, sample: Sample) -> None:
+    sampled = subsets.files(prepared.data, SPLIT)
     if not sampled:
         raise UserError(
-            f"{prepared} has no training pairs to take a share of: give a corpus that was made with --train"
+            f"{prepared.path} has no training pairs to take a share of: give a corpus that was made with --train"
         )
-    for name in read_note(prepared / NAME):
-        (to / name).parent.mkdir(exist_ok=True)
-        if prepared / name not in sampled.values():
-            shutil.copyfile(prepared / name, to / name)
-    pairs = [take(file, to / DATA / name, sample["share"]) for name, file in sampled.items() if name.endswith(".idx")]
-    report = checksummed_json.read(prepared / NAME, WRITER, {"pairs": dict, "pieces": dict})
-    counts = {**report["pairs"], SPLIT: pairs[0]}
-    report["pieces"].pop(SPLIT, None)  # it counts the tokens of all pairs
-    files = describe(to, sorted(path for path in to.rglob("*") if path.is_file()))
-    checksummed_json.write(to / NAME, {**report, "pairs": counts, "sample": sample, **files})
+    for name in read_note(prepared.record):
+        (to.path / name).parent.mkdir(exist_ok=True)
+        if prepared.path / name not in sampled.values():
+            shutil.copyfile(prepared.path / name, to.path / name)
+    pairs = [take(file, to.data / name, sample.share) for name, file in sampled.items() if name.endswith(".idx")]
+    record = records.read(prepared.record, PrepareRecord, WRITER)
+    files = describe(to.path, sorted(path for path in to.path.rglob("*") if path.is_file()))
+    counts = {
+        "pairs": {**record.pairs, SPLIT: pairs[0]},
+        "pieces": {name: counts for name, counts in record.pieces.items() if name != SPLIT},  # it counts all pairs
+    }
+    records.write(to.record, replace(record, **counts, sample=sample, bytes=files.bytes, sha256=files.sha256))
 
 
 def take(index: Path, to: Path, share: float) -> int:

@@ -15,14 +15,14 @@ import sentencepiece
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.progress import shown
 from realformer_nmt.corpora.subword_methods import DICTIONARY, MODEL
-from realformer_nmt.corpora.subwords import Encoder, Lines, Surface, Texts, split
+from realformer_nmt.corpora.subwords import Encoder, Lines, Surface, TrainingTexts, split
 from realformer_nmt.data_bins.prepare_record import check_prepared
 
 FAIRSEQ_SYMBOLS = ("<s>", "<pad>", "</s>", "<unk>")
 SAMPLE = 2_500_000  # pairs that sentencepiece learns from
 
 
-def learn(texts: Texts, folder: Path, size: int, _: int) -> None:
+def learn(texts: TrainingTexts, folder: Path, size: int, _: int) -> None:
     """Train sentencepiece; `size` includes the four symbols of fairseq's dictionary.
 
     The result depends on the text alone."""
@@ -53,7 +53,7 @@ def learn(texts: Texts, folder: Path, size: int, _: int) -> None:
     (folder / DICTIONARY).write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
-def sample(texts: Texts, most: int) -> Iterator[str]:
+def sample(texts: TrainingTexts, most: int) -> Iterator[str]:
     """Yield both lines of every n-th pair, with the smallest n that gives at most `most` pairs."""
     step = -(-texts.pairs // most)
     pairs_read = 0

@@ -15,7 +15,7 @@ Lines = list[str]
 Encoder = Callable[[Lines], Lines]  # lines to lines of subwords, separated by spaces
 
 
-class Texts(NamedTuple):
+class TrainingTexts(NamedTuple):
     source: Path
     target: Path
     pairs: int
@@ -30,9 +30,9 @@ class Surface(NamedTuple):
     raw: Lines
 
 
-def learn_model(method: str, texts: Texts, folder: Path, size: int, workers: int) -> None:
+def learn_model(method: str, texts: TrainingTexts, folder: Path, size: int, workers: int) -> None:
     """Write the files of a subword model to a folder, learnt from both sides of the texts together."""
-    learn: Callable[[Texts, Path, int, int], None] = resolve_name(METHODS[method].learn)
+    learn: Callable[[TrainingTexts, Path, int, int], None] = resolve_name(METHODS[method].learn)
     learn(texts, folder, size, workers)
 
 

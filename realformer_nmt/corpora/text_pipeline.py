@@ -1,62 +1,18 @@
 """The preparation of a corpus, as far as translating and scoring depend on it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from pathlib import Path, PurePath
-from typing import Any
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.json_records import read as read_record
-from realformer_nmt.common.option_choice import unknown
+from realformer_nmt.corpora import preparation_record
 from realformer_nmt.corpora.clean_splits import Plan
 from realformer_nmt.corpora.cleaning import Steps, cleaned
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.corpora.manifest import ManifestError, build_table
-from realformer_nmt.corpora.manifest_schema import TextProtocol
-from realformer_nmt.corpora.subword_methods import METHODS, learnt
+from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.corpora.subwords import Surface, detokenise, encoder
 from realformer_nmt.data_bins import subsets
-from realformer_nmt.data_bins.languages import check_language
-
-WRITER = "`realformer-nmt prepare` writes it when it is done"
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The settings in prepare.json that decide how raw text is cleaned."""
-
-    protocol: TextProtocol
-    tokenised: bool
-
-
-@dataclass(frozen=True)
-class Report:
-    """The fields of prepare.json that are read."""
-
-    corpus: str
-    source: str
-    target: str
-    subwords: str
-    settings: Settings
-    vocabulary: int | None = None
-    published: str | None = None
-    parts: list | None = None  # tables with `part`, the name of a text, and `split`
-
-    def __post_init__(self) -> None:
-        for part in self.parts or []:
-            if not isinstance(part, dict) or not all(isinstance(part.get(key), str) for key in ("part", "split")):
-                raise ValueError(f"parts: allowed is a table with part and split, given was {part!r}")
-        if self.subwords not in learnt():
-            raise ValueError(unknown("subwords", self.subwords, learnt()))
-        for language in (self.source, self.target):
-            check_language(language)
-
-    def texts(self) -> dict[str, list[str]]:
-        """Return the names of each split's source files, without their folders and archives."""
-        names: dict[str, list[str]] = {}
-        for part in self.parts or []:
-            names.setdefault(part["split"], []).append(PurePath(part["part"].rpartition(":")[2]).name)
-        return names
+from realformer_nmt.data_bins.prepared_folder import PreparedFolder
 
 
 @dataclass(frozen=True)
@@ -125,44 +81,29 @@ def read(folder: Path) -> Preparation:
     """Read a prepared folder; raw text is cleaned as the training text was, since the model has seen no other.
 
     The papers did not normalise the punctuation of their test sets, so such a set is to be read from the data-bin."""
-    report = read_report(folder / "prepare.json")
+    prepared = PreparedFolder(folder)
+    record = preparation_record.read(prepared.record)
+    cleaning = record.cleaning()
     plan = Plan(
-        source=report.source,
-        target=report.target,
-        protocol=report.settings.protocol,
+        source=record.source,
+        target=record.target,
+        protocol=cleaning.protocol,
         held_out=None,
         invalid_utf8="refuse",
-        tokenised=report.settings.tokenised,
+        tokenised=cleaning.tokenised,
         deduplicate=False,
     )
     steps, _ = plan.steps("train", "text")
-    source, target = plan.languages
     return Preparation(
-        data=folder / "data-bin",
-        source=source,
-        target=target,
-        subwords=report.subwords,
-        folder=folder / "subwords",
+        data=prepared.data,
+        source=record.source,
+        target=record.target,
+        subwords=record.subwords,
+        folder=prepared.subwords,
         steps=steps,
         hyphens=steps.tokenise,
-        corpus=report.corpus,
-        published=report.published,
+        corpus=record.corpus,
+        published=record.published,
         prepared=folder,
-        texts=report.texts(),
+        texts=record.texts(),
     )
-
-
-def read_report(note: Path) -> Report:
-    table = _of_fields(Report, read_record(note, WRITER))
-    if isinstance(table.get("settings"), dict):
-        table["settings"] = _of_fields(Settings, table["settings"])
-    try:
-        report: Report = build_table(Report, table, "", {})
-    except ManifestError as error:
-        raise UserError(f"{note} is damaged, or of another version: {error}; {WRITER}") from error
-    return report
-
-
-def _of_fields(kind: Any, table: dict[str, Any]) -> dict[str, Any]:
-    """Return the entries that a dataclass has fields for; null counts as absent."""
-    return {field.name: table[field.name] for field in fields(kind) if table.get(field.name) is not None}

@@ -8,7 +8,7 @@ import contextlib
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.data_bins.index import AGAIN, check_sound, header
@@ -23,7 +23,7 @@ OTHER_FORMATS = ("", ".fasta")  # endings of files that fairseq reads in other f
 PREFIX = re.compile(r"[\w-]+(\.[\w-]+)*", re.ASCII)  # train.en-de.en, train.align.en-de, train
 
 
-def check_plain(options: Mapping[str, Any]) -> None:
+def check_plain(options: Mapping[str, object]) -> None:
     """Raise if an option of fairseq's contains ${, which OmegaConf would replace by another value."""
     for name in ("data", "source_lang", "target_lang"):
         if "${" in str(options.get(name)):

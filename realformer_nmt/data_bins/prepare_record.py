@@ -2,11 +2,13 @@
 
 import functools
 import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from realformer_nmt.common import json_records
-from realformer_nmt.common.atomic_files import digest
+from msgspec import Struct
+
+from realformer_nmt.common import records, text_lines
 from realformer_nmt.common.errors import UserError
 
 NAME = "prepare.json"
@@ -19,6 +21,36 @@ HASH = re.compile("[0-9a-f]{64}")
 class Noted(NamedTuple):
     bytes: int
     sha256: str
+
+
+class PreparedFiles(Struct, frozen=True, kw_only=True):
+    """Sizes and hashes of prepared files, by their paths from the folder of the record."""
+
+    bytes: dict[str, int]
+    sha256: dict[str, str]
+
+    def __post_init__(self) -> None:
+        for name in {**self.sha256, **self.bytes}:
+            size, sha = self.bytes.get(name), self.sha256.get(name)
+            if not FILE.fullmatch(name) or size is None or not HASH.fullmatch(str(sha)):
+                raise ValueError(f"of {name!r} it says {size} bytes, sha256 {sha}")
+
+    def noted(self) -> dict[str, Noted]:
+        return {name: Noted(self.bytes[name], sha) for name, sha in self.sha256.items()}
+
+
+def read(note: Path) -> dict[str, Noted]:
+    return records.read(note, PreparedFiles, WRITER, sealed=False).noted()
+
+
+def describe(folder: Path, files: Iterable[Path], within: str = "") -> PreparedFiles:
+    """Return sizes and hashes of files, by their paths from the folder, or from one that holds it as `within`."""
+    sizes, hashes = {}, {}
+    for file in files:
+        name, status = str(Path(within, file.relative_to(folder))), file.stat()
+        sizes[name] = status.st_size
+        hashes[name] = sha256(file, status.st_size, status.st_mtime_ns)
+    return PreparedFiles(bytes=sizes, sha256=hashes)
 
 
 def check_prepared(file: Path) -> None:
@@ -69,25 +101,4 @@ def difference(file: Path, noted: Noted, by_hash: bool = True) -> str | None:
 @functools.lru_cache(maxsize=256)
 def sha256(file: Path, _size: int, _modified: int) -> str:
     """Return the hash of a file, computed once per process although each epoch of sharded data reopens its files."""
-    with file.open("rb") as stream:
-        return digest(stream, "sha256").hexdigest()
-
-
-def describe(folder: Path, files: list[Path]) -> dict[str, dict[str, Any]]:
-    """Return sizes and hashes of files, by their paths within the folder, as the record holds them."""
-    sizes, hashes = {}, {}
-    for file in files:
-        name, status = str(file.relative_to(folder)), file.stat()
-        sizes[name] = status.st_size
-        hashes[name] = sha256(file, status.st_size, status.st_mtime_ns)
-    return {"bytes": sizes, "sha256": hashes}
-
-
-def read(note: Path) -> dict[str, Noted]:
-    record = json_records.read(note, WRITER, {"sha256": dict, "bytes": dict})
-    hashes, sizes = record["sha256"], record["bytes"]
-    for name in {**hashes, **sizes}:
-        size, sha = sizes.get(name), hashes.get(name)
-        if not FILE.fullmatch(name) or type(size) is not int or not HASH.fullmatch(str(sha)):
-            raise UserError(f"{note} is damaged, or of another version: of {name!r} it says {size} bytes, sha256 {sha}")
-    return {name: Noted(sizes[name], hashes[name]) for name in hashes}
+    return text_lines.sha256(file)

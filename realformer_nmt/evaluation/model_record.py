@@ -3,12 +3,12 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from realformer_nmt.checkpoints import checkpoint_fields, lineage, validation
 from realformer_nmt.checkpoints.model_description import ModelDescription
+from realformer_nmt.checkpoints.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.evaluation.run_record import CheckpointMean, ModelRecord
@@ -37,7 +37,7 @@ def describe(path: Path, translated: str) -> ModelRecord:
     )
 
 
-def architecture(path: Path, state: dict[str, Any]) -> ModelDescription:
+def architecture(path: Path, state: Checkpoint) -> ModelDescription:
     from realformer_nmt.checkpoints.inspection import arch_of, inspect  # which imports the models
 
     try:
@@ -45,7 +45,8 @@ def architecture(path: Path, state: dict[str, Any]) -> ModelDescription:
     except UserError:  # a model that is not of this package
         tensors = {tensor.data_ptr(): tensor.numel() for tensor in state["model"].values()}
         arch = arch_of(checkpoint_fields.options(state))
-        return ModelDescription(arch=arch, **checkpoint_fields.choices(state), parameters=sum(tensors.values()))
+        description = ModelDescription(arch=arch, parameters=sum(tensors.values()))
+        return replace(description, **checkpoint_fields.choices(state))
 
 
 def mean_scores(members: Sequence[Mapping[str, float]]) -> dict[str, CheckpointMean]:
@@ -59,13 +60,13 @@ def mean_scores(members: Sequence[Mapping[str, float]]) -> dict[str, CheckpointM
     }
 
 
-def training_hours(state: dict[str, Any]) -> float | None:
+def training_hours(state: Checkpoint) -> float | None:
     """Return the hours of the training as the checkpoint counts them, with validation and saving."""
     seconds = (state.get("extra_state") or {}).get("previous_training_time")
     return None if seconds is None else seconds / 3600
 
 
-def gpu_hours(state: dict[str, Any], hours: float | None) -> float | None:
+def gpu_hours(state: Checkpoint, hours: float | None) -> float | None:
     """Return the training's hours times its GPUs, 0 on a CPU; None where the checkpoint does not say them."""
     cpu = checkpoint_fields.setting(state, "common", "cpu")
     gpus = 0 if cpu else checkpoint_fields.setting(state, "distributed_training", "distributed_world_size")

@@ -12,11 +12,11 @@ from tabulate import tabulate
 
 from realformer_nmt.common import outputs, records
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.json_records import write_json
 from realformer_nmt.common.numbers import PROCESSES, SAMPLES, SEEDS, whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.request import Request
 from realformer_nmt.common.text_lines import read_recorded
-from realformer_nmt.corpora.stages import write_json
 from realformer_nmt.evaluation import metric_table, metrics
 from realformer_nmt.evaluation.run_record import RunRecord
 

@@ -4,13 +4,13 @@ import os
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 import torch
 from msgspec import UNSET, to_builtins
 from msgspec.structs import replace
 
 from realformer_nmt.checkpoints import checkpoint_fields, selection
+from realformer_nmt.checkpoints.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import named, several
 from realformer_nmt.common.records import Origin
@@ -119,14 +119,14 @@ def check_models(request: TranslateRequest, corpus: Preparation) -> None:
             raise UserError(f"{path} is no model of this package and decodes in {EXACT} alone: leave out --precision")
 
 
-def check_translates(path: Path, state: dict[str, Any]) -> None:
+def check_translates(path: Path, state: Checkpoint) -> None:
     """Raise an error for a model of one text, which would not translate but continue the source."""
     task = checkpoint_fields.setting(state, "task", "_name")
     if not task_named(task).translates:
         raise UserError(f"{path} is of --task {task}, whose models do not translate: give one of --task {TRANSLATION}")
 
 
-def check_same_languages(path: Path, state: dict[str, Any], corpus: Preparation) -> None:
+def check_same_languages(path: Path, state: Checkpoint, corpus: Preparation) -> None:
     """Raise an error for a model of another pair, which would translate nonsense if the dictionary is joined."""
     check_translates(path, state)
     trained = (state.get("task_state") or {}).get("languages")

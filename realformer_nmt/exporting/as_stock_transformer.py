@@ -3,11 +3,12 @@
 import argparse
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
 from realformer_nmt.checkpoints.averaging import tied
+from realformer_nmt.checkpoints.checkpoint_fields import Options
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.exporting.folding import Weights, fold
 from realformer_nmt.exporting.loaded_run import Source
@@ -22,20 +23,21 @@ EXTRA_OPTIONS = {*PARTS, "score_length", *OF_PATTERNS, *OF_RUNNING}  # that fair
 TABLES = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "decoder.output_projection.weight")
 
 
-class Form(NamedTuple):
+class TopologyForm(NamedTuple):
     normalise_before: bool
     scalings: Collection[str]  # that can be folded
 
 
-FORMS = {"post": Form(False, SCALINGS), "pre": Form(True, ("none",))}  # by topology
+PLAIN = ("none", "b2t", "ds_init", "pro_res", "sub_ln", "t_fixup")  # whose shortcuts leave the stream as it is
+FORMS = {"post": TopologyForm(False, SCALINGS), "pre": TopologyForm(True, PLAIN)}  # by topology
 
 
-class Plain(NamedTuple):
-    options: dict[str, Any]  # of fairseq's transformer
+class StockTransformer(NamedTuple):
+    options: Options  # of fairseq's transformer
     weights: Weights  # in fp32; shared weights are one tensor
 
 
-def of(source: Source) -> Plain:
+def of(source: Source) -> StockTransformer:
     config = read_options(TranslationConfig, argparse.Namespace(**source.options))
     form = check_form(source, config)
     state = source.model.state_dict()
@@ -44,7 +46,7 @@ def of(source: Source) -> Plain:
         fold(side, getattr(source.model, side), weights)
     single = rounded(weights, tied(state))
     check_finite(source, single)
-    return Plain(stock_options(config, form, single), single)
+    return StockTransformer(stock_options(config, form, single), single)
 
 
 def check_finite(source: Source, weights: Weights) -> None:
@@ -56,8 +58,8 @@ def check_finite(source: Source, weights: Weights) -> None:
             )
 
 
-def check_form(source: Source, config: TranslationConfig) -> Form:
-    form = FORMS.get(config.residual_topology, Form(False, ()))
+def check_form(source: Source, config: TranslationConfig) -> TopologyForm:
+    form = FORMS.get(config.residual_topology, TopologyForm(False, ()))
     allowed = {
         "residual_topology": FORMS,
         "residual_scaling": form.scalings,
@@ -76,15 +78,12 @@ def check_form(source: Source, config: TranslationConfig) -> Form:
 def rounded(weights: Weights, ties: Mapping[str, str]) -> Weights:
     """Return the weights in fp32; tied weights stay shared where they are still equal."""
     single = {name: weight.float() for name, weight in weights.items()}
-    return {name: single[ties[name]] if _equal(name, ties, single) else weight for name, weight in single.items()}
+    twins = {name: single[ties.get(name, name)] for name in single}
+    return {name: twins[name] if torch.equal(weight, twins[name]) else weight for name, weight in single.items()}
 
 
-def _equal(name: str, ties: Mapping[str, str], weights: Weights) -> bool:
-    return name in ties and torch.equal(weights[name], weights[ties[name]])
-
-
-def stock_options(config: TranslationConfig, form: Form, weights: Weights) -> dict[str, Any]:
-    options = {
+def stock_options(config: TranslationConfig, form: TopologyForm, weights: Weights) -> Options:
+    options: dict[str, object] = {
         name: value for name, value in asdict(config).items() if name not in EXTRA_OPTIONS and not name.startswith("_")
     }
     for side in SIDES:

@@ -25,7 +25,9 @@ def write(source: Source, folder: Path, precision: str) -> None:
     source.copy_words(folder)
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
         checkpoint, converted = Path(temporary, "model.pt"), Path(temporary, "converted")
-        torch.save(old_checkpoint(source), checkpoint)
+        form = as_stock_transformer.of(source)
+        options = argparse.Namespace(task=TRANSLATION, arch=ARCH, **form.options)  # where older fairseqs have them
+        torch.save({"args": options, "model": form.weights}, checkpoint)
         converter = FairseqConverter(
             str(checkpoint),
             str(folder),
@@ -39,9 +41,3 @@ def write(source: Source, folder: Path, precision: str) -> None:
             raise UserError(f"{source.path}: CTranslate2 cannot take it: {one_line(error)}") from error
         for file in converted.iterdir():
             file.rename(folder / file.name)
-
-
-def old_checkpoint(source: Source) -> dict[str, object]:
-    """Return a checkpoint with its options in a Namespace, as the converter and older versions of fairseq have it."""
-    form = as_stock_transformer.of(source)
-    return {"args": argparse.Namespace(task=TRANSLATION, arch=ARCH, **form.options), "model": form.weights}

@@ -1,7 +1,6 @@
 """Export to a checkpoint of fairseq's own `transformer`, which fairseq reads without this package."""
 
 from pathlib import Path
-from typing import Any
 
 import torch
 from msgspec import UNSET, to_builtins
@@ -9,6 +8,7 @@ from msgspec import UNSET, to_builtins
 from realformer_nmt.checkpoints import lineage
 from realformer_nmt.checkpoints.average_record import SourceCheckpoint
 from realformer_nmt.checkpoints.configuration import general
+from realformer_nmt.checkpoints.reading import Checkpoint
 from realformer_nmt.exporting import as_stock_transformer
 from realformer_nmt.exporting.loaded_run import Source
 from realformer_nmt.tasks import TRANSLATION
@@ -30,7 +30,7 @@ def write(source: Source, folder: Path, _precision: str) -> None:
     source.copy_words(folder)
 
 
-def checkpoint(source: Source, form: as_stock_transformer.Plain) -> dict[str, Any]:
+def checkpoint(source: Source, form: as_stock_transformer.StockTransformer) -> Checkpoint:
     """Return a checkpoint that torch.load reads with weights_only; its data-bin is the folder that it is in."""
     languages = dict(zip(("source_lang", "target_lang"), source.corpus.languages, strict=True))
     none = dict.fromkeys(("criterion", "optimizer", "lr_scheduler", "scoring", "bpe", "tokenizer"))

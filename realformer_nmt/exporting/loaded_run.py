@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from realformer_nmt.analysis import loaded_model
 from realformer_nmt.checkpoints import checkpoint_fields, inspection, lineage, run_folder
 from realformer_nmt.checkpoints.average_record import SourceCheckpoint
+from realformer_nmt.checkpoints.checkpoint_fields import Options
 from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import made_from
@@ -41,7 +42,7 @@ class ExportRecord(Struct, frozen=True, kw_only=True):
 class Source(NamedTuple):
     path: Path  # of the checkpoint
     model: TranslationModel  # in evaluation mode
-    options: Mapping[str, Any]  # of the model
+    options: Options  # of the model
     updates: int
     corpus: Preparation
     hashes: Mapping[str, str] = MappingProxyType({})  # of the files, before they were read
@@ -96,8 +97,8 @@ def load(model: Path, options: CorpusOptions) -> Source:
     return source
 
 
-def check_plain_attention(path: Path, options: Mapping[str, Any]) -> None:
-    pattern = options.get("encoder_attention_pattern", "full")
+def check_plain_attention(path: Path, options: Options) -> None:
+    pattern = str(options.get("encoder_attention_pattern", "full"))
     if not PATTERNS[pattern].whole:
         raise UserError(f"{path} has --encoder-attention-pattern {pattern}: only models of full attention are exported")
     if reach := options.get("encoder_relative_positions", 0):
@@ -124,7 +125,7 @@ def check_subwords(corpus: Preparation) -> None:
             dictionary(corpus.folder / DICTIONARY)
 
 
-def config(source: Source) -> dict[str, Any]:
+def config(source: Source) -> dict[str, object]:
     words = [dictionary(file) for file in source.dictionaries]
     symbols = dict(zip(("source_words", "target_words"), (each.symbols for each in words), strict=True))
     limits = dict(zip(("longest_source", "longest_target"), source.model.max_positions(), strict=True))

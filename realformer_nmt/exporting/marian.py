@@ -8,12 +8,12 @@ import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from realformer_nmt.checkpoints.checkpoint_fields import Options
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.data_bins.datasets import dictionary
@@ -40,12 +40,12 @@ def write(source: Source, folder: Path, _precision: str) -> None:
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     config = model_config(form.options, weights)
     _write(folder / "config.json", config)
-    _write(folder / "generation_config.json", generation_config(config))
+    _write(folder / "generation_config.json", generation_config())
     write_tokenizer(source, folder, config)
     (folder / "README.md").write_text(model_card.of(source), encoding="utf-8")
 
 
-def check_marian(source: Source, options: Mapping[str, Any]) -> None:
+def check_marian(source: Source, options: Options) -> None:
     allowed = {
         "encoder_normalize_before": (False,),
         "layernorm_embedding": (False,),
@@ -60,7 +60,7 @@ def check_marian(source: Source, options: Mapping[str, Any]) -> None:
             )
 
 
-def marian_weights(source: Source, form: as_stock_transformer.Plain) -> dict[str, Tensor]:
+def marian_weights(source: Source, form: as_stock_transformer.StockTransformer) -> dict[str, Tensor]:
     """Return the weights by Marian's names; a shared weight is there only once."""
     tables = dict(zip(as_stock_transformer.TABLES, names_of_tables(form.options), strict=True))
     limit = min(source.model.max_positions())
@@ -76,7 +76,7 @@ def marian_weights(source: Source, form: as_stock_transformer.Plain) -> dict[str
     return {**weights, "final_logits_bias": torch.zeros(1, words)}
 
 
-def names_of_tables(options: Mapping[str, Any]) -> tuple[str, str, str]:
+def names_of_tables(options: Options) -> tuple[str, str, str]:
     """Return Marian's names of the tables of source words, target words and output words."""
     if options["share_all_embeddings"]:
         return ("model.shared.weight",) * 3
@@ -94,7 +94,7 @@ def positions(side: Side, table: Tensor | None, limit: int) -> Tensor:
     return rows[first : first + limit].clone()
 
 
-def model_config(options: Mapping[str, Any], weights: Mapping[str, Tensor]) -> dict[str, Any]:
+def model_config(options: Options, weights: Mapping[str, Tensor]) -> dict[str, object]:
     source, target, _ = (weights[name] for name in names_of_tables(options))
     sizes = ("layers", "attention_heads")
     return {
@@ -104,7 +104,7 @@ def model_config(options: Mapping[str, Any], weights: Mapping[str, Tensor]) -> d
         **{f"{side}_{size}": options[f"{side}_{size}"] for side in SIDES for size in sizes},
         **{f"{side}_ffn_dim": options[f"{side}_ffn_embed_dim"] for side in SIDES},
         **{name: options[name] for name in ("dropout", "attention_dropout", "activation_dropout")},
-        "activation_function": ACTIVATIONS[options["activation_fn"]],
+        "activation_function": ACTIVATIONS[str(options["activation_fn"])],
         "scale_embedding": not options["no_scale_embedding"],
         "vocab_size": len(source),
         "decoder_vocab_size": len(target),
@@ -118,14 +118,14 @@ def model_config(options: Mapping[str, Any], weights: Mapping[str, Tensor]) -> d
     }
 
 
-def generation_config(config: Mapping[str, Any]) -> dict[str, Any]:
+def generation_config() -> dict[str, object]:
     """Return fairseq-generate's defaults, which end a search when there are as many hypotheses as beams."""
     search = {"num_beams": 5, "early_stopping": True, "length_penalty": 1.0}
     lengths = {"min_new_tokens": 1, "max_new_tokens": LONGEST}
-    return {**search, **lengths, "bad_words_ids": [[config["pad_token_id"]]], **SPECIAL}
+    return {**search, **lengths, "bad_words_ids": [[SPECIAL["pad_token_id"]]], **SPECIAL}
 
 
-def write_tokenizer(source: Source, folder: Path, config: Mapping[str, Any]) -> None:
+def write_tokenizer(source: Source, folder: Path, config: Mapping[str, object]) -> None:
     """Write the files of MarianTokenizer; without its model, copy dictionaries and subword files as they are."""
     models = [file for file in source.subwords if file.name == METHODS[source.corpus.subwords].marian_model]
     if not models:
@@ -142,5 +142,5 @@ def write_tokenizer(source: Source, folder: Path, config: Mapping[str, Any]) -> 
     _write(folder / "tokenizer_config.json", {**settings, **tokens, **languages})
 
 
-def _write(file: Path, content: Mapping[str, Any]) -> None:
+def _write(file: Path, content: Mapping[str, object]) -> None:
     file.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

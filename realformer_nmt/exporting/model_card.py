@@ -6,7 +6,6 @@ Scores come from run.json beside the checkpoint, if it is of the same checkpoint
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 from msgspec import UNSET
 
@@ -62,10 +61,7 @@ None was told. That of the training data decides what may be done with the model
 
 
 def of(source: Source) -> str:
-    return filled(source, test_record(source, source.path.parent / RECORD))
-
-
-def filled(source: Source, record: RunRecord | None) -> str:
+    record = test_record(source, source.path.parent / RECORD)
     languages = [_safe(language) for language in source.corpus.languages]
     return CARD.format(
         languages=json.dumps(languages),  # in quotes: to YAML, no is false
@@ -90,7 +86,7 @@ def test_record(source: Source, file: Path) -> RunRecord | None:
 def described(source: Source) -> str:
     parts = ", ".join(f"{name} {_safe(source.options.get(name))}" for name in (*PARTS, *SIZES))
     parameters = sum(parameter.numel() for parameter in source.model.parameters())
-    arch = _safe(arch_of(dict(source.options)))
+    arch = _safe(arch_of(source.options))
     return f"`{arch}` ({parts}), {parameters:,} parameters, {source.updates:,} updates; trained by realformer_nmt."
 
 
@@ -124,6 +120,6 @@ def normalised(source: Source) -> str:
     return f"Its training text went through: {listing}. The tokenizer here does not do that: do it before."
 
 
-def _safe(value: Any) -> str:
+def _safe(value: object) -> str:
     """Return the text without markup, as a record or a checkpoint may be from anybody."""
     return re.sub(r"[^\w .,:;|+=/%()-]", "?", str(value))

@@ -12,7 +12,7 @@ from onnxruntime import InferenceSession
 from sentencepiece import SentencePieceProcessor
 
 
-class Model:
+class OnnxTranslator:
     def __init__(self, folder: Path) -> None:
         self.config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         self.encoder, self.step = (InferenceSession(folder / name) for name in ("encoder.onnx", "step.onnx"))
@@ -52,7 +52,7 @@ class Model:
 
 
 if __name__ == "__main__":
-    model, file = Model(Path(__file__).parent), Path(__file__).with_name("sentencepiece.model")
+    model, file = OnnxTranslator(Path(__file__).parent), Path(__file__).with_name("sentencepiece.model")
     subwords = SentencePieceProcessor(model_file=str(file)) if file.exists() else None
     for line in sys.stdin:
         pieces = subwords.encode(line.strip(), out_type=str) if subwords else line.split()

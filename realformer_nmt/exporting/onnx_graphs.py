@@ -3,8 +3,8 @@
 import inspect
 import logging
 import warnings
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import torch
 from onnxruntime.quantization import quantize_dynamic
@@ -30,10 +30,12 @@ def write(source: Source, folder: Path, precision: str) -> None:
 
 def save(graph: Graph, file: Path) -> None:
     """Write a graph by torch.jit.trace, which is quick but deprecated: torch's warnings about that are ignored."""
-    legacy: dict[str, Any] = {"dynamo": False} if "dynamo" in inspect.signature(torch.onnx.export).parameters else {}
+    export = torch.onnx.export
+    if "dynamo" in inspect.signature(export).parameters:
+        export = partial(export, dynamo=False)
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
-        torch.onnx.export(
+        export(
             graph.module,
             tuple(graph.inputs.values()),
             str(file),
@@ -41,7 +43,6 @@ def save(graph: Graph, file: Path) -> None:
             output_names=graph.outputs,
             dynamic_axes=graph.axes,
             opset_version=OPSET,
-            **legacy,
         )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 
 
-class Model:
+class TorchTranslator:
     def __init__(self, folder: Path) -> None:
         self.config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         self.encoder, self.step = (torch.export.load(folder / name).module() for name in ("encoder.pt2", "step.pt2"))
@@ -37,7 +37,11 @@ class Model:
 
 
 if __name__ == "__main__":
-    model, file, subwords = Model(Path(__file__).parent), Path(__file__).with_name("sentencepiece.model"), None
+    model, file, subwords = (
+        TorchTranslator(Path(__file__).parent),
+        Path(__file__).with_name("sentencepiece.model"),
+        None,
+    )
     if file.exists():
         from sentencepiece import SentencePieceProcessor
 

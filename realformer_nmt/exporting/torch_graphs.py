@@ -1,7 +1,7 @@
 """Export to two graphs of torch.export, encoder.pt2 and step.pt2, and a program that translates: translate.py."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch.export import Dim
@@ -10,7 +10,7 @@ from realformer_nmt.exporting import torch_decoding
 from realformer_nmt.exporting.loaded_run import Source
 from realformer_nmt.exporting.traceable_modules import Graph, reading, traceable, writing
 
-Axes = dict[int, Any]  # dimensions of a tensor that may have any size
+Axes = dict[int, object]  # dimensions of a tensor that may have any size
 
 
 def write(source: Source, folder: Path, _precision: str) -> None:
@@ -19,7 +19,7 @@ def write(source: Source, folder: Path, _precision: str) -> None:
     step = writing(model, encoder)
     # One less than the table of positions has, as torch.export treats a whole table as a special case.
     longest_source, longest_target = (length - 1 for length in model.max_positions())
-    sizes = {name: Dim(name) for name in ("sentences", "rows")}
+    sizes: dict[str, object] = {name: Dim(name) for name in ("sentences", "rows")}
     sizes |= {"source": Dim("source", max=longest_source), "past": Dim("past", max=longest_target - 1)}
     save(encoder, tuple(axes(encoder, sizes)), folder / "encoder.pt2")
     token, padding, *state = axes(step, sizes)
@@ -29,11 +29,11 @@ def write(source: Source, folder: Path, _precision: str) -> None:
     source.copy_program(torch_decoding, folder, state=state_shapes, **longest)
 
 
-def axes(graph: Graph, sizes: dict[str, Any]) -> list[Axes]:
+def axes(graph: Graph, sizes: Mapping[str, object]) -> list[Axes]:
     return [{axis: sizes[name] for axis, name in graph.axes[tensor].items()} for tensor in graph.inputs]
 
 
-def save(graph: Graph, shapes: tuple[Any, ...], file: Path) -> None:
+def save(graph: Graph, shapes: tuple[object, ...], file: Path) -> None:
     with torch.no_grad():
         exported = torch.export.export(graph.module, tuple(graph.inputs.values()), dynamic_shapes=shapes, strict=False)
     torch.export.save(exported, file)

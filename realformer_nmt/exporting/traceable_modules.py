@@ -30,7 +30,8 @@ class Graph(NamedTuple):
 
 def traceable(model: TranslationModel) -> TranslationModel:
     """Return a copy with torch's own linear layers, and with positions in a table."""
-    copied = copy.deepcopy(model).eval().requires_grad_(False)
+    copied = copy.deepcopy(model)
+    copied.eval().requires_grad_(False)
     for module in copied.modules():
         if isinstance(module, nn.Linear):
             vars(module).pop("forward", None)
@@ -75,14 +76,10 @@ class Reading(nn.Module):
         for layer in self.decoder.layers:
             cache = CrossCache()
             carried = layer.encoder_attn(query, memory, padding[:, None, None], carried, cache, False).carried
-            state += cached_tensors(cache)
+            if cache.held is None:
+                raise TypeError("attention has not looked at the source")
+            state += cache.held.parts
         return padding, *state
-
-
-def cached_tensors(cache: CrossCache) -> tuple[Tensor, ...]:
-    if cache.held is None:
-        raise TypeError("attention has not looked at the source")
-    return cache.held.parts
 
 
 class Writing(nn.Module):

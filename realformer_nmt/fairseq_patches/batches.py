@@ -14,9 +14,12 @@ from realformer_nmt.common.errors import UserError
 
 
 def keep_last_batch() -> None:
-    """batch_by_size drops the last batch unless its size is a multiple of --required-batch-size-multiple, 8 by
-    default: 203 sentences become 200 in training, validation and generation (commit d871f616, December 2022; issues
-    5036 and 5351 of facebookresearch/fairseq)."""
+    """Keep the last batch.
+
+    batch_by_size drops it unless its size is a multiple of --required-batch-size-multiple, 8 by default: 203 sentences
+    become 200 in training, validation and generation (commit d871f616, December 2022; issues 5036 and 5351 of
+    facebookresearch/fairseq).
+    """
     original = data_utils.batch_by_size
 
     @functools.wraps(original)

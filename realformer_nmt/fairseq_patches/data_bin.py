@@ -18,7 +18,10 @@ from realformer_nmt.data_bins.targets import check_as_many, check_classes, check
 
 
 def check_languages() -> None:
-    """Check languages wherever they come from: options, a checkpoint's options, names of files."""
+    """Check languages in options, checkpoints and names of files.
+
+    fairseq reads them from any file name with a hyphen, in the order of the folder (data/data_utils.py).
+    """
     original = tasks.setup_task
 
     @functools.wraps(original)
@@ -44,6 +47,10 @@ def check_languages() -> None:
 
 
 def check_dictionaries() -> None:
+    """Check a dictionary, by its hash where the data-bin was prepared.
+
+    With a damaged one, or one of another data-bin, fairseq trains on wrong words (data/dictionary.py).
+    """
     original = Dictionary.add_from_file
 
     @functools.wraps(original)
@@ -57,6 +64,11 @@ def check_dictionaries() -> None:
 
 
 def check_datasets() -> None:
+    """Check lengths, indices and words, and hashes where the data-bin was prepared; read no format but mmap.
+
+    With damaged data fairseq ends with a traceback, an index error on the GPU or an allocation of 574 GB, or trains on
+    wrong words. A .fasta side runs a shell command (data/indexed_dataset.py, data/fasta_dataset.py).
+    """
     original = indexed_dataset.make_dataset
 
     @functools.wraps(original)
@@ -70,7 +82,10 @@ def check_datasets() -> None:
 
 
 def check_targets() -> None:
-    """Check all targets of a task on sentences before the first update, not when the first wrong one is met."""
+    """Check all targets of a task on sentences before the first update.
+
+    fairseq ends when it meets the first wrong one, and waits for a pipe (tasks/sentence_prediction.py).
+    """
     original = SentencePredictionTask.load_dataset
 
     @functools.wraps(original)

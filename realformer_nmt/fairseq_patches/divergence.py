@@ -26,8 +26,9 @@ LAYER = re.compile(r".*?\.layers\.\d+|\w+\.\w+")
 def note_divergence() -> None:
     """Write a record of a divergence, and end the training by the error that reports it.
 
-    fairseq runs the batch again to find the first tensor that is no number (nan_detector.py). On torch >= 2.0 its hooks
-    meet the encoder's dictionary of lists, and a StopIteration ends the run in place of that error."""
+    On torch >= 2.0 a StopIteration of fairseq's search for the first tensor that is no number ends the run in place of
+    that error (nan_detector.py): its hooks meet the encoder's dictionary of lists.
+    """
     original = Trainer.train_step
 
     @functools.wraps(original)

@@ -12,7 +12,7 @@ from fairseq.trainer import Trainer
 from torch import Tensor
 
 from realformer_nmt.checkpoints import integrity, reading
-from realformer_nmt.checkpoints.embedding_rows import TABLES, Rows, carry, common
+from realformer_nmt.checkpoints.embedding_rows import TABLES, CommonRows, carry, common
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.data_bins.languages import check_language
@@ -67,7 +67,7 @@ def check_beginning(cfg: Any) -> None:
         raise UserError(f"--carry-embeddings {folder} needs --finetune-from-model FILE, whose embeddings they are")
 
 
-def rows_of(checkpoint: Path, folder: Path, task: Any) -> dict[str, Rows]:
+def rows_of(checkpoint: Path, folder: Path, task: Any) -> dict[str, CommonRows]:
     """Return the rows to carry over, by side; `folder` has the dictionaries that the checkpoint was trained with."""
     loaded = reading.load(checkpoint, integrity.ENTRIES)
     dictionaries = dictionary_checks.words(task)
@@ -103,5 +103,5 @@ def check_languages(checkpoint: Path, languages: Sequence[object]) -> None:
             raise UserError(f"{checkpoint}: {error}") from error
 
 
-def describe_rows(rows: Mapping[str, Rows]) -> str:
+def describe_rows(rows: Mapping[str, CommonRows]) -> str:
     return ", ".join(f"{each} {side} pieces" for side, each in rows.items())

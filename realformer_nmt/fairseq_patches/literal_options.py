@@ -44,7 +44,8 @@ COMMANDS = ("fairseq_cli.validate", "fairseq_cli.eval_lm")
 
 
 def evaluate_plain_values_alone() -> None:
-    """Replace eval in the modules of fairseq that evaluate Adam's betas, convolutions and --model-overrides."""
+    """Read Adam's betas, convolutions and --model-overrides as plain values: fairseq evaluates them, even
+    those of a checkpoint from elsewhere, as Python (optim/adam.py, models/fconv.py, utils.py)."""
     for name in (*(f"fairseq.{module}" for module in EVALUATING), *COMMANDS):
         if name in sys.modules:
             vars(sys.modules[name])["eval"] = evaluate

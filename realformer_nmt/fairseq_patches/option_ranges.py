@@ -22,9 +22,10 @@ from realformer_nmt.tasks import task_of
 
 
 def check_every_option() -> None:
-    """Check options as soon as a command has them.
+    """Check the range of every option as soon as a command has them.
 
-    Most commands call parse_args_and_arch. fairseq-hydra-train does not, but builds a trainer; nor does
+    fairseq accepts any number: with --dropout 2, --update-freq 0 or no limit it trains nonsense, or for ever. Most
+    commands call parse_args_and_arch. fairseq-hydra-train does not, but builds a trainer; nor does
     fairseq-preprocess, which then imports the --user-dir of its options."""
     parse, make_trainer, import_module = options.parse_args_and_arch, Trainer.__init__, utils.import_user_module
 

@@ -164,8 +164,10 @@ def run_rank(index: int, main: typing.Callable[..., None], cfg: Config, kwargs: 
 
 
 def wrap_models_on_the_cpu() -> None:
-    """Name no GPU to torch's DistributedDataParallel for a model on the CPU, as it refuses one (--ddp-backend
-    pytorch_ddp, models/distributed_fairseq_model.py)."""
+    """Name no GPU to torch's DistributedDataParallel for a model on the CPU.
+
+    fairseq names one, which torch refuses (--ddp-backend pytorch_ddp, models/distributed_fairseq_model.py).
+    """
     original = distributed_fairseq_model.DistributedDataParallel
 
     @functools.wraps(original)

@@ -13,6 +13,7 @@ from fairseq.trainer import Trainer
 from realformer_nmt import tasks
 from realformer_nmt.checkpoints import integrity, reading
 from realformer_nmt.checkpoints.checkpoint_fields import BEFORE, CHOICES, PATTERNS, options
+from realformer_nmt.checkpoints.reading import Checkpoint
 from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import OptionError, UserError, declared
 from realformer_nmt.fairseq_patches import dictionary_checks
@@ -55,7 +56,10 @@ def go_on_from_a_whole_checkpoint_of_this_model() -> None:
 
 
 def name_the_checkpoint_that_does_not_fit() -> None:
-    """Name the file whose weights or options do not fit, which fairseq-generate, interactive and validate do not."""
+    """Name the file whose weights or options do not fit.
+
+    fairseq-generate, interactive and validate say no more than 'Cannot load'.
+    """
     original = checkpoint_utils.load_model_ensemble_and_task
 
     @functools.wraps(original)
@@ -131,7 +135,7 @@ def check_same_model(path: Path, trainer: Any) -> None:
             )
 
 
-def check_same_task(path: Path, trainer: Any, state: dict[str, Any]) -> None:
+def check_same_task(path: Path, trainer: Any, state: Checkpoint) -> None:
     """Check the dictionaries and languages. Finetuning may change the pair of languages, but not reverse it."""
     if not isinstance(trainer.task, tuple(dictionary_checks.TASKS.values())):
         return

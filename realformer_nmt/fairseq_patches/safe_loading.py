@@ -21,7 +21,7 @@ class _CheckpointTorch(types.ModuleType):
     def __getattr__(self, name: str) -> typing.Any:
         return getattr(torch, name)
 
-    def load(self, file: typing.Any, *_: typing.Any, **__: typing.Any) -> dict[str, typing.Any]:
+    def load(self, file: typing.Any, *_: typing.Any, **__: typing.Any) -> reading.Checkpoint:
         name = str(getattr(file, "name", "the checkpoint"))
         try:
             return take_settings(reading.load_stream(file, name))

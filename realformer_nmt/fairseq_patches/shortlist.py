@@ -82,6 +82,11 @@ class ShortlistGenerator(SequenceGenerator):
 
 
 def search_a_shortlist() -> None:
+    """Search only the best words of each beam, with the same hypotheses and scores but for ties.
+
+    Each step of fairseq's search passes several times over the whole vocabulary (sequence_generator.py). Its own search
+    remains where all words are needed: for a prefix, constraints, n-grams, sampling, several models.
+    """
     original = FairseqTask.build_generator
 
     @functools.wraps(original)

@@ -3,14 +3,14 @@
 import io
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lxml import etree
 from matplotlib import style
 from matplotlib.artist import Artist
-from matplotlib.axes import Axes
+from matplotlib.axes import Axes as Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg as FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -114,7 +114,7 @@ class Drawing:
 
     def legend(self, *panels: Axes) -> None:
         """Add a legend of all panels above them, in as many columns as fit; the figure grows by its lines."""
-        by_label: dict[str, Any] = {}
+        by_label: dict[str, Artist] = {}
         for axes in panels:
             for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
                 by_label.setdefault(label, handle)
@@ -132,7 +132,7 @@ class Drawing:
 
     def page_svg(self, prefix: str) -> str:
         """Return the SVG for a page of several figures; the prefix makes its ids unique."""
-        return etree.tostring(self._tree(prefix), encoding="unicode")
+        return str(etree.tostring(self._tree(prefix), encoding="unicode"))
 
     def file_svg(self) -> str:
         root = self._tree("")
@@ -140,12 +140,13 @@ class Drawing:
         theme = etree.Element(f"{SVG}style")
         theme.text = THEME
         root.insert(0, theme)
-        return etree.tostring(root, encoding="unicode")
+        return str(etree.tostring(root, encoding="unicode"))
 
     @styled()
     def _tree(self, prefix: str) -> etree._Element:
         stream = io.BytesIO()
-        FigureCanvasSVG(self.figure).print_svg(stream, metadata=NO_METADATA)
+        write: Callable[..., None] = FigureCanvasSVG(self.figure).print_svg
+        write(stream, metadata=NO_METADATA)
         root = etree.fromstring(stream.getvalue())
         for rules in list(root.iter(f"{SVG}style")):
             rules.getparent().remove(rules)

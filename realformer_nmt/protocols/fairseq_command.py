@@ -11,9 +11,8 @@ import torch
 from realformer_nmt import tasks
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.user_dir import for_fairseq
-from realformer_nmt.corpora import manifest
+from realformer_nmt.corpora import manifest, preparation_record
 from realformer_nmt.corpora.manifest_schema import Corpus
-from realformer_nmt.corpora.text_pipeline import read_report
 from realformer_nmt.protocols import command, trackers, updates
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import Protocol, load
@@ -41,8 +40,13 @@ def preparation(request: TrainRequest) -> dict[str, Any]:
             return {"corpus": request.corpus or "", "subwords": None}
         languages = {"source": corpus.source, "target": corpus.target}
         return {"corpus": request.corpus, "subwords": request.subwords, **languages}
-    report = read_report(record)
-    prepared = {**vars(report), "corpus": request.corpus or Path(report.corpus).name.removesuffix(".toml")}
+    report = preparation_record.read(record)
+    prepared = {
+        "corpus": request.corpus or Path(report.corpus).name.removesuffix(".toml"),
+        "subwords": report.subwords,
+        "source": report.source,
+        "target": report.target,
+    }
     if request.subwords not in (None, report.subwords):
         raise UserError(f"--subwords {request.subwords}, but {record} says {report.subwords}: leave the option out")
     return prepared

@@ -41,14 +41,15 @@ class ProtocolRequest(Request):
 REQUEST = ProtocolRequest
 
 
-def protocol_of(request: ProtocolRequest) -> Protocol:
-    protocol = load(request.protocol, corpus_name(request), request.layers)
+def protocol_of(request: ProtocolRequest, corpus_option: str = "--corpus") -> Protocol:
+    """Read the protocol of a request; `corpus_option` is what the user's command calls the corpus."""
+    protocol = load(request.protocol, corpus_name(request, corpus_option), request.layers)
     if request.layers is not None:
         layers(request.layers, TASKS[protocol.task].sides)
     return protocol
 
 
-def corpus_name(request: ProtocolRequest) -> str | None:
+def corpus_name(request: ProtocolRequest, option: str) -> str | None:
     """Return the name by which the protocol knows the corpus of a request."""
     corpus = request.corpus
     if corpus is None:
@@ -57,7 +58,7 @@ def corpus_name(request: ProtocolRequest) -> str | None:
     if corpus in names:
         return corpus
     if not corpus.endswith(".toml"):
-        raise UserError(f"{unknown('--corpus', corpus, sorted(names))}; your own is named by its file, FILE.toml")
+        raise UserError(f"{unknown(option, corpus, sorted(names))}; your own is named by its file, FILE.toml")
     return manifest.load(corpus).name
 
 

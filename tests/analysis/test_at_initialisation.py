@@ -32,5 +32,5 @@ def test_a_row_is_the_mean_over_seeds() -> None:
     row = at_initialisation.row("post_ln", 3, (1, 2))
     assert runs[0] != runs[1]
     for figure in at_initialisation.FIGURES:
-        assert row[figure] == pytest.approx((runs[0][figure] + runs[1][figure]) / 2)
-    assert (row["family"], row["layers"]) == ("post_ln", 3)
+        assert getattr(row, figure) == pytest.approx((runs[0][figure] + runs[1][figure]) / 2)
+    assert (row.family, row.layers) == ("post_ln", 3)

@@ -7,34 +7,50 @@ import analysed
 import numpy as np
 import pytest
 from fixture_types import Once
+from msgspec import convert
+from msgspec.structs import replace
 
 from realformer_nmt.analysis import claims
-from realformer_nmt.analysis.claims import CLAIMS, HE, LIU, XIE, XIONG, Row, summary, table
+from realformer_nmt.analysis.analysis_record import AnalysisRecord
+from realformer_nmt.analysis.claims import (
+    CLAIMS,
+    HE,
+    LIU,
+    XIE,
+    XIONG,
+    ClaimsRecord,
+    TrainedModel,
+    UntrainedModel,
+    summary,
+    table,
+)
+from realformer_nmt.common import records
 
 DEPTHS = (6, 12, 24)
 
 
-def start(**powers: float) -> list[Row]:
+def start(**powers: float) -> list[UntrainedModel]:
     """post_ln_last=-0.5 and so on; what is not named does not depend on depth."""
     families = ("post_ln", "pre_ln", "admin", "resi_dual")
     return [
-        {
-            "family": family,
-            "layers": layers,
+        UntrainedModel(
+            family=family,
+            layers=layers,
             **{figure: 3 * layers ** powers.get(f"{family}_{figure}", 0.0) for figure in ("last", "first", "change")},
-        }
+        )
         for family in families
         for layers in DEPTHS
     ]
 
 
-def trained(family: str, value: float) -> Row:
-    figures = ("entropy", "divergence", "cosine", "last_branch")
-    return {"family": family, "layers": 6, **{figure: {"encoder": value, "decoder": value} for figure in figures}}
+def trained(family: str, value: float) -> TrainedModel:
+    sides = {"encoder": value, "decoder": value}
+    return TrainedModel(family=family, layers=6, entropy=sides, divergence=sides, cosine=sides, last_branch=sides)
 
 
-def answers(paper: str, of: str, rows: list[Row]) -> list[bool]:
-    return [found.agrees for claim in CLAIMS if (claim.paper, claim.of) == (paper, of) for found in claim.check(rows)]
+def answers(paper: str, of: str, rows: list[UntrainedModel] | list[TrainedModel]) -> list[bool]:
+    record = convert({of: rows}, ClaimsRecord, from_attributes=True)
+    return [found.agrees for claim in CLAIMS if (claim.paper, claim.of) == (paper, of) for found in claim.check(record)]
 
 
 def test_figures_as_predicted_agree() -> None:
@@ -57,19 +73,24 @@ def test_figures_of_another_shape_do_not() -> None:
 
 
 def test_models_of_one_layer_have_no_answer_about_layers_above() -> None:
-    only = {"divergence": {}}
-    rows = [{**trained(family, value), "layers": 1, **only} for family, value in (("realformer", 0.1), ("pre_ln", 0.2))]
+    rows = [
+        replace(trained(family, value), layers=1, divergence={})
+        for family, value in (("realformer", 0.1), ("pre_ln", 0.2))
+    ]
     assert answers(HE, "trained", rows) == [True]  # of entropy alone
 
 
 def test_a_slope_is_the_least_squares_line_through_the_logarithms() -> None:
-    rows = [{"family": "a", "layers": layers, "last": value} for layers, value in zip(DEPTHS, (3, 1, 2), strict=True)]
+    rows = [
+        UntrainedModel(family="a", layers=layers, last=value, first=1, change=1)
+        for layers, value in zip(DEPTHS, (3, 1, 2), strict=True)
+    ]
     expected = np.polyfit(np.log(DEPTHS), np.log([3, 1, 2]), 1)[0]
-    assert claims.slope(rows, "a", "last") == pytest.approx(expected)
+    assert claims.slope(rows, "last") == pytest.approx(expected)
 
 
 def test_the_table_shows_figure_and_answer() -> None:
-    record = {"start": start(pre_ln_last=-0.5), "trained": [trained("realformer", 0.3), trained("pre_ln", 0.1)]}
+    record = ClaimsRecord(start=start(pre_ln_last=-0.5), trained=[trained("realformer", 0.3), trained("pre_ln", 0.1)])
     (line,) = [line for line in table(record).splitlines() if "Pre-LN: the gradient of the last" in line]
     assert line.endswith("| 1.22 with 6, 0.866 with 12, 0.612 with 24 layers: power -0.50 | yes |")
     (line,) = [line for line in table(record).splitlines() if "sparser" in line]
@@ -79,20 +100,20 @@ def test_the_table_shows_figure_and_answer() -> None:
 
 def test_layers_that_are_needed() -> None:
     losses = {"encoder": [0.5, 0.0, 0.021, -0.1], "decoder": [0.02, 0.3, 0.3, 0.3]}
-    lines = claims.needed({"trained": [{"family": "a", "layers": 4, "left_out": losses}]}).splitlines()
+    lines = claims.needed(ClaimsRecord(trained=[TrainedModel(family="a", layers=4, left_out=losses)])).splitlines()
     assert lines[-1] == "| 4 | `a` | 2 | 3 |"
 
 
 def test_the_summary_of_a_model_is_of_its_record(once: Once, toy_corpus: Path) -> None:
     filled = once("analysis", analysed.Analysis(once("analysed_models", analysed.Models(toy_corpus))))
     model = json.loads((filled / "analysis.json").read_text())["models"][1]
-    found = summary(model)
-    assert (found["family"], found["layers"]) == ("pre_ln_tiny", 2)
+    found = summary(records.read(filled / "analysis.json", AnalysisRecord, "").models[1])
+    assert (found.family, found.layers) == ("pre_ln_tiny", 2)
     chains, checkpoint = model["attention"]["chains"], model["depth"]["checkpoint"]
-    assert found["entropy"]["decoder"] == pytest.approx(np.mean(chains["decoder"]["entropy"]["mean"]))
-    assert found["divergence"]["encoder-decoder"] == pytest.approx(
+    assert found.entropy["decoder"] == pytest.approx(np.mean(chains["decoder"]["entropy"]["mean"]))
+    assert found.divergence["encoder-decoder"] == pytest.approx(
         np.mean(chains["encoder-decoder"]["divergence"]["mean"])
     )
-    assert found["cosine"]["encoder"] == checkpoint["likeness"]["encoder"]["cosine"][1]  # the upper of two layers
+    assert found.cosine["encoder"] == checkpoint["likeness"]["encoder"]["cosine"][1]  # the upper of two layers
     sublayers = checkpoint["stream"]["decoder"]["sublayers"]
-    assert found["last_branch"]["decoder"] == sublayers["layers.1.ffn"]["share_of_branch"]
+    assert found.last_branch["decoder"] == sublayers["layers.1.ffn"]["share_of_branch"]

@@ -1,7 +1,6 @@
 """Models that were finetuned: what is measured of them, against fairseq's criterion, autograd and one-line errors."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import saved
@@ -9,9 +8,11 @@ import text_comparisons
 import torch
 from fairseq import checkpoint_utils
 from fixture_types import Once
+from msgspec import to_builtins
 from text_corpora import PLACED, SENTENCES
 
 from realformer_nmt.analysis import attention_pass, depth, loaded_model
+from realformer_nmt.analysis.analysis_record import LayerFigures
 from realformer_nmt.analysis.text_readers import reader
 from realformer_nmt.checkpoints import inspection
 from realformer_nmt.common.errors import UserError
@@ -47,9 +48,9 @@ def test_losses_and_gradients_are_fairseqs(given: tuple[Path, Path]) -> None:
     task.load_dataset("valid")
     text, criterion = task.dataset("valid"), task.build_criterion(cfg.criterion)
     loss, number, _ = criterion(model.eval(), text.collater([text[place] for place in range(len(text))]))
-    assert own["loss"] == pytest.approx(float(loss) / number / torch.log(torch.tensor(2.0)).item(), rel=1e-4)
+    assert own.loss == pytest.approx(float(loss) / number / torch.log(torch.tensor(2.0)).item(), rel=1e-4)
     (loss / number).backward()
-    for layer, norm in zip(model.encoder.sentence_encoder.layers, own["gradients"]["encoder"]["norm"], strict=True):
+    for layer, norm in zip(model.encoder.sentence_encoder.layers, own.gradients["encoder"].norm, strict=True):
         squares = [float(each.grad.square().sum()) for each in layer.parameters() if each.grad is not None]
         assert norm == pytest.approx(sum(squares) ** 0.5, rel=1e-3)
 
@@ -59,10 +60,11 @@ def test_everything_is_measured_of_the_encoder(given: tuple[Path, Path]) -> None
     found, own = loaded_model.load("model", path, inspection.build_any), reader(path)
     read = own.read(data, "valid", 6)
     attention = attention_pass.attention(found, read, None).record()
-    assert list(attention["chains"]) == ["encoder"]
-    by_depth: dict[str, Any] = depth.study(found, read)
-    assert by_depth["start"].keys() == by_depth["checkpoint"].keys()
-    assert len(by_depth["left_out"]["encoder"]) == 2
+    assert list(attention.chains) == ["encoder"]
+    by_depth = depth.study(found, read)
+    states = to_builtins([by_depth.start, by_depth.checkpoint])
+    assert [list(state) for state in states] == [list(LayerFigures.__struct_fields__)] * 2
+    assert len(by_depth.left_out["encoder"]) == 2
     assert own.sentence(found.model, read, "a b").source == ["<s>", "a", "b", "</s>"]
 
 

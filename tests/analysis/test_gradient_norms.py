@@ -24,10 +24,10 @@ def test_norms_of_layers_and_of_their_parts(topology: str, toy_corpus: Path, mon
 
     monkeypatch.setattr("realformer_nmt.analysis.text.TOKENS", 40)  # several batches, one gradient
     found = gradients.norms(model, text)
-    assert found["decoder"]["norm"][1] == pytest.approx(norm(of_layer), rel=1e-4)
-    assert found["decoder"]["parts"]["fc1"][1] == pytest.approx(norm(of_fc1), rel=1e-4)
-    assert found["encoder"]["norm"][0] == pytest.approx(norm(of_encoder), rel=1e-4)
-    assert len(found["encoder"]["norm"]) == 2
+    assert found["decoder"].norm[1] == pytest.approx(norm(of_layer), rel=1e-4)
+    assert found["decoder"].parts["fc1"][1] == pytest.approx(norm(of_fc1), rel=1e-4)
+    assert found["encoder"].norm[0] == pytest.approx(norm(of_encoder), rel=1e-4)
+    assert len(found["encoder"].norm) == 2
     assert all(parameter.grad is None for parameter in model.parameters())
 
 

@@ -13,7 +13,7 @@ from realformer_nmt.analysis.alignment import Links
 from realformer_nmt.analysis.heads import LONGEST, Heads, divergence, entropy
 from realformer_nmt.analysis.histogram import BINS
 from realformer_nmt.analysis.text import Batch, collate
-from realformer_nmt.analysis.token_classes import Words
+from realformer_nmt.analysis.token_classes import TokenClasses
 from realformer_nmt.model.model import TranslationModel
 
 WIDTH = np.log2(LONGEST) / BINS
@@ -46,7 +46,7 @@ def batch(sentences: list[tuple[list[int], list[int]]]) -> Batch:
 
 def measured(model: TranslationModel, batches: list[Batch], links: list[Links] | None = None) -> Heads:
     words = dictionary("abcdefghi,")
-    found = Heads(dict.fromkeys(hooks.CHAINS, (2, 2)), Words((words, words), torch.device("cpu")), links)
+    found = Heads(dict.fromkeys(hooks.CHAINS, (2, 2)), TokenClasses((words, words), torch.device("cpu")), links)
     with torch.no_grad(), hooks.attention(model, found.see):
         for each in batches:
             found.begin(each)
@@ -75,12 +75,12 @@ def test_padding_counts_nowhere() -> None:
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.mul_(3)  # attention that is not almost even
-    record, expected = measured(model, [batch(SENTENCES)]).record()["chains"], by_hand(model)
+    record, expected = measured(model, [batch(SENTENCES)]).record().chains, by_hand(model)
     for chain, layers in expected.items():
-        assert record[chain]["queries"] == sum(len(pair[chain != "encoder"]) for pair in SENTENCES)
+        assert record[chain].queries == sum(len(pair[chain != "encoder"]) for pair in SENTENCES)
         for layer, values in layers.items():
-            assert np.allclose(record[chain]["entropy"]["mean"][layer - 1], values.mean(1), atol=1e-5)
-            low, median = (record[chain]["entropy"]["quantiles"][share][layer - 1] for share in ("5%", "50%"))
+            assert np.allclose(record[chain].entropy.mean[layer - 1], values.mean(1), atol=1e-5)
+            low, median = (record[chain].entropy.quantiles[share][layer - 1] for share in ("5%", "50%"))
             ordered = values.sort(1).values
             middle = values.size(1) // 2
             for head in range(2):
@@ -90,12 +90,12 @@ def test_padding_counts_nowhere() -> None:
 
 def test_any_split_into_batches_gives_the_same() -> None:
     model = build(score_carry="mean").eval()
-    together = measured(model, [batch(SENTENCES)]).record()["chains"]
-    apart = measured(model, [batch([sentence]) for sentence in SENTENCES]).record()["chains"]
+    together = measured(model, [batch(SENTENCES)]).record().chains
+    apart = measured(model, [batch([sentence]) for sentence in SENTENCES]).record().chains
     for chain, found in together.items():
-        assert np.allclose(found["divergence"]["mean"], apart[chain]["divergence"]["mean"], atol=1e-6)
-        for name, shares in found["looks"].items():
-            assert np.allclose(shares, apart[chain]["looks"][name], atol=1e-6)
+        assert np.allclose(found.divergence.mean, apart[chain].divergence.mean, atol=1e-6)
+        for name, shares in found.looks.items():
+            assert np.allclose(shares, apart[chain].looks[name], atol=1e-6)
 
 
 def test_where_heads_look() -> None:
@@ -103,17 +103,17 @@ def test_where_heads_look() -> None:
     source = torch.tensor([[4, COMMA, 5, EOS], [COMMA, 6, EOS, PAD]])
     given = Batch([0, 1], {"encoder": source, "decoder": source}, source)
     words = dictionary("abcdefghi,")
-    found = Heads(dict.fromkeys(hooks.CHAINS, (1, 2)), Words((words, words), torch.device("cpu")), None)
+    found = Heads(dict.fromkeys(hooks.CHAINS, (1, 2)), TokenClasses((words, words), torch.device("cpu")), None)
     found.begin(given)
     before = torch.stack([torch.eye(4)[[1, 0, 1, 2]]] * 2)  # the first word has none before it, and looks behind
     comma = torch.stack([torch.eye(4)[[1, 1, 1, 1]], torch.eye(4)[[0, 0, 0, 0]]])
     found.see("encoder", 1, torch.stack([before, comma], 1))
-    record = found.record()["chains"]["encoder"]
-    assert record["queries"] == 7
-    looks = {name: shares[0] for name, shares in record["looks"].items()}
+    record = found.record().chains["encoder"]
+    assert record.queries == 7
+    looks = {name: shares[0] for name, shares in record.looks.items()}
     assert looks["previous"] == pytest.approx([5 / 7, 2 / 7])
     assert looks["next"] == pytest.approx([2 / 7, 1 / 7])
     assert looks["same"] == pytest.approx([0, 2 / 7])
     assert looks["punctuation"] == pytest.approx([3 / 7, 1])
     assert looks["end"] == [0, 0]
-    assert record["share_of_heads"] == {"previous": 0.5, "same": 0, "next": 0, "punctuation": 0.5, "end": 0}
+    assert record.share_of_heads == {"previous": 0.5, "same": 0, "next": 0, "punctuation": 0.5, "end": 0}

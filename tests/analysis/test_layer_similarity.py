@@ -47,9 +47,9 @@ def test_layers_that_add_nothing_are_the_same(toy_corpus: Path) -> None:
     text = analysed.some(toy_corpus)
     found = layer_similarity.measure(analysed.idle(analysed.model(text, residual_topology="pre")), text)
     for side in ("encoder", "decoder"):
-        assert found[side]["cosine"] == pytest.approx([1, 1])
-        assert np.allclose(found[side]["cka"], 1)
-        assert len(set(found[side]["effective_rank"])) == 1
+        assert found[side].cosine == pytest.approx([1, 1])
+        assert np.allclose(found[side].cka, 1)
+        assert len(set(found[side].effective_rank)) == 1
 
 
 def test_cosine_is_the_mean_over_words_without_padding(toy_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,5 +64,5 @@ def test_cosine_is_the_mean_over_words_without_padding(toy_corpus: Path, monkeyp
     cosines = (one * other).sum(1) / np.linalg.norm(one, axis=1) / np.linalg.norm(other, axis=1)
     monkeypatch.setattr("realformer_nmt.analysis.text.TOKENS", 40)
     found = layer_similarity.measure(model, text)["decoder"]
-    assert found["cosine"][1] == pytest.approx(cosines.mean(), rel=1e-5)
-    assert np.allclose(np.diag(found["cka"]), 1)
+    assert found.cosine[1] == pytest.approx(cosines.mean(), rel=1e-5)
+    assert np.allclose(np.diag(found.cka), 1)

@@ -4,7 +4,7 @@ import torch
 from lxml import etree
 
 from realformer_nmt.analysis import matrices
-from realformer_nmt.analysis.sentence import Attended
+from realformer_nmt.analysis.sentence import SentenceAttention
 from realformer_nmt.figures.drawing import Drawing
 
 
@@ -15,7 +15,7 @@ def read(drawing: Drawing, kind: str) -> tuple[list[str], list[str]]:
 
 
 def test_a_picture_for_every_head_and_words_at_the_edges() -> None:
-    attended = Attended(["</s>", "x$y"], ["eins", "zwei", "drei"], [torch.rand(3, 2, 3) for _ in range(2)])
+    attended = SentenceAttention(["</s>", "x$y"], ["eins", "zwei", "drei"], [torch.rand(3, 2, 3) for _ in range(2)])
     marks, texts = read(matrices.heads("model: decoder attention", attended), "head")
     assert sorted(marks) == [f"layer {layer}, head {head}" for layer in (1, 2) for head in (1, 2, 3)]
     assert texts.count("x$y") == 2  # of each row of pictures
@@ -24,7 +24,7 @@ def test_a_picture_for_every_head_and_words_at_the_edges() -> None:
 
 def test_long_sentences_and_deep_models_make_no_picture_without_end() -> None:
     words = [f"w{number}" for number in range(150)]
-    drawing = matrices.heads("decoder attention", Attended(words, words, [torch.rand(8, 150, 150)] * 4))
+    drawing = matrices.heads("decoder attention", SentenceAttention(words, words, [torch.rand(8, 150, 150)] * 4))
     width, height = drawing.figure.get_size_inches()
     assert matrices.MOST < width < matrices.MOST + 4
     assert height < matrices.MOST + 4

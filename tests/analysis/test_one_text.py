@@ -20,8 +20,11 @@ from scipy.stats import entropy
 from torch.nn.functional import cross_entropy
 
 from realformer_nmt.analysis import attention_pass, claims, depth, depth_figures, loaded_model
+from realformer_nmt.analysis.analysis_record import AnalysedModel, AnalysisRecord, SentenceTokens
 from realformer_nmt.analysis.text_readers import reader
 from realformer_nmt.checkpoints import inspection
+from realformer_nmt.common.records import known
+from realformer_nmt.common.records import read as read_record
 
 SIDES = {"masked": "encoder", "etc": "encoder", "lm": "decoder"}
 PAD, EOS = 1, 2
@@ -33,16 +36,17 @@ def texts(toy_corpus: Path, once: Once) -> Path:
 
 
 @pytest.fixture(scope="module")
-def records(texts: Path) -> dict[str, Any]:
+def records(texts: Path) -> dict[str, AnalysedModel]:
     """Of the language model as the command records it."""
-    (of_lm,) = json.loads((texts / "lm" / "analysis.json").read_text())["models"]
+    (of_lm,) = read_record(texts / "lm" / "analysis.json", AnalysisRecord, "").models
     return {"lm": of_lm} | {name: measured(texts, texts / f"{name}.pt") for name in ("masked", "etc")}
 
 
-def measured(texts: Path, path: Path) -> dict[str, Any]:
+def measured(texts: Path, path: Path) -> AnalysedModel:
     found = loaded_model.load(path.stem, path, inspection.build_any)
     read = reader(path).read(texts / "data-bin", "valid", 9999)
-    return {"attention": attention_pass.attention(found, read, None).record(), "depth": depth.study(found, read)}
+    heads = attention_pass.attention(found, read, None).record()
+    return AnalysedModel(name=path.stem, arch=None, attention=heads, depth=depth.study(found, read))
 
 
 def loaded(texts: Path, name: str) -> tuple[Any, Any]:
@@ -85,7 +89,7 @@ def heads(model: Any, name: str, batches: list[Any]) -> Iterator[list[np.ndarray
 
 
 @pytest.mark.parametrize("name", SIDES)
-def test_attention_is_that_of_scipy(name: str, texts: Path, records: dict[str, Any]) -> None:
+def test_attention_is_that_of_scipy(name: str, texts: Path, records: dict[str, AnalysedModel]) -> None:
     model, batches = loaded(texts, name)
     entropies, divergences, looks = defaultdict(list), [], defaultdict(list)
     for batch, layers in zip(batches, heads(model, name, batches), strict=True):
@@ -97,40 +101,40 @@ def test_attention_is_that_of_scipy(name: str, texts: Path, records: dict[str, A
             looks["next", layer].append(np.trace(p, 1, 1, 2))
             looks["end", layer].append(p[:, :, ends].sum((1, 2)))
         divergences.append(jensenshannon(layers[0], layers[1], base=2, axis=-1) ** 2)
-    chain = records[name]["attention"]["chains"]
+    chain = records[name].attention.chains
     assert list(chain) == [SIDES[name]]
     (found,) = chain.values()
     words = sum(each.shape[1] for each in divergences)
-    assert found["queries"] == words
-    assert np.allclose(found["divergence"]["mean"][0], np.concatenate(divergences, 1).mean(1), atol=1e-4)
-    assert np.mean(found["divergence"]["mean"]) > 0.01
+    assert found.queries == words
+    assert np.allclose(found.divergence.mean[0], np.concatenate(divergences, 1).mean(1), atol=1e-4)
+    assert np.mean(found.divergence.mean) > 0.01
     for layer, values in entropies.items():
-        assert np.allclose(found["entropy"]["mean"][layer], np.concatenate(values, 1).mean(1), atol=1e-4)
+        assert np.allclose(found.entropy.mean[layer], np.concatenate(values, 1).mean(1), atol=1e-4)
     for (place, layer), sums in looks.items():
-        assert np.allclose(found["looks"][place][layer], np.sum(sums, 0) / words, atol=1e-4)
+        assert np.allclose(found.looks[place][layer], np.sum(sums, 0) / words, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", SIDES)
-def test_losses_and_gradients(name: str, texts: Path, records: dict[str, Any], tmp_path: Path) -> None:
+def test_losses_and_gradients(name: str, texts: Path, records: dict[str, AnalysedModel], tmp_path: Path) -> None:
     """The loss is that of fairseq-validate, which masks the same words; gradients are autograd's."""
     told = tmp_path / "told.json"
     asked = ("--data", texts / "data-bin", "--subset", "valid", "--cpu", "--output", told)
     done = realformer_nmt("evaluate", texts / f"{name}.pt", *asked)
     assert done.returncode == 0, done.stderr
-    own = records[name]["depth"]["checkpoint"]
-    assert own["loss"] == pytest.approx(json.loads(told.read_text())["measures"]["loss"], rel=1e-5)
+    own = records[name].depth.checkpoint
+    assert own.loss == pytest.approx(json.loads(told.read_text())["measures"]["loss"], rel=1e-5)
     model, batches = loaded(texts, name)
     targets = torch.cat([batch["target"][0] for batch in batches])
     logits = torch.cat([model(**batch["net_input"])[0][0] for batch in batches])
     stack = model.decoder if name == "lm" else model.encoder.sentence_encoder
-    for layer, norm in zip(stack.layers, own["gradients"][SIDES[name]]["norm"], strict=True):
+    for layer, norm in zip(stack.layers, own.gradients[SIDES[name]].norm, strict=True):
         mean = cross_entropy(logits, targets, ignore_index=PAD)
         gradients = torch.autograd.grad(mean, list(layer.parameters()), retain_graph=True, allow_unused=True)
         squares = [float(each.square().sum()) for each in gradients if each is not None]
         assert norm == pytest.approx(sum(squares) ** 0.5, rel=1e-3)
 
 
-def test_what_a_layer_does(texts: Path, records: dict[str, Any]) -> None:
+def test_what_a_layer_does(texts: Path, records: dict[str, AnalysedModel]) -> None:
     """Pre-LN: left out, a layer passes on what it gets; the stream's norms are of what layers are called with."""
     model, batches = loaded(texts, "masked")
     stack, masked = model.encoder.sentence_encoder, [batch["target"][0] != PAD for batch in batches]
@@ -144,33 +148,33 @@ def test_what_a_layer_does(texts: Path, records: dict[str, Any]) -> None:
         chosen = [row[kept].gather(1, batch["target"][0][kept][:, None]) for row, batch, kept in pairs]
         return -float(torch.cat(chosen).mean()) / np.log(2)
 
-    own = records["masked"]["depth"]
+    own = records["masked"].depth
     whole = bits()
     entered = torch.cat([each.flatten() for each in streams]).square().mean().sqrt()
-    assert own["checkpoint"]["stream"]["encoder"]["norm"][0] == pytest.approx([float(entered)], rel=1e-4)
+    assert own.checkpoint.stream["encoder"].norm[0] == pytest.approx([float(entered)], rel=1e-4)
     second = stack.layers[1]
     second.forward = lambda _topology, stream, _mask, carried: (stream, carried)
-    assert own["left_out"]["encoder"][1] == pytest.approx(bits() - whole, abs=1e-4)
+    assert own.left_out["encoder"][1] == pytest.approx(bits() - whole, abs=1e-4)
     assert abs(bits() - whole) > 1e-3
 
 
-def test_what_is_drawn(texts: Path, records: dict[str, Any]) -> None:
+def test_what_is_drawn(texts: Path, records: dict[str, AnalysedModel]) -> None:
     drawn = {file.stem for file in (texts / "lm").glob("*.svg")}
     assert {"entropy_decoder", "divergence_decoder", "looks_decoder", "gradients", "left_out", "cka"} <= drawn
     assert not [name for name in drawn if "encoder" in name]
-    assert records["lm"]["sentence"]["source"] == ["</s>", "a", "b", "c"]
-    assert records["lm"]["arch"] == "realformer_lm_tiny"
+    assert known(records["lm"].sentence) == SentenceTokens(source=["</s>", "a", "b", "c"], target=[])
+    assert records["lm"].arch == "realformer_lm_tiny"
     lm, masked = ({name: records[name]} for name in ("lm", "masked"))
-    beside = depth_figures.drawings({name: model["depth"] for name, model in (lm | masked).items()})
+    beside = depth_figures.drawings({name: model.depth for name, model in (lm | masked).items()})
     assert [axes.get_title(loc="left") for axes in beside["gradients"].figure.axes[:2]] == ["encoder", "decoder"]
 
 
-def test_the_papers_claims_are_asked_of_the_side_there_is(records: dict[str, Any]) -> None:
+def test_the_papers_claims_are_asked_of_the_side_there_is(records: dict[str, AnalysedModel]) -> None:
     found = claims.summary(records["lm"])
-    assert (found["family"], found["layers"]) == ("realformer_lm_tiny", 2)
-    own = records["lm"]["attention"]["chains"]["decoder"]["entropy"]["mean"]
-    assert found["entropy"] == {"decoder": pytest.approx(np.mean(own))}
-    assert found["cosine"].keys() == found["last_branch"].keys() == {"decoder"}
+    assert (found.family, found.layers) == ("realformer_lm_tiny", 2)
+    own = records["lm"].attention.chains["decoder"].entropy.mean
+    assert found.entropy == {"decoder": pytest.approx(np.mean(own))}
+    assert found.cosine.keys() == found.last_branch.keys() == {"decoder"}
 
 
 def test_a_sentence_is_read_unmasked(texts: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from realformer_nmt.analysis import stream
+from realformer_nmt.analysis.analysis_record import ShortcutTerms
 
 
 @pytest.mark.parametrize(("scaling", "weight"), [("none", 1.0), ("deepnorm", 0.81 * (2**4 * 2) ** (1 / 16))])
@@ -21,19 +22,19 @@ def test_share_and_effective_weight_of_the_first_branch(scaling: str, weight: fl
         branch = encoder.layers[0].self_attn(x, x, padding[:, None, None]).output
     shortcut, branch = (np.var(tensor[~padding].numpy()) for tensor in (weight * x, branch))
     found = stream.measure(model, text)["encoder"]
-    first = found["sublayers"]["layers.0.self_attn"]
-    assert first["w"] == pytest.approx(weight)
-    assert first["share_of_branch"] == pytest.approx(branch / (shortcut + branch), rel=1e-4)
-    assert first["effective_w"] == pytest.approx(np.sqrt(shortcut / branch), rel=1e-4)
+    first = found.sublayers["layers.0.self_attn"]
+    assert first.w == pytest.approx(weight)
+    assert first.share_of_branch == pytest.approx(branch / (shortcut + branch), rel=1e-4)
+    assert first.effective_w == pytest.approx(np.sqrt(shortcut / branch), rel=1e-4)
     entered = [np.sqrt(np.mean(np.square(x[~padding].numpy())))]
-    assert found["norm"][0] == pytest.approx(entered, rel=1e-4)
+    assert found.norm[0] == pytest.approx(entered, rel=1e-4)
 
 
 def test_a_normalised_stream_has_norm_1_and_a_dual_one_grows(toy_corpus: Path) -> None:
     text = analysed.some(toy_corpus)
     post = stream.measure(analysed.model(text), text)
-    assert post["decoder"]["norm"][1:] == [pytest.approx([1.0], abs=1e-3)] * 2
-    dual = stream.measure(analysed.model(text, residual_topology="dual"), text)["decoder"]["norm"]
+    assert post["decoder"].norm[1:] == [pytest.approx([1.0], abs=1e-3)] * 2
+    dual = stream.measure(analysed.model(text, residual_topology="dual"), text)["decoder"].norm
     normalised, sums = zip(*dual, strict=True)
     assert normalised[1:] == pytest.approx([1.0, 1.0], abs=1e-3)
     assert sums[0] == pytest.approx(normalised[0])
@@ -43,6 +44,6 @@ def test_a_normalised_stream_has_norm_1_and_a_dual_one_grows(toy_corpus: Path) -
 def test_a_branch_that_adds_nothing(toy_corpus: Path) -> None:
     text = analysed.some(toy_corpus)
     found = stream.measure(analysed.idle(analysed.model(text, residual_topology="pre")), text)["decoder"]
-    assert found["norm"][0] == found["norm"][1] == found["norm"][2]
-    assert found["sublayers"]["layers.1.ffn"] == {"w": 1.0, "share_of_branch": 0.0, "effective_w": None}
-    assert list(found["sublayers"])[:3] == ["layers.0.self_attn", "layers.0.encoder_attn", "layers.0.ffn"]
+    assert found.norm[0] == found.norm[1] == found.norm[2]
+    assert found.sublayers["layers.1.ffn"] == ShortcutTerms(w=1.0, share_of_branch=0.0, effective_w=None)
+    assert list(found.sublayers)[:3] == ["layers.0.self_attn", "layers.0.encoder_attn", "layers.0.ffn"]

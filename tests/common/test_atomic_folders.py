@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from slow_writers import FOLDER, writer
 
-from realformer_nmt.common.atomic_folders import completed_folder
+from realformer_nmt.common.atomic_files import completed_folder
 from realformer_nmt.common.errors import UserError
 
 

@@ -15,7 +15,7 @@ from recipe import FLAGS, RUN, TINY
 from recipe_runs import start, wait_for
 
 import realformer_nmt
-from realformer_nmt.common.errors import UsageError
+from realformer_nmt.common.errors import UsageError, UserError
 from realformer_nmt.common.request import Request
 from realformer_nmt.comparison.grid import corpus, grid
 from realformer_nmt.comparison.grid.cells import cells
@@ -151,6 +151,12 @@ def test_a_wrong_name_is_refused(command: Callable[..., list[str]], tmp_path: Pa
         realformer_nmt.run("wmt14_en_de", layers="6", folder=tmp_path, name=".hidden")
     with pytest.raises(UsageError, match=r"--subset \.\./\.\./etc: allowed is the name of a test set"):
         realformer_nmt.run("wmt14_en_de", layers="6", folder=tmp_path, subset=("test", "../../etc"), dry_run=True)
+
+
+@pytest.mark.parametrize(("options", "name"), [({}, "CORPUS"), ({"manifest": "nope"}, "--corpus")])
+def test_an_unknown_corpus_is_named_as_it_was_given(options: dict[str, str], name: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=rf"^{name} nope is not one of iwslt14_de_en, "):
+        realformer_nmt.run("nope", layers="6", folder=tmp_path, dry_run=True, **options)
 
 
 def test_python_makes_what_the_command_finds_done(

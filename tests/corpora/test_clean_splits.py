@@ -70,10 +70,10 @@ def test_every_nth_pair_is_held_out(
     assert read(folder, "valid.raw") == valid
     assert read(folder, "valid") == [clean(pair) for pair in valid]
     assert read(folder, "train") == [clean(pair) for number, pair in good if number % every]
-    for part, pairs in zip(report["parts"], (first, second), strict=True):
+    for part, pairs in zip(report, (first, second), strict=True):
         reasons = [wrong(clean(pair)) for pair in pairs]
-        assert part["dropped"] == {reason: reasons.count(reason) for reason in sorted({*reasons} - {None})}
-        assert part["pairs"] == len(pairs) == part["kept"] + part["held_out"] + sum(part["dropped"].values())
+        assert part.dropped == {reason: reasons.count(reason) for reason in sorted({*reasons} - {None})}
+        assert part.pairs == len(pairs) == part.kept + part.held_out + sum(part.dropped.values())
 
 
 @given(pairs=PAIRS)
@@ -82,8 +82,8 @@ def test_of_equal_training_pairs_the_first_stays(folder: Path, pairs: list[tuple
     report = write_texts(parts, plan(deduplicate=True), 1, folder)
     good = [clean(pair) for pair in pairs if wrong(clean(pair)) is None]
     assert read(folder, "train") == list(dict.fromkeys(good))
-    assert [part["kept"] for part in report["parts"]] == [len(set(good)), 0]
-    assert report["parts"][1]["dropped"].get("repeated", 0) == len(good)
+    assert [part.kept for part in report] == [len(set(good)), 0]
+    assert report[1].dropped.get("repeated", 0) == len(good)
     assert not (folder / "train.digests").exists()
 
 

@@ -13,7 +13,7 @@ from program import REPOSITORY, realformer_nmt
 
 from realformer_nmt import cli
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora.download import Patience
+from realformer_nmt.corpora.archives.download import Patience
 from realformer_nmt.corpora.fetch import fetch, fetch_texts
 from realformer_nmt.corpora.manifest import load, shipped
 

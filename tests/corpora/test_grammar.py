@@ -17,7 +17,7 @@ from realformer_nmt.corpora.invented.chance import Chance
 from realformer_nmt.corpora.invented.clauses import Clause
 from realformer_nmt.corpora.invented.composer import Composer
 from realformer_nmt.corpora.invented.lexicon import Adjective, Noun, Verb, grammar, plural, third
-from realformer_nmt.corpora.invented.phrases import Name, NounPhrase, Prepositional, Pronoun, Relative
+from realformer_nmt.corpora.invented.phrases import NounPhrase, PersonName, Prepositional, Pronoun, Relative
 from realformer_nmt.corpora.invented.sentences import sentence, tidy
 
 # Duden's table: definite article by case and the noun's gender or plural
@@ -106,7 +106,7 @@ SLEEPS = Clause(CHILD, verb("sleep"), place=Prepositional("in", "in", "dative", 
             *("wir warten auf den Jungen", "wir auf den Jungen warten"),
         ),
         (
-            *(Clause(MAN, verb("help"), whom=Name("Kamon", ("Mr.", "Herr"))), "the man helps Mr. Kamon"),
+            *(Clause(MAN, verb("help"), whom=PersonName("Kamon", ("Mr.", "Herr"))), "the man helps Mr. Kamon"),
             *("der Mann hilft Herrn Kamon", "der Mann Herrn Kamon hilft"),
         ),
     ],
@@ -217,7 +217,7 @@ def test_in_every_definite_noun_phrase_the_article_fits_the_noun(corpus: list[tu
 
 
 def test_a_subordinate_clause_ends_with_its_finite_verb(corpus: list[tuple[str, str]]) -> None:
-    finite = {form for row in grammar().table["finite"].values() for form in row.split()}
+    finite = {form for row in grammar().table.finite.values() for form in row.split()}
     for verbs in grammar().verbs.values():
         for word in verbs:
             forms = (grammar().finite(word.infinitive, person, word.present) for person in ("ich", "wir", "er", "sie"))

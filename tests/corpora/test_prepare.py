@@ -17,7 +17,6 @@ from program import realformer_nmt
 from realformer_nmt import cli
 from realformer_nmt.corpora.manifest import load
 from realformer_nmt.corpora.prepare_request import PrepareRequest
-from realformer_nmt.corpora.stages import Stages
 from realformer_nmt.corpora.subword_methods import learnt
 
 WORDS = [a + b + c for a in "bdfgk" for b in "aeiou" for c in "lmnrs"]
@@ -68,7 +67,7 @@ def killed_in(stage: str, folder: Path, own: list[object]) -> None:
     server.set_forkserver_preload(["realformer_nmt.corpora.prepare"])
     process = server.Process(target=cli.main, args=(words(folder, own),))
     process.start()
-    while process.is_alive() and not list(folder.glob(f"{stage}.partial-*")):
+    while process.is_alive() and not list(folder.glob(f"{stage}.*.part")):
         time.sleep(0.0005)
     process.kill()
     process.join()
@@ -165,14 +164,6 @@ def test_a_stages_record_that_was_edited_or_has_no_seal_is_refused_by_name(
     shutil.rmtree(folder / "stages")
     assert prepare(folder, own) == 0
     assert hashes(folder) == hashes(undisturbed)
-
-
-def test_a_stage_that_is_done_afresh_makes_the_end_void(tmp_path: Path) -> None:
-    end = tmp_path / "prepare.json"
-    for expected in (False, True):
-        end.touch()
-        Stages(tmp_path, {}, {}, end).run("text", lambda _: {})
-        assert end.exists() == expected
 
 
 def test_other_settings_or_files_in_the_same_folder_are_refused(

@@ -18,10 +18,10 @@ from archive_server import ArchiveServer
 from program import REPOSITORY
 from single_archive import packing
 
-from realformer_nmt.corpora.download import download
+from realformer_nmt.corpora.archives.download import download
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import blocks
-from realformer_nmt.corpora.subwords import Texts, learn_model
+from realformer_nmt.corpora.subwords import TrainingTexts, learn_model
 
 pytestmark = pytest.mark.usefixtures("forks")
 
@@ -103,7 +103,7 @@ def test_every_stage_of_prepare_shows_how_far_it_is(tmp_path: Path) -> None:
 def test_sentencepiece_is_said_to_learn_silently(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quiet: bool) -> None:
     error = Terminal()
     monkeypatch.setattr("sys.stderr", error)
-    learn_model("sentencepiece", Texts(*sentences(tmp_path), 300, quiet), tmp_path, 330, 1)
+    learn_model("sentencepiece", TrainingTexts(*sentences(tmp_path), 300, quiet), tmp_path, 330, 1)
     assert ("subwords: sentencepiece is learning; it does not tell how far it is" in error.getvalue()) != quiet
     assert bool(re.search("subwords: reading" + BAR.format(r"[\d.]+k"), error.getvalue())) != quiet
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fairseq.data import indexed_dataset
+from msgspec import to_builtins
 
 from realformer_nmt import command
 from realformer_nmt.common import checksummed_json
@@ -99,7 +100,7 @@ def test_a_corpus_without_training_pairs_is_refused(
     for file in (test / "data-bin").glob("train.*"):
         file.unlink()
     files = describe(test, [path for path in test.glob("*/*") if path.parent.name != "stages"])
-    checksummed_json.write(test / NAME, {**checksummed_json.read(test / NAME, ""), **files})
+    checksummed_json.write(test / NAME, {**checksummed_json.read(test / NAME, ""), **to_builtins(files)})
     assert sample(test, tmp_path / "half", 0.5) == 1
     assert f"{tmp_path}/test has no training pairs" in capsys.readouterr().err
     assert not (tmp_path / "half").exists()
@@ -122,7 +123,7 @@ def test_a_data_bin_that_is_cut_off_is_refused_even_if_its_note_says_so(
     data = cut / "data-bin" / "train.en-de.de.bin"
     data.write_bytes(data.read_bytes()[:-8])
     note, noted = checksummed_json.read(cut / NAME, ""), f"data-bin/{data.name}"
-    found = describe(cut, [data])
+    found = to_builtins(describe(cut, [data]))
     checksummed_json.write(cut / NAME, {**note, **{kind: {**note[kind], noted: found[kind][noted]} for kind in found}})
     assert sample(cut, tmp_path / "half", 0.5) == 1
     assert "it is cut off" in capsys.readouterr().err

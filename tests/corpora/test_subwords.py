@@ -16,24 +16,24 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import moses_bpe, sentencepiece_subwords
 from realformer_nmt.corpora.sentencepiece_subwords import FAIRSEQ_SYMBOLS
 from realformer_nmt.corpora.subword_methods import CODES, DICTIONARY, METHODS, MODEL, learnt
-from realformer_nmt.corpora.subwords import Texts, encoder, learn_model
+from realformer_nmt.corpora.subwords import TrainingTexts, encoder, learn_model
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\u2581", exclude_categories=["Cs"])), min_size=1, max_size=5)
 SIZE = 400
 
 
 @pytest.fixture(scope="module")
-def texts(tmp_path_factory: pytest.TempPathFactory) -> Texts:
+def texts(tmp_path_factory: pytest.TempPathFactory) -> TrainingTexts:
     folder, chance = tmp_path_factory.mktemp("texts"), np.random.default_rng(3)
     words = ["".join(chance.choice(list("abcdefgh\u00e9\u00df"), chance.integers(1, 7))) for _ in range(150)]
     for language in "en", "de":
         lines = (" ".join(chance.choice(words, chance.integers(1, 10))) + " ." for _ in range(500))
         (folder / f"train.{language}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return Texts(folder / "train.en", folder / "train.de", 500)
+    return TrainingTexts(folder / "train.en", folder / "train.de", 500)
 
 
 @pytest.fixture(scope="module")
-def models(texts: Texts, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def models(texts: TrainingTexts, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folders = {method: tmp_path_factory.mktemp(method) for method in learnt()}
     for method, folder in folders.items():
         learn_model(method, texts, folder, SIZE, 1)
@@ -42,7 +42,7 @@ def models(texts: Texts, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
 
 @pytest.mark.parametrize("method", learnt())
 def test_learning_again_elsewhere_gives_the_same_bytes(
-    texts: Texts, models: dict[str, Path], tmp_path: Path, method: str
+    texts: TrainingTexts, models: dict[str, Path], tmp_path: Path, method: str
 ) -> None:
     learn_model(method, texts, tmp_path, SIZE, 1)
     for file in METHODS[method].files:
@@ -69,7 +69,7 @@ def test_the_dictionary_fills_fairseqs_to_the_size_asked_for(models: dict[str, P
     assert all(piece.split() == [piece] for piece in pieces)
 
 
-def test_moses_bpe_is_that_of_subword_nmt(texts: Texts, models: dict[str, Path]) -> None:
+def test_moses_bpe_is_that_of_subword_nmt(texts: TrainingTexts, models: dict[str, Path]) -> None:
     lines = [line for path in texts[:2] for line in path.read_text("utf-8").split("\n")[:-1]]
     codes = io.StringIO()
     learn_bpe(io.StringIO("".join(f"{line}\n" for line in lines)), codes, SIZE)
@@ -83,7 +83,7 @@ def test_moses_bpe_is_that_of_subword_nmt(texts: Texts, models: dict[str, Path])
 
 
 def test_what_bpe_forgets_it_finds_again(
-    texts: Texts, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+    texts: TrainingTexts, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = texts.source.read_text("utf-8").split("\n")[:-1]
     expected = encoder(METHODS["moses_bpe"], models["moses_bpe"])(lines)
@@ -95,7 +95,7 @@ def test_what_bpe_forgets_it_finds_again(
 
 
 def test_rare_words_are_dropped_where_the_count_would_outgrow_memory(
-    texts: Texts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    texts: TrainingTexts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(moses_bpe, "TYPES", 40)
     learn_model("moses_bpe", texts, tmp_path, 20, 1)
@@ -103,15 +103,15 @@ def test_rare_words_are_dropped_where_the_count_would_outgrow_memory(
 
 
 @pytest.mark.parametrize(("pairs", "most", "step"), [(500, 500, 1), (500, 499, 2), (500, 100, 5), (500, 7, 72)])
-def test_a_sample_is_every_nth_pair(texts: Texts, pairs: int, most: int, step: int) -> None:
+def test_a_sample_is_every_nth_pair(texts: TrainingTexts, pairs: int, most: int, step: int) -> None:
     sides = [path.read_text("utf-8").split("\n")[:-1][::step] for path in texts[:2]]
     expected = [line for pair in zip(*sides, strict=True) for line in pair]
-    assert list(sentencepiece_subwords.sample(Texts(texts.source, texts.target, pairs), most)) == expected
+    assert list(sentencepiece_subwords.sample(TrainingTexts(texts.source, texts.target, pairs), most)) == expected
     assert len(expected) <= 2 * most
 
 
 @pytest.mark.parametrize("size", [60, 100_000])
-def test_an_impossible_vocabulary_says_what_is_possible(texts: Texts, tmp_path: Path, size: int) -> None:
+def test_an_impossible_vocabulary_says_what_is_possible(texts: TrainingTexts, tmp_path: Path, size: int) -> None:
     with pytest.raises(UserError, match=rf"cannot learn {size} pieces: .*(too high|smaller than required)"):
         learn_model("sentencepiece", texts, tmp_path, size, 1)
 
@@ -119,7 +119,7 @@ def test_an_impossible_vocabulary_says_what_is_possible(texts: Texts, tmp_path: 
 def test_text_without_words_is_refused(tmp_path: Path) -> None:
     (tmp_path / "letters").write_text("a b\nc\n")
     with pytest.raises(UserError, match="no word of two letters"):
-        learn_model("moses_bpe", Texts(tmp_path / "letters", tmp_path / "letters", 2), tmp_path, 10, 1)
+        learn_model("moses_bpe", TrainingTexts(tmp_path / "letters", tmp_path / "letters", 2), tmp_path, 10, 1)
 
 
 @pytest.mark.parametrize("method", learnt())

@@ -10,12 +10,14 @@ import commands
 import numpy as np
 import pytest
 from fixture_types import Once
+from msgspec import convert
 from program import REPOSITORY
 
-from realformer_nmt.analysis.claims import CLAIMS, needed, table
+from realformer_nmt.analysis.claims import CLAIMS, ClaimsRecord, needed, table
 
 PAGE = (REPOSITORY / "docs" / "claims.md").read_text()
 RECORD = json.loads((REPOSITORY / "docs" / "results" / "claims.json").read_text())
+MEASURED = convert(RECORD, ClaimsRecord)
 TABLE = re.compile(r"<!-- table (\w+) -->\n\n(.*?)\n<!-- end -->", re.DOTALL)
 
 
@@ -25,7 +27,7 @@ def figures(family: str, figure: str) -> dict[int, float]:
 
 def test_the_table_is_the_records() -> None:
     found = dict(TABLE.findall(PAGE))
-    assert found == {"claims": table(RECORD), "needed": needed(RECORD)}
+    assert found == {"claims": table(MEASURED), "needed": needed(MEASURED)}
     rows = [line.split(" | ") for line in found["claims"].splitlines()[2:]]
     assert {row[1] for row in rows} == {claim.predicted for claim in CLAIMS}
 
@@ -79,8 +81,9 @@ def test_the_command_writes_record_and_page(once: Once, toy_corpus: Path, tmp_pa
     done = commands.run(list(map(str, words)), environment={"PYTHONPATH": str(REPOSITORY)})
     assert done.returncode == 0, done.stderr
     written = json.loads(record.read_text())
+    measured = convert(written, ClaimsRecord)
     tables = dict(TABLE.findall(page.read_text()))
-    assert tables == {"claims": table(written), "needed": needed(written)}
+    assert tables == {"claims": table(measured), "needed": needed(measured)}
     assert page.read_text().startswith("before\n<!-- table claims -->\n\n| paper |")
     assert "<!-- end -->\nafter\n<!-- table needed -->\n\n| layers |" in page.read_text()
     assert {(row["family"], row["layers"]) for row in written["start"]} == {

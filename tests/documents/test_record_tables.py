@@ -148,11 +148,15 @@ def test_what_a_recipe_gained_is_its_records(recipe: str) -> None:
 
 
 def test_what_exported_models_wrote_is_the_records() -> None:
-    page = (REPOSITORY / "docs" / "exporting.md").read_text()
+    page = (RESULTS / "exports.md").read_text()
     shown = re.findall(r"^\| `([\w-]+)` \| ([\w ]+) \| (fp32|int8) \| ([\d.]+) \| (\d+) \|$", page, re.MULTILINE)
     rows = json.loads((RESULTS / "exports.json").read_text())["rows"]
     wanted = ("model", "engine", "precision", "bleu", "equal")
     assert shown == [tuple(f"{row[name]:.2f}" if name == "bleu" else str(row[name]) for name in wanted) for row in rows]
+    equal = {form: sorted(row["equal"] for row in rows if row["precision"] == form) for form in ("fp32", "int8")}
+    assert set(equal["fp32"]) == {500}
+    guide = " ".join((REPOSITORY / "docs" / "exporting.md").read_text().split())
+    assert f"In int8 {equal['int8'][0]} to {equal['int8'][-1]} of them are the same" in guide
 
 
 def test_perplexities_are_the_records_of_so_many_updates() -> None:

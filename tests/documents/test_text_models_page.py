@@ -1,4 +1,4 @@
-"""docs/text_models.md against the records of benchmarks/long_inputs.py and benchmarks/recall.py."""
+"""The figures of long texts against the records of benchmarks/long_inputs.py and benchmarks/recall.py."""
 
 import json
 import re
@@ -7,8 +7,8 @@ from typing import Any
 
 from program import REPOSITORY
 
-PAGE = (REPOSITORY / "docs" / "text_models.md").read_text()
-SECTION = PAGE.partition("\n## Long texts")[2].partition("\n## ")[0]
+PAGE = (REPOSITORY / "docs" / "results" / "long_inputs.md").read_text()
+GUIDE = " ".join((REPOSITORY / "docs" / "text_models.md").read_text().split())
 
 
 def record(name: str) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def test_seconds_and_memory_are_the_records() -> None:
     measured = record("long_inputs")
     shown = {
         tuple(cells[:4]): cells[4:]
-        for line in re.findall(r"^\| (`\w+` \| [\d.]+ \| .*) \|$", SECTION, re.MULTILINE)
+        for line in re.findall(r"^\| (`\w+` \| [\d.]+ \| .*) \|$", PAGE, re.MULTILINE)
         for cells in [line.replace("`", "").split(" | ")]
     }
     assert shown == {
@@ -32,13 +32,25 @@ def test_seconds_and_memory_are_the_records() -> None:
         for key, rows in groupby(measured["rows"], tried)
     }
     size = measured["made_from"]
-    assert f"W = {size['encoder_window']}, G = {size['encoder_global_tokens']}, one thread" in SECTION
-    assert [f"{row['length']:,} tokens" for row in measured["rows"][:3]] == re.findall(r"[\d,]+ tokens(?= \|)", SECTION)
+    assert f"W = {size['encoder_window']}, G = {size['encoder_global_tokens']}, one thread" in " ".join(PAGE.split())
+    assert [f"{row['length']:,} tokens" for row in measured["rows"][:3]] == re.findall(r"[\d,]+ tokens(?= \|)", PAGE)
+
+
+def test_what_the_guide_quotes_is_the_records() -> None:
+    """Of RealFormer, on the longest text; a ratio in per cent."""
+    rows = {(*tried(row), row["length"]): row for row in record("long_inputs")["rows"]}
+    full, pattern = (rows["realformer_post_ln", "0.1", "0", name, 4096] for name in ("full", "global_local"))
+    one, other = (f"{row['seconds']:.2f} s and {row['bytes'] / 1e6:,.0f} MB" for row in (full, pattern))
+    assert f"`full` takes {one}, `global_local` {other}" in GUIDE
+    ratios = re.search(r"up to (1\.\d\d) times the time and (1\.\d\d) times the memory", " ".join(PAGE.split()))
+    assert ratios
+    time, memory = (f"{100 * float(ratio) - 100:.0f} %" for ratio in ratios.groups())
+    assert f"Relative positions add up to {time} time and {memory} memory" in GUIDE
 
 
 def test_what_relative_positions_cost_is_the_records() -> None:
     rows = {(*tried(row), row["length"]): row for row in record("long_inputs")["rows"]}
-    told = re.findall(r"up to ([\d.]+) times the time and ([\d.]+) times the memory", SECTION.replace("\n", " "))
+    told = re.findall(r"up to ([\d.]+) times the time and ([\d.]+) times the memory", PAGE.replace("\n", " "))
     found = []
     for family, dropout, patterns in (
         ("realformer_post_ln", "0.1", ("full", "local", "global_local")),
@@ -55,7 +67,7 @@ def test_what_relative_positions_cost_is_the_records() -> None:
 
 def test_what_is_recalled_is_the_records() -> None:
     found = record("recall")
-    shown = re.findall(r"^\| `(\w+)` \| `(\w+)` \| ([\d.]+)% \|$", SECTION, re.MULTILINE)
+    shown = re.findall(r"^\| `(\w+)` \| `(\w+)` \| ([\d.]+)% \|$", PAGE, re.MULTILINE)
     assert shown == [(row["pattern"], row["family"], f"{100 * row['right']:.1f}") for row in found["rows"]]
     chance = 1 / found["made_from"]["values"]
     for row in found["rows"]:

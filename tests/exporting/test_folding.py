@@ -28,7 +28,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def stock(form: as_stock_transformer.Plain) -> TransformerModel:
+def stock(form: as_stock_transformer.StockTransformer) -> TransformerModel:
     args = Namespace(**form.options)
     base_architecture(args)
     model = TransformerModel.build_model(args, task())
@@ -36,7 +36,7 @@ def stock(form: as_stock_transformer.Plain) -> TransformerModel:
     return model.eval()
 
 
-def check_equal(source: Source) -> as_stock_transformer.Plain:
+def check_equal(source: Source) -> as_stock_transformer.StockTransformer:
     form = as_stock_transformer.of(source)
     words = PREVIOUS.ne(PAD)  # at padding stock computes other numbers, which nobody reads
     expected, found = (
@@ -53,6 +53,11 @@ def test_every_scaling_of_post_ln_is_a_plain_transformer(scaling: str, options: 
     source = exportable.source(("post", scaling, "dot", "none"), tmp_path, **options)
     form = check_equal(source)
     assert [name for name in form.weights if "shortcut" in name] == []
+
+
+@pytest.mark.parametrize("scaling", as_stock_transformer.PLAIN)
+def test_so_is_pre_ln_with_a_scaling_that_leaves_the_stream(scaling: str, tmp_path: Path) -> None:
+    check_equal(exportable.source(("pre", scaling, "dot", "none"), tmp_path))
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)

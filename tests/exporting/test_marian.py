@@ -17,7 +17,7 @@ from torch.testing import assert_close
 from realformer_nmt import command
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.sentencepiece_subwords import learn
-from realformer_nmt.corpora.subwords import Texts
+from realformer_nmt.corpora.subwords import TrainingTexts
 from realformer_nmt.exporting import marian
 from realformer_nmt.model.scaling import SCALINGS
 from realformer_nmt.serving import translator
@@ -75,7 +75,7 @@ def test_text_is_translated_as_by_ours_without_a_network(tmp_path: Path, toy_cor
     subwords, data = tmp_path / "subwords", tmp_path / "data-bin"
     subwords.mkdir()
     data.mkdir()
-    learn(Texts(text / "valid.src", text / "valid.tgt", 203, True), subwords, 280, 1)
+    learn(TrainingTexts(text / "valid.src", text / "valid.tgt", 203, True), subwords, 280, 1)
     for language in ("src", "tgt"):
         (data / f"dict.{language}.txt").write_bytes((subwords / "dictionary.txt").read_bytes())
     (data / "train.src-tgt.src.idx").touch()  # its name tells the languages

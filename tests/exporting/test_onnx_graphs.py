@@ -47,7 +47,7 @@ def test_its_program_writes_what_ours_writes(arch: str, tmp_path: Path, toy_corp
 @pytest.mark.parametrize("penalty", [0.0, 0.6, 2.0])
 def test_its_beams_and_scores_are_ours(penalty: float, tmp_path: Path, toy_corpus: Path) -> None:
     ours = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "realformer_tiny", apart=0.2)
-    model = onnx_decoding.Model(exported(ours, toy_corpus, tmp_path / "made"))
+    model = onnx_decoding.OnnxTranslator(exported(ours, toy_corpus, tmp_path / "made"))
     lines = (toy_corpus.parent / "test.src").read_text().splitlines()[:6]
     loaded = translator.load(ours, data=toy_corpus, subwords="none", cpu=True)
     for line, expected in zip(lines, loaded.stream(lines, beam=4, nbest=4, lenpen=penalty, max_len_b=30), strict=True):
@@ -66,6 +66,6 @@ def test_in_int8_its_products_multiply_whole_numbers(tmp_path: Path, toy_corpus:
     assert "MatMulInteger" in kinds["int8"]
     assert "MatMulInteger" not in kinds["fp32"]
     lines = (toy_corpus.parent / "test.src").read_text().splitlines()
-    models = map(onnx_decoding.Model, folders.values())
+    models = map(onnx_decoding.OnnxTranslator, folders.values())
     exact, rounded = ([each.translate(line.split(), 1, longest=10) for line in lines] for each in models)
     assert sum(map(list.__eq__, exact, rounded)) > 30

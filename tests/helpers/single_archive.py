@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from archive_server import ArchiveServer
 
-from realformer_nmt.corpora.download import Patience
+from realformer_nmt.corpora.archives.download import Patience
 from realformer_nmt.corpora.manifest_schema import Packing
 
 CONTENT = np.random.default_rng(3).bytes(2_500_000)

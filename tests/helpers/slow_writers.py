@@ -19,7 +19,7 @@ with completed(Path(sys.argv[1])) as stream:
 FOLDER = """
 import sys
 from pathlib import Path
-from realformer_nmt.common.atomic_folders import completed_folder
+from realformer_nmt.common.atomic_files import completed_folder
 with completed_folder(Path(sys.argv[1])) as folder:
     (folder / "file").write_text(sys.argv[2])
     print("written", flush=True)

@@ -10,12 +10,11 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option import option
 from realformer_nmt.common.request import Request
 from realformer_nmt.comparison.grid.grid import Grid
-from realformer_nmt.corpora import manifest
+from realformer_nmt.corpora import manifest, preparation_record
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.prepare_request import PrepareRequest
 from realformer_nmt.corpora.sample import SampleRequest
 from realformer_nmt.corpora.subword_methods import DEFAULT, learnt
-from realformer_nmt.corpora.text_pipeline import read_report
 from realformer_nmt.data_bins.prepare_record import NAME as NOTE
 from realformer_nmt.tasks import TASKS, TRANSLATION
 
@@ -147,7 +146,7 @@ def prepared_corpus(folder: Path) -> CorpusChoice:
     note = folder / NOTE
     if not note.is_file():
         raise UserError(f"{note}: no such file; `realformer-nmt prepare --folder {folder}` writes it when it is done")
-    name = read_report(note).corpus
+    name = preparation_record.read(note).corpus
     return CorpusChoice(Path(name).name.removesuffix(".toml"), folder / "data-bin", text=CorpusOptions(prepared=folder))
 
 

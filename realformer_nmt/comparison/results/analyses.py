@@ -6,10 +6,9 @@ is the averaged model of a cell, by its hash.
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from realformer_nmt.analysis.analysis_record import AnalysisRecord
-from realformer_nmt.analysis.claims import CLAIMS, Row, summary
+from realformer_nmt.analysis.analysis_record import AnalysedModel, AnalysisRecord
+from realformer_nmt.analysis.claims import CLAIMS, ClaimsRecord, TrainedModel, summary
 from realformer_nmt.common import records
 from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.records import Fingerprint
@@ -46,7 +45,7 @@ def describe(file: Path, by_digest: Mapping[str, Cell]) -> AnalysisResult | None
         inputs = record.made_from.inputs
         models = []
         for model in record.models:
-            cell = by_digest.get(inputs[f"{model['name']}.pt"].sha256)
+            cell = by_digest.get(inputs[f"{model.name}.pt"].sha256)
             if cell is None:
                 return None
             models.append((cell, model))
@@ -68,14 +67,14 @@ def is_whole(file: Path, name: str, output: Fingerprint) -> bool:
     return Path(name).name == name and figure.is_file() and sha256(figure) == output.sha256
 
 
-def supported(models: Sequence[tuple[Cell, Mapping[str, Any]]]) -> Iterator[ClaimResult]:
+def supported(models: Sequence[tuple[Cell, AnalysedModel]]) -> Iterator[ClaimResult]:
     """Check each claim about trained models among those of one depth and seed at one point of the axes."""
-    groups: dict[tuple[str, int, Point], list[Row]] = {}
+    groups: dict[tuple[str, int, Point], list[TrainedModel]] = {}
     for cell, model in models:
         groups.setdefault((cell.layers, cell.seed, cell.point), []).append(summary(model))
     for claim in CLAIMS:
-        for rows in groups.values() if claim.of == "trained" else ():
-            for answer in claim.check(rows):
+        for trained in groups.values() if claim.of == "trained" else ():
+            for answer in claim.check(ClaimsRecord(trained=trained)):
                 yield ClaimResult(
                     paper=claim.paper, predicted=claim.predicted, measured=answer.measured, agrees=answer.agrees
                 )

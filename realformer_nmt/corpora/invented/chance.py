@@ -18,7 +18,7 @@ class Chance:
         self._numbers = _numbers(seed)
 
     def _fraction(self) -> float:
-        return next(self._numbers) / 2**BITS
+        return next(self._numbers) / (1 << BITS)
 
     def happens(self, percent: float) -> bool:
         return self._fraction() * 100 < percent

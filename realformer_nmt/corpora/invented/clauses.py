@@ -75,7 +75,7 @@ class Clause:
             return forms(verb.infinitive, person, verb.present), verb.particle
         if self.tense == "past":
             return forms(verb.auxiliary, person), verb.particle + verb.participle
-        return forms(grammar().table["modals"][self.tense], person), verb.particle + verb.infinitive
+        return forms(grammar().table.modals[self.tense], person), verb.particle + verb.infinitive
 
     def german_middle(self, time: bool = True) -> list[str]:
         """Return pronouns, time, dative, accusative, nicht, prepositional phrases; time follows what is negated."""

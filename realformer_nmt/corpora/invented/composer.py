@@ -9,8 +9,8 @@ from realformer_nmt.corpora.invented.lexicon import Adjective, Noun, Verb, gramm
 from realformer_nmt.corpora.invented.numerals import digits, spelt
 from realformer_nmt.corpora.invented.phrases import (
     Fixed,
-    Name,
     NounPhrase,
+    PersonName,
     Phrase,
     Prepositional,
     Pronoun,
@@ -32,7 +32,7 @@ class Composer:
         self.table = self.grammar.table
 
     def happens(self, name: str) -> bool:
-        return self.chance.happens(self.table["chances"][name])
+        return self.chance.happens(self.table.chances[name])
 
     # words and phrases
 
@@ -41,20 +41,20 @@ class Composer:
         return digits(number) if number > 999 or self.happens("digits") else spelt(number)
 
     def stem(self) -> str:
-        syllables = {name: words(row) for name, row in self.table["syllables"].items()}
+        syllables = {name: words(row) for name, row in self.table.syllables.items()}
         opened = [self.chance.frequent(syllables["open"]) for _ in range(1 + self.chance.below(2))]
         return "".join([*opened, self.chance.frequent(syllables["closed"])]).capitalize()
 
-    def name(self) -> Name:
+    def name(self) -> PersonName:
         title = self.chance.pick((None, ("Mr.", "Herr"), ("Mrs.", "Frau")))
-        return Name(self.stem(), title)
+        return PersonName(self.stem(), title)
 
     def noun(self, kind: str) -> Noun:
         if kind == "person" and self.happens("foreign"):
             stem = self.stem()
             return Noun((f"{stem}ian", f"{stem}ians"), (f"{stem}ier", f"{stem}ier"), 0, "person")
         noun = self.chance.frequent(self.grammar.nouns[kind])
-        compounds = self.table["compounds"]
+        compounds = self.table.compounds
         if noun.english[0] in compounds["last"] and self.happens("compound"):
             english, german = self.chance.frequent(compounds["first"]).split()
             return noun.compound(english, german)
@@ -89,7 +89,7 @@ class Composer:
         return self.person(determiners) if kind == "person" else self.noun_phrase(kind, determiners)
 
     def prepositional(self, name: str) -> Prepositional:
-        english, german, case, kind = words(self.table["prepositions"][name])
+        english, german, case, kind = words(self.table.prepositions[name])
         if kind == "place" and name in ("in", "into") and self.happens("foreign"):
             stem = self.stem()
             country = Fixed((f"{stem}ia", f"{stem}ien"), "place", "er")
@@ -100,7 +100,7 @@ class Composer:
     # clauses
 
     def tense(self) -> str:
-        return self.chance.pick(("present", "present", "past", "past", self.chance.pick(list(self.table["modals"]))))
+        return self.chance.pick(("present", "present", "past", "past", self.chance.pick(list(self.table.modals))))
 
     def time(self, tense: str) -> Pair | None:
         if not self.happens("time"):
@@ -111,7 +111,9 @@ class Composer:
             if self.chance.happens(50):
                 return f"at half past {english}", f"um halb {spelt(hour + 1)[1]}"
             return f"at {english} o'clock", f"um {german} Uhr"
-        english, german = words(self.chance.frequent(self.table["times"][_time(tense)]))
+        english, german = words(
+            self.chance.frequent(self.table.times[tense if tense in ("present", "past") else "modal"])
+        )
         return english, german
 
     def clause(self, tense: str, subject: Phrase | None = None, what: Phrase | None = None) -> Clause:
@@ -130,7 +132,7 @@ class Composer:
         if verb.where:
             clause = replace(clause, place=self.prepositional(verb.where))
         elif not negated and self.happens("adjunct"):
-            clause = replace(clause, place=self.prepositional(self.chance.pick(self.table["adjuncts"]["any"])))
+            clause = replace(clause, place=self.prepositional(self.chance.pick(self.table.adjuncts["any"])))
         return self.negate(replace(clause, to=clause.to or isinstance(clause.what, Pronoun)), negated)
 
     def negate(self, clause: Clause, negated: bool) -> Clause:
@@ -175,10 +177,6 @@ class Composer:
         if thing and (subject is None or subject.kind != "person"):
             subject = self.person(pronouns=SUBJECTS)
         return replace(self.clause(tense, subject, thing), time=None)
-
-
-def _time(tense: str) -> str:
-    return tense if tense in ("present", "past") else "modal"
 
 
 def _fits(verb: Verb, subject: Phrase, what: Phrase | None) -> bool:

@@ -4,15 +4,17 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from realformer_nmt.corpora.manifest import tomllib
+from msgspec import Struct, convert
+
+from realformer_nmt.corpora.manifest import Table, read_toml
 
 CASES = ("nominative", "accusative", "dative")
 GENDERS = ("der", "die", "das")
 PLURAL = 3  # column of the plural, after the genders
 PERSONS = ("ich", "wir", "er", "sie")
 VOWELS = tuple("aeiouäöü")
+Row = dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -67,50 +69,78 @@ class Determiner:
     adjectives: str
 
 
+class Tables(Struct, frozen=True):
+    """The tables of grammar.toml, whose rows are read where they are used."""
+
+    chances: dict[str, float]
+    sentences: dict[str, int]
+    syllables: Row
+    endings: dict[str, Row]
+    determiners: dict[str, Row]
+    pronouns: dict[str, Row]
+    finite: Row
+    modals: Row
+    nouns: dict[str, list[str]]
+    compounds: dict[str, list[str]]
+    adjectives: dict[str, list[str]]
+    verbs: dict[str, list[Row]]
+    prepositions: Row
+    adjuncts: dict[str, list[str]]
+    times: dict[str, list[str]]
+    coordinators: dict[str, list[str]]
+    conjunctions: dict[str, list[str]]
+    numerals: dict[str, Row]
+
+
 @dataclass(frozen=True)
 class Grammar:
-    table: Mapping[str, Any]
+    table: Tables
     nouns: Mapping[str, Sequence[Noun]]
     adjectives: Mapping[str, Sequence[Adjective]]
     verbs: Mapping[str, Sequence[Verb]]
     determiners: Mapping[str, Determiner]
 
     def ending(self, endings: str, case: str, column: int) -> str:
-        return words(self.table["endings"][endings][case])[column]
+        return words(self.table.endings[endings][case])[column]
 
     def finite(self, infinitive: str, person: str, present: str = "") -> str:
         """Return a finite form of a verb; `present` is its er-form, unless a table has all of its forms."""
-        if infinitive in self.table["finite"]:
-            return words(self.table["finite"][infinitive])[PERSONS.index(person)]
+        if infinitive in self.table.finite:
+            return words(self.table.finite[infinitive])[PERSONS.index(person)]
         return {"er": present, "ich": infinitive.removesuffix("n")}.get(person, infinitive)
 
 
 @functools.cache
 def grammar(*more: str) -> Grammar:
     """Load grammar.toml, extended by the files named `more` beside it."""
-    table: dict[str, Any] = {}
+    content: Table = {}
     for name in ("grammar", *more):
-        table = extended(table, tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8")))
+        content = extended(content, read_toml(Path(__file__).with_name(f"{name}.toml"), "it is a part of this package"))
+    table = convert(content, Tables)
     return Grammar(
         table=table,
-        nouns={kind: [noun(line, kind) for line in lines] for kind, lines in table["nouns"].items()},
-        adjectives={kind: [adjective(line) for line in lines] for kind, lines in table["adjectives"].items()},
-        verbs={kind: [verb(row) for row in rows] for kind, rows in table["verbs"].items()},
-        determiners={name: Determiner(words(row.pop("english")), **row) for name, row in table["determiners"].items()},
+        nouns={kind: [noun(line, kind) for line in lines] for kind, lines in table.nouns.items()},
+        adjectives={kind: [adjective(line) for line in lines] for kind, lines in table.adjectives.items()},
+        verbs={kind: [verb(row) for row in rows] for kind, rows in table.verbs.items()},
+        determiners={name: determiner(row) for name, row in table.determiners.items()},
     )
 
 
-def extended(table: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+def extended(table: Table, more: Table) -> Table:
     """Return the table extended by another: lists are concatenated, tables merged, other values replaced."""
     result = dict(table)
     for name, value in more.items():
-        if isinstance(value, dict):
-            result[name] = extended(table.get(name, {}), value)
-        elif isinstance(value, list):
-            result[name] = [*table.get(name, []), *value]
-        else:
-            result[name] = value
+        before = table.get(name)
+        if isinstance(value, dict) and isinstance(before, dict):
+            value = extended(before, value)
+        elif isinstance(value, list) and isinstance(before, list):
+            value = [*before, *value]
+        result[name] = value
     return result
+
+
+def determiner(row: Row) -> Determiner:
+    return Determiner(words(row["english"]), row["stem"], row["endings"], row["adjectives"])
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -143,7 +173,7 @@ def adjective(line: str) -> Adjective:
     return Adjective((base, more), (stem, comparative or f"{stem}er"))
 
 
-def verb(row: Mapping[str, str]) -> Verb:
+def verb(row: Row) -> Verb:
     base, past = words(row["english"])
     infinitive, present, participle = words(row["german"])
     particle, _, infinitive = infinitive.rpartition("|")

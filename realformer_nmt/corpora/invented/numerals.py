@@ -10,7 +10,7 @@ def digits(number: int) -> tuple[str, str]:
 
 def spelt(number: int) -> tuple[str, str]:
     """Return a number from 2 to 999 in English and German words."""
-    table = grammar().table["numerals"]
+    table = grammar().table.numerals
     english, german = ({name: words(row) for name, row in table[side].items()} for side in ("english", "german"))
     hundreds, rest = divmod(number, 100)
     english_words, german_word = [], ""

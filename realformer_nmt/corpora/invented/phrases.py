@@ -35,20 +35,20 @@ class Pronoun:
 
     @property
     def person(self) -> str:
-        return str(grammar().table["pronouns"][self.name]["person"])
+        return str(grammar().table.pronouns[self.name]["person"])
 
     def english(self, role: str) -> str:
-        return words(grammar().table["pronouns"][self.name]["english"])[ROLES.index(role)]
+        return words(grammar().table.pronouns[self.name]["english"])[ROLES.index(role)]
 
     def german(self, case: str) -> str:
-        return words(grammar().table["pronouns"][self.name]["german"])[CASES.index(case)]
+        return words(grammar().table.pronouns[self.name]["german"])[CASES.index(case)]
 
     def pronoun(self) -> "Pronoun":
         return self
 
 
 @dataclass(frozen=True)
-class Name:
+class PersonName:
     name: str
     title: tuple[str, str] | None = None  # Mr. and Herr, Mrs. and Frau
     kind: str = "person"

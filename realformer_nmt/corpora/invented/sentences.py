@@ -13,7 +13,7 @@ Kind = Callable[[Composer], Pair]
 
 
 def sentence(composer: Composer) -> Pair:
-    english, german = KINDS[composer.chance.weighted(composer.table["sentences"])](composer)
+    english, german = KINDS[composer.chance.weighted(composer.table.sentences)](composer)
     return tidy(english), tidy(german)
 
 
@@ -36,7 +36,7 @@ def statement(composer: Composer) -> Pair:
 def subordinate(composer: Composer) -> Pair:
     tense = composer.tense()
     main = composer.clause(tense)
-    conjunctions = composer.table["conjunctions"]
+    conjunctions = composer.table.conjunctions
     english, german = words(composer.chance.pick(conjunctions.get(tense, conjunctions["modal"])))
     side = composer.related(tense, main)
     if composer.happens("front"):
@@ -52,7 +52,7 @@ def coordinate(composer: Composer) -> Pair:
     tense = composer.tense()
     first = composer.clause(tense)
     second = composer.related(tense, first)
-    english, german = words(composer.chance.pick(composer.table["coordinators"]["any"]))
+    english, german = words(composer.chance.pick(composer.table.coordinators["any"]))
     return f"{first.english()} {english} {second.english()} .", f"{first.german()} {german} {second.german()} ."
 
 
@@ -72,7 +72,7 @@ def reason(composer: Composer) -> Pair:
     It has three clauses, two of which end with the verb in German."""
     tense = composer.chance.pick(("present", "past"))
     english, german = saying(composer, tense)
-    conjunction, link = words(composer.chance.pick(composer.table["conjunctions"]["modal"]))
+    conjunction, link = words(composer.chance.pick(composer.table.conjunctions["modal"]))
     side = replace(composer.clause(tense), time=None)
     return (
         f"{english.removesuffix(' .')} {conjunction} {side.english()} .",

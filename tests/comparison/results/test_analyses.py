@@ -31,9 +31,10 @@ def model(cell: Cell, value: float) -> dict[str, Any]:
     heads = {figure: {"mean": [[value] * 2] * 6} for figure in ("entropy", "divergence")}
     sides = ("encoder", "decoder")
     stream = {side: {"sublayers": {"5.ffn": {"share_of_branch": value}}} for side in sides}
-    depth = {"checkpoint": {"likeness": {side: {"cosine": [value] * 6} for side in sides}, "stream": stream}}
+    layers = {"likeness": {side: {"cosine": [value] * 6} for side in sides}, "stream": stream}
+    depth = {"start": layers, "checkpoint": layers, "left_out": {}}
     attention = {"chains": dict.fromkeys(CHAINS, heads)}
-    return {"name": cell.name, "arch": cell.family, "attention": attention, "depth": {**depth, "left_out": {}}}
+    return {"name": cell.name, "arch": cell.family, "attention": attention, "depth": depth}
 
 
 def analyse(cells: list[Cell], values: list[float], name: str = "analysis") -> Path:

@@ -51,7 +51,7 @@ def test_each_word_means_one_thing() -> None:
     nouns = [(noun.english, (noun.german, noun.gender)) for found in hard.nouns.values() for noun in found]
     adjectives = [(word.english[0], word.german) for found in hard.adjectives.values() for word in found]
     verbs = [(word.english, (word.particle, word.infinitive)) for found in hard.verbs.values() for word in found]
-    firsts = [tuple(line.split()) for line in hard.table["compounds"]["first"]]
+    firsts = [tuple(line.split()) for line in hard.table.compounds["first"]]
     for words in (nouns, adjectives, verbs, firsts):
         known: dict = {}
         for english, german in words:
@@ -90,7 +90,7 @@ def test_a_stands_before_consonants_and_an_before_vowels(corpus: list[tuple[str,
 
 def test_a_reason_has_two_clauses_that_end_with_their_verbs() -> None:
     composer = Composer(Chance(1), HARD)
-    finite = {form for row in grammar().table["finite"].values() for form in row.split()}
+    finite = {form for row in grammar().table.finite.values() for form in row.split()}
     for word in grammar(HARD).verbs["words"]:
         forms = (grammar().finite(word.infinitive, person, word.present) for person in ("ich", "wir", "er"))
         finite |= {word.particle + form for form in forms}

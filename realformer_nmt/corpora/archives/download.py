@@ -7,10 +7,17 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from realformer_nmt.common.atomic_files import Partial
-from realformer_nmt.corpora.http_range import Answer, CutError, MisplacedError, RefusedError, TransferError, get
+from realformer_nmt.corpora.archives.http_range import (
+    CutError,
+    MisplacedError,
+    PermanentError,
+    RangeAnswer,
+    TransferError,
+    get,
+)
+from realformer_nmt.corpora.archives.minimum_rate import Pace
+from realformer_nmt.corpora.archives.partial_download import Partial
 from realformer_nmt.corpora.manifest_schema import Packing
-from realformer_nmt.corpora.minimum_rate import Pace
 from realformer_nmt.corpora.progress import progress
 
 LARGEST = 32 << 30  # bytes: ten times the largest archive of WMT'14
@@ -47,7 +54,7 @@ def download(packing: Packing, folder: Path, patience: Patience = PATIENCE, quie
         for url in packing.urls:
             try:
                 _Transfer(url, packing, partial, bar).run(patience)
-            except RefusedError as error:
+            except PermanentError as error:
                 reasons.append(f"{url}: {error}")
             else:
                 return partial.finish()
@@ -73,14 +80,14 @@ class _Transfer:
             before, attempts = self.partial.size, attempts + 1
             try:
                 return self._attempt(lambda: Pace(patience.stall, patience.least, patience.clock))
-            except RefusedError:
+            except PermanentError:
                 raise
             except TransferError as error:
                 if self.partial.size - before >= PROGRESS:
                     delays = iter(patience.delays)
                 delay = next(delays, None)
                 if delay is None:
-                    raise RefusedError(f"{error}; {attempts} attempts") from error
+                    raise PermanentError(f"{error}; {attempts} attempts") from error
                 self.bar.set_postfix_str(f"{error}; again in {delay:g} s")
                 patience.sleep(delay)
 
@@ -94,21 +101,21 @@ class _Transfer:
             raise
         self._check()
 
-    def _take(self, answer: Answer) -> None:
+    def _take(self, answer: RangeAnswer) -> None:
         expected = self.packing.bytes
         if expected is not None and answer.length not in (None, expected):
-            raise RefusedError(f"offers {answer.length:,} bytes, expected are {expected:,}")
+            raise PermanentError(f"offers {answer.length:,} bytes, expected are {expected:,}")
         length = expected or answer.length
         most = LARGEST if length is None else length
         if most > LARGEST:
-            raise RefusedError(f"offers {most:,} bytes, more than the {LARGEST:,} that are allowed")
+            raise PermanentError(f"offers {most:,} bytes, more than the {LARGEST:,} that are allowed")
         if answer.start != self.partial.size:
             self._restart()
         self.bar.total = length
         for chunk in answer.chunks:
             if self.partial.size + len(chunk) > most:
                 self._restart()
-                raise RefusedError(f"sends more than the {most:,} bytes that are expected")
+                raise PermanentError(f"sends more than the {most:,} bytes that are expected")
             self.partial.append(chunk)
             self.bar.update(len(chunk))
         if length is not None and self.partial.size < length:
@@ -120,7 +127,7 @@ class _Transfer:
         actual, size = self.partial.hexdigest, self.partial.size
         if actual == expected:
             return
-        kind = CutError if self.foreign else RefusedError
+        kind = CutError if self.foreign else PermanentError
         self._restart()
         raise kind(f"{self.packing.name}: {algorithm} of the {size:,} bytes is {actual}, expected is {expected}")
 

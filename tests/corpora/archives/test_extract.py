@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from miniature import pack
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora.extract import extract
+from realformer_nmt.corpora.archives.extract import extract
 
 KINDS = ("a.tar", "a.tgz", "a.zip")
 NOISE = np.random.default_rng(5).bytes(300_000)  # does not compress: cuts fall into it

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from realformer_nmt import __version__
 from realformer_nmt.common.atomic_files import CHUNK
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.corpora.minimum_rate import Pace, PacedResponse, SlowError
+from realformer_nmt.corpora.archives.minimum_rate import Pace, PacedResponse, SlowError
 
 WORTH_A_RETRY = {408, 425, 429, 500, 502, 503, 504}
 FAULTS = (OSError, http.client.HTTPException, ValueError, OverflowError)  # the last two for invalid URLs
@@ -33,7 +33,7 @@ class TransferError(Exception):
         super().__init__(printable(wrong))
 
 
-class RefusedError(TransferError):
+class PermanentError(TransferError):
     """Failure that another attempt would meet again."""
 
 
@@ -46,14 +46,14 @@ class MisplacedError(TransferError):
 
 
 @dataclass(frozen=True)
-class Answer:
+class RangeAnswer:
     start: int  # offset of the first byte in the file
     length: int | None  # the length of the file, if the server sends it
     chunks: Iterable[bytes]
 
 
 @contextlib.contextmanager
-def get(url: str, start: int, pace: Callable[[], Pace]) -> Iterator[Answer]:
+def get(url: str, start: int, pace: Callable[[], Pace]) -> Iterator[RangeAnswer]:
     """Request everything from byte `start` on; each redirect's response gets a new pace."""
     opener = urllib.request.build_opener(Redirects(), Paced(pace))
     headers = [("Range", f"bytes={start}-")] if start else []
@@ -102,30 +102,30 @@ class Redirects(urllib.request.HTTPRedirectHandler):
     ) -> urllib.request.Request | None:
         allowed = {"https"} if urlsplit(req.full_url).scheme == "https" else {"http", "https"}
         if urlsplit(newurl).scheme not in allowed:
-            raise RefusedError(f"redirects to {newurl}, which is not {' or '.join(sorted(allowed))}")
+            raise PermanentError(f"redirects to {newurl}, which is not {' or '.join(sorted(allowed))}")
         fp.close()  # otherwise its whole body would be read
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _refusal(error: urllib.error.HTTPError, start: int) -> Answer:
+def _refusal(error: urllib.error.HTTPError, start: int) -> RangeAnswer:
     """Raise for an error status, except 416: the file has no byte `start`, so the bytes on disk may be all of it."""
     if error.code == 416 and start:
         unsatisfied = re.fullmatch(rf"bytes \*/({NUMBER})", error.headers.get("Content-Range", ""))
-        return Answer(start, int(unsatisfied[1]) if unsatisfied else None, ())
-    kind = CutError if error.code in WORTH_A_RETRY else RefusedError
+        return RangeAnswer(start, int(unsatisfied[1]) if unsatisfied else None, ())
+    kind = CutError if error.code in WORTH_A_RETRY else PermanentError
     raise kind(f"HTTP status {error.code}, {error.reason}") from error
 
 
-def _answer(response: PacedResponse, start: int) -> Answer:
+def _answer(response: PacedResponse, start: int) -> RangeAnswer:
     chunks = _chunks(response)
     if response.status != 206:  # the server ignores Range and sends everything
         length = response.headers.get("Content-Length", "")
-        return Answer(0, int(length) if re.fullmatch(NUMBER, length) else None, chunks)
+        return RangeAnswer(0, int(length) if re.fullmatch(NUMBER, length) else None, chunks)
     written = response.headers.get("Content-Range", "")
     sent_range = re.fullmatch(rf"bytes ({NUMBER})-({NUMBER})/({NUMBER}|\*)", written)
     if sent_range is None or int(sent_range[1]) != start:
         raise MisplacedError(f"was asked for bytes from {start} on and answered with Content-Range {written!r}")
-    return Answer(start, None if sent_range[3] == "*" else int(sent_range[3]), chunks)
+    return RangeAnswer(start, None if sent_range[3] == "*" else int(sent_range[3]), chunks)
 
 
 def _chunks(response: PacedResponse) -> Iterator[bytes]:
@@ -141,5 +141,5 @@ def _failure(error: Exception) -> TransferError:
     reason = getattr(error, "reason", error)  # URLError wraps the cause
     if isinstance(reason, TimeoutError) and not isinstance(reason, SlowError):
         return CutError("the server fell silent")
-    kind = RefusedError if isinstance(reason, HOPELESS) else CutError
+    kind = PermanentError if isinstance(reason, HOPELESS) else CutError
     return kind(str(reason) or type(reason).__name__)

@@ -7,9 +7,9 @@ import pytest
 from archive_server import ArchiveServer, Fault
 from single_archive import CONTENT, SIZE, Waits, downloaded, packing
 
-from realformer_nmt.corpora import http_range, minimum_rate
-from realformer_nmt.corpora.download import UnavailableError, download
-from realformer_nmt.corpora.http_range import RefusedError
+from realformer_nmt.corpora.archives import http_range, minimum_rate
+from realformer_nmt.corpora.archives.download import UnavailableError, download
+from realformer_nmt.corpora.archives.http_range import PermanentError
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_https_is_never_left(old: str, new: str, allowed: bool) -> None:
     if allowed:
         assert redirect() is not None
     else:
-        with pytest.raises(RefusedError, match="redirects to http://other/a, which is not https"):
+        with pytest.raises(PermanentError, match="redirects to http://other/a, which is not https"):
             redirect()
 
 

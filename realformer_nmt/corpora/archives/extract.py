@@ -5,7 +5,6 @@ import difflib
 import errno
 import functools
 import gzip
-import json
 import stat
 import struct
 import tarfile
@@ -16,10 +15,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from realformer_nmt.common import json_records, outputs, safe_names
+from msgspec import Struct, to_builtins
+
+from realformer_nmt.common import outputs, records, safe_names
 from realformer_nmt.common.atomic_files import CHUNK, completed
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora import tar
+from realformer_nmt.common.json_records import write_json
+from realformer_nmt.corpora.archives import tar
 from realformer_nmt.corpora.progress import progress
 
 LARGEST = 32 << 30  # bytes of one member: ten times the largest text of WMT'14
@@ -82,21 +84,27 @@ def _damaged(archive: Path, error: Exception) -> UserError:
     return UserError(f"{archive}: damaged or cut short ({error}); remove it and fetch it again")
 
 
+class ExtractedMembers(Struct, frozen=True):
+    """Sizes of the members that have been extracted, and name, size and time of their archive."""
+
+    archive: tuple[str, int, int]
+    sizes: dict[str, int]
+
+
 class State:
     """Record of the complete members of one archive, in a file beside them; members of another are extracted again."""
 
     def __init__(self, archive: Path, folder: Path) -> None:
         status = archive.stat()
         self._file = folder / STATE
-        self._archive = [archive.name, status.st_size, status.st_mtime_ns]
-        self._sizes: dict[str, int] = {}
+        self._members = ExtractedMembers(archive=(archive.name, status.st_size, status.st_mtime_ns), sizes={})
         if self._file.is_file():
-            record = json_records.read(self._file, "remove it to extract all again", {"archive": list, "sizes": dict})
-            if record["archive"] == self._archive:
-                self._sizes = record["sizes"]
+            before = records.read(self._file, ExtractedMembers, "remove it to extract all again", sealed=False)
+            if before.archive == self._members.archive:
+                self._members = before
 
     def holds(self, member: str, path: Path) -> bool:
-        return path.is_file() and path.stat().st_size == self._sizes.get(member)
+        return path.is_file() and path.stat().st_size == self._members.sizes.get(member)
 
     def check_free(self, paths: Collection[Path]) -> None:
         """Raise if a path exists although there is no record yet: the file is the user's."""
@@ -110,7 +118,7 @@ class State:
         """Write a record before the first member is written, so that a killed run has one; remove it on failure."""
         first = not self._file.is_file()
         if first:
-            self._write()
+            write_json(self._file, to_builtins(self._members))
         try:
             yield
         except BaseException:
@@ -119,12 +127,8 @@ class State:
             raise
 
     def add(self, member: str, size: int) -> None:
-        self._sizes[member] = size
-        self._write()
-
-    def _write(self) -> None:
-        with completed(self._file) as stream:
-            stream.write(json.dumps({"archive": self._archive, "sizes": self._sizes}, indent=2).encode())
+        self._members.sizes[member] = size
+        write_json(self._file, to_builtins(self._members))
 
 
 def _tar_entries(archive: Path) -> Iterator[Entry]:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tars import END, entry, head, padded, record
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora import tar
-from realformer_nmt.corpora.extract import extract
+from realformer_nmt.corpora.archives import tar
+from realformer_nmt.corpora.archives.extract import extract
 
 FORMATS = (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT)
 NAMES = st.text("abc./äß日-_ ", min_size=1, max_size=300).map(lambda name: f"x{name}y".replace("//", "/"))

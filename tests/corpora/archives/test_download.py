@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from single_archive import CONTENT, SHA256, SIZE, Waits, downloaded, packing
 
-from realformer_nmt.corpora.download import UnavailableError, download
+from realformer_nmt.corpora.archives.download import UnavailableError, download
 from realformer_nmt.corpora.manifest_schema import Packing
 
 WRONG = "0" * 64

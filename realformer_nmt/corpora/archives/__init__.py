@@ -1,0 +1,1 @@
+"""Archives: downloaded, checked and extracted."""
