@@ -28,7 +28,9 @@ SUBLAYERS = {  # by their shortcut
     "self_attn_shortcut": FoldedSublayer(
         "self_attn_layer_norm", ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"), "self_attn.out_proj"
     ),
-    "encoder_attn_shortcut": FoldedSublayer("encoder_attn_layer_norm", ("encoder_attn.q_proj",), "encoder_attn.out_proj"),
+    "encoder_attn_shortcut": FoldedSublayer(
+        "encoder_attn_layer_norm", ("encoder_attn.q_proj",), "encoder_attn.out_proj"
+    ),
     "ffn_shortcut": FoldedSublayer("final_layer_norm", ("fc1",), "fc2"),
 }
 
