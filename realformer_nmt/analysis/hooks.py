@@ -8,9 +8,9 @@ from torch import Tensor, nn
 
 from realformer_nmt.model import admin_profile
 from realformer_nmt.model.attention import Attended, Attention
-from realformer_nmt.model.residual import Stream
 from realformer_nmt.model.scaling import Shortcut as Shortcut
 from realformer_nmt.model.stack import Side
+from realformer_nmt.model.topology import Stream
 
 SIDES = ("encoder", "decoder")
 CHAINS = {"encoder": ("encoder", "self_attn"), "decoder": ("decoder", "self_attn")}

@@ -28,7 +28,8 @@ class TopologyForm(NamedTuple):
     scalings: Collection[str]  # that can be folded
 
 
-FORMS = {"post": TopologyForm(False, SCALINGS), "pre": TopologyForm(True, ("none",))}  # by topology
+PLAIN = ("none", "b2t", "ds_init", "pro_res", "sub_ln", "t_fixup")  # whose shortcuts leave the stream as it is
+FORMS = {"post": TopologyForm(False, SCALINGS), "pre": TopologyForm(True, PLAIN)}  # by topology
 
 
 class StockTransformer(NamedTuple):

@@ -1,5 +1,7 @@
 """Folding of the weights of shortcuts into neighbouring weights: LN(w * x + f(x)) = LN(x' + f'(x')) with x' = w * x.
 
+A weight of the branch goes into the last weights of f.
+
 x is the output of a norm: that norm's gain and bias are multiplied by w, and the columns of the weights of f that read
 x are divided by w. The first x of a stack is the embeddings, whose norm is that of --layernorm-embedding. Without that
 norm the tables of words and positions are multiplied by w; sinusoidal positions become a table for this.
@@ -19,14 +21,17 @@ Weights = dict[str, Tensor]  # in fp64, none shared
 class FoldedSublayer(NamedTuple):
     norm: str  # of its output
     readers: tuple[str, ...]  # weights that multiply its input
+    writer: str  # of the branch
 
 
 SUBLAYERS = {  # by their shortcut
     "self_attn_shortcut": FoldedSublayer(
-        "self_attn_layer_norm", ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj")
+        "self_attn_layer_norm", ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"), "self_attn.out_proj"
     ),
-    "encoder_attn_shortcut": FoldedSublayer("encoder_attn_layer_norm", ("encoder_attn.q_proj",)),
-    "ffn_shortcut": FoldedSublayer("final_layer_norm", ("fc1",)),
+    "encoder_attn_shortcut": FoldedSublayer(
+        "encoder_attn_layer_norm", ("encoder_attn.q_proj",), "encoder_attn.out_proj"
+    ),
+    "ffn_shortcut": FoldedSublayer("final_layer_norm", ("fc1",), "fc2"),
 }
 
 
@@ -35,7 +40,9 @@ def fold(side: str, stack: Side, weights: Weights) -> None:
     writers: tuple[str, ...] = ()  # of x: a norm's gain and bias
     for name, shortcut in shortcuts(stack):
         layer, _, kind = name.rpartition(".")
-        norm, readers = SUBLAYERS[kind]
+        norm, readers, writer = SUBLAYERS[kind]
+        for part in ("weight", "bias"):
+            weights[f"{side}.{layer}.{writer}.{part}"] *= shortcut.branch_weight().double()
         w = shortcut.weight().detach().double()  # C, or a scalar
         if not w.eq(1).all():
             check_invertible(f"{side}.{name}", w)

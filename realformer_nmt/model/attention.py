@@ -18,6 +18,7 @@ from realformer_nmt.model.relative_positions import NONE, Positions
 from realformer_nmt.model.scaling import Gains
 from realformer_nmt.model.score_source import ScoreSource
 from realformer_nmt.model.scores import Dot
+from realformer_nmt.model.topology import HeadOutput
 
 
 class Attended(NamedTuple):
@@ -40,6 +41,7 @@ class Attention(nn.Module, ABC):
         memory_width: int,
         dropout: float,
         gains: Gains,
+        head_output: HeadOutput | None = None,
         pattern: Pattern = FULL,
         positions: Positions = NONE,
     ) -> None:
@@ -56,6 +58,7 @@ class Attention(nn.Module, ABC):
         if source.keys:
             self.k_proj = xavier_linear(memory_width, width, gains.query_key)
         self.v_proj = xavier_linear(memory_width, width, gains.value)
+        self.head_output = head_output or HeadOutput()
         self.out_proj = xavier_linear(width, width, gains.output)
 
     def forward(
@@ -74,12 +77,12 @@ class Attention(nn.Module, ABC):
         stepping = not weights and self._fits_step_kernel(x, cache)
         query, seen, carried = self._look(x, memory, carried, cache, stepping)
         if stepping and query is not None:
-            return self._step(query, seen, None if seen.last else mask, carried)
+            return self._step(x, query, seen, None if seen.last else mask, carried)
         views = self.pattern.views(query, seen, mask)
         if not weights and self._fits_one_kernel(x, cache):
             dropout = self.dropout_module.p if self.dropout_module.applies else 0.0
             heads = [v.seen.attend(v.query, v.mask, dropout) for v in views if v.query is not None]
-            return Attended(self._join(heads, x.size(1)), carried, None)
+            return Attended(self._join(x, heads), carried, None)
         scores = [self.score_source(x, view.query, view.seen) for view in views]  # B or 1 x H x T x S
         scores = self.positions(scores, views, self.pattern, seen.length)
         logits, carried = self.carry.scores(_concatenated(scores), carried, self.depth)
@@ -87,7 +90,7 @@ class Attention(nn.Module, ABC):
         shares = [_softmax(part, view) for part, view in zip(split, views, strict=True)]
         heads = [view.seen.mix(self.dropout_module(share)) for view, share in zip(views, shares, strict=True)]
         shown = self.pattern.matrix(shares, seen) if weights else None
-        return Attended(self._join(heads, x.size(1)), carried, shown)
+        return Attended(self._join(x, heads), carried, shown)
 
     def _fits_one_kernel(self, x: Tensor, cache: Any) -> bool:
         """Tell whether torch's kernel can be used and is faster.
@@ -101,13 +104,14 @@ class Attention(nn.Module, ABC):
         plain = x.is_cpu and x.dtype is torch.float32 and not torch.is_autocast_enabled("cpu")
         return decoding and plain and not self.dropout_module.applies
 
-    def _step(self, query: Tensor, seen: KeysValues, hidden: Tensor | None, carried: Carried) -> Attended:
+    def _step(self, x: Tensor, query: Tensor, seen: KeysValues, hidden: Tensor | None, carried: Carried) -> Attended:
         before, divisor = carried[0] if carried else None, self.carry.divisor(self.depth)
         heads, total = attend(query, seen.parts[::-1], seen.last[::-1], seen.origin, hidden, before, divisor)
-        return Attended(self.out_proj(heads), carried if total is None else (total,), None)
+        return Attended(self.out_proj(self.head_output(x, heads)), carried if total is None else (total,), None)
 
-    def _join(self, heads: Sequence[Tensor], length: int) -> Tensor:
-        return self.out_proj(self.pattern.join(heads, length).transpose(1, 2).flatten(2))  # B x T x C
+    def _join(self, x: Tensor, heads: Sequence[Tensor]) -> Tensor:
+        joined = self.pattern.join(heads, x.size(1)).transpose(1, 2).flatten(2)  # B x T x C
+        return self.out_proj(self.head_output(x, joined))
 
     def make_generation_fast_(self, **_options: Any) -> None:
         self.kernel = self.has_kernel and library() is not None

@@ -54,4 +54,29 @@ class RunningMean(RunningSum):
         return depth
 
 
-CARRIES: dict[str, Carry] = {"none": Carry(), "sum": RunningSum(), "mean": RunningMean()}
+class FirstValues(Carry):
+    """V_l = (V_l + V_1) / 2 for l > 1: value residual learning (Zhou et al. 2024, 2410.17897), its fixed form.
+
+    Checked against Zcchill/Value-Residual-Learning. Each of the three chains has the V_1 of its own first layer.
+    """
+
+    def values(self, value: Tensor, carried: Carried, depth: int) -> tuple[Tensor, Carried]:
+        return (value, (value,)) if depth == 1 else ((value + carried[0]) / 2, carried)
+
+
+class MeanAndFirstValues(FirstValues, RunningMean):
+    """The running mean of scores and the first layer's values; what is carried is V_1, if there is one, and the sum."""
+
+    def scores(self, raw: Tensor, carried: Carried, depth: int) -> tuple[Tensor, Carried]:
+        values, sums = (carried, ()) if depth == 1 else (carried[:-1], carried[-1:])
+        logits, sums = super().scores(raw, sums, depth)
+        return logits, (*values, *sums)
+
+
+CARRIES: dict[str, Carry] = {
+    "none": Carry(),
+    "sum": RunningSum(),
+    "mean": RunningMean(),
+    "first_values": FirstValues(),
+    "mean+first_values": MeanAndFirstValues(),
+}

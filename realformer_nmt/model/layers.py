@@ -11,9 +11,9 @@ from realformer_nmt.model.cache import CrossCache, SelfCache
 from realformer_nmt.model.carry import CARRIES, Carried
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.relative_positions import NONE, Positions, positions
-from realformer_nmt.model.residual import Place, Stream, Topology
 from realformer_nmt.model.scaling import SCALINGS, Shortcut
 from realformer_nmt.model.scores import build_source
+from realformer_nmt.model.topology import Place, Stream, Topology
 
 Caches = tuple[SelfCache, CrossCache] | tuple[None, None]
 BothCarried = tuple[Carried, Carried]  # by self-attention, and by encoder-decoder attention
@@ -57,6 +57,7 @@ class Layer(nn.Module):
             memory_width=width,
             dropout=cfg.attention_dropout,
             gains=self.gains,
+            head_output=topology.head_output(width, heads),
             pattern=pattern,
             positions=relative_positions,
         )
@@ -69,6 +70,7 @@ class Layer(nn.Module):
         self.activation_dropout_module = activated(cfg.activation_fn, cfg.activation_dropout, type(self).__name__)
         self.fc1 = xavier_linear(width, ffn_width, self.gains.output)
         self.fc2 = xavier_linear(ffn_width, width, self.gains.output)
+        self.hidden_norm = topology.hidden_norm(ffn_width)
         self.final_layer_norm = topology.norm(self.place(self.sublayers - 1))
         self.ffn_shortcut = self.shortcut(self.sublayers - 1)
 
@@ -92,7 +94,7 @@ class Layer(nn.Module):
         """Compute fc2(activation(fc1(x)))."""
         norm, place = self.final_layer_norm, self.place(self.sublayers - 1)
         hidden = self.activation_dropout_module(self.fc1(topology.read(stream, norm, place)))
-        branch = self.dropout_module(self.fc2(hidden))
+        branch = self.dropout_module(self.fc2(self.hidden_norm(hidden)))
         return topology.write(stream, branch, self.ffn_shortcut, norm, place)
 
 
@@ -152,7 +154,8 @@ class DecoderLayer(Layer):
             depth,
             memory_width=cfg.encoder_embed_dim,
             dropout=cfg.attention_dropout,
-            gains=self.gains if cfg.encoder_embed_dim == width else self.scaling.unequal(depth),
+            gains=self.scaling.memory_gains(depth, equal_widths=cfg.encoder_embed_dim == width),
+            head_output=topology.memory_head_output(width, heads),
         )
         self.encoder_attn_layer_norm = topology.norm(self.place(1))
         self.encoder_attn_shortcut = self.shortcut(1)

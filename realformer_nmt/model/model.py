@@ -13,6 +13,7 @@ from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.decoder import Decoder
 from realformer_nmt.model.encoder import Encoder
 from realformer_nmt.model.profiled_model import ProfiledModel
+from realformer_nmt.model.scaling import SCALINGS, Stack
 
 MODEL = "realformer_nmt"
 Config = TypeVar("Config", bound=TranslationConfig)
@@ -28,7 +29,7 @@ class TranslationModel(ProfiledModel, FairseqEncoderDecoderModel):
         validate(cfg)
         refuse_left_padded_targets(task)
         source, target = task.source_dictionary, task.target_dictionary
-        source_embedding = embedding(source, cfg.encoder_embed_dim)
+        source_embedding = embedding(cfg, source, Stack("encoder", cfg.encoder_layers, cfg.decoder_layers))
         if cfg.share_all_embeddings:
             if source != target:
                 raise OptionError(
@@ -37,7 +38,7 @@ class TranslationModel(ProfiledModel, FairseqEncoderDecoderModel):
                 )
             target_embedding = source_embedding
         else:
-            target_embedding = embedding(target, cfg.decoder_embed_dim)
+            target_embedding = embedding(cfg, target, Stack("decoder", cfg.encoder_layers, cfg.decoder_layers))
         model = cls(Encoder(cfg, source, source_embedding), Decoder(cfg, target, target_embedding))
         model.decoding_precision = cfg.decoding_precision
         return model
@@ -60,9 +61,11 @@ def read_options(kind: type[Config], options: Any) -> Config:
     return kind(**{name: values[name] for name in names if name in values})
 
 
-def embedding(dictionary: Dictionary, width: int) -> nn.Embedding:
+def embedding(cfg: TranslationConfig, dictionary: Dictionary, stack: Stack) -> nn.Embedding:
+    """Return the table of words that a stack reads, with the initial weights of its residual scaling."""
+    width = getattr(cfg, f"{stack.name}_embed_dim")
     embedding = nn.Embedding(len(dictionary), width, padding_idx=dictionary.pad())
-    nn.init.normal_(embedding.weight, std=width**-0.5)
+    nn.init.normal_(embedding.weight, std=SCALINGS[cfg.residual_scaling](stack).embedding * width**-0.5)
     nn.init.zeros_(embedding.weight[dictionary.pad()])
     return embedding
 

@@ -19,6 +19,7 @@ from realformer_nmt.model.decoder import Decoder
 from realformer_nmt.model.decoding_model import DecodingModel
 from realformer_nmt.model.encoder import Encoder
 from realformer_nmt.model.model import TranslationModel, embedding, read_options, refuse_left_padded_targets
+from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.weights import check_finite, explain_mismatch
 
 MODEL = "multilingual_realformer_nmt"
@@ -51,8 +52,8 @@ class Parts:
 
     def embedding(self, side: str, language: str, shared: bool) -> nn.Embedding:
         name = ("embedding",) if self.cfg.share_all_embeddings else ("embedding", side, *([] if shared else [language]))
-        width = getattr(self.cfg, f"{side}_embed_dim")
-        return self.once(name, language, lambda: embedding(self.dictionaries[language], width))
+        stack = Stack(side, self.cfg.encoder_layers, self.cfg.decoder_layers)
+        return self.once(name, language, lambda: embedding(self.cfg, self.dictionaries[language], stack))
 
     def once(self, name: tuple[str, ...], language: str, make: Callable[[], Any]) -> Any:
         dictionary = self.dictionaries[language]

@@ -29,6 +29,19 @@ FAMILIES: dict[str, Preset] = {
     "synthesizer_factorised_random": family("post", "none", "factorised_random", "none"),
     "synthesizer_random_vanilla": family("post", "none", "random+dot", "none"),
     "synthesizer_dense_vanilla": family("post", "none", "dense+dot", "none"),
+    "b2t": family("b2t", "b2t", "dot", "none"),
+    "dlcl_post": family("dlcl_post", "none", "dot", "none"),
+    "dlcl_pre": family("dlcl_pre", "none", "dot", "none"),
+    "ds_init": family("post", "ds_init", "dot", "none"),
+    "gated_attention": family("gated", "none", "dot", "none"),
+    "peri_ln": family("peri", "none", "dot", "none"),
+    "pro_res": family("pre", "pro_res", "dot", "none"),
+    "res_post": family("res_post", "none", "dot", "none"),
+    "rk2": family("rk2", "none", "dot", "none"),
+    "siamese_norm": family("siamese", "none", "dot", "none"),
+    "sub_ln": family("sub_ln", "sub_ln", "dot", "none"),
+    "t_fixup": family("no_norm", "t_fixup", "dot", "none"),
+    "value_residual": family("pre", "none", "dot", "first_values"),
 }
 
 

@@ -1,81 +1,14 @@
-"""The topologies: how a sub-layer reads from the stream and writes to it.
-
-A topology builds the norms of the sub-layers, reads a sub-layer's input from the stream, writes its output back
-through the shortcut (scaling.py), and reads the stream out after the last layer. The stream is a tuple of B x T x C
-tensors that only the topology reads. Encoder and decoder have one each, which may hold parameters.
-"""
-
-from abc import ABC, abstractmethod
-from typing import NamedTuple
+"""The table of topologies, and ResiDual: how a sub-layer reads from the stream and writes to it."""
 
 from fairseq.modules import Fp32LayerNorm
 from torch import Tensor, nn
 
-from realformer_nmt.model.scaling import Shortcut, Stack
-
-Stream = tuple[Tensor, ...]
-
-
-class Place(NamedTuple):
-    """Position of a sub-layer in its stack."""
-
-    depth: int  # of its layer, from 1
-    number: int  # among all sub-layers, from 0
-    last: bool  # of its layer
-
-
-class Topology(nn.Module, ABC):
-    """Topology of a stack; norms and their weights have the names of stock fairseq."""
-
-    renormalises = True  # whether the stream stays within bounds, however often a shortcut multiplies it
-
-    def __init__(self, stack: Stack, width: int) -> None:
-        super().__init__()
-        self.stack, self.width = stack, width
-
-    def norm(self, _place: Place) -> nn.Module:
-        """Return a module with all norms of one sub-layer."""
-        return nn.LayerNorm(self.width)
-
-    def final_norm(self) -> nn.Module:
-        return nn.Identity()
-
-    def enter(self, x: Tensor) -> Stream:
-        return (x,)
-
-    @abstractmethod
-    def read(self, stream: Stream, norm: nn.Module, place: Place) -> Tensor: ...
-
-    @abstractmethod
-    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module, place: Place) -> Stream: ...
-
-    def leave(self, stream: Stream, final_norm: nn.Module) -> Tensor:
-        return final_norm(stream[0])
-
-
-class PostLN(Topology):
-    """x = LN(shortcut(x, f(x))): Vaswani et al. 2017."""
-
-    def read(self, stream: Stream, _norm: nn.Module, _place: Place) -> Tensor:
-        return stream[0]
-
-    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module, _place: Place) -> Stream:
-        return (norm(shortcut(stream[0], branch)),)
-
-
-class PreLN(Topology):
-    """x = shortcut(x, f(LN(x))), and LN(x) after the last layer: Xiong et al. 2020."""
-
-    renormalises = False
-
-    def final_norm(self) -> nn.Module:
-        return nn.LayerNorm(self.width)
-
-    def read(self, stream: Stream, norm: nn.Module, _place: Place) -> Tensor:
-        return norm(stream[0])
-
-    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, _norm: nn.Module, _place: Place) -> Stream:
-        return (shortcut(stream[0], branch),)
+from realformer_nmt.model.branch_norms import NoNorm, PeriLN, ResPost, SubLN
+from realformer_nmt.model.gated_attention import Gated
+from realformer_nmt.model.layer_history import PostHistory, PreHistory
+from realformer_nmt.model.long_shortcuts import BottomToTop, RungeKutta, Siamese
+from realformer_nmt.model.scaling import Shortcut
+from realformer_nmt.model.topology import Place, PostLN, PreLN, Stream, Topology
 
 
 class Dual(Topology):
@@ -102,4 +35,18 @@ class Dual(Topology):
         return (x + final_norm(d)).type_as(x)
 
 
-TOPOLOGIES: dict[str, type[Topology]] = {"post": PostLN, "pre": PreLN, "dual": Dual}
+TOPOLOGIES: dict[str, type[Topology]] = {
+    "post": PostLN,
+    "pre": PreLN,
+    "dual": Dual,
+    "b2t": BottomToTop,
+    "dlcl_post": PostHistory,
+    "dlcl_pre": PreHistory,
+    "gated": Gated,
+    "no_norm": NoNorm,
+    "peri": PeriLN,
+    "res_post": ResPost,
+    "rk2": RungeKutta,
+    "siamese": Siamese,
+    "sub_ln": SubLN,
+}

@@ -30,7 +30,15 @@ class Stack(NamedTuple):
     @property
     def sublayers(self) -> int:
         """Number of sub-layers: 3 per layer of a decoder with an encoder, otherwise 2."""
-        return self.layers * (3 if self.name == "decoder" and not self.alone else 2)
+        return self.layers * self.sublayers_per_layer
+
+    @property
+    def sublayers_per_layer(self) -> int:
+        return 3 if self.name == "decoder" and not self.alone else 2
+
+    def depth(self, index: int) -> int:
+        """Return the layer, from 1, of the sub-layer with that index in the stack."""
+        return index // self.sublayers_per_layer + 1
 
 
 class Gains(NamedTuple):
@@ -46,6 +54,9 @@ class Shortcut(nn.Module, ABC):
 
     @abstractmethod
     def weight(self) -> Tensor: ...
+
+    def branch_weight(self) -> Tensor:
+        return torch.ones(())
 
 
 class Plain(Shortcut):
@@ -117,6 +128,35 @@ class Decayed(Profiled):
         return (self.share.detach() + 0 * self.share) * self.w0 + self.delta
 
 
+class Growing(Shortcut):
+    """x + a f(x) with a = min(t / t1, 1) at update t: ProRes (2603.05369), t1 = T l in layer l.
+
+    Checked against dandingsky/ProRes. a is a buffer, so that a checkpoint decodes as it was trained. Updates are
+    counted from 1, or the first would train nothing.
+    """
+
+    share: Tensor
+    written_once = ("share",)  # --store-ema copies it unchanged
+
+    def __init__(self, updates: int) -> None:
+        super().__init__()
+        self.updates = updates
+        self.register_buffer("share", torch.tensor(1 / updates))
+
+    def set_num_updates(self, done: int) -> None:
+        """Set a for the next update; fairseq calls this after each."""
+        self.share.fill_(min((done + 1) / self.updates, 1))
+
+    def weight(self) -> Tensor:
+        return torch.ones(())
+
+    def branch_weight(self) -> Tensor:
+        return self.share
+
+    def forward(self, x: Tensor, branch: Tensor) -> Tensor:
+        return torch.addcmul(x, branch, self.share)
+
+
 def _at_any_depth(gains: Gains) -> Callable[[int], Gains]:
     return lambda _depth: gains
 
@@ -127,6 +167,12 @@ class Scaling(NamedTuple):
     # for attention to a memory of another width; the default is stock fairseq's
     unequal: Callable[[int], Gains] = _at_any_depth(Gains(1.0, 1.0))
     weight: float = 1.0  # initial weight of the shortcut; 1 if it depends on data
+    memory: Callable[[int], Gains] | None = None  # for encoder-decoder attention, where they differ
+    embedding: float = 1.0  # gain of the initial embeddings
+
+    def memory_gains(self, depth: int, equal_widths: bool) -> Gains:
+        """Return the gains for encoder-decoder attention, to a memory of the same width or another."""
+        return (self.memory or self.gains)(depth) if equal_widths else self.unequal(depth)
 
 
 def _none(_stack: Stack) -> Scaling:
@@ -163,10 +209,76 @@ def _deepnorm(stack: Stack) -> Scaling:
     return Scaling(lambda _width, _index: Constant(a), gains, gains, weight=a)
 
 
+def _times(factor: float) -> Gains:
+    """Return stock fairseq's gains, all multiplied by a factor."""
+    return Gains(*(factor * gain for gain in Gains()))
+
+
+def _b2t(stack: Stack) -> Scaling:
+    """Return plain shortcuts, all weight matrices of a layer times n^-1/2, n the layers of the stack.
+
+    In the code of B2T (takase/b2t_connection, c8e2ad4), not in its paper.
+    """
+    factor = stack.layers**-0.5
+    return Scaling(lambda _width, _index: Plain(), _at_any_depth(_times(factor)), _at_any_depth(Gains(factor, factor)))
+
+
+def _ds_init(_stack: Stack) -> Scaling:
+    """Return plain shortcuts, all weight matrices of layer l times l^-1/4: DS-Init (Zhang et al. 2019).
+
+    Checked against bzhangGo/zero (d97e2c2), which scales the variance of Xavier's distribution by l^-1/2; the paper
+    writes the bound by l^-1/2.
+    """
+
+    def gains(depth: int) -> Gains:
+        return _times(depth**-0.25)
+
+    return Scaling(lambda _width, _index: Plain(), gains, lambda depth: Gains(depth**-0.25, depth**-0.25))
+
+
+def _sub_ln(stack: Stack) -> Scaling:
+    """Return plain shortcuts, v, out, fc1 and fc2 times g: Magneto (Wang et al. 2022), figure 2.
+
+    g = sqrt(log(3 M)) in the decoder, sqrt(log(3 M) log(2 N) / 3) in its encoder, and sqrt(log(2 L)) for a stack alone,
+    with N and M layers. As in torchscale (4d1e0e8) encoder-decoder attention keeps fairseq's gains.
+    """
+    if stack.alone:
+        square = math.log(2 * stack.layers)
+    elif stack.name == "decoder":
+        square = math.log(3 * stack.decoder_layers)
+    else:
+        square = math.log(3 * stack.decoder_layers) * math.log(2 * stack.encoder_layers) / 3
+    g = math.sqrt(square)
+    gains = _at_any_depth(Gains(value=g * Gains().value, output=g))
+    return Scaling(lambda _width, _index: Plain(), gains, memory=_at_any_depth(Gains()))
+
+
+def _t_fixup(stack: Stack) -> Scaling:
+    """Return plain shortcuts, and T-Fixup's initial weights (Huang et al. 2020), for the topology `no_norm`.
+
+    v, out, fc1 and fc2 are Xavier's times 0.67 N^-1/4 in the encoder and (9 M)^-1/4 in the decoder, embeddings times
+    (9 N)^-1/4, or (9 M)^-1/4 where the decoder has its own; N and M are numbers of layers. Checked against
+    layer6ai-labs/T-Fixup, whose sqrt(2) for v undoes fairseq's 1 / sqrt(2).
+    """
+    g = 0.67 * stack.layers**-0.25 if stack.name == "encoder" else (9 * stack.layers) ** -0.25
+    gains = _at_any_depth(Gains(value=g, output=g))
+    return Scaling(lambda _width, _index: Plain(), gains, gains, embedding=(9 * stack.layers) ** -0.25)
+
+
+def growing(updates: int) -> Callable[[Stack], Scaling]:
+    """Return ProRes with T updates: shortcuts that grow over T updates per layer, one layer after the other."""
+    return lambda stack: Scaling(lambda _width, index: Growing(updates * stack.depth(index)))
+
+
 SCALINGS: dict[str, Callable[[Stack], Scaling]] = {
     "none": _none,
     "admin": _admin,
     "admin_decayed": _admin_decayed,
     "admin_fixed": _admin_fixed,
     "deepnorm": _deepnorm,
+    "b2t": _b2t,
+    "ds_init": _ds_init,
+    "pro_res": growing(1000),
+    "sub_ln": _sub_ln,
+    "t_fixup": _t_fixup,
 }

@@ -14,6 +14,7 @@ from realformer_nmt.model.decoder import Decoder
 from realformer_nmt.model.encoder import Encoder, EncoderOut
 from realformer_nmt.model.model import embedding
 from realformer_nmt.model.profiled_model import ProfiledModel
+from realformer_nmt.model.scaling import Stack
 
 
 class EncoderAlone(ProfiledModel, FairseqEncoderModel):
@@ -22,7 +23,8 @@ class EncoderAlone(ProfiledModel, FairseqEncoderModel):
     @classmethod
     def build(cls, cfg: TranslationConfig, dictionary: Dictionary) -> "EncoderAlone":
         validate(cfg, ["encoder"])
-        return cls(Encoder(cfg, dictionary, embedding(dictionary, cfg.encoder_embed_dim), no_decoder=True))
+        words = embedding(cfg, dictionary, Stack("encoder", cfg.encoder_layers, 0))
+        return cls(Encoder(cfg, dictionary, words, no_decoder=True))
 
     def forward(self, src_tokens: Tensor, src_lengths: Tensor | None = None) -> EncoderOut:
         self.profile_once(lambda: self.encoder(src_tokens))
@@ -35,7 +37,8 @@ class DecoderAlone(ProfiledModel, FairseqLanguageModel):
     @classmethod
     def build(cls, cfg: TranslationConfig, dictionary: Dictionary) -> "DecoderAlone":
         validate(cfg, ["decoder"])
-        model = cls(Decoder(cfg, dictionary, embedding(dictionary, cfg.decoder_embed_dim), no_encoder_attn=True))
+        words = embedding(cfg, dictionary, Stack("decoder", 0, cfg.decoder_layers))
+        model = cls(Decoder(cfg, dictionary, words, no_encoder_attn=True))
         model.decoding_precision = cfg.decoding_precision
         return model
 

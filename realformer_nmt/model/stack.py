@@ -1,5 +1,6 @@
 """The base class of encoder and decoder: embeddings, and the stack of layers."""
 
+import functools
 import math
 from typing import Any
 
@@ -15,6 +16,7 @@ from realformer_nmt.model.layers import Layer
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.scores import longest
+from realformer_nmt.model.topology import Stream
 
 
 class Side(nn.Module):
@@ -50,10 +52,12 @@ class Side(nn.Module):
             x = x + positions
         return self.dropout_module(self.layernorm_embedding(x))
 
-    def run(self, layer: nn.Module, *state: Any) -> Any:
+    def run(self, layer: nn.Module, stream: Stream, *state: Any) -> Any:
+        """Run a layer as the topology asks for; return the stream and what else the layer hands on."""
+        call = functools.partial(layer, self.topology)
         if self.checkpoint_activations and torch.is_grad_enabled():
-            return checkpoint(layer, self.topology, *state, use_reentrant=False)
-        return layer(self.topology, *state)
+            call = functools.partial(checkpoint, layer, self.topology, use_reentrant=False)
+        return self.topology.run(call, stream, *state)
 
     def max_positions(self) -> int:
         return self.limit

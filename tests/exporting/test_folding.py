@@ -55,6 +55,11 @@ def test_every_scaling_of_post_ln_is_a_plain_transformer(scaling: str, options: 
     assert [name for name in form.weights if "shortcut" in name] == []
 
 
+@pytest.mark.parametrize("scaling", as_stock_transformer.PLAIN)
+def test_so_is_pre_ln_with_a_scaling_that_leaves_the_stream(scaling: str, tmp_path: Path) -> None:
+    check_equal(exportable.source(("pre", scaling, "dot", "none"), tmp_path))
+
+
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_pre_ln_is_one_as_it_is(options: dict[str, Any], tmp_path: Path) -> None:
     source = exportable.source(("pre", "none", "dot", "none"), tmp_path, **options)

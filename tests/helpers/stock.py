@@ -10,8 +10,6 @@ from fairseq.models.transformer.transformer_legacy import base_architecture
 from tiny import SIZE, dictionary, task
 from torch import Tensor, nn
 
-from realformer_nmt.model.model import embedding
-
 
 def stock(before: bool, **options: Any) -> TransformerModel:
     return TransformerModel.build_model(arguments(before, **options), task())
@@ -19,12 +17,13 @@ def stock(before: bool, **options: Any) -> TransformerModel:
 
 def stock_encoder(before: bool, **options: Any) -> FairseqEncoderModel:
     args = arguments(before, **options)
-    return FairseqEncoderModel(TransformerEncoder(args, dictionary(), embedding(dictionary(), args.encoder_embed_dim)))
+    words = TransformerModel.build_embedding(args, dictionary(), args.encoder_embed_dim)
+    return FairseqEncoderModel(TransformerEncoder(args, dictionary(), words))
 
 
 def stock_decoder(before: bool, **options: Any) -> FairseqLanguageModel:
     args = arguments(before, **options)
-    words = embedding(dictionary(), args.decoder_embed_dim)
+    words = TransformerModel.build_embedding(args, dictionary(), args.decoder_embed_dim)
     return FairseqLanguageModel(TransformerDecoder(args, dictionary(), words, no_encoder_attn=True))
 
 

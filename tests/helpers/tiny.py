@@ -10,7 +10,6 @@ from fairseq.data import Dictionary
 from torch import Tensor
 
 from realformer_nmt.model.cache import Decoding
-from realformer_nmt.model.carry import CARRIES
 from realformer_nmt.model.model import TranslationModel
 from realformer_nmt.model.parts import PARTS
 from realformer_nmt.model.residual import TOPOLOGIES
@@ -24,7 +23,15 @@ SIZE = {
     for name, value in {"layers": 2, "embed_dim": 8, "ffn_embed_dim": 12, "attention_heads": 2}.items()
 }
 MIXTURES = ["random+dot", "dense+dot", "random+dense+dot"]
-COMBINATIONS = list(itertools.product(TOPOLOGIES, SCALINGS, [*SOURCES, *MIXTURES], CARRIES))
+FIRST_TOPOLOGIES = ("post", "pre", "dual")
+FIRST_SCALINGS = ("none", "admin", "admin_decayed", "admin_fixed", "deepnorm")
+COMBINATIONS = [  # every value of each part with every one of the others, then each later one with the parts it meets
+    *itertools.product(FIRST_TOPOLOGIES, FIRST_SCALINGS, [*SOURCES, *MIXTURES], ("none", "sum", "mean")),
+    *itertools.product(set(TOPOLOGIES) - set(FIRST_TOPOLOGIES), SCALINGS, ["dot"], ["mean"]),
+    *itertools.product(FIRST_TOPOLOGIES, set(SCALINGS) - set(FIRST_SCALINGS), ["dot", "random+dot"], ["none"]),
+    *itertools.product(TOPOLOGIES, ["none"], ["dot"], ["first_values", "mean+first_values"]),
+]
+COMBINATIONS = sorted(set(COMBINATIONS))
 # Left-padded sources of 3, 6 and 5 tokens, as fairseq makes them, and right-padded targets
 SOURCE = torch.tensor([[1, 1, 1, 7, 5, 2], [4, 5, 6, 7, 8, 2], [1, 9, 4, 4, 6, 2]])
 PREVIOUS = torch.tensor([[2, 5, 7, 1, 1], [2, 8, 7, 6, 5], [2, 6, 4, 9, 1]])

@@ -28,7 +28,13 @@ def layer(kind: type[Attention], carry: str, depth: int) -> Attention:
 
 
 def by_hand(
-    attention: Attention, x: Tensor, memory: Tensor, mask: Tensor, totals: list[Tensor], divisor: int
+    attention: Attention,
+    x: Tensor,
+    memory: Tensor,
+    mask: Tensor,
+    totals: list[Tensor],
+    divisor: int,
+    first_values: Tensor | None,
 ) -> Tensor:
     """One layer of residual attention, a head at a time; its scores are appended to totals, never masked."""
 
@@ -41,6 +47,8 @@ def by_hand(
             project(name, value)[..., h * D : (h + 1) * D]
             for name, value in [("q_proj", x), ("k_proj", memory), ("v_proj", memory)]
         )
+        if first_values is not None:
+            v = (v + first_values[..., h * D : (h + 1) * D]) / 2
         scores.append(torch.einsum("btd,bsd->bts", q, k) / math.sqrt(D))
         logits = sum(total[h] for total in totals) + scores[h]
         allowed = (~mask).expand(x.size(0), 1, x.size(1), memory.size(1))[:, 0]
@@ -58,14 +66,19 @@ def test_three_layers(carry: str, kind: type[Attention], mask: str) -> None:
     x, memory = torch.randn(2, 2, 5, HEADS * D)
     carried: Carried = ()
     totals: list[torch.Tensor] = []
+    first_values = torch.empty(0)
     for depth in (1, 2, 3):
         seen = x if kind is SelfAttention else memory
         attention = layer(kind, carry, depth)
-        expected = by_hand(attention, x, seen, MASKS[mask], totals, depth if carry == "mean" else 1)
+        first_values = attention.v_proj(seen) if depth == 1 else first_values
+        divisor = depth if "mean" in carry else 1
+        expected = by_hand(
+            attention, x, seen, MASKS[mask], totals, divisor, first_values if "first_values" in carry else None
+        )
         attended = attention(x, seen, MASKS[mask], carried)
         torch.testing.assert_close(attended.output, expected, rtol=1e-4, atol=1e-4)
         x, carried = attended.output * 0.1, attended.carried
-        totals = [] if carry == "none" else totals
+        totals = totals if {"sum", "mean"} & set(carry.split("+")) else []
 
 
 def test_without_a_dot_product_only_values_and_outputs_are_projected() -> None:

@@ -35,6 +35,19 @@ NAMED_BY_THE_PAPERS = {
     },
     "synthesizer_random_vanilla": ("post", "none", "random+dot", "none"),
     "synthesizer_dense_vanilla": ("post", "none", "dense+dot", "none"),
+    "b2t": ("b2t", "b2t", "dot", "none"),
+    "dlcl_post": ("dlcl_post", "none", "dot", "none"),
+    "dlcl_pre": ("dlcl_pre", "none", "dot", "none"),
+    "ds_init": ("post", "ds_init", "dot", "none"),
+    "gated_attention": ("gated", "none", "dot", "none"),
+    "peri_ln": ("peri", "none", "dot", "none"),
+    "pro_res": ("pre", "pro_res", "dot", "none"),
+    "res_post": ("res_post", "none", "dot", "none"),
+    "rk2": ("rk2", "none", "dot", "none"),
+    "siamese_norm": ("siamese", "none", "dot", "none"),
+    "sub_ln": ("sub_ln", "sub_ln", "dot", "none"),
+    "t_fixup": ("no_norm", "t_fixup", "dot", "none"),
+    "value_residual": ("pre", "none", "dot", "first_values"),
 }
 
 

@@ -3,13 +3,16 @@
 import math
 from collections.abc import Callable
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 import torch
 from fairseq.optim.adam import Adam
+from tiny import build, dictionary
 from torch import nn
 
-from realformer_nmt.model.scaling import SCALINGS, Plain, Profiled, Stack
+from realformer_nmt.model.model import embedding
+from realformer_nmt.model.scaling import SCALINGS, Growing, Plain, Profiled, Stack
 from realformer_nmt.training.radam import RAdam
 
 ENCODER, DECODER = Stack("encoder", 60, 12), Stack("decoder", 60, 12)
@@ -100,3 +103,65 @@ def test_plain_shortcuts_add() -> None:
     x, branch = torch.randn(2, 4, 8)
     for index in (0, 7):
         torch.testing.assert_close(SCALINGS["none"](ENCODER).shortcut(8, index)(x, branch), x + branch)
+
+
+MAGNETO = math.sqrt(math.log(36) * math.log(120) / 3)  # of 60 layers that are read by 12
+S = 2**-0.5  # of stock fairseq: the gain of q, k and v
+
+
+@pytest.mark.parametrize(
+    ("name", "stack", "depth", "gains"),
+    [
+        ("b2t", ENCODER, 7, (S * 60**-0.5, S * 60**-0.5, 60**-0.5)),
+        ("b2t", DECODER, 7, (S * 12**-0.5, S * 12**-0.5, 12**-0.5)),
+        ("ds_init", ENCODER, 1, (S, S, 1)),
+        ("ds_init", DECODER, 16, (S / 2, S / 2, 1 / 2)),
+        ("t_fixup", ENCODER, 3, (S, 0.67 * 60**-0.25, 0.67 * 60**-0.25)),
+        ("t_fixup", DECODER, 3, (S, 108**-0.25, 108**-0.25)),
+        ("sub_ln", ENCODER, 3, (S, S * MAGNETO, MAGNETO)),
+        ("sub_ln", DECODER, 3, (S, S * math.sqrt(math.log(36)), math.sqrt(math.log(36)))),
+        ("sub_ln", Stack("encoder", 12, 0), 3, (S, S * math.sqrt(math.log(24)), math.sqrt(math.log(24)))),
+        ("pro_res", ENCODER, 3, (S, S, 1)),
+    ],
+)
+def test_gains_of_initial_weights(name: str, stack: Stack, depth: int, gains: tuple[float, ...]) -> None:
+    scaling = SCALINGS[name](stack)
+    assert scaling.gains(depth) == pytest.approx(gains)
+    x, branch = torch.randn(2, 4, 8)
+    if name != "pro_res":
+        torch.testing.assert_close(scaling.shortcut(8, 5)(x, branch), x + branch)
+
+
+def test_sub_ln_leaves_encoder_decoder_attention_to_stock_fairseq() -> None:
+    scaling = SCALINGS["sub_ln"](DECODER)
+    assert scaling.memory_gains(3, equal_widths=True) == pytest.approx((S, S, 1))
+    assert SCALINGS["t_fixup"](DECODER).memory_gains(3, equal_widths=True) == pytest.approx((S, 108**-0.25, 108**-0.25))
+
+
+def test_t_fixup_shrinks_the_embeddings() -> None:
+    spread = {}
+    for name in ("none", "t_fixup"):
+        torch.manual_seed(1)
+        words = dictionary([f"word{number}" for number in range(500)])
+        spread[name] = embedding(SimpleNamespace(encoder_embed_dim=32, residual_scaling=name), words, ENCODER)
+    torch.testing.assert_close(spread["t_fixup"].weight, spread["none"].weight * 540**-0.25)
+
+
+def test_pro_res_opens_one_layer_after_the_other() -> None:
+    """At update t, from 1, the branch of layer l has the weight min(t / (1000 l), 1)."""
+    x, branch = torch.randn(2, 4, 8)
+    for stack, number, layer in [(ENCODER, 0, 1), (ENCODER, 5, 3), (DECODER, 5, 2), (Stack("decoder", 0, 6), 5, 3)]:
+        shortcut = SCALINGS["pro_res"](stack).shortcut(8, number)
+        torch.testing.assert_close(shortcut(x, branch), x + branch / (1000 * layer))
+        for done in (499, 999, 5000):
+            shortcut.set_num_updates(done)
+            torch.testing.assert_close(shortcut(x, branch), x + branch * min((done + 1) / (1000 * layer), 1))
+
+
+def test_fairseq_tells_pro_res_the_number_of_updates_and_saves_it() -> None:
+    model, other = build(residual_scaling="pro_res"), build(residual_scaling="pro_res")
+    model.set_num_updates(999)
+    other.load_state_dict(model.state_dict())
+    for one in (model, other):
+        shares = [float(module.share) for module in one.modules() if isinstance(module, Growing)]
+        assert shares == pytest.approx([1, 1, 0.5, 0.5, 1, 1, 1, 0.5, 0.5, 0.5])

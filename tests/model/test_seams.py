@@ -11,9 +11,10 @@ from realformer_nmt.model.attention import SelfAttention
 from realformer_nmt.model.cache import Decoding
 from realformer_nmt.model.carry import CARRIES, Carried, Carry
 from realformer_nmt.model.model import TranslationModel
-from realformer_nmt.model.residual import TOPOLOGIES, Place, PostLN, Stream, Topology
+from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import SCALINGS, Gains, Plain, Scaling, Shortcut, Stack
 from realformer_nmt.model.scores import build_source
+from realformer_nmt.model.topology import Place, PostLN, Stream, Topology
 
 WIDTH = 6
 REAL = PREVIOUS != PAD

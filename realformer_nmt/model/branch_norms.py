@@ -1,0 +1,91 @@
+"""Topologies whose norms stand around or within the branch, or nowhere."""
+
+from torch import Tensor, nn
+
+from realformer_nmt.model.scaling import Shortcut, Stack
+from realformer_nmt.model.topology import HeadOutput, Norms, Place, PreLN, Stream, Topology
+
+
+class PeriLN(PreLN):
+    """x = shortcut(x, LN(f(LN(x)))), with a norm of the embeddings and a final norm: Kim et al. 2025 (2502.02732).
+
+    The formula of a sub-layer is that of x-transformers' `sandwich_norm`; the norm of the embeddings is second-hand.
+    The branch is normed after its dropout.
+    """
+
+    def __init__(self, stack: Stack, width: int) -> None:
+        super().__init__(stack, width)
+        self.embedding_norm = nn.LayerNorm(width)
+
+    def norm(self, _place: Place) -> nn.Module:
+        return Norms(self.width, "before", "after")
+
+    def enter(self, x: Tensor) -> Stream:
+        return (self.embedding_norm(x),)
+
+    def read(self, stream: Stream, norm: nn.Module, _place: Place) -> Tensor:
+        normed: Tensor = norm("before", stream[0])
+        return normed
+
+    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module, _place: Place) -> Stream:
+        return (shortcut(stream[0], norm("after", branch)),)
+
+
+class ResPost(Topology):
+    """x = shortcut(x, LN(f(x))), and LN(x) after the last layer: Swin-v2 (Liu et al. 2022), OLMo 2 (2025).
+
+    Second-hand: checked against transformers' OLMo 2, whose norms of queries and keys are left out here. Gains start
+    at 1, in Swin-v2 at 0. The branch is normed after its dropout.
+    """
+
+    renormalises = False
+
+    def final_norm(self) -> nn.Module:
+        return nn.LayerNorm(self.width)
+
+    def read(self, stream: Stream, _norm: nn.Module, _place: Place) -> Tensor:
+        return stream[0]
+
+    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module, _place: Place) -> Stream:
+        return (shortcut(stream[0], norm(branch)),)
+
+
+class NormedHeads(HeadOutput):
+    """LN of the heads, joined."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+
+    def forward(self, _x: Tensor, heads: Tensor) -> Tensor:
+        normed: Tensor = self.norm(heads)
+        return normed
+
+
+class SubLN(PreLN):
+    """Pre-LN with a second norm in the branch, before self-attention's output projection and before fc2.
+
+    Sub-LN of Magneto (Wang et al. 2022, 2210.06423), with the gains of the scaling `sub_ln`. As in torchscale's code
+    (4d1e0e8), and unlike the paper's figure, encoder-decoder attention has no second norm.
+    """
+
+    def head_output(self, width: int, _heads: int) -> HeadOutput:
+        return NormedHeads(width)
+
+    def hidden_norm(self, ffn_width: int) -> nn.Module:
+        return nn.LayerNorm(ffn_width)
+
+
+class NoNorm(Topology):
+    """x = shortcut(x, f(x)), without any norm: T-Fixup (Huang et al. 2020), with the scaling `t_fixup`."""
+
+    renormalises = False
+
+    def norm(self, _place: Place) -> nn.Module:
+        return nn.Identity()
+
+    def read(self, stream: Stream, _norm: nn.Module, _place: Place) -> Tensor:
+        return stream[0]
+
+    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, _norm: nn.Module, _place: Place) -> Stream:
+        return (shortcut(stream[0], branch),)

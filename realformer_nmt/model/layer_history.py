@@ -1,0 +1,53 @@
+"""DLCL: a layer's input is a trained sum of the outputs of all layers below."""
+
+import torch
+from torch import Tensor, nn
+
+from realformer_nmt.model.scaling import Shortcut, Stack
+from realformer_nmt.model.topology import Place, PostLN, PreLN, Stream, Topology
+
+
+class History(Topology):
+    """Base of both forms of DLCL (Wang et al. 2019, 1906.01787), checked against wangqiangneu/dlcl (c632ee2).
+
+    y_0 is the embedding, y_l the output of layer l, whose sub-layers have their usual shortcuts. Row l of the weights,
+    W[l], starts at 1 / (l + 1) for each of its l + 1 entries. The stream is the current x, then y_0, y_1 ...
+    """
+
+    def __init__(self, stack: Stack, width: int) -> None:
+        super().__init__(stack, width)
+        entries = stack.layers + 1
+        self.weights = nn.Parameter(torch.ones(entries, entries).tril() / torch.arange(1, entries + 1)[:, None])
+        self.history_norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(stack.layers))
+
+    def sum(self, outputs: Stream) -> Tensor:
+        """Return sum_k W[l, k] y_k, for l + 1 outputs."""
+        weights = self.weights[len(outputs) - 1, : len(outputs)]
+        return torch.einsum("k,k...->...", weights, torch.stack(outputs)).type_as(outputs[0])
+
+    def enter(self, x: Tensor) -> Stream:
+        return self.sum((x,)), x
+
+
+class PreHistory(History, PreLN):
+    """x_{l+1} = sum_k W[l, k] LN_k(y_k) over Pre-LN layers, y_0 without a norm; LN(x) after the last layer."""
+
+    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, _norm: nn.Module, place: Place) -> Stream:
+        x, *outputs = stream
+        y = shortcut(x, branch)
+        if not place.last:
+            return y, *outputs
+        outputs.append(self.history_norms[place.depth - 1](y))
+        return self.sum(tuple(outputs)), *outputs
+
+
+class PostHistory(History, PostLN):
+    """x_{l+1} = LN_l(sum_k W[l, k] y_k) over Post-LN layers."""
+
+    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module, place: Place) -> Stream:
+        x, *outputs = stream
+        y = norm(shortcut(x, branch))
+        if not place.last:
+            return y, *outputs
+        outputs.append(y)
+        return self.history_norms[place.depth - 1](self.sum(tuple(outputs))), *outputs
