@@ -10,7 +10,7 @@ from realformer_nmt.model import admin_profile
 from realformer_nmt.model.attention import Attended, Attention
 from realformer_nmt.model.scaling import Shortcut as Shortcut
 from realformer_nmt.model.stack import Side
-from realformer_nmt.model.topology import Stream
+from realformer_nmt.model.topologies.topology import Stream
 
 SIDES = ("encoder", "decoder")
 CHAINS = {"encoder": ("encoder", "self_attn"), "decoder": ("decoder", "self_attn")}

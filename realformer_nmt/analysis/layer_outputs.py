@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from realformer_nmt.analysis import hooks
 from realformer_nmt.analysis.text import Text, to
-from realformer_nmt.model.topology import Stream
+from realformer_nmt.model.topologies.topology import Stream
 
 # By side, of a batch without padding: N x C for each layer; layer 0 is the input of the first.
 Readouts = dict[str, list[Tensor]]

@@ -25,7 +25,8 @@ def read(note: Path) -> dict[str, Noted]:
     from realformer_nmt.common import records  # here: fairseq-train, which imports this module, starts without msgspec
     from realformer_nmt.data_bins.prepared_files import PreparedFiles
 
-    return records.read(note, PreparedFiles, WRITER, sealed=False).noted()
+    files = records.read(note, PreparedFiles, WRITER, sealed=False)
+    return {name: Noted(files.bytes[name], sha) for name, sha in files.sha256.items()}
 
 
 def describe(folder: Path, files: Iterable[Path], within: str = "") -> "PreparedFiles":

@@ -4,8 +4,6 @@ import re
 
 from msgspec import Struct
 
-from realformer_nmt.data_bins.prepare_record import Noted
-
 FILE = re.compile(r"(?!\.)[\w.-]+(/(?!\.)[\w.-]+)?", re.ASCII)  # relative to the folder of the record
 HASH = re.compile("[0-9a-f]{64}")
 
@@ -21,6 +19,3 @@ class PreparedFiles(Struct, frozen=True, kw_only=True):
             size, sha = self.bytes.get(name), self.sha256.get(name)
             if not FILE.fullmatch(name) or size is None or not HASH.fullmatch(str(sha)):
                 raise ValueError(f"of {name!r} it says {size} bytes, sha256 {sha}")
-
-    def noted(self) -> dict[str, Noted]:
-        return {name: Noted(self.bytes[name], sha) for name, sha in self.sha256.items()}

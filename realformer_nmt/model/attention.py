@@ -18,7 +18,7 @@ from realformer_nmt.model.relative_positions import NONE, Positions
 from realformer_nmt.model.scaling import Gains
 from realformer_nmt.model.score_source import ScoreSource
 from realformer_nmt.model.scores import Dot
-from realformer_nmt.model.topology import HeadOutput
+from realformer_nmt.model.topologies.topology import HeadOutput
 
 
 class Attended(NamedTuple):

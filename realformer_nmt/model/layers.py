@@ -13,7 +13,7 @@ from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.relative_positions import NONE, Positions, positions
 from realformer_nmt.model.scaling import SCALINGS, Shortcut
 from realformer_nmt.model.scores import build_source
-from realformer_nmt.model.topology import Place, Stream, Topology
+from realformer_nmt.model.topologies.topology import Place, Stream, Topology
 
 Caches = tuple[SelfCache, CrossCache] | tuple[None, None]
 BothCarried = tuple[Carried, Carried]  # by self-attention, and by encoder-decoder attention

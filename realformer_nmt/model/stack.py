@@ -16,7 +16,7 @@ from realformer_nmt.model.layers import Layer
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.scores import longest
-from realformer_nmt.model.topology import Stream
+from realformer_nmt.model.topologies.topology import Stream
 
 
 class Side(nn.Module):

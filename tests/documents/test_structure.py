@@ -8,18 +8,18 @@ from program import REPOSITORY
 
 MOST = {
     "functions that take a Namespace": 3,  # where a command begins
-    "untyped tables": 158,
+    "untyped tables": 27,
     "argument parsers": 3,
     "searches in argv": 0,
     "files in the largest room": 31,
     "files that say a task's name": 1,
     "files that say a subword method's name": 1,
-    "class names defined twice": 22,
+    "class names defined twice": 0,
     "banned names": 1,  # a key of a record
     "functions called demand": 0,
     "docstrings that complete a name": 0,
     "lines of a function, median": 5,
-    "functions over 40 lines": 2,
+    "functions over 40 lines": 1,
 }
 
 

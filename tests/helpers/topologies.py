@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from realformer_nmt.model.scaling import Constant, Stack
-from realformer_nmt.model.topology import Place, Topology
+from realformer_nmt.model.topologies.topology import Place, Topology
 
 WIDTH, LAYERS, SUBLAYERS, W = 6, 3, 2, 1.5
 torch.manual_seed(2)

@@ -4,11 +4,11 @@ import torch
 from topologies import Pass
 from torch import Tensor, nn
 
-from realformer_nmt.model.branch_norms import SubLN
-from realformer_nmt.model.gated_attention import Gated
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import Constant, Stack
-from realformer_nmt.model.topology import Place
+from realformer_nmt.model.topologies.branch_norms import SubLN
+from realformer_nmt.model.topologies.gated_attention import Gated
+from realformer_nmt.model.topologies.topology import Place
 
 WIDTH = 6
 torch.manual_seed(2)

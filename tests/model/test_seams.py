@@ -14,7 +14,7 @@ from realformer_nmt.model.model import TranslationModel
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import SCALINGS, Gains, Plain, Scaling, Shortcut, Stack
 from realformer_nmt.model.scores import build_source
-from realformer_nmt.model.topology import Place, PostLN, Stream, Topology
+from realformer_nmt.model.topologies.topology import Place, PostLN, Stream, Topology
 
 WIDTH = 6
 REAL = PREVIOUS != PAD

@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 
 from realformer_nmt.model.scaling import Shortcut, Stack
-from realformer_nmt.model.topology import HeadOutput, Norms, Place, PreLN, Stream, Topology
+from realformer_nmt.model.topologies.topology import HeadOutput, Norms, Place, PreLN, Stream, Topology
 
 
 class PeriLN(PreLN):

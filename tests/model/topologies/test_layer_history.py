@@ -5,7 +5,7 @@ from tiny import build
 from topologies import BRANCHES, LAYERS, SUBLAYERS, Pass, W, X, normalise
 from torch import Tensor
 
-from realformer_nmt.model.layer_history import PostHistory, PreHistory
+from realformer_nmt.model.topologies.layer_history import PostHistory, PreHistory
 
 
 def weighted(done: Pass, outputs: list[Tensor]) -> Tensor:

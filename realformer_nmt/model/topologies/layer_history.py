@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from realformer_nmt.model.scaling import Shortcut, Stack
-from realformer_nmt.model.topology import Place, PostLN, PreLN, Stream, Topology
+from realformer_nmt.model.topologies.topology import Place, PostLN, PreLN, Stream, Topology
 
 
 class History(Topology):

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from realformer_nmt.model.scaling import Shortcut, Stack
-from realformer_nmt.model.topology import Norms, Place, PostLN, PreLN, Results, Stream, Topology
+from realformer_nmt.model.topologies.topology import Norms, Place, PostLN, PreLN, Results, Stream, Topology
 
 
 class BottomToTop(PostLN):
@@ -84,6 +84,6 @@ class RungeKutta(PreLN):
         if not self.twice:
             return layer(stream, *state)
         (x,), ((first,), *_) = stream, layer(stream, *state)
-        (second,), *others = layer((x + first,), *state)
+        (second,), *rest = layer((x + first,), *state)
         g = torch.sigmoid(self.gate(torch.cat([first, second], -1)))
-        return (x + g * first + (1 - g) * second,), *others
+        return (x + g * first + (1 - g) * second,), *rest

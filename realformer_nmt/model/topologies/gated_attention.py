@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from realformer_nmt.kernels.linear import linear
-from realformer_nmt.model.topology import HeadOutput, PreLN
+from realformer_nmt.model.topologies.topology import HeadOutput, PreLN
 
 
 class ChannelGate(HeadOutput):

@@ -39,7 +39,7 @@ class Norms(nn.Module):
 
 
 class HeadOutput(nn.Module):
-    """What is done to the heads of an attention before its output projection: here nothing."""
+    """The step between the heads of an attention and their output projection: here nothing."""
 
     def forward(self, _x: Tensor, heads: Tensor) -> Tensor:
         """Return heads, B x T x C, changed; x is the attention's input."""

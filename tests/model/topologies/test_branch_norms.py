@@ -4,7 +4,7 @@ import torch
 from tiny import PREVIOUS, SOURCE, build
 from topologies import BRANCHES, Pass, W, X, normalise
 
-from realformer_nmt.model.branch_norms import NoNorm, PeriLN, ResPost
+from realformer_nmt.model.topologies.branch_norms import NoNorm, PeriLN, ResPost
 
 
 def test_peri_ln() -> None:

@@ -7,7 +7,7 @@ from tiny import PREVIOUS, SOURCE, build
 from topologies import BRANCHES, LAYERS, SUBLAYERS, Pass, W, X, normalise
 from torch import Tensor
 
-from realformer_nmt.model.long_shortcuts import BottomToTop, RungeKutta, Siamese
+from realformer_nmt.model.topologies.long_shortcuts import BottomToTop, RungeKutta, Siamese
 
 
 def test_b2t_adds_the_layers_input_before_its_last_norm() -> None:

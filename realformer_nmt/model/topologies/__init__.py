@@ -1,0 +1,1 @@
+"""Topologies beside Post-LN, Pre-LN and ResiDual; the table stands in residual.py."""
