@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 import realformer_nmt
-from realformer_nmt.common import error_messages, safe_names, standard_streams, terminal, user_dir
+from realformer_nmt.common import error_messages, extras, safe_names, standard_streams, terminal, user_dir
 from realformer_nmt.common.errors import UsageError, UserError, one_line
 from realformer_nmt.common.request import Request
 from realformer_nmt.common.subcommand_parser import SubcommandParser
@@ -80,13 +80,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError):  # the reader of the output, such as `head`, has ended
             standard_streams.drop_what_nobody_takes()
         else:
-            standard_streams.say(terminal.printable_lines(f"realformer-nmt: {_message(error)}"))
+            standard_streams.say(terminal.printable_lines(f"realformer-nmt: {_message(error, tokens)}"))
         return 2 if isinstance(error, UsageError) else 1
     return status
 
 
-def _message(error: BaseException) -> str:
+def _message(error: BaseException, tokens: Sequence[str]) -> str:
     """Return the line to show for an error."""
+    missing = extras.advice(error)
+    if missing:
+        return f"{_subcommand(tokens)} {missing}"
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
     kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
@@ -94,8 +97,12 @@ def _message(error: BaseException) -> str:
     return error_messages.known(error) or one_line(unexpected)
 
 
+def _subcommand(tokens: Sequence[str]) -> str:
+    return next((token for token in tokens if not token.startswith("-")), "")
+
+
 def _run(tokens: Sequence[str]) -> int:
-    name = next((token for token in tokens if not token.startswith("-")), "")
+    name = _subcommand(tokens)
     called = [row for row in SUBCOMMANDS if row.name == name]
     import_user_dir(name, user_dir.folder_in(tokens))
     args = parser([row.name for row in called]).parse_args(tokens)  # exits with status 2 if none was called
@@ -169,4 +176,6 @@ def load(name: str, path: str) -> ModuleType:
     try:
         return importlib.import_module(path)
     except ImportError as error:
+        if extras.advice(error):
+            raise
         raise UserError(f"{name}: {error}; run `realformer-nmt doctor`, which says what to do") from error

@@ -13,7 +13,8 @@ from pathlib import Path
 OF_TORCH = re.compile(r"(torch|triton|nvidia-|cuda-)")
 COMPILE = ("uv", "pip", "compile", "--universal", "--python-version", "3.10")
 SUITE = """\
-# What CI tests, by version and hash, for Python 3.10 to 3.13. Made by `make constraints`; setup.py holds the ranges.
+# What CI tests, by version and hash, for Python 3.10 to 3.13. Made by `make constraints`; the ranges are those of
+# pyproject.toml.
 # Not here: torch and what CUDA needs with it, whose build is the user's choice (TORCH, TORCH_INDEX of the Makefile).
 """
 WEBSITE = """\
@@ -23,7 +24,7 @@ WEBSITE = """\
 
 
 def main() -> None:
-    pin(Path("constraints.txt"), SUITE, "setup.py", "--extra", "dev")
+    pin(Path("constraints.txt"), SUITE, "pyproject.toml", "--extra", "dev")
     pin(Path("tools/website/constraints.txt"), WEBSITE, "tools/website/packages.in")
 
 

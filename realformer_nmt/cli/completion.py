@@ -1,11 +1,9 @@
 """`realformer-nmt completion SHELL`: a script that completes subcommands, options and their values."""
 
-import importlib
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from realformer_nmt.command import SUBCOMMANDS, parser
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option import argument
 from realformer_nmt.common.request import Request
 
@@ -23,10 +21,8 @@ class CompletionRequest(Request):
     shell: Literal["bash", "zsh", "tcsh"] = argument()
 
     def run(self) -> int:
-        try:
-            shtab = importlib.import_module("shtab")
-        except ImportError as error:
-            raise UserError("completion needs shtab: pip install 'realformer-nmt[completion]'") from error
+        import shtab
+
         print(shtab.complete(parser([row.name for row in SUBCOMMANDS]), self.shell))
         return 0
 

@@ -1,15 +1,11 @@
 """A run of the server: models are loaded, then requests are answered until it is told to end."""
 
-import importlib.util
-
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.serving.serve import ServeRequest
 
 LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
 def run(request: ServeRequest) -> int:
-    check_installed()
     from realformer_nmt.serving import app as interface  # which need packages of an extra
     from realformer_nmt.serving import served_models, server
     from realformer_nmt.serving.batching import Batches
@@ -24,9 +20,3 @@ def run(request: ServeRequest) -> int:
         server.run(server.build(app, request.most_seconds), listening)
         batches.close()
     return 0
-
-
-def check_installed() -> None:
-    for name in ("fastapi", "uvicorn"):
-        if importlib.util.find_spec(name) is None:
-            raise UserError(f"serve needs {name}: pip install 'realformer-nmt[serve]'")

@@ -1,4 +1,4 @@
-"""The requirements of setup.py, their pins, and their licences."""
+"""The requirements of pyproject.toml, their pins, and their licences."""
 
 import importlib.metadata
 import re
@@ -16,7 +16,7 @@ SUITE, WEBSITE = "constraints.txt", "tools/website/constraints.txt"
 
 @pytest.fixture(scope="module")
 def requirements(tmp_path_factory: pytest.TempPathFactory) -> list[Requirement]:
-    """Everything setup.py asks for, the developer's tools too."""
+    """Everything pyproject.toml asks for, the developer's tools too."""
     folder = tmp_path_factory.mktemp("egg")
     command = [sys.executable, "setup.py", "--quiet", "egg_info", "--egg-base", str(folder)]
     subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True)

@@ -1,0 +1,84 @@
+"""A command whose extra is missing names it in one line, and what needs no extra runs without any."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from program import REPOSITORY
+
+from realformer_nmt.common.extras import EXTRAS, advice
+from realformer_nmt.corpora.manifest import read_toml
+
+# Run by Python before the command: none of these modules is found
+BLOCKED = """
+import sys
+
+from importlib.machinery import PathFinder
+
+find_spec = PathFinder.find_spec
+
+def find(name, path=None, target=None):
+    return None if name.partition(".")[0] in {modules!r} else find_spec(name, path, target)
+
+PathFinder.find_spec = find
+from realformer_nmt.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+TEXTS = ["--source", "en", "--target", "de", "--workers", "1"]
+TEXTS += [word for split in ("train", "valid", "test") for word in (f"--{split}", "text.en", "text.de")]
+
+
+def run(modules: list[str], folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    for language in ("en", "de"):
+        (folder / f"text.{language}").write_text("a b c\n" * 9)
+    (folder / "blocked.py").write_text(BLOCKED.format(modules=modules))
+    environment = {"PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "blocked.py", *words]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    ("module", "extra", "words"),
+    [
+        ("rich", "compare", ["compare", "grid.toml", "--folder", "runs"]),
+        ("sentencepiece", "recipes", ["prepare", *TEXTS, "--folder", "data"]),
+        ("fastapi", "serve", ["serve", "run"]),
+        ("shtab", "completion", ["completion", "bash"]),
+    ],
+)
+def test_a_missing_extra_is_named_in_one_line(module: str, extra: str, words: list[str], tmp_path: Path) -> None:
+    done = run([module], tmp_path, *words)
+    expected = f"realformer-nmt: {words[0]} needs {module}: pip install 'realformer-nmt[{extra}]'\n"
+    assert (done.returncode, done.stderr[-len(expected) :]) == (1, expected)
+
+
+def test_what_trains_and_looks_at_checkpoints_needs_no_extra(tmp_path: Path) -> None:
+    for words in (["archs"], ["protocol", "realformer"], ["inspect", "--help"], ["train", "--help"]):
+        done = run([*EXTRAS], tmp_path, *words)
+        assert done.returncode == 0, done.stderr
+
+
+def test_fairseq_train_with_the_package_imports_no_extra(tmp_path: Path) -> None:
+    program = BLOCKED.format(modules=[*EXTRAS]).partition("from realformer_nmt")[0]
+    program += "import fairseq_cli.train, realformer_nmt\nfrom fairseq.models import ARCH_MODEL_REGISTRY\n"
+    program += "print('realformer_tiny' in ARCH_MODEL_REGISTRY)"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(REPOSITORY)}, capture_output=True, text=True)
+    assert done.stdout.endswith("True\n"), done.stderr
+
+
+def test_each_extra_brings_the_modules_that_it_is_named_for() -> None:
+    extras = read_toml(REPOSITORY / "pyproject.toml", "")["project"]["optional-dependencies"]
+    assert {*EXTRAS.values()} <= extras.keys()
+    for module, extra in EXTRAS.items():
+        names = [name.replace("-", "_").lower() for name in extras[extra]]
+        brought = {"fastapi": ("pydantic", "starlette"), "uvicorn": ("h11",), "onnx": ("onnxscript",)}
+        assert any(name.startswith(module) or module in brought.get(name.split(">")[0], ()) for name in names), module
+
+
+def test_other_errors_have_no_extra() -> None:
+    assert advice(ModuleNotFoundError("fairseq", name="fairseq")) is None
+    assert advice(ImportError("half installed")) is None
