@@ -1,12 +1,16 @@
 """A run of the server: models are loaded, then requests are answered until it is told to end."""
 
+from importlib import import_module
+
 from realformer_nmt.serving.serve import ServeRequest
 
 LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
 def run(request: ServeRequest) -> int:
-    from realformer_nmt.serving import app as interface  # which need packages of an extra
+    for package in ("fastapi", "uvicorn"):  # of an extra
+        import_module(package)
+    from realformer_nmt.serving import app as interface
     from realformer_nmt.serving import served_models, server
     from realformer_nmt.serving.batching import Batches
 

@@ -32,7 +32,7 @@ def test_no_output_is_kept(cells: dict[str, dict[str, Any]]) -> None:
 def test_it_installs_this_checkout_and_its_engine(cells: dict[str, dict[str, Any]]) -> None:
     """As README says it."""
     package, engine = sources(cells)["install"].splitlines()
-    place = re.fullmatch(r"%pip install --quiet (\S+)", package)
+    place = re.fullmatch(r"%pip install --quiet (\S+)\[all\]", package)
     assert place
     assert (NOTEBOOK.parent / place[1]).resolve() == REPOSITORY
     assert engine.removeprefix("!") in (REPOSITORY / "README.md").read_text().splitlines()
