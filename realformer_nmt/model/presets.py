@@ -36,10 +36,8 @@ FAMILIES: dict[str, Preset] = {
     "gated_attention": family("gated", "none", "dot", "none"),
     "peri_ln": family("peri", "none", "dot", "none"),
     "pro_res": family("pre", "pro_res", "dot", "none"),
-    "res_post": family("res_post", "none", "dot", "none"),
     "rk2": family("rk2", "none", "dot", "none"),
     "siamese_norm": family("siamese", "none", "dot", "none"),
-    "sub_ln": family("sub_ln", "sub_ln", "dot", "none"),
     "t_fixup": family("no_norm", "t_fixup", "dot", "none"),
     "value_residual": family("pre", "none", "dot", "first_values"),
 }

@@ -65,9 +65,6 @@ class Trained(NamedTuple):
 
 
 def family_options(family: str) -> tuple[object, ...]:
-    """The options of a family's training; those without a norm after the shortcut and with large first updates want a
-    smaller rate."""
     saving = ("--save-interval", 1000, "--save-interval-updates", 40, "--disable-validation")
     shape = ("--arch", f"{family}_tiny", "--share-all-embeddings", "--score-length", 16)
-    rate = ("--lr", 2e-3) if family in ("sub_ln", "res_post") else ()
-    return (*shape, *LEARNING, *rate, "--update-epoch-batch-itr", 1, *saving)
+    return (*shape, *LEARNING, "--update-epoch-batch-itr", 1, *saving)

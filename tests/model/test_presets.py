@@ -42,10 +42,8 @@ NAMED_BY_THE_PAPERS = {
     "gated_attention": ("gated", "none", "dot", "none"),
     "peri_ln": ("peri", "none", "dot", "none"),
     "pro_res": ("pre", "pro_res", "dot", "none"),
-    "res_post": ("res_post", "none", "dot", "none"),
     "rk2": ("rk2", "none", "dot", "none"),
     "siamese_norm": ("siamese", "none", "dot", "none"),
-    "sub_ln": ("sub_ln", "sub_ln", "dot", "none"),
     "t_fixup": ("no_norm", "t_fixup", "dot", "none"),
     "value_residual": ("pre", "none", "dot", "first_values"),
 }
