@@ -75,4 +75,6 @@ def test_every_public_class_of_the_four_parts_is_in_the_reference(website: Path)
 
 
 def test_a_link_to_a_module_leads_to_its_reference(website: Path) -> None:
-    assert "../python/model.html#realformer_nmt.model.residual" in (website / "docs" / "adding.html").read_text()
+    anchor = "realformer_nmt.model.topologies.topology"
+    assert f'"../python/model.html#{anchor}"' in (website / "docs" / "adding.html").read_text()
+    assert f'id="{anchor}"' in (website / "python" / "model.html").read_text()

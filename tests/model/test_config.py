@@ -9,7 +9,7 @@ REFUSALS: dict[str, tuple[dict[str, Any], str]] = {
     "topology": ({"residual_topology": "sandwich"}, "--residual-topology sandwich is not one of post, pre, dual"),
     "near miss": (
         {"residual_scaling": "deepnrom"},
-        "not one of none, admin, admin_decayed, admin_fixed, deepnorm; did you mean deepnorm",
+        "not one of none, admin, admin_decayed, admin_fixed, deepnorm, .*; did you mean deepnorm",
     ),
     "carry": ({"score_carry": "median"}, "--score-carry median is not one of none, sum, mean"),
     "source": ({"score_source": "random+vanilla"}, "--score-source vanilla is not one of dot, dense, .*random\\+dot"),
