@@ -1,5 +1,7 @@
 """The extras of the package: what to install for a command whose libraries are missing."""
 
+from importlib.util import find_spec
+
 EXTRAS = {  # by the module that is imported
     **dict.fromkeys(("sacremoses", "sentencepiece", "subword_nmt"), "recipes"),
     "matplotlib": "analyse",
@@ -10,6 +12,13 @@ EXTRAS = {  # by the module that is imported
     "ctranslate2": "ctranslate2",
     "shtab": "completion",
 }
+
+
+def check(extra: str | None) -> None:
+    """Raise an error for the first library of an extra that is not installed."""
+    for module, its_extra in EXTRAS.items():
+        if its_extra == extra and find_spec(module) is None:
+            raise ModuleNotFoundError(f"No module named {module!r}", name=module)
 
 
 def advice(error: BaseException) -> str | None:

@@ -44,6 +44,9 @@ def run(modules: list[str], folder: Path, *words: str) -> subprocess.CompletedPr
     ("module", "extra", "words"),
     [
         ("rich", "compare", ["compare", "grid.toml", "--folder", "runs"]),
+        ("submitit", "compare", ["compare", "grid.toml", "--folder", "runs"]),
+        ("matplotlib", "analyse", ["analyse", "run", "--output", "analysis"]),
+        ("sacremoses", "recipes", ["run", "wmt14_en_de", "--layers", "6", "--folder", "runs"]),
         ("sentencepiece", "recipes", ["prepare", *TEXTS, "--folder", "data"]),
         ("fastapi", "serve", ["serve", "run"]),
         ("shtab", "completion", ["completion", "bash"]),
