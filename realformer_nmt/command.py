@@ -27,6 +27,7 @@ class Subcommand(NamedTuple):
     help: str
     module: str
     in_fairseq: bool = False  # whether this package's models must be registered with fairseq first
+    extra: str | None = None  # of the package, whose libraries are looked for before anything is done
 
 
 SUBCOMMANDS = (
@@ -52,14 +53,27 @@ SUBCOMMANDS = (
     Subcommand("evaluate", "measure a model of any task", "realformer_nmt.evaluation.evaluate", True),
     Subcommand("answer", "answer questions by spans of their texts", "realformer_nmt.evaluation.answer", True),
     Subcommand("score-squad", "score answers as SQuAD's script does", "realformer_nmt.evaluation.score_squad"),
-    Subcommand("run", "go from a corpus' archives to the scores of a model", "realformer_nmt.comparison.run"),
-    Subcommand("serve", "answer requests for translations, and show a page", "realformer_nmt.serving.serve"),
+    Subcommand(
+        "run", "go from a corpus' archives to the scores of a model", "realformer_nmt.comparison.run", extra="recipes"
+    ),
+    Subcommand(
+        "serve", "answer requests for translations, and show a page", "realformer_nmt.serving.serve", extra="serve"
+    ),
     Subcommand("significance", "test whether runs differ from a baseline", "realformer_nmt.evaluation.significance"),
     Subcommand("export", "write a model as other programs read it", "realformer_nmt.exporting.export", True),
-    Subcommand("analyse", "show what trained models do inside", "realformer_nmt.analysis.analyse", True),
-    Subcommand("compare", "train and score a grid of models; write a report", "realformer_nmt.comparison.command"),
+    Subcommand("analyse", "show what trained models do inside", "realformer_nmt.analysis.analyse", True, "analyse"),
     Subcommand(
-        "completion", "print a script that lets a shell complete these commands", "realformer_nmt.cli.completion", True
+        "compare",
+        "train and score a grid of models; write a report",
+        "realformer_nmt.comparison.command",
+        extra="compare",
+    ),
+    Subcommand(
+        "completion",
+        "print a script that lets a shell complete these commands",
+        "realformer_nmt.cli.completion",
+        True,
+        "completion",
     ),
 )
 
@@ -127,6 +141,7 @@ def parser(names: Collection[str]) -> argparse.ArgumentParser:
 
 
 def _start(row: Subcommand, args: argparse.Namespace) -> int:
+    extras.check(row.extra)
     if row.in_fairseq:
         register(row.name)
     return request_of(row).from_args(args).run()
