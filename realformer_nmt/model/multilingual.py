@@ -6,7 +6,7 @@ fairseq's tasks translation_multi_simple_epoch and translation train one Transla
 from argparse import ArgumentParser
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from fairseq.data import Dictionary
 from fairseq.dataclass.utils import gen_parser_from_dataclass
@@ -22,6 +22,7 @@ from realformer_nmt.model.model import TranslationModel, embedding, read_options
 from realformer_nmt.model.weights import check_finite, explain_mismatch
 
 MODEL = "multilingual_realformer_nmt"
+Part = TypeVar("Part", bound=nn.Module)
 
 
 @dataclass
@@ -37,7 +38,7 @@ class Parts:
 
     def __init__(self, cfg: MultilingualConfig, dictionaries: dict[str, Dictionary]) -> None:
         self.cfg, self.dictionaries = cfg, dictionaries
-        self.built: dict[tuple[str, ...], tuple[nn.Module, Dictionary]] = {}
+        self.built: dict[tuple[str, ...], tuple[Any, Dictionary]] = {}
 
     def encoder(self, language: str) -> Encoder:
         words = self.embedding("encoder", language, self.cfg.share_encoder_embeddings or self.cfg.share_encoders)
@@ -54,10 +55,11 @@ class Parts:
         width = getattr(self.cfg, f"{side}_embed_dim")
         return self.once(name, language, lambda: embedding(self.dictionaries[language], width))
 
-    def once(self, name: tuple[str, ...], language: str, make: Callable[[], Any]) -> Any:
+    def once(self, name: tuple[str, ...], language: str, make: Callable[[], Part]) -> Part:
         dictionary = self.dictionaries[language]
         if name not in self.built:
             self.built[name] = make(), dictionary
+        part: Part
         part, built_for = self.built[name]
         if built_for != dictionary:
             raise OptionError(

@@ -50,7 +50,8 @@ class Topology(nn.Module, ABC):
     def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module, place: Place) -> Stream: ...
 
     def leave(self, stream: Stream, final_norm: nn.Module) -> Tensor:
-        return final_norm(stream[0])
+        out: Tensor = final_norm(stream[0])
+        return out
 
 
 class PostLN(Topology):
@@ -72,7 +73,8 @@ class PreLN(Topology):
         return nn.LayerNorm(self.width)
 
     def read(self, stream: Stream, norm: nn.Module, _place: Place) -> Tensor:
-        return norm(stream[0])
+        x: Tensor = norm(stream[0])
+        return x
 
     def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, _norm: nn.Module, _place: Place) -> Stream:
         return (shortcut(stream[0], branch),)
@@ -85,7 +87,8 @@ class Dual(Topology):
     """
 
     def final_norm(self) -> nn.Module:
-        return Fp32LayerNorm(self.width, eps=1e-7)
+        norm: nn.LayerNorm = Fp32LayerNorm(self.width, eps=1e-7)
+        return norm
 
     def enter(self, x: Tensor) -> Stream:
         return x, x.float()
@@ -99,7 +102,8 @@ class Dual(Topology):
 
     def leave(self, stream: Stream, final_norm: nn.Module) -> Tensor:
         x, d = stream
-        return (x + final_norm(d)).type_as(x)
+        out: Tensor = x + final_norm(d)
+        return out.type_as(x)
 
 
 TOPOLOGIES: dict[str, type[Topology]] = {"post": PostLN, "pre": PreLN, "dual": Dual}

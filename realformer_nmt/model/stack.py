@@ -48,7 +48,8 @@ class Side(nn.Module):
         x = self.embed_scale * self.embed_tokens(tokens)  # B x T x C
         if positions is not None:
             x = x + positions
-        return self.dropout_module(self.layernorm_embedding(x))
+        dropped: Tensor = self.dropout_module(self.layernorm_embedding(x))
+        return dropped
 
     def run(self, layer: nn.Module, *state: Any) -> Any:
         if self.checkpoint_activations and torch.is_grad_enabled():
