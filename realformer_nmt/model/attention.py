@@ -192,8 +192,8 @@ def _split_views(logits: Tensor, scores: Sequence[Tensor]) -> list[Tensor]:
     if len(scores) == 1:
         return [logits]
     sizes = [view.numel() // view.size(1) for view in scores]
-    parts = zip(logits[0, :, 0].split(sizes, 1), scores, strict=True)
-    return [part.unflatten(1, (len(view), *view.shape[2:])).transpose(0, 1) for part, view in parts]
+    parts = zip(torch.split(logits[0, :, 0], sizes, 1), scores, strict=True)
+    return [torch.unflatten(part, 1, (len(view), *view.shape[2:])).transpose(0, 1) for part, view in parts]
 
 
 def _softmax(logits: Tensor, view: View) -> Tensor:

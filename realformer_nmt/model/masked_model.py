@@ -69,7 +69,7 @@ class MaskedEncoder(RobertaEncoder):
 
     def max_positions(self) -> int:
         """Return the longest text, for a Synthesizer no longer than its tables."""
-        return self.sentence_encoder.max_positions()
+        return int(self.sentence_encoder.max_positions())
 
 
 @register_model(KINDS["bert"].model, dataclass=of_side("MaskedConfig", "encoder", DECODERS_OWN, OF_HEADS))
@@ -122,7 +122,7 @@ class MaskedModel(ProfiledModel, RobertaModel):
     def add_span_head(self) -> None:
         self.span_head = SpanHead(self.args.encoder_embed_dim)
 
-    def upgrade_state_dict_named(self, state_dict: dict[str, Any], name: str) -> None:
+    def upgrade_state_dict_named(self, state_dict: dict[str, Tensor], name: str) -> None:
         """Adapt a checkpoint to this model's span head, as fairseq does for classification heads.
 
         A checkpoint without the head gets the initial one; one that the model does not have is dropped.

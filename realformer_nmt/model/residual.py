@@ -18,7 +18,8 @@ class Dual(Topology):
     """
 
     def final_norm(self) -> nn.Module:
-        return Fp32LayerNorm(self.width, eps=1e-7)
+        norm: nn.LayerNorm = Fp32LayerNorm(self.width, eps=1e-7)
+        return norm
 
     def enter(self, x: Tensor) -> Stream:
         return x, x.float()
@@ -32,7 +33,8 @@ class Dual(Topology):
 
     def leave(self, stream: Stream, final_norm: nn.Module) -> Tensor:
         x, d = stream
-        return (x + final_norm(d)).type_as(x)
+        out: Tensor = x + final_norm(d)
+        return out.type_as(x)
 
 
 TOPOLOGIES: dict[str, type[Topology]] = {

@@ -10,7 +10,7 @@ from fairseq.models import FairseqEncoderModel, FairseqLanguageModel
 from torch import Tensor
 
 from realformer_nmt.model.config import TranslationConfig, validate
-from realformer_nmt.model.decoder import Decoder
+from realformer_nmt.model.decoder import Decoder, DecoderOut
 from realformer_nmt.model.encoder import Encoder, EncoderOut
 from realformer_nmt.model.model import embedding
 from realformer_nmt.model.profiled_model import ProfiledModel
@@ -28,7 +28,8 @@ class EncoderAlone(ProfiledModel, FairseqEncoderModel):
 
     def forward(self, src_tokens: Tensor, src_lengths: Tensor | None = None) -> EncoderOut:
         self.profile_once(lambda: self.encoder(src_tokens))
-        return self.encoder(src_tokens, src_lengths).in_source_order()
+        encoder_out: EncoderOut = self.encoder(src_tokens, src_lengths)
+        return encoder_out.in_source_order()
 
 
 class DecoderAlone(ProfiledModel, FairseqLanguageModel):
@@ -42,9 +43,8 @@ class DecoderAlone(ProfiledModel, FairseqLanguageModel):
         model.decoding_precision = cfg.decoding_precision
         return model
 
-    def forward(
-        self, src_tokens: Tensor, src_lengths: Tensor | None = None, **options: Any
-    ) -> tuple[Tensor, dict[str, list[Tensor | None]]]:
+    def forward(self, src_tokens: Tensor, src_lengths: Tensor | None = None, **options: Any) -> DecoderOut:
         del src_lengths  # as in the encoder
         self.profile_once(lambda: self.decoder(src_tokens, features_only=True, mask_padding=True))
-        return self.decoder(src_tokens, **options)
+        output: DecoderOut = self.decoder(src_tokens, **options)
+        return output

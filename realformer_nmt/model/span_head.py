@@ -20,4 +20,5 @@ class SpanHead(nn.Linear):
         indices = torch.arange(features.size(1), device=features.device)
         within = (indices >= context[:, None]) & (indices < lengths[:, None] - 1)
         possible = within | (indices == 0)
-        return self(features).float().masked_fill(~possible[..., None], -torch.inf)  # B x T x 2
+        logits: Tensor = self(features)  # B x T x 2
+        return logits.float().masked_fill(~possible[..., None], -torch.inf)

@@ -1,7 +1,7 @@
 """fairseq's `--criterion question_answering`: the loss of an answer's start and end."""
 
 import math
-from typing import Any
+from typing import TypedDict
 
 from fairseq.criterions import FairseqCriterion, register_criterion
 from fairseq.dataclass import FairseqDataclass
@@ -12,7 +12,23 @@ from torch.nn.functional import cross_entropy
 from realformer_nmt.questions import task as task  # registers itself
 from realformer_nmt.tasks import QUESTION_ANSWERING
 
-Sums = dict[str, Any]
+
+class SpanSample(TypedDict):
+    """A batch of windows."""
+
+    net_input: dict[str, Tensor]
+    target: Tensor  # B x 2
+    ntokens: int
+
+
+class SpanSums(TypedDict):
+    """The sums of a batch that fairseq logs."""
+
+    loss: Tensor
+    ncorrect: Tensor
+    nsentences: int
+    ntokens: int
+    sample_size: int
 
 
 @register_criterion(QUESTION_ANSWERING, dataclass=FairseqDataclass)
@@ -22,17 +38,23 @@ class SpanLoss(FairseqCriterion):
     Accuracy counts the windows whose start and end are both right.
     """
 
-    def forward(self, model: nn.Module, sample: dict[str, Any], reduce: bool = True) -> tuple[Tensor, int, Sums]:
+    def forward(self, model: nn.Module, sample: SpanSample, reduce: bool = True) -> tuple[Tensor, int, SpanSums]:
         del reduce  # fairseq asks for the sum everywhere
         logits, target = model(**sample["net_input"]), sample["target"]
         loss = cross_entropy(logits, target, reduction="sum") / 2
         right = (logits.argmax(1) == target).all(1).sum()
         number = target.size(0)
-        sums = {"loss": loss.data, "ncorrect": right, "nsentences": number, "ntokens": sample["ntokens"]}
-        return loss, number, {**sums, "sample_size": number}
+        sums: SpanSums = {
+            "loss": loss.data,
+            "ncorrect": right,
+            "nsentences": number,
+            "ntokens": sample["ntokens"],
+            "sample_size": number,
+        }
+        return loss, number, sums
 
     @classmethod
-    def reduce_metrics(cls, logging_outputs: list[Sums]) -> None:
+    def reduce_metrics(cls, logging_outputs: list[SpanSums]) -> None:
         number = sum(output["nsentences"] for output in logging_outputs)
         loss = sum(float(output["loss"]) for output in logging_outputs)
         right = sum(float(output["ncorrect"]) for output in logging_outputs)

@@ -1,6 +1,6 @@
 """SQuAD's files (Rajpurkar et al. 2016 and 2018): articles of paragraphs, each a context with questions about it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,6 +8,7 @@ from realformer_nmt.common import json_records
 from realformer_nmt.common.errors import UserError
 
 HINT = "give a file in SQuAD's format, 1.1 or 2.0"
+Entry = Mapping[str, Any]  # of JSON: what is read of it is checked
 
 
 class Answer(NamedTuple):
@@ -34,7 +35,7 @@ def read(path: Path) -> list[Question]:
     return questions
 
 
-def of_article(article: dict[str, Any]) -> Iterator[Question]:
+def of_article(article: Entry) -> Iterator[Question]:
     for paragraph in article["paragraphs"]:
         for entry in paragraph["qas"]:
             answers = tuple(Answer(text(answer, "text"), start(answer)) for answer in entry["answers"])
@@ -47,14 +48,14 @@ def of_article(article: dict[str, Any]) -> Iterator[Question]:
             )
 
 
-def text(entry: dict[str, Any], name: str) -> str:
+def text(entry: Entry, name: str) -> str:
     if not isinstance(entry[name], str):
         raise ValueError(f"{name} is {str(entry[name])[:80]!r}, which is no text")
     entry[name].encode()  # raises an error for half of a surrogate pair
     return str(entry[name])
 
 
-def start(answer: dict[str, Any]) -> int:
+def start(answer: Entry) -> int:
     if type(answer["answer_start"]) is not int:
         raise ValueError(f"answer_start is {str(answer['answer_start'])[:80]!r}, which is no whole number")
     return int(answer["answer_start"])
