@@ -152,7 +152,14 @@ def import_user_dir(name: str, folder: Path | None) -> None:
     if folder is not None:
         user_dir.check(folder)
         register(name)
-        load(name, "fairseq.utils").import_user_module(argparse.Namespace(user_dir=str(folder.absolute())))
+        import_user_module = load(name, "fairseq.utils").import_user_module
+        try:
+            import_user_module(argparse.Namespace(user_dir=str(folder.absolute())))
+        except UserError:
+            raise
+        except Exception as error:
+            cause = one_line(f"{type(error).__name__}: {error}")
+            raise UserError(f"--user-dir {folder} cannot be imported: {cause}; --debug shows the line") from error
 
 
 def register(name: str) -> None:

@@ -111,7 +111,8 @@ class Attention(nn.Module, ABC):
 
     def _join(self, x: Tensor, heads: Sequence[Tensor]) -> Tensor:
         joined = self.pattern.join(heads, x.size(1)).transpose(1, 2).flatten(2)  # B x T x C
-        return self.out_proj(self.head_output(x, joined))
+        out: Tensor = self.out_proj(self.head_output(x, joined))
+        return out
 
     def make_generation_fast_(self, **_options: Any) -> None:
         self.kernel = self.has_kernel and library() is not None

@@ -144,8 +144,8 @@ class Growing(Shortcut):
         self.register_buffer("share", torch.tensor(1 / updates))
 
     def set_num_updates(self, done: int) -> None:
-        """Set a for the next update; fairseq calls this after each."""
-        self.share.fill_(min((done + 1) / self.updates, 1))
+        """Raise a for the next update; fairseq calls this after each. Finetuning, which counts from 0, lowers no a."""
+        self.share.clamp_(min=min((done + 1) / self.updates, 1))
 
     def weight(self) -> Tensor:
         return torch.ones(())
