@@ -3,11 +3,11 @@
 from fairseq.modules import Fp32LayerNorm
 from torch import Tensor, nn
 
-from realformer_nmt.model.scaling import Shortcut
 from realformer_nmt.model.topologies.branch_norms import NoNorm, PeriLN, ResPost, SubLN
 from realformer_nmt.model.topologies.gated_attention import Gated
 from realformer_nmt.model.topologies.layer_history import PostHistory, PreHistory
 from realformer_nmt.model.topologies.long_shortcuts import BottomToTop, RungeKutta, Siamese
+from realformer_nmt.model.topologies.shortcuts import Shortcut
 from realformer_nmt.model.topologies.topology import Place, PostLN, PreLN, Stream, Topology
 
 

@@ -12,9 +12,10 @@ from realformer_nmt.model.cache import Decoding
 from realformer_nmt.model.carry import Carried, FirstValues
 from realformer_nmt.model.model import TranslationModel
 from realformer_nmt.model.residual import TOPOLOGIES
-from realformer_nmt.model.scaling import SCALINGS, Gains, Plain, Scaling, Shortcut, Stack
+from realformer_nmt.model.scaling import SCALINGS, Gains, Scaling, Stack
 from realformer_nmt.model.scores import build_source
 from realformer_nmt.model.topologies.long_shortcuts import BottomToTop
+from realformer_nmt.model.topologies.shortcuts import Plain, Shortcut
 from realformer_nmt.model.topologies.topology import Place, Stream, Topology
 
 WIDTH = 6
