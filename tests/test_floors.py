@@ -11,7 +11,7 @@ PACKAGE = REPOSITORY / "realformer_nmt"
 FLOORS = (  # from the ground up; what stands beside the rooms is a room of its own
     ("__init__",),
     ("common",),
-    ("command", "tasks", "kernels", "data_bins", "figures"),
+    ("command", "tasks", "kernels", "data_bins", "figures", "synthetic"),
     ("model",),
     ("training", "checkpoints", "questions"),
     ("fairseq_patches",),

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from program import REPOSITORY
 
+from realformer_nmt.common.toml_tables import read_toml
 from realformer_nmt.comparison.grid.grid import load
-from realformer_nmt.corpora.manifest import read_toml
 
 STAND_IN = """#!/bin/bash
 echo "$*" >> "$RECORD"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from realformer_nmt.corpora.invented.numerals import digits, spelt
+from realformer_nmt.synthetic.numerals import digits, spelt
 
 
 @pytest.mark.parametrize(

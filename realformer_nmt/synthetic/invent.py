@@ -10,9 +10,9 @@ from realformer_nmt.common.records import StageRecord
 from realformer_nmt.common.stage_record import HELP, Stage
 from realformer_nmt.common.stage_request import StageRequest
 from realformer_nmt.common.text_lines import write_lines
-from realformer_nmt.corpora.invented.chance import Chance
-from realformer_nmt.corpora.invented.composer import Composer, Pair
-from realformer_nmt.corpora.invented.sentences import sentence
+from realformer_nmt.synthetic.chance import Chance
+from realformer_nmt.synthetic.composer import Composer, Pair
+from realformer_nmt.synthetic.sentences import sentence
 
 RECORD = "invent.json"
 LANGUAGES = ("en", "de")

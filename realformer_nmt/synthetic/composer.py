@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from realformer_nmt.corpora.invented.chance import Chance
-from realformer_nmt.corpora.invented.clauses import Clause
-from realformer_nmt.corpora.invented.lexicon import Adjective, Noun, Verb, grammar, words
-from realformer_nmt.corpora.invented.numerals import digits, spelt
-from realformer_nmt.corpora.invented.phrases import (
+from realformer_nmt.synthetic.chance import Chance
+from realformer_nmt.synthetic.clauses import Clause
+from realformer_nmt.synthetic.lexicon import Adjective, Noun, Verb, grammar, words
+from realformer_nmt.synthetic.numerals import digits, spelt
+from realformer_nmt.synthetic.phrases import (
     Fixed,
     NounPhrase,
     PersonName,

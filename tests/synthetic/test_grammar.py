@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from realformer_nmt.cli import main
-from realformer_nmt.corpora.invent import pairs
-from realformer_nmt.corpora.invented.chance import Chance
-from realformer_nmt.corpora.invented.clauses import Clause
-from realformer_nmt.corpora.invented.composer import Composer
-from realformer_nmt.corpora.invented.lexicon import Adjective, Noun, Verb, grammar, plural, third
-from realformer_nmt.corpora.invented.phrases import NounPhrase, PersonName, Prepositional, Pronoun, Relative
-from realformer_nmt.corpora.invented.sentences import sentence, tidy
+from realformer_nmt.synthetic.chance import Chance
+from realformer_nmt.synthetic.clauses import Clause
+from realformer_nmt.synthetic.composer import Composer
+from realformer_nmt.synthetic.invent import pairs
+from realformer_nmt.synthetic.lexicon import Adjective, Noun, Verb, grammar, plural, third
+from realformer_nmt.synthetic.phrases import NounPhrase, PersonName, Prepositional, Pronoun, Relative
+from realformer_nmt.synthetic.sentences import sentence, tidy
 
 # Duden's table: definite article by case and the noun's gender or plural
 ARTICLES = {

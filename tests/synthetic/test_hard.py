@@ -9,11 +9,11 @@ import pytest
 from test_grammar import ARTICLES
 
 from realformer_nmt.cli import main
-from realformer_nmt.corpora.invent import pairs
-from realformer_nmt.corpora.invented.chance import Chance
-from realformer_nmt.corpora.invented.composer import Composer
-from realformer_nmt.corpora.invented.lexicon import extended, grammar
-from realformer_nmt.corpora.invented.sentences import reason, sentence, tidy
+from realformer_nmt.synthetic.chance import Chance
+from realformer_nmt.synthetic.composer import Composer
+from realformer_nmt.synthetic.invent import pairs
+from realformer_nmt.synthetic.lexicon import extended, grammar
+from realformer_nmt.synthetic.sentences import reason, sentence, tidy
 
 HARD = "hard"
 VOWELS = re.compile(r"\b[Aa] [aeio]|\b[Aa]n [^aeioAEIO]")
