@@ -97,7 +97,7 @@ test: install browser docs ## run the whole suite: 8 to 25 minutes
 	$(PYTEST) --durations=30 --durations-min=1
 
 unit: install ## test the models and their parts alone, and print the coverage
-	$(PYTEST) --cov --cov-report= tests/model tests/kernels tests/training tests/common tests/data_bins
+	$(PYTEST) --cov --cov-report= tests/model tests/text_models/models tests/kernels tests/training tests/common tests/data_bins
 	@echo "coverage of the same rooms of realformer_nmt: $$($(BIN)/python -m coverage report --format=total) %"
 
 newest: ## test every command on the newest torch that installs, in an environment of its own
