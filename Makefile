@@ -116,7 +116,7 @@ bench: install
 
 # The counts of docs/results/gpu_on_paper.md, measured on the GPU that is there; says so where there is none
 bench-gpu: install
-	$(BIN)/python benchmarks/gpu_measured.py $(BENCH)
+	$(BIN)/python benchmarks/gpu.py --measured $(BENCH)
 
 # kill -9, full disks, lost machines: about a quarter of an hour; as root, all of it
 reliability: install
