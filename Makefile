@@ -113,7 +113,7 @@ bench: install ## measure speed and memory beside stock fairseq
 	$(BIN)/python benchmarks/speed.py $(BENCH)
 
 bench-gpu: install ## measure on a GPU what docs/results/gpu_on_paper.md counts; say so where there is none
-	$(BIN)/python benchmarks/gpu_measured.py $(BENCH)
+	$(BIN)/python benchmarks/gpu.py --measured $(BENCH)
 
 reliability: install ## kill trainings, fill disks, lose machines: 15 minutes; as root, all of it
 	OMP_NUM_THREADS=1 $(BIN)/python -m reliability $(RELIABILITY)

@@ -94,7 +94,7 @@ class Grid:
     baseline: str | None = None  # a family
     metric: str | None = None  # the one that is drawn; the first of the task
     subsets: tuple[str, ...] = ("test",)  # of the data-bin; the examples and plots are of the first
-    title: str | None = None  # of the report; the file's name
+    title: str | None = None  # of the report; else made of corpus, families and layers
     retries: int = 2  # of a cell that an infrastructure fault ended
 
     def __post_init__(self) -> None:
