@@ -1,4 +1,4 @@
-# make install | demo | demo-longer | docs | check | audit | constraints | licences | format | test | unit | newest | trackers | bench | bench-gpu | reliability | sanitise | clean
+# make install | demo | demo-longer | docs | check | audit | constraints | licences | format | test | unit | newest | trackers | bench | bench-gpu | reliability | slurm | sanitise | clean
 # on a machine with python3, make and a C++ compiler.
 #   VENV=.venv  PYTHON=python3  TORCH=torch==2.11.0  TORCH_INDEX=https://download.pytorch.org/whl/cpu
 # An environment keeps the PYTHON, TORCH and TORCH_INDEX it was made with; asking for others makes it anew.
@@ -30,8 +30,9 @@ COMMANDS := tests/test_command.py tests/cli tests/checkpoints tests/protocols te
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 APT := tools/apt_get.sh
 BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
+SLURM := $(shell PATH="$$PATH:/usr/sbin" command -v slurmctld)
 
-.PHONY: install demo demo-longer docs check audit constraints licences format test unit newest trackers bench bench-gpu browser reliability sanitise clean anew
+.PHONY: install demo demo-longer docs check audit constraints licences format test unit newest trackers bench bench-gpu browser reliability slurm sanitise clean anew
 install: $(VENV)/installed
 
 $(VENV)/installed: Makefile constraints.txt setup.py pyproject.toml realformer_nmt/cli/engine.py $(KERNELS) $(ANEW)
@@ -121,6 +122,11 @@ bench-gpu: install
 # kill -9, full disks, lost machines: about a quarter of an hour; as root, all of it
 reliability: install
 	OMP_NUM_THREADS=1 $(BIN)/python -m reliability $(RELIABILITY)
+
+# A cluster of SLURM on this machine, in a folder of its own; comparisons there lose jobs, nodes and disks. Needs root
+slurm: install
+	$(if $(SLURM),,$(SUDO) $(APT) update -qq && $(SUDO) $(APT) install -qq --no-install-recommends slurm-wlm munge)
+	OMP_NUM_THREADS=1 $(BIN)/python -m reliability --only slurm
 
 # The kernels in C, built with gcc's sanitisers beside the installed ones, and thousands of odd calls of them
 sanitise: install
