@@ -50,7 +50,7 @@ SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdPidFile={folder}/slurmd.pid
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd.log
-NodeName=node NodeHostname={host} NodeAddr=127.0.0.1 CPUs=4 RealMemory=8000 State=UNKNOWN
+NodeName={host} NodeHostname={host} NodeAddr=127.0.0.1 CPUs=4 RealMemory=8000 State=UNKNOWN
 PartitionName=usual Nodes=ALL Default=YES MaxTime=INFINITE PriorityTier=1 State=UP
 PartitionName=urgent Nodes=ALL MaxTime=INFINITE PriorityTier=9 State=UP
 """
@@ -69,7 +69,7 @@ class Cluster:
     """Its daemons, and the environment in which its commands are called."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder, self.host = folder, socket.gethostname().partition(".")[0]
         self.environment = {
             "SLURM_CONF": str(folder / "slurm.conf"),
             "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin",
@@ -83,9 +83,7 @@ class Cluster:
             part.mkdir(parents=True, mode=0o700)
         (munge / "key").write_bytes(secrets.token_bytes(1024))
         (munge / "key").chmod(0o400)
-        written = CONFIGURATION.format(
-            host=socket.gethostname().partition(".")[0], folder=self.folder, ports=free_ports(2), silent=SILENT
-        )
+        written = CONFIGURATION.format(host=self.host, folder=self.folder, ports=free_ports(2), silent=SILENT)
         (self.folder / "slurm.conf").write_text(written)
 
     def start(self) -> None:
@@ -97,7 +95,7 @@ class Cluster:
         self.start_node()
 
     def start_node(self) -> None:
-        self._daemon("slurmd", "-D", "-N", "node")
+        self._daemon("slurmd", "-D", "-N", self.host)
         wait_until(lambda: self.call("sinfo", "-h", "-o", "%T").strip() in ("idle", "mixed", "allocated"), "no node")
 
     def lose_node(self) -> None:
@@ -114,7 +112,7 @@ class Cluster:
         for entry in Path("/proc").iterdir():
             with contextlib.suppress(OSError):  # it has ended, or is no process
                 words = (entry / "environ").read_bytes().split(b"\0")
-                if ours in words and (b"SLURMD_NODENAME=node" in words or _is_step(entry)):
+                if ours in words and (f"SLURMD_NODENAME={self.host}".encode() in words or _is_step(entry)):
                     found.append(int(entry.name))
         return found
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from realformer_nmt.common import records
 from realformer_nmt.comparison.records.cell_note import CellNote
-from reliability import cluster, disks
+from reliability import cluster, disks, slurm_recipe
 from reliability.cluster import Cluster, wait_until
 from reliability.trainings import LIMIT, check, kill, start
 
@@ -46,6 +46,7 @@ cpus_per_task = 1
 slurm_poll_s = 2
 {slurm}
 """
+PATIENCE = 3 * LIMIT  # a comparison imports fairseq in several processes, one after the other
 Figures = dict[str, object]
 
 
@@ -68,12 +69,14 @@ class Comparison:
     def start_and_train(self) -> "subprocess.Popen[bytes]":
         """Until every cell has a checkpoint."""
         process = self.start()
-        wait_until(lambda: all([*cell.glob("checkpoints/*.pt")] for cell in self.cells), f"no checkpoint: {self.log}")
+        wait_until(
+            lambda: all([*cell.glob("checkpoints/*.pt")] for cell in self.cells), f"no checkpoint: {self.log}", PATIENCE
+        )
         return process
 
     def finish(self, process: "subprocess.Popen[bytes]", status: int = 0) -> None:
         try:
-            found = process.wait(LIMIT)
+            found = process.wait(PATIENCE)
         finally:
             kill(process)
         check(found == status, f"status {found}, not {status}: {self.log.read_text()[-3000:]}")
@@ -145,7 +148,7 @@ def cancelled(world: Cluster, data: Path, folder: Path) -> Figures:
 
 
 def requeued(world: Cluster, data: Path, folder: Path) -> Figures:
-    trial = Comparison(world, data, folder, updates=400)
+    trial = Comparison(world, data, folder)
     process = trial.start_and_train()
     (job,) = trial.queue("%F_%K")
     world.call("scontrol", "requeue", job)
@@ -160,14 +163,14 @@ def out_of_time(world: Cluster, data: Path, folder: Path) -> Figures:
 
 
 def preempted(world: Cluster, data: Path, folder: Path) -> Figures:
-    trial = Comparison(world, data, folder, updates=400)
+    trial = Comparison(world, data, folder)
     process = trial.start_and_train()
     world.call("sbatch", "--partition=urgent", "--exclusive", "--output=/dev/null", "--wrap=sleep 5")
     return finish_again(trial, process)
 
 
 def node_lost(world: Cluster, data: Path, folder: Path) -> Figures:
-    trial = Comparison(world, data, folder, updates=400)
+    trial = Comparison(world, data, folder)
     process = trial.start_and_train()
     world.lose_node()
     seconds = wait_until(lambda: trial.queue("%T") == ["PENDING"], "the job was not queued again")
@@ -197,11 +200,11 @@ def out_of_memory(world: Cluster, data: Path, folder: Path) -> Figures:
 def full_disk(world: Cluster, data: Path, folder: Path) -> Figures:
     """What all machines share is full while a cell trains."""
     with disks.disk(folder, "size=30m"):
-        trial = Comparison(world, data, folder / "shared", updates=400)
+        trial = Comparison(world, data, folder / "shared")
         process = trial.start_and_train()
         disks.fill(folder)
         try:
-            status = process.wait(LIMIT)
+            status = process.wait(PATIENCE)
         finally:
             kill(process)
         said = trial.log.read_text()[-3000:]
@@ -210,10 +213,6 @@ def full_disk(world: Cluster, data: Path, folder: Path) -> Figures:
         trial.finish(trial.start())
         trial.check_done()
     return {"outcome": "an error; with room again, done by the same command"}
-
-
-def recipe(world: Cluster, data: Path, folder: Path) -> Figures:
-    raise NotImplementedError
 
 
 TRIALS: dict[str, Callable[[Cluster, Path, Path], Figures]] = {
@@ -226,6 +225,7 @@ TRIALS: dict[str, Callable[[Cluster, Path, Path], Figures]] = {
     "node lost": node_lost,
     "out of memory": out_of_memory,
     "full shared disk": full_disk,
+    "slurm.sbatch, two tasks on one node": slurm_recipe.train_in_two_tasks,
 }
 
 

@@ -1,4 +1,4 @@
-"""Two of the trials on a real SLURM, which `make slurm` does all of; skipped where SLURM's daemons are not installed."""
+"""Two of the trials on a real SLURM, of which `make slurm` does all; skipped where its daemons are not installed."""
 
 from pathlib import Path
 
