@@ -28,9 +28,10 @@ COMMANDS := tests/test_command.py tests/cli tests/checkpoints tests/protocols te
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 APT := tools/apt_get.sh
 BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
+SLURM := $(shell PATH="$$PATH:/usr/sbin" command -v slurmctld)
 
 .PHONY: help install demo demo-longer docs check audit constraints licences format test unit newest trackers bench \
-	bench-gpu browser reliability sanitise clean anew
+	bench-gpu browser reliability slurm sanitise clean anew
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
 		while IFS=$$'\t' read -r target what; do printf 'make %-11s  %s\n' "$$target" "$$what"; done
@@ -117,6 +118,10 @@ bench-gpu: install ## measure on a GPU what docs/results/gpu_on_paper.md counts;
 
 reliability: install ## kill trainings, fill disks, lose machines: 15 minutes; as root, all of it
 	OMP_NUM_THREADS=1 $(BIN)/python -m reliability $(RELIABILITY)
+
+slurm: install ## start a cluster of SLURM here, as root, and lose its jobs, nodes and disks: 15 minutes
+	$(if $(SLURM),,$(SUDO) $(APT) update -qq && $(SUDO) $(APT) install -qq --no-install-recommends slurm-wlm munge)
+	OMP_NUM_THREADS=1 $(BIN)/python -m reliability --only slurm
 
 sanitise: install ## call the kernels in C, built with gcc's sanitisers, in thousands of odd ways
 	OMP_NUM_THREADS=1 $(BIN)/python -m reliability.native_fuzzing build/sanitised $(CALLS)

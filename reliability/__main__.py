@@ -34,6 +34,7 @@ from reliability import (
     native_fuzzing,
     ranks,
     record,
+    slurm_trials,
     soak,
     writers,
 )
@@ -131,6 +132,7 @@ TRIALS: dict[str, Callable[[Path, Path], Figures]] = {
     "disks": refuse_writes,
     "ranks": many_ranks,
     "machines": two_machines,
+    "slurm": slurm_trials.survive,
     "soak": long_soak,
     "inputs": bad_inputs,
     "outside": attacks_outside.attack,

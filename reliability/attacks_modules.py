@@ -9,7 +9,7 @@ from typing import Any
 from realformer_nmt.protocols.command import TRAINER, runnable
 from reliability.trainings import LIMIT, TINY, check, environment
 
-MODULES = ("fairseq", "fairseq_cli", "torch", "numpy", "realformer_nmt", "runpy", "json", "multiprocessing", "submitit")
+MODULES = ("fairseq", "fairseq_cli", "torch", "numpy", "realformer_nmt", "runpy", "json", "multiprocessing")
 USER_DIR = Path(__file__).resolve().parents[1] / "realformer_nmt"
 
 

@@ -17,6 +17,7 @@ TITLES = {
     "disks": "Disks",
     "ranks": "Ranks on one machine",
     "machines": "Two machines",
+    "slurm": "A cluster of SLURM",
     "soak": "A long training",
     "inputs": "Bad input",
     "fuzzing": "Fuzzing",

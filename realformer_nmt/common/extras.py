@@ -5,7 +5,7 @@ from importlib.util import find_spec
 EXTRAS = {  # by the module that is imported
     **dict.fromkeys(("sacremoses", "sentencepiece", "subword_nmt"), "recipes"),
     "matplotlib": "analyse",
-    **dict.fromkeys(("jinja2", "rich", "submitit"), "compare"),
+    **dict.fromkeys(("jinja2", "rich"), "compare"),
     **dict.fromkeys(("fastapi", "h11", "pydantic", "starlette", "uvicorn"), "serve"),
     **dict.fromkeys(("onnx", "onnxruntime", "onnxscript"), "onnx"),
     **dict.fromkeys(("safetensors", "transformers"), "huggingface"),

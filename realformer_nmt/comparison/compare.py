@@ -24,9 +24,10 @@ from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.results import gather, results_file
-from realformer_nmt.comparison.running import local, merging, plan, slurm, status, tuning_choice
+from realformer_nmt.comparison.running import local, merging, plan, status, tuning_choice
 from realformer_nmt.comparison.running.freshness import differences, renew
 from realformer_nmt.comparison.running.progress import Live
+from realformer_nmt.comparison.running.slurm import launcher
 from realformer_nmt.protocols import fairseq_command, trackers
 from realformer_nmt.protocols.command import layers
 
@@ -160,7 +161,7 @@ def launch(request: CompareRequest, grid: Grid, ready: Sequence[Cell], gpus: int
     try:
         with Live(ready, Console(stderr=True)) as live:
             if request.launcher == "slurm":
-                slurm.launch(longest_first, request.folder, grid.slurm or {}, live.show)
+                launcher.launch(longest_first, request.folder, grid.slurm or {}, live.show)
             else:
                 local.launch(longest_first, local.slots(gpus, request.jobs or max(1, gpus)), live.show)
     except KeyboardInterrupt as error:

@@ -45,7 +45,6 @@ def run(modules: list[str], folder: Path, *words: str) -> subprocess.CompletedPr
     ("module", "extra", "words"),
     [
         ("rich", "compare", ["compare", "grid.toml", "--folder", "runs"]),
-        ("submitit", "compare", ["compare", "grid.toml", "--folder", "runs"]),
         ("matplotlib", "analyse", ["analyse", "run", "--output", "analysis"]),
         ("sacremoses", "recipes", ["run", "wmt14_en_de", "--layers", "6", "--folder", "runs"]),
         ("sentencepiece", "recipes", ["prepare", *TEXTS, "--folder", "data"]),

@@ -1,40 +1,44 @@
-"""As much of SLURM as submitit asks for, on this machine: sbatch, srun, sacct, scancel, squeue."""
+"""As much of SLURM without accounting as a comparison asks for, on this machine: sbatch, squeue, scancel, scontrol."""
 
 import stat
 from pathlib import Path
 
 SBATCH = """#!/bin/bash
 script=${@: -1}
-cp "$script" "$CLUSTER/submitted-$$.sh"
-export SLURM_JOB_ID=$$ SLURM_NTASKS=1 SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_JOB_NUM_NODES=1
-export SLURM_JOB_NODELIST=localhost
-setsid bash "$script" > "$CLUSTER/$$.out" 2>&1 &
-echo $! > "$CLUSTER/$$.pid"
-echo "Submitted batch job $$"
-"""
-SRUN = """#!/bin/bash
-while [[ $1 == --* ]]; do
-    case $1 in --output | --error) shift ;; esac
-    shift
+echo "$@" > "$CLUSTER/submitted-$$"
+for word in "$@"; do
+    case $word in --array=*) last=${word#*=0-} last=${last%%\\%*} ;; --output=*) output=${word#*=} ;; esac
 done
-exec "$@"
-"""
-SACCT = """#!/bin/bash
-echo "JobID|State|NodeList"
-for file in "$CLUSTER"/*.pid; do
-    job=$(basename "$file" .pid)
-    kill -0 "$(cat "$file")" 2> /dev/null && echo "$job|RUNNING|localhost" || echo "$job|COMPLETED|localhost"
+for index in $(seq 0 "$last"); do
+    SLURM_ARRAY_JOB_ID=$$ SLURM_ARRAY_TASK_ID=$index setsid bash "$script" > "${output//%a/$index}" 2>&1 &
+    echo "$! $script" > "$CLUSTER/$$_$index.task"
 done
+echo $$
+"""
+SQUEUE = """#!/bin/bash
+echo asked >> "$CLUSTER/asked"
+for file in "$CLUSTER"/*.task; do
+    read -r process script < "$file"
+    task=$(basename "$file" .task)
+    kill -0 "$process" 2> /dev/null && echo "${task%_*}|${task#*_}|RUNNING|None|$script"
+done
+exit 0
 """
 SCANCEL = """#!/bin/bash
 echo "$@" >> "$CLUSTER/cancelled"
-kill -- -"$(cat "$CLUSTER/${@: -1}.pid")"
+for file in "$CLUSTER/${1%%_*}"_*.task; do
+    read -r process _ < "$file"
+    kill -- -"$process"
+done
+"""
+SCONTROL = """#!/bin/bash
+echo "$@" >> "$CLUSTER/controlled"
 """
 
 
 def install(folder: Path) -> dict[str, str]:
     """The environment in which the cluster is there."""
-    for name, script in {"sbatch": SBATCH, "srun": SRUN, "sacct": SACCT, "scancel": SCANCEL, "squeue": SACCT}.items():
+    for name, script in {"sbatch": SBATCH, "squeue": SQUEUE, "scancel": SCANCEL, "scontrol": SCONTROL}.items():
         program = folder / "bin" / name
         program.parent.mkdir(exist_ok=True)
         program.write_text(script)

@@ -26,7 +26,7 @@ SRUN = """#!/bin/sh
 echo "srun gives each task $SRUN_CPUS_PER_TASK processors"
 node=0
 while [ $node -lt $SLURM_JOB_NUM_NODES ]; do
-    SLURM_NODEID=$node "$@" || exit $?
+    SLURM_PROCID=$node SLURM_NTASKS=$SLURM_JOB_NUM_NODES "$@" || exit $?
     node=$((node + 1))
 done
 """

@@ -85,7 +85,7 @@ class Grid:
     prepare: dict | None = None
     train: dict | None = None  # flags of fairseq-train
     budget: dict | None = None
-    slurm: dict | None = None  # parameters of submitit
+    slurm: dict | None = None  # options of the jobs
     failure: Failure = USUAL
     axes: dict | None = None  # the values on each, beside families, layers and seeds
     tune: tuple[str, ...] = ()  # axes whose value is chosen for each family on the validation data

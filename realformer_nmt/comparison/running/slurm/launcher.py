@@ -1,0 +1,107 @@
+"""Launcher of a cluster: an array of jobs, one task per cell, with the options of the grid's [slurm]."""
+
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.python_subprocess import program
+from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.records.cell_record import CellRecord
+from realformer_nmt.comparison.running.cell_run import Progress
+from realformer_nmt.comparison.running.freshness import is_finished
+from realformer_nmt.comparison.running.local import ShowProgress
+from realformer_nmt.comparison.running.slurm import options as slurm_options
+from realformer_nmt.comparison.running.slurm import queue, written_cells
+from realformer_nmt.comparison.running.slurm.options import SlurmOptions
+from realformer_nmt.comparison.running.slurm.submissions import SCRIPT, Memory, ArrayTask, indices
+from realformer_nmt.comparison.running.slurm.watch import Watch
+
+
+class TerminatedError(BaseException):
+    """This process was asked to end, as a login node asks its processes when it is shut down."""
+
+
+JOB = "realformer_nmt.comparison.running.slurm.job"
+
+
+def launch(cells: Sequence[Cell], folder: Path, settings: Mapping[str, object], show: ShowProgress) -> None:
+    """Attach to the jobs of an earlier command, submit the other cells, and wait for all.
+
+    Ctrl-C cancels the jobs. After any other end of this process they go on, and the same command attaches to them.
+    """
+    options = slurm_options.read(settings)
+    memory = Memory(folder / "slurm")
+    tasks = attach(memory, cells)
+    before = signal.signal(signal.SIGTERM, _leave)
+    try:
+        submit(memory, options, unfinished([cell for cell in cells if cell not in tasks], show), tasks)
+        Watch(tasks, show, options.poll).wait()
+    except KeyboardInterrupt:
+        queue.cancel(indices(tasks.values()))
+        raise
+    except TerminatedError as error:
+        raise UserError("ended by SIGTERM; the jobs go on, and the same command attaches to them") from error
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    raise TerminatedError
+
+
+def attach(memory: Memory, cells: Sequence[Cell]) -> dict[Cell, ArrayTask]:
+    """Return the tasks that run the cells or will; cancel those whose cells the grid has changed since."""
+    alive = memory.alive()
+    tasks = {cell: alive[cell.name] for cell in cells if cell.name in alive}
+    changed = {cell: task for cell, task in tasks.items() if task.digest != written_cells.digest(cell)}
+    for cell, task in changed.items():
+        print(f"{cell.name}: job {task.id} was submitted with other settings and is cancelled", file=sys.stderr)
+    queue.cancel(indices(changed.values()))
+    return {cell: task for cell, task in tasks.items() if cell not in changed}
+
+
+def unfinished(cells: Sequence[Cell], show: ShowProgress) -> list[Cell]:
+    """Return the cells that need a job, and show the others."""
+    remaining = []
+    for cell in cells:
+        note = CellRecord(cell)
+        if is_finished(cell, note):
+            show(cell, Progress(note.state))
+        else:
+            remaining.append(cell)
+    return remaining
+
+
+def submit(memory: Memory, options: SlurmOptions, cells: Sequence[Cell], tasks: dict[Cell, ArrayTask]) -> None:
+    """Submit arrays as large as SLURM allows, and add their tasks; each array waits for the one before it."""
+    size = queue.largest_array() if cells else 1
+    previous: int | None = None
+    for first in range(0, len(cells), size):
+        part, folder = cells[first : first + size], memory.next_folder()
+        prefix = f"{options.name}-" if options.name else ""
+        command = program(JOB, str(folder / written_cells.FILE), prefix)
+        submission = memory.begin(folder, part, options.script(command))
+        name = prefix + (part[0].name if len(part) == 1 else memory.folder.parent.name)
+        words = slurm_options.argv(array_options(options, folder, len(part), name, previous))
+        previous = queue.submit(words, folder / SCRIPT)
+        by_name = memory.submitted(submission, previous)
+        tasks.update({cell: by_name[cell.name] for cell in part})
+
+
+def array_options(
+    options: SlurmOptions, folder: Path, tasks: int, name: str, previous: int | None
+) -> dict[str, object]:
+    """Return the options of sbatch for an array; `previous` is the array that has the slots before it."""
+    here = str(folder).replace("%", "%%")
+    sbatch: dict[str, object] = {"job-name": name, "array": f"0-{tasks - 1}%{min(tasks, options.at_once)}"}
+    sbatch["output"] = f"{here}/%a.out"
+    if options.separate_errors:
+        sbatch["error"] = f"{here}/%a.err"
+    sbatch |= options.sbatch
+    if previous is not None:
+        dependency = sbatch.get("dependency")
+        sbatch["dependency"] = ",".join([*([str(dependency)] if dependency else []), f"afterany:{previous}"])
+    return sbatch

@@ -1,0 +1,147 @@
+"""Memory of a comparison's jobs, in FOLDER/slurm: a killed `compare` finds its jobs again and submits none twice.
+
+A submission is an array, one task per cell, with a folder of its own. Its record is written before it is submitted and
+again with the job's number; where a kill comes between, the queue knows the job by the path of its script.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from realformer_nmt.common import records
+from realformer_nmt.common.atomic_files import completed
+from realformer_nmt.common.records import Text
+from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.running.slurm import queue, written_cells
+from realformer_nmt.comparison.running.slurm.queue import QueuedTask
+
+SCRIPT = "job.sh"
+HINT = "end the jobs of this comparison by scancel, and remove the file"
+
+
+class SubmittedCell(Struct, frozen=True, kw_only=True):
+    """Cell of a submission, with the hash of what it was to be trained with."""
+
+    name: Text
+    digest: str
+
+
+class Submission(Struct, frozen=True, kw_only=True):
+    """Array that was submitted, or was about to be: its job is not known then."""
+
+    number: int  # which its folder is called
+    job: int | None = None
+    cells: list[SubmittedCell]  # in the order of the array's tasks
+
+
+class Submissions(Struct, frozen=True, kw_only=True):
+    """Content of jobs.json."""
+
+    submissions: list[Submission] = []
+
+
+@dataclass(frozen=True)
+class ArrayTask:
+    """Task of an array, which runs one cell."""
+
+    job: int
+    index: int
+    folder: Path  # of its submission
+    digest: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.job}_{self.index}"
+
+    @property
+    def ended(self) -> Path:
+        """File that the task leaves when its cell has ended, however."""
+        return self.folder / f"{self.index}.ended"
+
+    @property
+    def output(self) -> Path:
+        return self.folder / f"{self.index}.out"
+
+
+class Memory:
+    """Submissions of a comparison; one `compare` at a time uses it, as it holds the comparison's lock."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        self.file = self.folder / "jobs.json"
+        self.submissions = records.read(self.file, Submissions, HINT).submissions if self.file.exists() else []
+
+    def alive(self) -> dict[str, ArrayTask]:
+        """Return the tasks that are queued or run, by the names of their cells; forget submissions without any."""
+        submitted = [self._with_job(submission) for submission in self.submissions]
+        listed = {(task.job, task.index): task for task in queue.tasks([each.job for each in submitted if each.job])}
+        tasks: dict[str, ArrayTask] = {}
+        remaining = []
+        for submission in submitted:
+            alive = {name: task for name, task in self.tasks(submission).items() if _lives(task, listed)}
+            tasks |= alive
+            remaining += [submission] if alive else []
+        self._write(remaining)
+        return tasks
+
+    def _with_job(self, submission: Submission) -> Submission:
+        if submission.job is not None:
+            return submission
+        return replace(submission, job=queue.job_of(self.folder / str(submission.number) / SCRIPT))
+
+    def tasks(self, submission: Submission) -> dict[str, ArrayTask]:
+        folder = self.folder / str(submission.number)
+        return {
+            cell.name: ArrayTask(submission.job or 0, index, folder, cell.digest)
+            for index, cell in enumerate(submission.cells)
+        }
+
+    def next_folder(self) -> Path:
+        """Return the folder of the next submission, which is not there yet."""
+        numbers = [int(path.name) for path in self.folder.glob("[0-9]*") if path.name.isdigit()]
+        return self.folder / str(max([0, *numbers]) + 1)
+
+    def begin(self, folder: Path, cells: Sequence[Cell], script: str) -> Submission:
+        """Write the cells and the script of a new submission, then its record."""
+        written_cells.write(folder / written_cells.FILE, cells)
+        with completed(folder / SCRIPT) as stream:
+            stream.write(script.encode())
+        submitted = [SubmittedCell(name=cell.name, digest=written_cells.digest(cell)) for cell in cells]
+        submission = Submission(number=int(folder.name), cells=submitted)
+        self._write([*self.submissions, submission])
+        return submission
+
+    def submitted(self, submission: Submission, job: int) -> dict[str, ArrayTask]:
+        """Record the job of the last submission, and return its tasks by the names of their cells."""
+        submitted = replace(submission, job=job)
+        self._write([*self.submissions[:-1], submitted])
+        return self.tasks(submitted)
+
+    def _write(self, submissions: list[Submission]) -> None:
+        if submissions != self.submissions:
+            records.write(self.file, Submissions(submissions=submissions))
+        self.submissions = submissions
+
+
+def last_words(task: ArrayTask) -> str:
+    """Return the last line that a task has printed."""
+    text = task.output.read_text(encoding="utf-8", errors="replace") if task.output.exists() else ""
+    return next((line.strip() for line in reversed(text.split("\n")) if line.strip()), "(no output)")
+
+
+def indices(tasks: Iterable[ArrayTask]) -> dict[int, list[int]]:
+    """Return the indices of tasks by the jobs of their arrays."""
+    by_job: dict[int, list[int]] = {}
+    for task in tasks:
+        by_job.setdefault(task.job, []).append(task.index)
+    return by_job
+
+
+def _lives(task: ArrayTask, listed: Mapping[tuple[int, int], QueuedTask]) -> bool:
+    """Tell whether a task is still to end; a job of another script only has the same number."""
+    entry = listed.get((task.job, task.index))
+    same_script = entry is not None and entry.script == str(task.folder / SCRIPT)
+    return entry is not None and same_script and not entry.ended and not task.ended.exists()

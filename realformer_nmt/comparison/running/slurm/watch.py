@@ -1,0 +1,96 @@
+"""Watch over a cluster's jobs: by the files that they leave, and seldom by the queue.
+
+A job that dies outside Python leaves no file: out of memory, with its node, by scancel. It is lost once the queue has
+not known it for a while.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.records.cell_record import CellRecord
+from realformer_nmt.comparison.running.cell_run import Progress
+from realformer_nmt.comparison.running.local import ShowProgress
+from realformer_nmt.comparison.running.slurm import queue
+from realformer_nmt.comparison.running.slurm.queue import QueueError
+from realformer_nmt.comparison.running.slurm.submissions import ArrayTask, last_words
+
+BETWEEN_FILES = 2.0  # seconds between two readings of a shared disk
+GRACE = 60.0  # seconds that a shared disk has to show what an ended job wrote: the cache of NFS is as old
+
+
+class Watch:
+    """Wait for the tasks of cells. The queue is asked after 2 seconds, 4, 8 and so on, up to every `poll` seconds."""
+
+    def __init__(
+        self, tasks: dict[Cell, ArrayTask], show: ShowProgress, poll: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._waiting, self._show, self._clock = dict(tasks), show, clock
+        self._poll, self._grace = poll, min(GRACE, poll)
+        self._pause, self._due = BETWEEN_FILES, clock()
+        self._missing: dict[Cell, float] = {}  # since when
+        self._unanswered = False
+        self._unrecorded: list[str] = []
+
+    def wait(self) -> None:
+        """Return when every cell has ended; raise if an end could not be recorded."""
+        while self.look():
+            time.sleep(BETWEEN_FILES)
+        if self._unrecorded:
+            raise UserError(f"{'; '.join(self._unrecorded)}; the same command tries again")
+
+    def look(self) -> bool:
+        """Look once for cells that have ended; tell whether some have not."""
+        self._take_ended()
+        if self._waiting and self._clock() >= self._due:
+            self._ask()
+            self._due = self._clock() + (min(self._grace, self._pause) if self._missing else self._pause)
+            self._pause = min(self._poll, 2 * self._pause)
+        return bool(self._waiting)
+
+    def _take_ended(self) -> None:
+        files = {folder: names(folder) for folder in {task.folder for task in self._waiting.values()}}
+        for cell, task in list(self._waiting.items()):
+            if task.ended.name in files[task.folder]:
+                self._end(cell)
+
+    def _end(self, cell: Cell) -> None:
+        del self._waiting[cell]
+        self._show(cell, Progress(CellRecord(cell).state))
+
+    def _ask(self) -> None:
+        try:
+            listed = queue.tasks({task.job for task in self._waiting.values()})
+        except QueueError as error:
+            if not self._unanswered:
+                print(f"{error}; the jobs are watched by their files meanwhile", file=sys.stderr)
+            self._unanswered = True
+            return
+        self._unanswered = False
+        by_task = {(each.job, each.index): each for each in listed}
+        for cell, task in list(self._waiting.items()):
+            entry = by_task.get((task.job, task.index))
+            if entry is not None and not entry.ended:
+                self._missing.pop(cell, None)
+                self._show(cell, Progress(f"{CellRecord(cell).state}, job {task.id} {entry}"))
+            elif self._clock() - self._missing.setdefault(cell, self._clock()) >= self._grace:
+                self._lose(cell, task, f"ended as {entry.state}" if entry else "is not in the queue any more")
+
+    def _lose(self, cell: Cell, task: ArrayTask, how: str) -> None:
+        try:
+            CellRecord(cell).lost(f"job {task.id} {how}: {last_words(task)}")
+        except (UserError, OSError) as error:
+            self._unrecorded.append(f"{cell.name}: job {task.id} {how}, which cannot be recorded: {error}")
+        self._end(cell)
+
+
+def names(folder: Path) -> Collection[str]:
+    """Return the names in a folder; none where the shared disk does not answer just now."""
+    try:
+        return {entry.name for entry in os.scandir(folder)}
+    except OSError:
+        return ()

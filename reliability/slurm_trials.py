@@ -1,0 +1,242 @@
+"""Comparisons on a real SLURM: what ends a job there, and what comes of its cell.
+
+python -m reliability --only slurm, or `make slurm`
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from realformer_nmt.common import records
+from realformer_nmt.comparison.records.cell_note import CellNote
+from reliability import cluster, disks, slurm_recipe
+from reliability.cluster import Cluster, wait_until
+from reliability.trainings import LIMIT, check, kill, start
+
+GRID = """
+families = ["post_ln"]
+layers = ["1"]
+seeds = [{seeds}]
+protocol = "small"
+
+[data]
+folder = "{data}"
+subwords = "none"
+reference = "{data}/../test.tgt"
+
+[train]
+encoder-embed-dim = 32
+decoder-embed-dim = 32
+encoder-ffn-embed-dim = 64
+decoder-ffn-embed-dim = 64
+warmup-updates = 20
+lr = 1e-2
+num-workers = 0
+
+[budget]
+updates = {updates}
+tokens-a-step = 512
+max-tokens = 512
+average = 1
+
+[slurm]
+cpus_per_task = 1
+slurm_poll_s = 2
+{slurm}
+"""
+PATIENCE = 3 * LIMIT  # a comparison imports fairseq in several processes, one after the other
+Figures = dict[str, object]
+
+
+class Comparison:
+    """A comparison of one architecture by several seeds, each a job."""
+
+    def __init__(self, world: Cluster, data: Path, folder: Path, seeds: int = 1, updates: int = 200, slurm: str = ""):
+        self.cluster, self.folder, self.log = world, folder, folder / "log"
+        self.cells = [folder / "runs/cells" / f"post_ln-1-s{seed}" for seed in range(1, seeds + 1)]
+        folder.mkdir(parents=True, exist_ok=True)
+        named = ", ".join(str(seed) for seed in range(1, seeds + 1))
+        (folder / "grid.toml").write_text(GRID.format(data=data, seeds=named, updates=updates, slurm=slurm))
+
+    def start(self) -> "subprocess.Popen[bytes]":
+        words = ["compare", str(self.folder / "grid.toml"), "--folder", str(self.folder / "runs")]
+        return start(
+            [sys.executable, "-m", "realformer_nmt.cli", *words, "--launcher", "slurm", "--gpus", "0"], self.log
+        )
+
+    def start_and_train(self) -> "subprocess.Popen[bytes]":
+        """Until every cell has a checkpoint."""
+        process = self.start()
+        wait_until(
+            lambda: all([*cell.glob("checkpoints/*.pt")] for cell in self.cells), f"no checkpoint: {self.log}", PATIENCE
+        )
+        return process
+
+    def finish(self, process: "subprocess.Popen[bytes]", status: int = 0) -> None:
+        try:
+            found = process.wait(PATIENCE)
+        finally:
+            kill(process)
+        check(found == status, f"status {found}, not {status}: {self.log.read_text()[-3000:]}")
+
+    def note(self, cell: Path) -> CellNote:
+        return records.read(cell / "cell.json", CellNote, "")
+
+    def check_done(self, sessions: int | None = None) -> None:
+        for cell in self.cells:
+            note = self.note(cell)
+            check(note.state == "done", f"{cell.name}: {note}")
+            check(sessions in (None, len(note.sessions)), f"{cell.name} was started {len(note.sessions)} times")
+
+    def evidence(self) -> str:
+        """Of its only error."""
+        notes = [self.note(cell) for cell in self.cells]
+        errors = [note.evidence or "" for note in notes if note.state == "error"]
+        check(len(errors) == 1, str(notes))
+        return errors[0]
+
+    def queue(self, form: str) -> list[str]:
+        return self.cluster.call("squeue", "--noheader", "--array", f"--format={form}").split()
+
+    def submissions(self) -> int:
+        return len([*(self.folder / "runs/slurm").glob("*/job.sh")])
+
+    def scores(self) -> list[float]:
+        return [json.loads((cell / "run.json").read_text())["scores"]["bleu"]["score"] for cell in self.cells]
+
+
+def arrays(world: Cluster, data: Path, folder: Path) -> Figures:
+    """Four cells, two at the same time."""
+    trial = Comparison(world, data, folder, seeds=4, slurm="slurm_array_parallelism = 2")
+    process = trial.start()
+    most = 0
+    names: set[str] = set()
+    while process.poll() is None:
+        running = [line for line in trial.queue("%T,%j") if line.startswith("RUNNING")]
+        most, names = max(most, len(running)), names | {line.partition(",")[2] for line in running}
+    trial.finish(process)
+    trial.check_done(sessions=1)
+    check(most == 2, f"{most} cells ran at the same time")
+    wanted = {cell.name for cell in trial.cells}
+    check(wanted <= names, f"the jobs were called {names}")
+    check(trial.submissions() == 1, f"{trial.submissions()} submissions")
+    return {"outcome": "done", "cells": 4, "submissions": 1, "at the same time": most}
+
+
+def killed_compare(world: Cluster, data: Path, folder: Path) -> Figures:
+    """The login node goes away."""
+    trial = Comparison(world, data, folder, seeds=2)
+    kill(trial.start_and_train())
+    trial.finish(trial.start())
+    trial.check_done(sessions=1)
+    check(trial.submissions() == 1, f"{trial.submissions()} submissions")
+    return {"outcome": "the jobs go on, the same command attaches; done", "submissions": 1}
+
+
+def cancelled(world: Cluster, data: Path, folder: Path) -> Figures:
+    """By hand, one of two."""
+    trial = Comparison(world, data, folder, seeds=2)
+    process = trial.start_and_train()
+    world.call("scancel", "--name=post_ln-1-s1")
+    seconds = wait_until(lambda: trial.note(trial.cells[0]).state == "error", "it is not lost")
+    trial.finish(process, status=1)
+    evidence = trial.evidence()
+    trial.finish(trial.start())
+    trial.check_done()
+    return {"outcome": "error, then done by the same command", "seconds to the error": seconds, "evidence": evidence}
+
+
+def requeued(world: Cluster, data: Path, folder: Path) -> Figures:
+    trial = Comparison(world, data, folder)
+    process = trial.start_and_train()
+    (job,) = trial.queue("%F_%K")
+    world.call("scontrol", "requeue", job)
+    return finish_again(trial, process)
+
+
+def out_of_time(world: Cluster, data: Path, folder: Path) -> Figures:
+    """Every minute, less the seconds before the signal and SLURM's own."""
+    trial = Comparison(world, data, folder, updates=2500, slurm="timeout_min = 1\nslurm_signal_delay_s = 10")
+    process = trial.start()
+    return finish_again(trial, process)
+
+
+def preempted(world: Cluster, data: Path, folder: Path) -> Figures:
+    trial = Comparison(world, data, folder)
+    process = trial.start_and_train()
+    world.call("sbatch", "--partition=urgent", "--exclusive", "--output=/dev/null", "--wrap=sleep 5")
+    return finish_again(trial, process)
+
+
+def node_lost(world: Cluster, data: Path, folder: Path) -> Figures:
+    trial = Comparison(world, data, folder)
+    process = trial.start_and_train()
+    world.lose_node()
+    seconds = wait_until(lambda: trial.queue("%T") == ["PENDING"], "the job was not queued again")
+    world.start_node()
+    return {**finish_again(trial, process), "seconds until SLURM saw it": seconds}
+
+
+def finish_again(trial: Comparison, process: "subprocess.Popen[bytes]") -> Figures:
+    """It is done after more starts than one, of one submission."""
+    trial.finish(process)
+    trial.check_done()
+    starts = len(trial.note(trial.cells[0]).sessions)
+    check(starts > 1 and trial.submissions() == 1, f"{starts} starts of {trial.submissions()} submissions")
+    return {"outcome": "queued again; done", "starts": starts}
+
+
+def out_of_memory(world: Cluster, data: Path, folder: Path) -> Figures:
+    trial = Comparison(world, data, folder, slurm="mem_gb = 0.2")
+    trial.finish(trial.start(), status=1)
+    evidence = trial.evidence()
+    trial = Comparison(world, data, folder, slurm="mem_gb = 4")
+    trial.finish(trial.start())
+    trial.check_done()
+    return {"outcome": "error; with more memory, done by the same command", "evidence": evidence}
+
+
+def full_disk(world: Cluster, data: Path, folder: Path) -> Figures:
+    """What all machines share is full while a cell trains."""
+    with disks.disk(folder, "size=30m"):
+        trial = Comparison(world, data, folder / "shared")
+        process = trial.start_and_train()
+        disks.fill(folder)
+        try:
+            status = process.wait(PATIENCE)
+        finally:
+            kill(process)
+        said = trial.log.read_text()[-3000:]
+        (folder / "others").unlink()
+        check(status == 1, f"status {status}: {said}")
+        trial.finish(trial.start())
+        trial.check_done()
+    return {"outcome": "an error; with room again, done by the same command"}
+
+
+TRIALS: dict[str, Callable[[Cluster, Path, Path], Figures]] = {
+    "arrays": arrays,
+    "login node lost": killed_compare,
+    "cancelled by hand": cancelled,
+    "queued again by hand": requeued,
+    "time limit": out_of_time,
+    "preempted": preempted,
+    "node lost": node_lost,
+    "out of memory": out_of_memory,
+    "full shared disk": full_disk,
+    "slurm.sbatch, two tasks on one node": slurm_recipe.train_in_two_tasks,
+}
+
+
+def survive(data: Path, folder: Path) -> Figures:
+    missing = cluster.missing()
+    if missing:
+        return {"not tried": missing}
+    figures: Figures = {}
+    with cluster.started(folder / "cluster") as world:
+        for number, (name, trial) in enumerate(TRIALS.items()):
+            figures[name] = trial(world, data, folder / f"trial{number}")
+            print(f"slurm, {name}: {json.dumps(figures[name])}", flush=True)
+    return figures
