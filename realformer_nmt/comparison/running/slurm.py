@@ -9,6 +9,7 @@ import submitit
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.records.cell_log import CellLog
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.running.cell_run import Progress, run
 from realformer_nmt.comparison.running.local import BETWEEN_LOOKS, ShowProgress
@@ -55,5 +56,5 @@ def launch(
     for cell, job in jobs.items():
         fault = job.exception()
         if fault:
-            CellRecord(cell).lost(f"job {job.job_id}: {str(fault).strip().splitlines()[-1]}")
+            CellLog(CellRecord(cell)).lost(f"job {job.job_id}: {str(fault).strip().splitlines()[-1]}")
         show(cell, Progress(CellRecord(cell).state))
