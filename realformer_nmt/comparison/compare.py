@@ -21,11 +21,10 @@ from realformer_nmt.comparison.grid.cells import cells, check_one_task
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import scoring_of
-from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.results import gather, results_file
-from realformer_nmt.comparison.running import local, merging, plan, status, tuning_choice
-from realformer_nmt.comparison.running.freshness import differences, renew
+from realformer_nmt.comparison.running import freshness, local, merging, plan, status, tuning_choice
+from realformer_nmt.comparison.running.freshness import CellState
 from realformer_nmt.comparison.running.progress import Live
 from realformer_nmt.comparison.running.slurm import launcher
 from realformer_nmt.protocols import fairseq_command, trackers
@@ -41,11 +40,10 @@ def run(request: CompareRequest) -> int:
     trackers.check_requested(request)
     all_cells = cells(grid, corpus, request.folder, min(1, gpus), trackers.chosen(request), request.user_dir)
     selected = select(grid, all_cells, request.only)
-    planned = tuning_choice.needed(grid, selected)
     if request.plan:
-        return show_plan(grid, corpus, planned, request.tflops)
+        return show_plan(grid, corpus, tuning_choice.needed(grid, freshness.read(selected)), request.tflops)
     if request.status:
-        print(status.table(planned, {cell.name: differences(cell) for cell in planned}))
+        print(status.table(tuning_choice.needed(grid, freshness.read(selected))))
         return 0
     document.check_folder(request.folder, grid.drawn, grid.axes or {})
     if not request.report:
@@ -55,9 +53,10 @@ def run(request: CompareRequest) -> int:
                 merge_folders(request, grid, corpus, selected, gpus)
             else:
                 train_and_score(request, grid, selected, gpus)
-    write_report(grid, corpus, tuning_choice.needed(grid, all_cells), request.folder)
+    states = tuning_choice.needed(grid, freshness.read(all_cells))
+    write_report(grid, corpus, states, request.folder)
     if not request.report:
-        check_no_errors(tuning_choice.needed(grid, selected))
+        check_no_errors([state for state in states if state.cell in selected])
     return 0
 
 
@@ -78,7 +77,7 @@ def select(grid: Grid, all_cells: Sequence[Cell], families: Sequence[str]) -> li
     return [cell for cell in all_cells if not families or cell.family in families]
 
 
-def show_plan(grid: Grid, corpus: CorpusChoice, planned: Sequence[Cell], tflops: float | None) -> int:
+def show_plan(grid: Grid, corpus: CorpusChoice, planned: Sequence[CellState], tflops: float | None) -> int:
     """Print what would run and what it costs; before the corpus is prepared, how it is prepared."""
     missing = corpus.missing(shares(grid))
     if missing:
@@ -86,10 +85,10 @@ def show_plan(grid: Grid, corpus: CorpusChoice, planned: Sequence[Cell], tflops:
         print(f"{len(planned)} cells; parameters and cost are known once the corpus is prepared so", end="\n\n")
     else:
         plan.check_states(planned)
-        costs = [plan.cost(cell) for cell in planned]
+        costs = [plan.cost(state.cell) for state in planned]
         print(plan.table(planned, costs, tflops))
         print(tuning_choice.waiting_line(grid, planned), end="")
-    for cell in planned:
+    for cell in (state.cell for state in planned):
         lines = plan.commands(cell)
         if corpus.planned.corpus or not missing:
             lines.append(f"# which runs {plan.pasted(plan.fairseq_train(cell))}")
@@ -118,31 +117,29 @@ def merge_folders(
     merging.check_cells(request.merge)
     in_folders = []
     for folder in request.merge:
-        in_folders.append(
-            select(grid, cells(grid, corpus, folder, min(1, gpus), user_dir=request.user_dir), request.only)
-        )
-    merging.merge(selected, in_folders)
+        there = cells(grid, corpus, folder, min(1, gpus), user_dir=request.user_dir)
+        in_folders.append(freshness.read(select(grid, there, request.only)))
+    merging.merge(freshness.read(selected), in_folders)
 
 
 def train_and_score(request: CompareRequest, grid: Grid, selected: Sequence[Cell], gpus: int) -> None:
     """Run all cells, those that wait for a tuned setting once it is chosen."""
-    planned = tuning_choice.needed(grid, selected)
+    planned = tuning_choice.needed(grid, freshness.read(selected))
     unfit = check_fit(planned, request.fresh)
     plan.check_states(planned)
-    for cell in unfit:
-        renew(cell)
+    for state in unfit:
+        freshness.renew(state)
     launched: list[Cell] = []
-    while ready := [cell for cell in tuning_choice.ready(grid, selected) if cell not in launched]:
+    while ready := [cell for cell in tuning_choice.ready(grid, freshness.read(selected)) if cell not in launched]:
         launch(request, grid, ready, gpus)
         launched += ready
 
 
-def check_fit(planned: Sequence[Cell], fresh: bool) -> list[Cell]:
+def check_fit(planned: Sequence[CellState], fresh: bool) -> list[CellState]:
     """Return the cells made with other settings or files, which --fresh runs again; refuse them without it."""
-    changes = {cell: differences(cell) for cell in planned}
-    unfit = [cell for cell in planned if changes[cell]]
-    for cell in unfit:
-        message = f"{cell.name} was made with other settings or files: {'; '.join(changes[cell])}"
+    unfit = [state for state in planned if state.differences]
+    for state in unfit:
+        message = f"{state.cell.name} was made with other settings or files: {'; '.join(state.differences)}"
         print(printable(message), file=sys.stderr)
     if unfit and not fresh:
         raise UserError(
@@ -177,17 +174,17 @@ def work(cell: Cell) -> float:
     return float(sum(layers(cell.layers)) * (protocol.updates or protocol.epochs or 0))
 
 
-def write_report(grid: Grid, corpus: CorpusChoice, planned: Sequence[Cell], folder: Path) -> None:
+def write_report(grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], folder: Path) -> None:
     """Gather the results of all cells, write results.json and the report, and print the table."""
     with expected(folder / "cells", AGAIN):
-        record = gather.gather(grid, corpus, planned, ["realformer-nmt", *sys.argv[1:]])
+        record = gather.gather(grid, corpus, states, ["realformer-nmt", *sys.argv[1:]])
         results_file.write(folder / document.RECORD, record)
         document.write(record, folder)
     print(document.terminal_table(record))
     print(f"\n{folder / 'report.html'}")
 
 
-def check_no_errors(planned: Sequence[Cell]) -> None:
-    errors = [cell.name for cell in planned if CellRecord(cell).state == "error"]
+def check_no_errors(states: Sequence[CellState]) -> None:
+    errors = [state.cell.name for state in states if state.state == "error"]
     if errors:
         raise UserError(f"{', '.join(errors)}: see `--status`; the same command tries again")

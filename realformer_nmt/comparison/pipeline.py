@@ -9,6 +9,7 @@ from realformer_nmt import command
 from realformer_nmt.common.request import Request
 from realformer_nmt.common.request_argv import written
 from realformer_nmt.common.stage_request import StageRequest
+from realformer_nmt.comparison.folder_check import check_no_file
 from realformer_nmt.comparison.grid.cell import of_subset
 from realformer_nmt.comparison.grid.cell_requests import average_request, score_request, translate_request
 from realformer_nmt.comparison.run import DATA, STAGES, RunRequest
@@ -31,6 +32,7 @@ LAST = ("validate", "fresh", "output", "flags")
 
 def run(request: RunRequest) -> int:
     """Run the stages, or print their commands. What is typed for a stage is checked as the stage begins."""
+    check_no_file(data(request))
     for stage in requests(request):
         print(pasted(printed_argv(stage)), flush=True)
         if not request.dry_run:

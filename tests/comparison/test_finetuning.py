@@ -23,7 +23,7 @@ from realformer_nmt.cli import main
 from realformer_nmt.comparison.grid.cells import cells
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.results import summary
-from realformer_nmt.comparison.running.freshness import differences
+from realformer_nmt.comparison.running.freshness import CellState
 from realformer_nmt.text_models import grid_scoring
 
 GRID = """
@@ -151,22 +151,22 @@ def test_each_family_begins_with_its_own_masked_model(root: Path, data: dict[str
         made = json.loads((cell.folder / "train.json").read_text())["made_from"]
         assert made["settings"]["begun_by"] == "finetune_from_model"
         assert made["inputs"]["average.pt"]["sha256"] == sha256(masked.read_bytes()).hexdigest()
-        assert differences(cell) == []
+        assert CellState(cell).differences == []
     masked = root / "masked" / "cells" / found[0].name / "average.pt"
     content = masked.read_bytes()
     masked.write_bytes(content + b"\0")
-    assert [differences(cell) for cell in found] == [["train: average.pt is another file"], []]
+    assert [CellState(cell).differences for cell in found] == [["train: average.pt is another file"], []]
     masked.write_bytes(content)
 
 
 def test_labels_that_change_are_noticed(root: Path, data: dict[str, Path]) -> None:
     grid = load(root / "numbers.toml")
     (cell,) = cells(grid, grid_scoring.find(grid, data["numbers"], None, root), root / "numbers", 0)
-    assert differences(cell) == []
+    assert CellState(cell).differences == []
     labels = data["numbers"] / "label" / "train.label"
     text = labels.read_text()
     labels.write_text(text.replace("1", "2", 1))
-    assert differences(cell) == ["train: train.label is another file"]
+    assert CellState(cell).differences == ["train: train.label is another file"]
     labels.write_text(text)
 
 

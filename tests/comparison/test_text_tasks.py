@@ -22,7 +22,7 @@ from realformer_nmt.common import checksummed_json
 from realformer_nmt.comparison.grid.cells import cells
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.results import gather, summary
-from realformer_nmt.comparison.running.freshness import differences
+from realformer_nmt.comparison.running.freshness import CellState
 from realformer_nmt.evaluation.run_record import RunRecord, Score
 from realformer_nmt.text_models import grid_scoring
 
@@ -147,7 +147,7 @@ def test_the_same_command_does_nothing_again_and_edited_sequences_are_refused(ro
     (folder / "run-valid.sequences.tsv").write_text(text.replace("\t", "0\t", 1))
     grid = load(root / "language_modeling.toml")
     (cell,) = cells(grid, grid_scoring.find(grid, data, None, root), folder.parents[1], 0)
-    assert differences(cell) == ["evaluate: run-valid.sequences.tsv is another file than was made"]
+    assert CellState(cell).differences == ["evaluate: run-valid.sequences.tsv is another file than was made"]
     (folder / "run-valid.sequences.tsv").write_text(text)
 
 

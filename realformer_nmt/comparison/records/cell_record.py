@@ -1,16 +1,19 @@
 """The state of a cell, read from its cell.json and from the results beside it."""
 
 import functools
-from datetime import datetime, timezone
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from msgspec.structs import replace
-
+from realformer_nmt.checkpoints.average_record import AverageRecord
+from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common import records, stage_record
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import held
-from realformer_nmt.common.versions import hardware
-from realformer_nmt.comparison.grid.cell import Cell, CellFolder
+from realformer_nmt.comparison.grid.cell import CellFolder
 from realformer_nmt.comparison.records import record_links
-from realformer_nmt.comparison.records.cell_note import WAITING, CellNote, CellSession
+from realformer_nmt.comparison.records.cell_note import WAITING, CellNote
+from realformer_nmt.comparison.records.curves import Curves
+from realformer_nmt.comparison.records.record_links import average_of, training_of
 
 MODEL_FAILED = ("stuck", "diverged")
 FINAL = ("done", *MODEL_FAILED)
@@ -19,16 +22,35 @@ DAMAGED = "damaged"  # was done, but its results have changed since
 RESULTS = ("run*.json", "translation*/translation.json")
 
 
+@dataclass(frozen=True)
 class CellRecord:
-    def __init__(self, cell: CellFolder) -> None:
-        self._cell = cell
-        self.note = records.read(cell.note, CellNote, stage_record.AGAIN) if cell.note.exists() else WAITING
+    """Content of the files in a cell's folder. Each is read when it is needed first, and then kept: once the cell has
+    run, build another."""
 
-    @property
+    cell: CellFolder
+
+    @functools.cached_property
+    def note(self) -> CellNote:
+        file = self.cell.note
+        return records.read(file, CellNote, stage_record.AGAIN) if file.exists() else WAITING
+
+    @functools.cached_property
+    def training(self) -> TrainRecord | None:
+        return training_of(self.cell.folder)
+
+    @functools.cached_property
+    def average(self) -> AverageRecord | None:
+        return average_of(self.cell.folder)
+
+    @functools.cached_property
+    def curves(self) -> Curves:
+        return Curves(self.cell.folder, self.cell.task)
+
+    @functools.cached_property
     def state(self) -> str:
         """State of the cell: `running` only while its lock is held, `done` only while its results are complete."""
         state = self.note.state
-        if state == "running" and not held(self._cell.lock):
+        if state == "running" and not held(self.cell.lock):
             return "interrupted"
         return DAMAGED if (state == "done" and self.damage) or (self.failed and self.breaks) else state
 
@@ -36,14 +58,25 @@ class CellRecord:
     def damage(self) -> list[str]:
         """Messages about results that differ from their records, or else about records of another cell."""
         messages = []
-        for record in sorted(path for pattern in RESULTS for path in self._cell.folder.glob(pattern)):
+        for record in sorted(path for pattern in RESULTS for path in self.cell.folder.glob(pattern)):
             messages += stage_record.damage(record)
         return messages or self.breaks
 
     @functools.cached_property
     def breaks(self) -> list[str]:
         """Messages about records of another cell, where this one has ended."""
-        return record_links.breaks(self._cell, self.note) if self.final else []
+        if not self.final:
+            return []
+        try:
+            train, average = self.training or TrainRecord(), self.average or AverageRecord()
+            return record_links.breaks(self.cell, self.note, train, average)
+        except UserError as error:
+            return [str(error)]
+
+    @property
+    def differences(self) -> Sequence[str]:
+        """Differences from what the grid asks for: none, where the cell was made by the grid as it is now."""
+        return ()
 
     @property
     def evidence(self) -> str | None:
@@ -56,36 +89,3 @@ class CellRecord:
     @property
     def final(self) -> bool:
         return self.note.state in FINAL
-
-    def start(self, cell: Cell, entropy: float | None) -> None:
-        self._write(
-            state="running",
-            evidence=None,
-            sessions=[*self.note.sessions, CellSession(started=_now())],
-            unigram_entropy=entropy,
-            machine=hardware(),
-            cell=cell.name,
-            failure=cell.failure,
-            grid_digest=cell.grid_digest,
-        )
-
-    def fault(self, message: str) -> None:
-        last = self.note.sessions[-1]
-        self._write(sessions=[*self.note.sessions[:-1], replace(last, faults=[*last.faults, message])])
-
-    def end(self, state: str, evidence: str | None = None) -> None:
-        last = replace(self.note.sessions[-1], finished=_now())
-        self._write(state=state, evidence=evidence, sessions=[*self.note.sessions[:-1], last])
-
-    def lost(self, evidence: str) -> None:
-        """Record the error of a job that ended without recording how."""
-        if not self.final:
-            self._write(state="error", evidence=evidence)
-
-    def _write(self, **changes: object) -> None:
-        self.note = replace(self.note, **changes)
-        records.write(self._cell.note, self.note)
-
-
-def _now() -> str:
-    return datetime.now(timezone.utc).isoformat(timespec="seconds")

@@ -7,7 +7,6 @@ from realformer_nmt.checkpoints.average_record import AverageRecord
 from realformer_nmt.checkpoints.run_records import strangers
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common import records
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.provenance import is_same
 from realformer_nmt.common.records import StageRecord
 from realformer_nmt.common.stage_record import AGAIN
@@ -32,16 +31,12 @@ def average_of(folder: Path) -> AverageRecord | None:
     return records.read(path, AverageRecord, AGAIN) if path.is_file() else None
 
 
-def breaks(cell: CellFolder, note: CellNote) -> list[str]:
+def breaks(cell: CellFolder, note: CellNote, train: TrainRecord, average: AverageRecord) -> list[str]:
     """Return a message per record that is another cell's."""
-    try:
-        train, average = training_of(cell.folder) or TrainRecord(), average_of(cell.folder) or AverageRecord()
-        messages = [*of_cell(cell, note, train), *of_training(cell.folder, train), *of_average(average, train)]
-        for run in sorted(cell.folder.glob("run*.json")):
-            messages += of_scores(cell.folder, run, average)
-        return messages
-    except UserError as error:
-        return [str(error)]
+    messages = [*of_cell(cell, note, train), *of_training(cell.folder, train), *of_average(average, train)]
+    for run in sorted(cell.folder.glob("run*.json")):
+        messages += of_scores(cell.folder, run, average)
+    return messages
 
 
 def of_cell(cell: CellFolder, note: CellNote, train: TrainRecord) -> Iterator[str]:

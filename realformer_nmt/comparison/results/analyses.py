@@ -14,31 +14,29 @@ from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.records import Fingerprint
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.comparison.grid.axes import Point
-from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.grid.cell import CellFolder
 from realformer_nmt.comparison.records.cell_record import CellRecord
-from realformer_nmt.comparison.records.record_links import AVERAGE, average_of
+from realformer_nmt.comparison.records.record_links import AVERAGE
 from realformer_nmt.comparison.results.results_file import AnalysisResult, ClaimResult
 
 RECORD = "analysis.json"
 AGAIN = "use `realformer-nmt analyse --fresh` to redo it"
 
 
-def gather(folder: Path, cells: Sequence[Cell]) -> list[AnalysisResult]:
+def gather(folder: Path, cells: Sequence[CellRecord]) -> list[AnalysisResult]:
     """Return the analyses in a comparison's folder all of whose models are models of its cells."""
-    by_digest = {digest: cell for cell in cells for digest in averaged(cell)}
+    by_digest = {digest: record.cell for record in cells for digest in averaged(record)}
     described = [describe(file, by_digest) for file in sorted(folder.glob(f"*/{RECORD}"))]
     return [analysis for analysis in described if analysis]
 
 
-def averaged(cell: Cell) -> list[str]:
+def averaged(cell: CellRecord) -> list[str]:
     """Return the hash of a cell's averaged model; none where there is no model, or a record of another cell."""
-    if CellRecord(cell).breaks:
-        return []
-    average = average_of(cell.folder)
+    average = None if cell.breaks else cell.average
     return [output.sha256 for name, output in average.outputs.items() if name == AVERAGE] if average else []
 
 
-def describe(file: Path, by_digest: Mapping[str, Cell]) -> AnalysisResult | None:
+def describe(file: Path, by_digest: Mapping[str, CellFolder]) -> AnalysisResult | None:
     """Return what an analysis.json says of the claims; None where one of its models is no cell's."""
     record = records.read(file, AnalysisRecord, AGAIN)
     with expected(file, AGAIN):
@@ -67,7 +65,7 @@ def is_whole(file: Path, name: str, output: Fingerprint) -> bool:
     return Path(name).name == name and figure.is_file() and sha256(figure) == output.sha256
 
 
-def supported(models: Sequence[tuple[Cell, AnalysedModel]]) -> Iterator[ClaimResult]:
+def supported(models: Sequence[tuple[CellFolder, AnalysedModel]]) -> Iterator[ClaimResult]:
     """Check each claim about trained models among those of one depth and seed at one point of the axes."""
     groups: dict[tuple[str, int, Point], list[TrainedModel]] = {}
     for cell, model in models:

@@ -7,22 +7,22 @@ from msgspec.structs import replace
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.groups import Group, group
 from realformer_nmt.comparison.results.results_file import ResultRow
-from realformer_nmt.comparison.results.summary import holm, largest_p
+from realformer_nmt.comparison.results.summary import holm, largest_p, members
 from realformer_nmt.evaluation.metric_table import METRICS
 from realformer_nmt.evaluation.significance import ALPHA
 
 
-def mark(rows: Sequence[ResultRow], cells: Sequence[Cell], metric: str) -> list[ResultRow]:
+def mark(rows: Sequence[ResultRow], scored: Sequence[Cell], metric: str) -> list[ResultRow]:
     """Return the rows with `p_best`, of the difference to the best mean with Holm's correction over all rows, and with
     `best`. Two rows that share no seed cannot be told apart."""
-    scored = ranked([row for row in rows if row.seeds and metric in row.scores], metric)
+    by_mean = ranked([row for row in rows if row.seeds and metric in row.scores], metric)
     p_values: dict[Group, float] = {}
-    for row in scored[1:]:
-        p = largest_p(members(row, cells), members(scored[0], cells), metric)
+    for row in by_mean[1:]:
+        p = largest_p(members(row.cells, scored), members(by_mean[0].cells, scored), metric)
         if p is not None:
             p_values[group(row)] = p
     corrected = holm(p_values)
-    groups = set(map(group, scored))
+    groups = set(map(group, by_mean))
     marked = []
     for row in rows:
         p_best = corrected.get(group(row))
@@ -34,8 +34,3 @@ def mark(rows: Sequence[ResultRow], cells: Sequence[Cell], metric: str) -> list[
 def ranked(rows: Sequence[ResultRow], metric: str) -> list[ResultRow]:
     """Return the rows by their means, the best first."""
     return sorted(rows, key=lambda row: row.scores[metric].mean, reverse=METRICS[metric].higher_is_better)
-
-
-def members(row: ResultRow, cells: Sequence[Cell]) -> list[Cell]:
-    """Return the cells of a row."""
-    return [cell for cell in cells if cell.name in row.cells]

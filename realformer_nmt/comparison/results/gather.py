@@ -2,11 +2,9 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timezone
 
-from msgspec.structs import asdict
-from msgspec.structs import replace as with_fields
+from msgspec.structs import asdict, replace
 
 from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.records import known
@@ -16,8 +14,6 @@ from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.comparison.grid.translation_scoring import TEST
-from realformer_nmt.comparison.records.cell_record import CellRecord
-from realformer_nmt.comparison.records.record_links import training_of
 from realformer_nmt.comparison.results import (
     analyses,
     best,
@@ -40,30 +36,32 @@ from realformer_nmt.comparison.results.results_file import (
     metric_column,
 )
 from realformer_nmt.comparison.running import tuning_choice
+from realformer_nmt.comparison.running.freshness import CellState
 from realformer_nmt.evaluation.metric_table import LOSS
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.evaluation.significance import TESTS
 
 
-def gather(grid: Grid, corpus: CorpusChoice, cells: Sequence[Cell], command: Sequence[str]) -> Results:
-    """Read the records of all cells and build the content of results.json."""
+def gather(grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], command: Sequence[str]) -> Results:
+    """Build the content of results.json from the records of all cells."""
     cell_results = []
-    for cell in cells:
-        with expected(cell.folder, "use --fresh to redo it"):
-            cell_results.append(measured_cell.describe(cell))
-    runs = [measured_cell.run_of(cell) for cell in cells]
-    first = first_of(runs)
-    table = scored_on(grid, cells, cell_results, runs)
+    for state in states:
+        with expected(state.cell.folder, "use --fresh to redo it"):
+            cell_results.append(measured_cell.describe(state))
+    cells, subset = [state.cell for state in states], grid.subsets[0]
+    runs = [measured_cell.run_of(state, subset) for state in states]
+    first, scored = first_of(runs), measured_cell.scored_cells(states, subset)
+    table = scored_on(grid, subset, scored, cell_results, runs)
     return Results(
         name=grid.name,
         title=grid.title or default_title(first.corpus or corpus.name, corpus.pair(), grid.families, grid.layers),
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        complete=all(CellRecord(cell).final for cell in cells),
+        complete=all(state.final for state in states),
         grid=grid.written,
         command=shlex.join(command),
         commit=commit(),
         versions=versions(),
-        hardware=machines(cells),
+        hardware=machines(states),
         corpus=first.corpus or corpus.name,
         languages=list(corpus.pair()),
         metric=grid.drawn,
@@ -79,10 +77,10 @@ def gather(grid: Grid, corpus: CorpusChoice, cells: Sequence[Cell], command: Seq
         lines=table.lines,
         metrics=[*table.metrics, metric_column(LOSS)],
         rows=table.rows,
-        tuned=tuned(grid, cells, cell_results, table.rows),
-        further=[further(grid, cells, cell_results, subset) for subset in grid.subsets[1:]],
+        tuned=tuned(grid, scored, cell_results, table.rows),
+        further=[further(grid, states, cell_results, subset) for subset in grid.subsets[1:]],
         examples=examples(cells, runs),
-        analyses=analyses.gather(cells[0].folder.parents[1], cells),
+        analyses=analyses.gather(cells[0].folder.parents[1], states),
     )
 
 
@@ -92,16 +90,20 @@ def significance_test(grid: Grid) -> SignificanceTest:
 
 
 def scored_on(
-    grid: Grid, cells: Sequence[Cell], cell_results: Sequence[CellResult], runs: Sequence[RunRecord | None]
+    grid: Grid,
+    subset: str,
+    scored: Sequence[Cell],
+    cell_results: Sequence[CellResult],
+    runs: Sequence[RunRecord | None],
 ) -> SubsetTable:
-    """Build the table of one test set; `cell_results` and `runs` are in the order of the cells."""
+    """Build the table of one test set, on which the cells `scored` are done."""
     first = first_of(runs)
-    rows = summary.rows(cell_results, cells, grid.drawn, baseline(grid))
+    rows = summary.rows(cell_results, scored, grid.drawn, baseline(grid))
     return SubsetTable(
-        subset=cells[0].subset,
+        subset=subset,
         lines=known(first.lines),
         metrics=[scored_column(name, score.metric, runs) for name, score in first.scores.items()],
-        rows=best.mark(rows, cells, grid.drawn),
+        rows=best.mark(rows, scored, grid.drawn),
     )
 
 
@@ -113,42 +115,41 @@ def first_of(runs: Sequence[RunRecord | None]) -> RunRecord:
 def scored_column(metric: str, label: str, runs: Sequence[RunRecord | None]) -> MetricColumn:
     """Return the column of a metric; it has several signatures where the seeds mask other words."""
     signatures = [run.scores[metric].signature for run in runs if run and metric in run.scores]
-    return with_fields(metric_column(metric), label=label, signature=", ".join(dict.fromkeys(signatures)))
+    return replace(metric_column(metric), label=label, signature=", ".join(dict.fromkeys(signatures)))
 
 
 def tuned(
-    grid: Grid, cells: Sequence[Cell], cell_results: Sequence[CellResult], rows: Sequence[ResultRow]
+    grid: Grid, scored: Sequence[Cell], cell_results: Sequence[CellResult], rows: Sequence[ResultRow]
 ) -> TunedTable | None:
     """Build the table of each family with the values that suit it, where the grid asks for one."""
     if not grid.tune:
         return None
     trying = [result for result in cell_results if tuning_choice.tries(grid, result.seed)]
-    best_rows = tuning_table.rows(rows, trying, cells, grid.drawn, baseline(grid), grid.tune)
+    best_rows = tuning_table.rows(rows, trying, scored, grid.drawn, baseline(grid), grid.tune)
     return TunedTable(axes=list(grid.tune), seeds=list(grid.tune_seeds or grid.seeds), rows=best_rows)
 
 
-def further(grid: Grid, cells: Sequence[Cell], cell_results: Sequence[CellResult], subset: str) -> SubsetTable:
+def further(grid: Grid, states: Sequence[CellState], cell_results: Sequence[CellResult], subset: str) -> SubsetTable:
     """Build the table of the same trainings on another test set."""
-    cells_on = [replace(cell, subset=subset) for cell in cells]
-    runs = [measured_cell.run_of(cell) for cell in cells_on]
+    runs = [measured_cell.run_of(state, subset) for state in states]
     rescored = [
-        with_fields(result, scores=measured_cell.scores(run)) for result, run in zip(cell_results, runs, strict=True)
+        replace(result, scores=measured_cell.scores(run)) for result, run in zip(cell_results, runs, strict=True)
     ]
-    return scored_on(grid, cells_on, rescored, runs)
+    return scored_on(grid, subset, measured_cell.scored_cells(states, subset), rescored, runs)
 
 
 def baseline(grid: Grid) -> str:
     return grid.baseline or grid.families[0]
 
 
-def machines(cells: Sequence[Cell]) -> list[Hardware]:
+def machines(states: Sequence[CellState]) -> list[Hardware]:
     """Return each machine once, with the GPUs that its cells name."""
     by_host: dict[str, Hardware] = {}
-    for cell in cells:
-        machine = CellRecord(cell).note.machine
+    for state in states:
+        machine = state.note.machine
         if machine:
             hardware = by_host.setdefault(machine.host, Hardware(**asdict(machine)))
-            training = training_of(cell.folder)
+            training = state.training
             device = training.device if training and training.device else "CPU"
             if device not in ("CPU", *hardware.gpus):
                 hardware.gpus.append(device)

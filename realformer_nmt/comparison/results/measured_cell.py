@@ -1,6 +1,8 @@
 """Result of one cell, read from the records in its folder."""
 
 import statistics
+from collections.abc import Iterable
+from dataclasses import replace
 
 from msgspec import UNSET, to_builtins
 
@@ -10,12 +12,10 @@ from realformer_nmt.common.records import known
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.records import scored_run
-from realformer_nmt.comparison.records.cell_note import WAITING
 from realformer_nmt.comparison.records.cell_record import DAMAGED, CellRecord
 from realformer_nmt.comparison.records.curves import Curves
-from realformer_nmt.comparison.records.record_links import average_of, training_of
 from realformer_nmt.comparison.results.cell_result import CellCurves, CellResult, CellScore
-from realformer_nmt.comparison.running.freshness import differences
+from realformer_nmt.comparison.running.freshness import CellState
 from realformer_nmt.comparison.running.plan import commands
 from realformer_nmt.evaluation.metric_table import LOSS
 from realformer_nmt.evaluation.run_record import RunRecord
@@ -23,15 +23,14 @@ from realformer_nmt.protocols.command import layers, pasted
 from realformer_nmt.tasks import TASKS
 
 
-def describe(cell: Cell) -> CellResult:
-    """Read the records of a cell."""
-    record, run = CellRecord(cell), run_of(cell)
-    folder, note = cell.folder, record.note
-    if record.breaks:  # no record is read where one is another cell's: this folder does not exist
-        folder, note = cell.folder / "mixed", WAITING
-    train, average = training_of(folder), average_of(folder)
-    curves, cell_settings = Curves(folder, cell.task), settings(train, average, run)
-    trained = train or TrainRecord()
+def describe(state: CellState) -> CellResult:
+    """Return the result of a cell by its records."""
+    cell, run = state.cell, run_of(state, state.cell.subset)
+    record: CellRecord = state
+    if state.breaks:  # no record is read where one is another cell's: this folder does not exist
+        record = CellRecord(replace(cell, folder=cell.folder / "mixed"))
+    note, trained = record.note, record.training or TrainRecord()
+    cell_settings = settings(record.training, record.average, run)
     return CellResult(
         name=cell.name,
         family=cell.family,
@@ -39,11 +38,11 @@ def describe(cell: Cell) -> CellResult:
         depth=cell.layers,
         seed=cell.seed,
         axes=axes.measured(cell.point, cell_settings),
-        state=record.state,
-        evidence=record.evidence,
+        state=state.state,
+        evidence=state.evidence,
         scores=scores(run),
         parameters=known(run.parameters) if run else None,
-        tokens_a_second=speed(curves),
+        tokens_a_second=speed(record.curves),
         hours=known(trained.wall_clock_hours),
         gpu_hours=known(trained.gpu_hours),
         started=note.sessions[0].started if note.sessions else None,
@@ -53,10 +52,10 @@ def describe(cell: Cell) -> CellResult:
         commands=commands(cell),
         settings=cell_settings,
         versions=versions_of(trained, run),
-        differences=differences(cell),
+        differences=state.differences,
         fairseq_train=pasted(trained.command) if trained.command else None,
         unigram_entropy=note.unigram_entropy,
-        curves=CellCurves(train=curves.train, valid=curves.valid),
+        curves=CellCurves(train=record.curves.train, valid=record.curves.valid),
         shortcuts=run.models[0].shortcuts or [] if run else [],
     )
 
@@ -105,6 +104,14 @@ def speed(curves: Curves) -> float | None:
     return statistics.median(speeds[len(speeds) // 5 :]) if speeds else None
 
 
-def run_of(cell: Cell) -> RunRecord | None:
-    """Read a cell's run.json; return None where there is none, or where the cell's results are damaged."""
-    return None if CellRecord(cell).state == DAMAGED else scored_run.read(cell.scores)
+def run_of(state: CellState, subset: str) -> RunRecord | None:
+    """Return a cell's scores on a subset; None where there are none, or where the cell's results are damaged."""
+    if state.state == DAMAGED:
+        return None
+    return state.run if subset == state.cell.subset else scored_run.read(replace(state.cell, subset=subset).scores)
+
+
+def scored_cells(states: Iterable[CellState], subset: str) -> list[Cell]:
+    """Return the cells that are done and scored on a subset; one added to the grid later is not scored yet."""
+    done = [replace(state.cell, subset=subset) for state in states if state.state == "done"]
+    return [cell for cell in done if cell.scores.is_file()]

@@ -6,13 +6,12 @@ intersection-union test, whose level needs no correction). Holm's correction is 
 """
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.groups import Group, group
 from realformer_nmt.comparison.grid.scoring import scoring_of
-from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.results.cell_result import CellResult, Number
 from realformer_nmt.comparison.results.results_file import MeanScore, ResultRow
 from realformer_nmt.evaluation import significance
@@ -34,23 +33,22 @@ class Difference(NamedTuple):
 UNCOMPARED = Difference()
 
 
-def rows(results: Sequence[CellResult], cells: Sequence[Cell], metric: str, baseline: str) -> list[ResultRow]:
-    """Return a row per family and place; `results` are those of the cells, in their order."""
-    groups: dict[Group, list[int]] = {}
-    for number, result in enumerate(results):
-        groups.setdefault(group(result), []).append(number)
-    members = {key: [results[number] for number in numbers] for key, numbers in groups.items()}
-    means = {key: mean_scores(of_group) for key, of_group in members.items()}
+def rows(results: Sequence[CellResult], scored: Sequence[Cell], metric: str, baseline: str) -> list[ResultRow]:
+    """Return a row per family and place; `scored` are the cells that are done and scored."""
+    groups: dict[Group, list[CellResult]] = {}
+    for result in results:
+        groups.setdefault(group(result), []).append(result)
+    means = {key: mean_scores(of_group) for key, of_group in groups.items()}
+    cells = {key: members([result.name for result in of_group], scored) for key, of_group in groups.items()}
     p_values: dict[Group, float] = {}
-    for (family, place), numbers in groups.items():
+    for family, place in groups:
         if family != baseline and (baseline, place) in groups:
-            against = [cells[number] for number in groups[baseline, place]]
-            p = largest_p([cells[number] for number in numbers], against, metric)
+            p = largest_p(cells[family, place], cells[baseline, place], metric)
             if p is not None:
                 p_values[family, place] = p
     corrected = holm(p_values)
     table = []
-    for (family, place), of_group in members.items():
+    for (family, place), of_group in groups.items():
         key = (family, place)
         reference = means.get((baseline, place)) if family != baseline else None
         compared = difference(means[key], reference, p_values.get(key), corrected.get(key))
@@ -58,37 +56,42 @@ def rows(results: Sequence[CellResult], cells: Sequence[Cell], metric: str, base
     return table
 
 
+def members(names: Collection[str], scored: Sequence[Cell]) -> list[Cell]:
+    """Return the cells of a row among those that are scored."""
+    return [cell for cell in scored if cell.name in names]
+
+
 def holm(p_values: Mapping[Tested, float]) -> dict[Tested, float]:
     """Return the p-values with Holm's correction for the number of them."""
     return dict(zip(p_values, significance.holm(list(p_values.values())), strict=True))
 
 
-def row(members: Sequence[CellResult], compared: Difference = UNCOMPARED) -> ResultRow:
+def row(results: Sequence[CellResult], compared: Difference = UNCOMPARED) -> ResultRow:
     """Build the row of the cells of one group."""
-    states = [member.state for member in members]
+    states = [result.state for result in results]
     return ResultRow(
-        family=members[0].family,
-        layers=members[0].layers,
-        depth=members[0].depth,
-        axes=members[0].axes,
-        cells=[member.name for member in members],
+        family=results[0].family,
+        layers=results[0].layers,
+        depth=results[0].depth,
+        axes=results[0].axes,
+        cells=[result.name for result in results],
         seeds=states.count("done"),
         failed=states.count("stuck") + states.count("diverged"),
         states=states,
-        scores=mean_scores(members),
-        parameters=middle([member.parameters for member in members]),
-        tokens_a_second=middle([member.tokens_a_second for member in members]),
-        hours=middle([member.hours for member in members]),
+        scores=mean_scores(results),
+        parameters=middle([result.parameters for result in results]),
+        tokens_a_second=middle([result.tokens_a_second for result in results]),
+        hours=middle([result.hours for result in results]),
         **compared._asdict(),
     )
 
 
-def mean_scores(members: Sequence[CellResult]) -> Means:
+def mean_scores(results: Sequence[CellResult]) -> Means:
     """Return the mean and the deviation of every metric over the cells that are done."""
     scores: dict[str, list[Number]] = {}
-    for member in members:
-        if member.state == "done":
-            for name, score in member.scores.items():
+    for result in results:
+        if result.state == "done":
+            for name, score in result.scores.items():
                 scores.setdefault(name, []).append(score.score)
     return {name: spread(values) for name, values in scores.items()}
 
@@ -117,20 +120,15 @@ def difference(means: Means, baseline: Means | None, p: float | None, p_holm: fl
 
 
 def largest_p(candidates: Sequence[Cell], baselines: Sequence[Cell], metric: str) -> float | None:
-    """Return the largest p over the seeds that both have done."""
-    scored = {cell.seed: cell for cell in baselines if done(cell)}
+    """Return the largest p over the seeds that both have."""
+    by_seed = {cell.seed: cell for cell in baselines}
     p_values = []
     for cell in candidates:
-        if cell.seed in scored and done(cell):
-            p = p_value(cell, scored[cell.seed], metric)
+        if cell.seed in by_seed:
+            p = p_value(cell, by_seed[cell.seed], metric)
             if p is not None:
                 p_values.append(p)
     return max(p_values, default=None)
-
-
-def done(cell: Cell) -> bool:
-    """Tell whether a cell is done and scored; a test set added to the grid later is not scored yet."""
-    return CellRecord(cell).state == "done" and cell.scores.is_file()
 
 
 def p_value(candidate: Cell, baseline: Cell, metric: str) -> float | None:

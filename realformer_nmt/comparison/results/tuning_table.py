@@ -10,10 +10,9 @@ from msgspec.structs import replace
 
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.groups import Group, group
-from realformer_nmt.comparison.results.best import members
 from realformer_nmt.comparison.results.cell_result import CellResult, Number
 from realformer_nmt.comparison.results.results_file import ResultRow
-from realformer_nmt.comparison.results.summary import difference, holm, largest_p
+from realformer_nmt.comparison.results.summary import difference, holm, largest_p, members
 from realformer_nmt.comparison.running.tuning_choice import lowest, mean, untuned_place
 from realformer_nmt.evaluation.metric_table import LOSS
 
@@ -21,7 +20,7 @@ from realformer_nmt.evaluation.metric_table import LOSS
 def rows(
     table: Sequence[ResultRow],
     results: Sequence[CellResult],
-    cells: Sequence[Cell],
+    scored: Sequence[Cell],
     metric: str,
     baseline: str,
     tune: Sequence[str],
@@ -34,7 +33,7 @@ def rows(
         place = untuned_place(row.depth, row.axes.items(), tune)
         candidates.setdefault((row.family, place), []).append(row)
     selected = {key: choose(rows_of_family, losses) for key, rows_of_family in candidates.items()}
-    p_values = tests(candidates, selected, cells, metric, baseline)
+    p_values = tests(candidates, selected, scored, metric, baseline)
     corrected = holm(p_values)
     tuned = []
     for (family, place), row in selected.items():
@@ -67,7 +66,7 @@ def choose(candidates: Sequence[ResultRow], losses: Mapping[str, Number | None])
 def tests(
     candidates: Mapping[Group, Sequence[ResultRow]],
     selected: Mapping[Group, ResultRow],
-    cells: Sequence[Cell],
+    scored: Sequence[Cell],
     metric: str,
     baseline: str,
 ) -> dict[Group, float]:
@@ -78,7 +77,7 @@ def tests(
         if family == baseline or reference is None or not reference.seeds:
             continue
         for row in rows_of_family:
-            p = largest_p(members(row, cells), members(reference, cells), metric)
+            p = largest_p(members(row.cells, scored), members(reference.cells, scored), metric)
             if p is not None:
                 p_values[group(row)] = p
     return p_values

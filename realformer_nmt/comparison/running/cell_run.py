@@ -11,11 +11,12 @@ from typing import NamedTuple
 from realformer_nmt.common.folder_lock import alone
 from realformer_nmt.common.records import known
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
+from realformer_nmt.comparison.records.cell_log import CellLog
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.records.curves import CurvePoint, Curves
 from realformer_nmt.comparison.records.record_links import training_of
 from realformer_nmt.comparison.running import verdict
-from realformer_nmt.comparison.running.freshness import is_finished, status_of
+from realformer_nmt.comparison.running.freshness import CellState, status_of
 from realformer_nmt.comparison.running.process import Process
 from realformer_nmt.comparison.running.verdict import Verdict
 from realformer_nmt.tasks import TASKS
@@ -37,20 +38,21 @@ Watched = Generator[Progress, None, Verdict | None]
 def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None, None]:
     """Run a cell and yield its progress each time the caller asks; closing the generator ends its processes."""
     with alone(cell.lock, "runs"):
-        note = CellRecord(cell)
-        if is_finished(cell, note):
-            yield Progress(note.state)
+        state = CellState(cell)
+        if state.is_finished:
+            yield Progress(state.state)
             return
         of_words = TASKS[cell.task].targets_are_words
         entropy = verdict.unigram_entropy(cell.data, *cell.languages) if of_words else None
-        note.start(cell, entropy)
+        log = CellLog(state)
+        log.start(cell, entropy)
         failure: Verdict | None = None
         for stage in cell.stages:
             if not status_of(stage).done:
-                end = yield from _run_stage(cell, stage, note, environment, entropy)
+                end = yield from _run_stage(cell, stage, log, environment, entropy)
                 if end:
                     end = _combined(failure, end)
-                    note.end(end.state, end.evidence)
+                    log.end(end.state, end.evidence)
                     yield Progress(end.state)
                     return
             if stage is cell.stages[0]:
@@ -58,10 +60,10 @@ def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None,
                 if failure and cell.failure.stop_early:
                     break
         if failure:
-            note.end(failure.state, failure.evidence)
+            log.end(failure.state, failure.evidence)
         else:
-            note.end("done")
-        yield Progress(note.state)
+            log.end("done")
+        yield Progress(CellRecord(cell).state)
 
 
 def _combined(failure: Verdict | None, end: Verdict) -> Verdict:
@@ -70,7 +72,7 @@ def _combined(failure: Verdict | None, end: Verdict) -> Verdict:
 
 
 def _run_stage(
-    cell: Cell, stage: CellStage, note: CellRecord, environment: Mapping[str, str], entropy: float | None
+    cell: Cell, stage: CellStage, log: CellLog, environment: Mapping[str, str], entropy: float | None
 ) -> Watched:
     """Run a stage, again after a fault; return None once it is done, or the verdict that ends the cell."""
     for attempt in range(cell.retries + 1):
@@ -82,7 +84,7 @@ def _run_stage(
         diverged = verdict.diverged(cell.checkpoints, [])
         if diverged:
             return diverged
-        note.fault(f"{stage.name}, attempt {attempt + 1}: ended with status {result}: {_last_words(cell)}")
+        log.fault(f"{stage.name}, attempt {attempt + 1}: ended with status {result}: {_last_words(cell)}")
     return Verdict("error", f"{stage.name} ended with status {result}, see {cell.folder / OUTPUT}: {_last_words(cell)}")
 
 

@@ -1,6 +1,8 @@
 """Comparison of a cell's results with what the grid asks for now; each stage's record has its settings and inputs."""
 
-from dataclasses import asdict
+import functools
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 
 from realformer_nmt.common import outputs
 from realformer_nmt.common.errors import UserError
@@ -9,7 +11,9 @@ from realformer_nmt.common.provenance import differences as changed
 from realformer_nmt.common.records import Origin
 from realformer_nmt.common.stage_record import Standing
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
+from realformer_nmt.comparison.records import scored_run
 from realformer_nmt.comparison.records.cell_record import CellRecord
+from realformer_nmt.comparison.records.scored_run import ScoredRun
 from realformer_nmt.protocols import training_run
 
 
@@ -23,49 +27,70 @@ def status_of(stage: CellStage) -> Standing:
         return Standing()
 
 
-def is_finished(cell: Cell, note: CellRecord) -> bool:
-    """Tell whether nothing is left to run: all stages are done, or the model failed and its training is recorded."""
-    failed = note.failed and cell.stages[0].record.is_file()
-    return note.final and (failed or all(status_of(stage).done for stage in cell.stages))
+@dataclass(frozen=True)
+class CellState(CellRecord):
+    """State of a cell beside what the grid asks for now. It is read once and handed on: once the cell has run, build
+    another."""
+
+    cell: Cell
+
+    @functools.cached_property
+    def stages(self) -> list[Standing]:
+        return [status_of(stage) for stage in self.cell.stages]
+
+    @functools.cached_property
+    def run(self) -> ScoredRun | None:
+        """The scores on the first test set."""
+        return scored_run.read(self.cell.scores)
+
+    @property
+    def is_finished(self) -> bool:
+        """Tell whether nothing is left to run: all stages are done, or the model failed and is recorded."""
+        failed = self.failed and self.cell.stages[0].record.is_file()
+        return self.final and (failed or all(stage.done for stage in self.stages))
+
+    @functools.cached_property
+    def differences(self) -> list[str]:
+        """Differences from what the grid asks for, stage by stage, up to the first stage that is still to be done."""
+        lines = []
+        for stage, status in zip(self.cell.stages, self.stages, strict=True):
+            lines += [f"{stage.name}: {difference}" for difference in status.differences]
+            if not status.done:
+                break
+        try:
+            return [*lines, *self.breaks, *self._failure_differences()]
+        except UserError as error:  # cell.json cannot be read
+            return [*lines, str(error)]
+
+    def _failure_differences(self) -> list[str]:
+        """Return the settings of `failure` that have changed since the cell was run."""
+        before = self.note.failure
+        return changed(Origin(settings=asdict(before)), Origin(settings=asdict(self.cell.failure))) if before else []
 
 
-def differences(cell: Cell) -> list[str]:
-    """Return what differs from the grid, stage by stage, up to the first stage that is still to be done."""
-    lines = []
-    for stage in cell.stages:
-        status = status_of(stage)
-        lines += [f"{stage.name}: {difference}" for difference in status.differences]
-        if not status.done:
-            break
-    return lines + foreign_records(cell) + failure_differences(cell)
+def read(cells: Iterable[Cell]) -> list[CellState]:
+    """Return the states of cells as they are now."""
+    return [CellState(cell) for cell in cells]
 
 
-def foreign_records(cell: Cell) -> list[str]:
-    """Return a message per record of another cell; none where cell.json cannot be read."""
-    try:
-        return CellRecord(cell).breaks
-    except UserError:
-        return []
-
-
-def failure_differences(cell: Cell) -> list[str]:
-    """Return the settings of `failure` that have changed since the cell was run."""
-    try:
-        before = CellRecord(cell).note.failure
-    except UserError as error:
-        return [str(error)]
-    return changed(Origin(settings=asdict(before)), Origin(settings=asdict(cell.failure))) if before else []
-
-
-def renew(cell: Cell) -> None:
+def renew(state: CellState) -> None:
     """Set aside the results that no longer fit the grid, and those that were made from them."""
+    cell = state.cell
     with alone(cell.lock, "runs"):
-        first = 0 if foreign_records(cell) else len(cell.stages)
+        first = 0 if is_of_another_cell(state) else len(cell.stages)
         cell.note.unlink(missing_ok=True)
-        unfit = [index for index, stage in enumerate(cell.stages) if status_of(stage).differences]
+        unfit = [index for index, status in enumerate(state.stages) if status.differences]
         for stage in reversed(cell.stages[min([first, *unfit]) :]):
             if stage.name == "train":
                 with alone(cell.folder / training_run.LOCK.format(0), "trains"):
                     training_run.set_aside(cell.folder)
             else:
                 outputs.void(stage.record, stage.request.subcommand)
+
+
+def is_of_another_cell(state: CellState) -> bool:
+    """Tell whether a record is another cell's; a cell.json that cannot be read does not say so."""
+    try:
+        return bool(state.breaks)
+    except UserError:
+        return False

@@ -11,9 +11,8 @@ from realformer_nmt.common.atomic_files import writing
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.records import scored_run
 from realformer_nmt.comparison.records.cell_record import CellRecord
-from realformer_nmt.comparison.running.freshness import differences
+from realformer_nmt.comparison.running.freshness import CellState
 
 NOTHING = "nothing was merged"
 
@@ -25,13 +24,13 @@ def check_cells(folders: Sequence[Path]) -> None:
             raise UserError(f"{folder} holds no folder cells: give the --folder of another comparison; {NOTHING}")
 
 
-def merge(cells: Sequence[Cell], in_folders: Sequence[Sequence[Cell]]) -> None:
+def merge(cells: Sequence[CellState], in_folders: Sequence[Sequence[CellState]]) -> None:
     """Copy the finished cells; `in_folders` has the same cells, in the same order, in each other folder."""
     copies = []
-    for cell, *elsewhere in zip(cells, *in_folders, strict=True):
-        source = to_copy(cell, elsewhere)
+    for here, *elsewhere in zip(cells, *in_folders, strict=True):
+        source = to_copy(here, elsewhere)
         if source:
-            copies.append((source, cell))
+            copies.append((source, here.cell))
     if not copies:
         raise UserError(f"no cell of the grid is finished in those folders and not here: {NOTHING}")
     for source, cell in copies:
@@ -39,27 +38,28 @@ def merge(cells: Sequence[Cell], in_folders: Sequence[Sequence[Cell]]) -> None:
         print(f"{cell.name}: {CellRecord(cell).state}, of {source.folder}")
 
 
-def to_copy(here: Cell, elsewhere: Sequence[Cell]) -> Cell | None:
+def to_copy(here: CellState, elsewhere: Sequence[CellState]) -> Cell | None:
     """Return the cell to be copied, if it is finished elsewhere and not here."""
-    finished = [cell for cell in (here, *elsewhere) if CellRecord(cell).final]
-    for cell in finished:
-        changes = differences(cell)
-        if changes:
-            raise UserError(f"{cell.folder} is not what the grid asks for: {'; '.join(changes)}; {NOTHING}")
+    finished = [state for state in (here, *elsewhere) if state.final]
+    for state in finished:
+        if state.differences:
+            changes = "; ".join(state.differences)
+            raise UserError(f"{state.cell.folder} is not what the grid asks for: {changes}; {NOTHING}")
+    if not finished:
+        return None
+    first, folder = finished[0].cell, here.cell.folder
     for other in finished[1:]:
-        if hashes(other) != hashes(finished[0]):
+        if hashes(other.cell) != hashes(first):
             raise UserError(
-                f"{finished[0].folder} and {other.folder} are two trainings of one cell: keep one of them, and move "
+                f"{first.folder} and {other.cell.folder} are two trainings of one cell: keep one of them, and move "
                 f"the other away; {NOTHING}"
             )
-    if not finished or finished[0] is here:
+    if first is here.cell:
         return None
-    if here.folder.exists():
-        raise UserError(
-            f"{here.folder} has begun and is not finished, and {finished[0].folder} is: remove the first; {NOTHING}"
-        )
-    check_reference(finished[0], here)
-    return finished[0]
+    if folder.exists():
+        raise UserError(f"{folder} has begun and is not finished, and {first.folder} is: remove the first; {NOTHING}")
+    check_reference(finished[0], folder)
+    return first
 
 
 def hashes(cell: Cell) -> list[str | None]:
@@ -68,16 +68,16 @@ def hashes(cell: Cell) -> list[str | None]:
     return [sha256(file) if file.is_file() else None for file in files]
 
 
-def check_reference(cell: Cell, here: Cell) -> None:
+def check_reference(source: CellState, folder: Path) -> None:
     """Refuse a cell whose reference is not found from its new folder: run.json names it by a relative path."""
-    run = scored_run.read(cell.scores)
+    run = source.run
     if run is None or "reference" not in run.files:
         return
     reference = run.files["reference"]
-    file = (here.folder / reference.path).resolve()
+    file = (folder / reference.path).resolve()
     if not file.is_file() or sha256(file) != reference.sha256:
         raise UserError(
-            f"{cell.scores} was scored with {reference.path}, seen from its folder; seen from {here.folder} "
+            f"{source.cell.scores} was scored with {reference.path}, seen from its folder; seen from {folder} "
             f"that is not there, or another file: put the prepared corpus there; {NOTHING}"
         )
 

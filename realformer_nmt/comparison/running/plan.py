@@ -13,9 +13,7 @@ from realformer_nmt.checkpoints import averaging, run_records
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.records.cell_record import CellRecord
-from realformer_nmt.comparison.records.record_links import training_of
-from realformer_nmt.comparison.running.freshness import is_finished, status_of
+from realformer_nmt.comparison.running.freshness import CellState
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.protocols import fairseq_command, updates
 from realformer_nmt.protocols import training as trainings
@@ -48,31 +46,31 @@ def fairseq_train(cell: Cell) -> list[str]:
     return fairseq_command.fairseq_train(train_request(cell))
 
 
-def check_states(cells: Sequence[Cell]) -> None:
+def check_states(cells: Sequence[CellState]) -> None:
     """Refuse cells whose training does not write the checkpoints that are to be averaged; their data must exist."""
     refused: dict[str, list[str]] = {}
-    for cell in cells:
+    for state in cells:
         try:
-            check_states_of(cell)
+            check_states_of(state)
         except UserError as error:
-            refused.setdefault(str(error), []).append(cell.name)
+            refused.setdefault(str(error), []).append(state.cell.name)
     if refused:
         messages = "; ".join(f"{', '.join(names)}: {error}" for error, names in refused.items())
         raise UserError(f"{messages}; a grid says these options in [budget] and [train]")
 
 
-def check_states_of(cell: Cell) -> None:
-    trained, averaged = cell.stages[:2]
-    if is_finished(cell, CellRecord(cell)):
+def check_states_of(state: CellState) -> None:
+    if state.is_finished:
         return
-    if not status_of(trained).done:
+    cell, (trained, averaged) = state.cell, state.stages[:2]
+    if not trained.done:
         request = train_request(cell)
         if request.begin_with and not request.begin_with.is_file():
             raise UserError(f"{request.begin_with} is not there, which pretrained says to begin with: train it first")
         if request.begin_with:
             run_records.check_average(request.begin_with, request.begin_with.with_name(RECORD))
         trainings.check_states(request, [evaluate.subset for evaluate in cell.requests(EvaluateRequest)])
-    elif not status_of(averaged).done:
+    elif not averaged.done:
         averaging.select(cell.requests(AverageRequest)[0])
 
 
@@ -88,7 +86,7 @@ def cost(cell: Cell) -> Cost:
     return Cost(sum(weights.numel() for weights in model.parameters()), updates.length(cfg, ranks).updates, step)
 
 
-def table(cells: Sequence[Cell], costs: Sequence[Cost], tflops: float | None) -> str:
+def table(cells: Sequence[CellState], costs: Sequence[Cost], tflops: float | None) -> str:
     """Return the table of the costs, with the hours at the rate given, measured or estimated."""
     measured = rate(cells, costs)
     if tflops:
@@ -98,19 +96,19 @@ def table(cells: Sequence[Cell], costs: Sequence[Cost], tflops: float | None) ->
     else:
         assumed, origin = USED * product_rate(), "a third of this machine's products'"
     rows = [
-        (cell.name, CellRecord(cell).state, *cost, cost.operations / 1e15, cost.operations / assumed / 3600)
-        for cell, cost in zip(cells, costs, strict=True)
+        (state.cell.name, state.state, *cost, cost.operations / 1e15, cost.operations / assumed / 3600)
+        for state, cost in zip(cells, costs, strict=True)
     ]
     headers = ["cell", "state", "parameters", "updates", "tokens a step", "PFLOP", "hours"]
     note = f"hours of training at {assumed / 1e12:.3g} TFLOP/s, {origin}; all: {sum(row[-1] for row in rows):.2f}"
     return "\n\n".join([tabulate(rows, headers, intfmt=",", floatfmt=("", "", "", "", "", ".3g", ".3g")), note])
 
 
-def rate(cells: Sequence[Cell], costs: Sequence[Cost]) -> float | None:
+def rate(cells: Sequence[CellState], costs: Sequence[Cost]) -> float | None:
     """Return the operations per second of the trainings that are complete, their median."""
     rates = []
-    for cell, cost in zip(cells, costs, strict=True):
-        training = training_of(cell.folder)
+    for state, cost in zip(cells, costs, strict=True):
+        training = state.training
         if training and training.is_complete and training.wall_clock_hours:
             rates.append(cost.operations / training.wall_clock_hours / 3600)
     return median(rates) if rates else None

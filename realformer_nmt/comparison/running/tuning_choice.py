@@ -13,8 +13,8 @@ from realformer_nmt.comparison.grid.axes import Point, Value
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.groups import Group, Place
-from realformer_nmt.comparison.records import scored_run
-from realformer_nmt.comparison.records.cell_record import MODEL_FAILED, CellRecord
+from realformer_nmt.comparison.records.cell_record import MODEL_FAILED
+from realformer_nmt.comparison.running.freshness import CellState
 
 Tried = TypeVar("Tried")
 
@@ -35,13 +35,17 @@ def tries(grid: Grid, seed: int) -> bool:
     return not grid.tune_seeds or seed in grid.tune_seeds
 
 
-def ready(grid: Grid, cells: Sequence[Cell]) -> list[Cell]:
+def ready(grid: Grid, cells: Sequence[CellState]) -> list[Cell]:
     """Return the cells that can be trained now, without those that wait for a choice."""
     points = choices(grid, cells)
-    return [cell for cell in cells if tries(grid, cell.seed) or points.get(candidates(grid, cell)) == cell.point]
+    return [
+        state.cell
+        for state in cells
+        if tries(grid, state.cell.seed) or points.get(candidates(grid, state.cell)) == state.cell.point
+    ]
 
 
-def waiting_line(grid: Grid, cells: Sequence[Cell]) -> str:
+def waiting_line(grid: Grid, cells: Sequence[CellState]) -> str:
     """Return a plan's line about the cells that wait for a choice, or nothing."""
     later = len(cells) - len(ready(grid, cells))
     return (
@@ -49,30 +53,32 @@ def waiting_line(grid: Grid, cells: Sequence[Cell]) -> str:
     )
 
 
-def needed(grid: Grid, cells: Sequence[Cell]) -> list[Cell]:
+def needed(grid: Grid, cells: Sequence[CellState]) -> list[CellState]:
     """Return the cells that are or may be trained, without those whose setting was not chosen."""
     points = choices(grid, cells)
     return [
-        cell for cell in cells if tries(grid, cell.seed) or points.get(candidates(grid, cell), cell.point) == cell.point
+        state
+        for state in cells
+        if tries(grid, state.cell.seed)
+        or points.get(candidates(grid, state.cell), state.cell.point) == state.cell.point
     ]
 
 
-def choices(grid: Grid, cells: Sequence[Cell]) -> dict[Group, Point | None]:
+def choices(grid: Grid, cells: Sequence[CellState]) -> dict[Group, Point | None]:
     """Return each point that is chosen so far; None where every setting failed."""
     if not grid.tune_seeds:
         return {}
-    trying: dict[Group, list[Cell]] = {}
-    for cell in cells:
-        if tries(grid, cell.seed):
-            trying.setdefault(candidates(grid, cell), []).append(cell)
+    trying: dict[Group, list[CellState]] = {}
+    for state in cells:
+        if tries(grid, state.cell.seed):
+            trying.setdefault(candidates(grid, state.cell), []).append(state)
     return {group: choose(tried) for group, tried in trying.items() if all(map(ended, tried))}
 
 
-def ended(cell: Cell) -> bool:
+def ended(cell: CellState) -> bool:
     """Tell whether a training has failed, or is done and scored; one with a damaged record is to be run again."""
     try:
-        note = CellRecord(cell)
-        return note.state in MODEL_FAILED or (note.state == "done" and cell.scores.is_file())
+        return cell.state in MODEL_FAILED or (cell.state == "done" and cell.cell.scores.is_file())
     except UserError:
         return False
 
@@ -82,10 +88,10 @@ def candidates(grid: Grid, cell: Cell) -> Group:
     return cell.family, untuned_place(cell.layers, cell.point, grid.tune)
 
 
-def choose(tried: Sequence[Cell]) -> Point | None:
+def choose(tried: Sequence[CellState]) -> Point | None:
     losses: dict[Point, list[float | None]] = {}
-    for cell in tried:
-        losses.setdefault(cell.point, []).append(loss(cell))
+    for state in tried:
+        losses.setdefault(state.cell.point, []).append(loss(state))
     return lowest({point: mean(of_seeds) for point, of_seeds in losses.items()})
 
 
@@ -94,6 +100,6 @@ def lowest(losses: Mapping[Tried, float | None]) -> Tried | None:
     return min(numbers, key=numbers.__getitem__, default=None)
 
 
-def loss(cell: Cell) -> float | None:
-    run = scored_run.read(cell.scores) if CellRecord(cell).state == "done" else None
+def loss(tried: CellState) -> float | None:
+    run = tried.run if tried.state == "done" else None
     return run.validation_loss if run else None

@@ -38,7 +38,7 @@ def test_a_value_of_another_kind_is_refused_by_name(tmp_path: Path, odd: dict[st
     checksummed_json.write(place.note, {**NOTE, **odd})
     (name,) = odd
     with pytest.raises(UserError, match=rf"cells/admin-6-s1/cell\.json has an unexpected format.*{name}"):
-        CellRecord(place)
+        to_builtins(CellRecord(place).note)
 
 
 @pytest.mark.parametrize("name", ["state", "sessions"])
@@ -46,4 +46,4 @@ def test_a_record_without_its_state_or_sessions_is_refused(tmp_path: Path, name:
     place = cell.place(tmp_path, cell.Named("admin", "6", 1))
     checksummed_json.write(place.note, {key: value for key, value in NOTE.items() if key != name})
     with pytest.raises(UserError, match=rf"cell\.json has an unexpected format.*{name}"):
-        CellRecord(place)
+        to_builtins(CellRecord(place).note)

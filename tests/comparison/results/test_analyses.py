@@ -15,6 +15,7 @@ from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell, Failure
 from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.results import analyses
+from realformer_nmt.comparison.running.freshness import read
 
 FIGURE = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 
@@ -57,7 +58,7 @@ def cells(tmp_path: Path) -> list[Cell]:
 def test_claims_are_checked_of_the_cells_models(cells: list[Cell], tmp_path: Path) -> None:
     """RealFormer's figures are the lowest, as He et al. say; Pre-LN's cosine is below ADMIN's, against Xie et al."""
     analyse(cells, [0.1, 0.2, 0.3])
-    (found,) = analyses.gather(tmp_path, cells)
+    (found,) = analyses.gather(tmp_path, read(cells))
     assert found.cells == [cell.name for cell in cells]
     assert found.figures == ["entropy_encoder.svg"]
     papers = [(claim.paper, claim.agrees) for claim in found.claims]
@@ -69,7 +70,7 @@ def test_claims_are_checked_of_the_cells_models(cells: list[Cell], tmp_path: Pat
 def test_seeds_are_not_compared_with_each_other(cells: list[Cell], tmp_path: Path) -> None:
     more = [make_cell(tmp_path, family, 2) for family in ("realformer", "pre_ln")]
     analyse([*cells[:2], *more], [0.1, 0.2, 0.5, 0.4])
-    (found,) = analyses.gather(tmp_path, [*cells, *more])
+    (found,) = analyses.gather(tmp_path, read([*cells, *more]))
     sparse = [claim.agrees for claim in found.claims if "sparser" in claim.predicted]
     assert sparse == [True, False]
 
@@ -78,7 +79,7 @@ def test_depths_are_not_compared_with_each_other(cells: list[Cell], tmp_path: Pa
     """Another encoder, above a decoder of as many layers."""
     deeper = make_cell(tmp_path, "pre_ln", layers="12-6")
     analyse([cells[0], deeper], [0.1, 0.2])
-    (found,) = analyses.gather(tmp_path, [*cells, deeper])
+    (found,) = analyses.gather(tmp_path, read([*cells, deeper]))
     assert found.claims == []
 
 
@@ -89,26 +90,26 @@ def test_an_only_layer_has_no_layer_above(cells: list[Cell], tmp_path: Path) -> 
         for chain in model["attention"]["chains"].values():
             chain["divergence"] = {"mean": []}
     checksummed_json.write(folder / "analysis.json", record)
-    (shown,) = analyses.gather(tmp_path, cells)
+    (shown,) = analyses.gather(tmp_path, read(cells))
     assert [claim.predicted.partition(" (")[0] for claim in shown.claims] == ["RealFormer's attention is sparser"]
 
 
 def test_models_that_are_no_cells_are_not_shown(cells: list[Cell], tmp_path: Path) -> None:
     analyse(cells, [0.1, 0.2, 0.3])
-    assert analyses.gather(tmp_path, cells[:2]) == []
-    assert len(analyses.gather(tmp_path, cells)) == 1
+    assert analyses.gather(tmp_path, read(cells[:2])) == []
+    assert len(analyses.gather(tmp_path, read(cells))) == 1
 
 
 def test_a_figure_that_was_changed_is_not_shown(cells: list[Cell], tmp_path: Path) -> None:
     folder = analyse(cells, [0.1, 0.2, 0.3])
     (folder / "entropy_encoder.svg").write_text(FIGURE + " ")
-    (found,) = analyses.gather(tmp_path, cells)
+    (found,) = analyses.gather(tmp_path, read(cells))
     assert found.figures == []
 
 
 def test_the_page_holds_the_pictures_and_no_script(cells: list[Cell], tmp_path: Path) -> None:
     analyse(cells, [0.1, 0.2, 0.3])
-    results = replace(sample(seeds=1), cells=[], analyses=analyses.gather(tmp_path, cells), examples=[])
+    results = replace(sample(seeds=1), cells=[], analyses=analyses.gather(tmp_path, read(cells)), examples=[])
     results.rows[:] = [row for row in results.rows if not row.failed]
     page = html.fromstring(document.page(results, tmp_path))
     (picture,) = page.xpath("//img/@src")

@@ -8,7 +8,7 @@ from lxml import html
 from msgspec.structs import replace
 from sacrebleu.metrics import TER
 from sample_results import sample
-from test_summary import REFERENCE, described, hypotheses, make_cell, p_of_sacrebleu
+from test_summary import REFERENCE, described, hypotheses, make_cell, p_of_sacrebleu, scored
 
 from realformer_nmt.comparison.report import document, tables
 from realformer_nmt.comparison.results import best, summary
@@ -19,7 +19,9 @@ from realformer_nmt.comparison.results.results_file import ResultRow, metric_col
 def marked(folder: Path, seeds: dict[str, list[int]], scores: dict[str, float]) -> dict[str, ResultRow]:
     cells = [make_cell(folder, family, seed) for family, own in seeds.items() for seed in own]
     found = [described(cell, score=scores[cell.family] + cell.seed / 10) for cell in cells]
-    return {row.family: row for row in best.mark(summary.rows(found, cells, "bleu", "base"), cells, "bleu")}
+    return {
+        row.family: row for row in best.mark(summary.rows(found, scored(cells), "bleu", "base"), scored(cells), "bleu")
+    }
 
 
 def test_what_cannot_be_told_from_the_best_is_best_too(tmp_path: Path) -> None:
@@ -46,9 +48,11 @@ def test_without_a_seed_in_common_two_cannot_be_told_apart(tmp_path: Path) -> No
 
 def test_where_nothing_is_scored_nothing_is_best(tmp_path: Path) -> None:
     cells = [make_cell(tmp_path, "base", 1, "stuck"), make_cell(tmp_path, "ours", 1)]
-    rows = summary.rows([described(cells[0], "stuck", 0.5), described(cells[1], score=30.0)], cells, "bleu", "base")
-    assert [row.best for row in best.mark(rows, cells, "bleu")] == [False, True]
-    assert [row.best for row in best.mark(rows, cells, "chrf")] == [False, False]
+    rows = summary.rows(
+        [described(cells[0], "stuck", 0.5), described(cells[1], score=30.0)], scored(cells), "bleu", "base"
+    )
+    assert [row.best for row in best.mark(rows, scored(cells), "bleu")] == [False, True]
+    assert [row.best for row in best.mark(rows, scored(cells), "chrf")] == [False, False]
 
 
 def test_where_less_is_better_the_lowest_is_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +62,7 @@ def test_where_less_is_better_the_lowest_is_best(tmp_path: Path, monkeypatch: py
     errors = {cell.family: TER().corpus_score(hypotheses(cell.family, 1), [REFERENCE]).score for cell in cells}
     assert errors["ours"] < errors["base"] == errors["same"]
     found = [replace(described(cell), scores={"ter": CellScore(score=errors[cell.family])}) for cell in cells]
-    rows = best.mark(summary.rows(found, cells, "ter", "base"), cells, "ter")
+    rows = best.mark(summary.rows(found, scored(cells), "ter", "base"), scored(cells), "ter")
     assert {row.family: row.best for row in rows} == {"base": False, "ours": True, "same": False}
     assert rows[1].p_best is None
     assert rows[1].p_holm < 0.05

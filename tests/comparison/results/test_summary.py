@@ -13,7 +13,9 @@ from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell, CellStage, Failure
 from realformer_nmt.comparison.results import summary
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
+from realformer_nmt.comparison.results.measured_cell import scored_cells
 from realformer_nmt.comparison.results.results_file import MeanScore
+from realformer_nmt.comparison.running.freshness import read
 from realformer_nmt.evaluation.metrics import seeded
 
 REFERENCE = [
@@ -61,6 +63,11 @@ def described(cell: Cell, state: str = "done", score: float | None = None) -> Ce
     )
 
 
+def scored(cells: list[Cell]) -> list[Cell]:
+    """Those that are done and scored, by what their folders say."""
+    return scored_cells(read(cells), "test")
+
+
 def p_of_sacrebleu(ours: str, seed: int) -> float:
     """Unless all the exchanges there are give a larger one."""
     differ = sum(one != other for one, other in zip(hypotheses("base", seed), hypotheses(ours, seed), strict=True))
@@ -74,7 +81,9 @@ def p_of_sacrebleu(ours: str, seed: int) -> float:
 def test_a_table_of_three_families_and_two_seeds(tmp_path: Path) -> None:
     cells = [make_cell(tmp_path, family, seed) for family in ("base", "ours", "same") for seed in (1, 2)]
     scores = [20.0, 21.0, 30.0, 33.0, 20.0, 21.0]
-    rows = summary.rows([described(c, score=s) for c, s in zip(cells, scores, strict=True)], cells, "bleu", "base")
+    rows = summary.rows(
+        [described(c, score=s) for c, s in zip(cells, scores, strict=True)], scored(cells), "bleu", "base"
+    )
     base, ours, same = rows
     mean = ours.scores["bleu"]
     assert [row.family for row in rows] == ["base", "ours", "same"]
@@ -94,7 +103,9 @@ def test_a_table_of_three_families_and_two_seeds(tmp_path: Path) -> None:
 def test_a_model_that_failed_has_no_score_and_no_p(tmp_path: Path) -> None:
     """Even one that was translated with: its scores are no sign of what the architecture can do."""
     cells = [make_cell(tmp_path, "base", 1, "stuck"), make_cell(tmp_path, "ours", 1)]
-    rows = summary.rows([described(cells[0], "stuck", 0.5), described(cells[1], score=30.0)], cells, "bleu", "base")
+    rows = summary.rows(
+        [described(cells[0], "stuck", 0.5), described(cells[1], score=30.0)], scored(cells), "bleu", "base"
+    )
     assert [row.failed for row in rows] == [1, 0]
     assert [row.seeds for row in rows] == [0, 1]
     assert rows[0].scores == {}
@@ -103,11 +114,11 @@ def test_a_model_that_failed_has_no_score_and_no_p(tmp_path: Path) -> None:
 
 def test_one_seed_has_no_deviation(tmp_path: Path) -> None:
     cells = [make_cell(tmp_path, "base", 1)]
-    (row,) = summary.rows([described(cells[0], score=20.0)], cells, "bleu", "base")
+    (row,) = summary.rows([described(cells[0], score=20.0)], scored(cells), "bleu", "base")
     assert row.scores["bleu"] == MeanScore(mean=20.0, deviation=None)
 
 
 def test_where_a_metric_of_tokens_is_drawn_the_raw_text_is_tested(tmp_path: Path) -> None:
     cells = [make_cell(tmp_path, family, 1) for family in ("base", "ours")]
     table = [described(cell, score=20.0) for cell in cells]
-    assert summary.rows(table, cells, "tokenised_bleu", "base")[1].p == p_of_sacrebleu("ours", 1)
+    assert summary.rows(table, scored(cells), "tokenised_bleu", "base")[1].p == p_of_sacrebleu("ours", 1)

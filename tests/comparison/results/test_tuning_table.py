@@ -7,7 +7,7 @@ import pytest
 from lxml import html
 from msgspec.structs import replace as with_fields
 from sample_results import sample
-from test_summary import described, make_cell, p_of_sacrebleu
+from test_summary import described, make_cell, p_of_sacrebleu, scored
 
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.report import document, tables
@@ -40,7 +40,7 @@ def tried(folder: Path, states: dict[tuple[str, float], str] | None = None) -> T
             made.scores["valid_loss"] = CellScore(score=loss + seed / 10)
             records.append(with_fields(made, name=cell.name + str(lr), axes={"lr": lr}))
             cells.append(replace(cell, folder=cell.folder.rename(cell.folder.with_name(cell.name + str(lr)))))
-    return summary.rows(records, cells, "bleu", "base"), records, cells
+    return summary.rows(records, scored(cells), "bleu", "base"), records, scored(cells)
 
 
 def tuned(folder: Path, states: dict[tuple[str, float], str] | None = None) -> dict[str, ResultRow]:

@@ -17,9 +17,8 @@ from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.cells import cells
 from realformer_nmt.comparison.grid.corpus import find
 from realformer_nmt.comparison.grid.grid import load
-from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.running.cell_run import run
-from realformer_nmt.comparison.running.freshness import differences, is_finished, renew
+from realformer_nmt.comparison.running.freshness import CellState, read, renew
 
 RECORDS = ("cell.json", "train.json", "average.pt.json", "translation/translation.json", "run.json")
 
@@ -43,14 +42,14 @@ def asked(root: Path, *changes: tuple[str, str]) -> tuple[Path, dict[str, Cell]]
 
 def test_what_was_made_by_the_grid_fits_it(root: Path) -> None:
     _, found = asked(root)
-    assert {name: differences(cell) for name, cell in found.items()} == {name: [] for name in found}
+    assert {name: CellState(cell).differences for name, cell in found.items()} == {name: [] for name in found}
     assert set(found) == {*DONE, STUCK, DIVERGED}
 
 
 def test_a_wider_grid_is_no_difference(root: Path) -> None:
     _, found = asked(root, ('"post_ln"]', '"post_ln", "pre_ln"]'), ("layers = [", "seeds = [1, 2]\nlayers = ["))
     assert len(found) == 12
-    assert [name for name, cell in found.items() if differences(cell)] == []
+    assert [name for name, cell in found.items() if CellState(cell).differences] == []
 
 
 @pytest.mark.parametrize(
@@ -102,11 +101,11 @@ def test_another_corpus_is_named_file_by_file(root: Path, toy_corpus: Path, tmp_
     shutil.copytree(toy_corpus.parent, tmp_path / "toy")
     swapped = (str(toy_corpus), str(tmp_path / "toy/data-bin"))
     _, found = asked(root, swapped)
-    assert differences(found[DONE[0]]) == []  # the same contents elsewhere
+    assert CellState(found[DONE[0]]).differences == []  # the same contents elsewhere
     words = (tmp_path / "toy/data-bin/dict.src.txt").read_text().splitlines(keepends=True)
     (tmp_path / "toy/data-bin/dict.src.txt").write_text("".join([words[1], words[0], *words[2:]]))
     (tmp_path / "toy/test.tgt").write_text("another reference\n")
-    told = differences(asked(root, swapped)[1][DONE[0]])
+    told = CellState(asked(root, swapped)[1][DONE[0]]).differences
     assert "train: dict.src.txt is another file" in told
 
 
@@ -129,10 +128,10 @@ def test_an_edited_record_is_named(root: Path, kept: Path, name: str) -> None:
     for key in whole:
         for other in ("no", -1):
             file.write_text(json.dumps({**whole, key: other}))
-            assert any(str(file) in words for words in differences(found[DONE[0]])), key
+            assert any(str(file) in words for words in CellState(found[DONE[0]]).differences), key
     for text in ("", "[]", "{", '{"state": "done"}'):
         file.write_text(text)
-        assert any(str(file) in words for words in differences(found[DONE[0]])), text
+        assert any(str(file) in words for words in CellState(found[DONE[0]]).differences), text
 
 
 @pytest.mark.parametrize(
@@ -150,13 +149,13 @@ def test_a_replaced_file_is_named(root: Path, kept: Path, name: str, difference:
     file.unlink()
     file.write_bytes(content.replace(b"a", b"b", 1) if b"a" in content else b"b")
     _, found = asked(root)
-    assert difference in differences(found[DONE[0]])
+    assert difference in CellState(found[DONE[0]]).differences
 
 
 def test_checkpoints_that_were_removed_to_save_room_are_no_difference(root: Path, kept: Path) -> None:
     shutil.rmtree(kept / "checkpoints")
     _, found = asked(root)
-    assert differences(found[DONE[0]]) == []
+    assert CellState(found[DONE[0]]).differences == []
 
 
 def test_more_states_than_a_finished_training_has_kept_are_refused_before_anything_is_made_again(
@@ -180,8 +179,8 @@ def test_what_is_made_anew_leaves_nothing_of_before_in_its_way(
     root: Path, kept: Path, change: tuple[str, str], left: set[str]
 ) -> None:
     _, found = asked(root, change)
-    renew(found[DONE[0]])
-    assert differences(found[DONE[0]]) == []
+    renew(CellState(found[DONE[0]]))
+    assert CellState(found[DONE[0]]).differences == []
     names = {path.name for path in kept.iterdir()}
     assert left <= names
     assert "cell.json" not in names
@@ -198,11 +197,11 @@ def test_a_reader_of_an_edited_cell_names_it(root: Path, kept: Path) -> None:
 def test_a_verdict_without_the_record_of_its_training_is_none(root: Path) -> None:
     _, found = asked(root)
     cell = found[STUCK]
-    assert is_finished(cell, CellRecord(cell))
+    assert CellState(cell).is_finished
     record = cell.stages[0].record
     aside = record.rename(record.with_name("aside.json"))
     try:
-        assert not is_finished(cell, CellRecord(cell))
+        assert not CellState(cell).is_finished
     finally:
         aside.rename(record)
 
@@ -212,7 +211,7 @@ def main_report(root: Path) -> None:
 
     grid = load(root / "grid.toml")
     corpus = find(grid, None, None, root / "runs")
-    gather.gather(grid, corpus, cells(grid, corpus, root / "runs", 0), [])
+    gather.gather(grid, corpus, read(cells(grid, corpus, root / "runs", 0)), [])
 
 
 def test_a_stuck_cell_keeps_its_verdict_when_its_averaging_fails(root: Path, kept: Path) -> None:

@@ -17,6 +17,7 @@ from realformer_nmt.comparison.grid.cells import cells
 from realformer_nmt.comparison.grid.corpus import find
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.running import plan
+from realformer_nmt.comparison.running.freshness import read
 
 
 def test_the_plans_command_trains_a_model_of_the_planned_size(tmp_path: Path, toy_corpus: Path) -> None:
@@ -40,9 +41,9 @@ def test_hours_follow_the_speed_given(tmp_path: Path, toy_corpus: Path) -> None:
     grid = load(comparisons.write_grid(tmp_path, toy_corpus))
     found = cells(grid, find(grid, None, None, tmp_path), tmp_path, 0)[:1]
     cost = plan.Cost(parameters=10**9, updates=1000, tokens_a_step=6000)  # 3.6e16 operations
-    assert "all: 10.00" in plan.table(found, [cost], 1.0)
-    assert "all: 1.00" in plan.table(found, [cost], 10.0)
-    assert "a third of this machine's products'" in plan.table(found, [cost], None)
+    assert "all: 10.00" in plan.table(read(found), [cost], 1.0)
+    assert "all: 1.00" in plan.table(read(found), [cost], 10.0)
+    assert "a third of this machine's products'" in plan.table(read(found), [cost], None)
 
 
 def test_a_grid_of_summaries_has_rouge_scored(tmp_path: Path, toy_corpus: Path) -> None:

@@ -15,6 +15,7 @@ from realformer_nmt.common import checksummed_json
 from realformer_nmt.comparison.grid.cell import Cell, Failure
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.running import tuning_choice
+from realformer_nmt.comparison.running.freshness import read
 from reliability.fuzzed_inputs import RUN
 
 SETTINGS = ((0.1, 500), (0.2, 500), (0.1, 1000), (0.2, 1000))  # learning rate, updates
@@ -48,6 +49,11 @@ def end(cells: list[Cell], state: str, loss: float | None, **of: float) -> None:
                 checksummed_json.write(one.scores, {**SCORES, "validation": {"nll_loss": loss}})
 
 
+def needed(cells: list[Cell], grid: Grid = GRID) -> list[Cell]:
+    """By what their folders say now."""
+    return [state.cell for state in tuning_choice.needed(grid, read(cells))]
+
+
 def names(cells: list[Cell]) -> set[str]:
     return {one.name for one in cells}
 
@@ -57,9 +63,12 @@ def test_nothing_is_left_out_before_all_trials_have_ended(cells: list[Cell]) -> 
     end(cells, "done", 2.0, lr=0.1, updates=500, seed=2)
     end(cells, "done", 3.0, lr=0.2, updates=500, seed=1)
     end(cells, "error", None, lr=0.2, updates=500, seed=2)
-    assert tuning_choice.needed(GRID, cells) == cells
-    assert tuning_choice.waiting_line(GRID, cells) == "4 of them wait for a choice of lr: only the chosen are trained\n"
-    assert names(tuning_choice.ready(GRID, cells)) == {one.name for one in cells if one.seed < 3}
+    assert needed(cells) == cells
+    assert (
+        tuning_choice.waiting_line(GRID, read(cells))
+        == "4 of them wait for a choice of lr: only the chosen are trained\n"
+    )
+    assert names(tuning_choice.ready(GRID, read(cells))) == {one.name for one in cells if one.seed < 3}
 
 
 def test_the_mean_over_the_seeds_that_try_chooses_at_each_place(cells: list[Cell]) -> None:
@@ -70,7 +79,7 @@ def test_the_mean_over_the_seeds_that_try_chooses_at_each_place(cells: list[Cell
     end(cells, "done", 1.0, lr=0.2, updates=1000, seed=1)
     end(cells, "stuck", None, lr=0.2, updates=1000, seed=2)
     kept = {one.name for one in cells if one.seed < 3} | {"0.2-500-3", "0.1-1000-3"}
-    assert names(tuning_choice.needed(GRID, cells)) == names(tuning_choice.ready(GRID, cells)) == kept
+    assert names(needed(cells)) == names(tuning_choice.ready(GRID, read(cells))) == kept
 
 
 @pytest.mark.parametrize("name", ["cell.json", "run.json"])
@@ -78,27 +87,27 @@ def test_a_damaged_trial_chooses_nothing(name: str, cells: list[Cell]) -> None:
     """It would be the best."""
     for one in [one for one in cells if one.seed < 3]:
         end([one], "done", dict(one.point)["lr"])
-    assert len(tuning_choice.needed(GRID, cells)) == len(cells) - 2
+    assert len(needed(cells)) == len(cells) - 2
     damaged = cells[0].folder / name
     damaged.write_text(damaged.read_text().replace("0.1", "0.3").replace("sessions", "session"))
-    assert names(tuning_choice.needed(GRID, cells)) == {one.name for one in cells} - {"0.2-1000-3"}
-    assert "0.1-500-3" not in names(tuning_choice.ready(GRID, cells))
+    assert names(needed(cells)) == {one.name for one in cells} - {"0.2-1000-3"}
+    assert "0.1-500-3" not in names(tuning_choice.ready(GRID, read(cells)))
     cells[0].scores.unlink()
-    assert "0.1-500-3" not in names(tuning_choice.ready(GRID, cells))
+    assert "0.1-500-3" not in names(tuning_choice.ready(GRID, read(cells)))
 
 
 def test_where_every_setting_failed_no_further_seed_is_trained(cells: list[Cell]) -> None:
     for one in [one for one in cells if one.seed < 3]:
         end([one], "diverged", None)
-    assert names(tuning_choice.needed(GRID, cells)) == {one.name for one in cells if one.seed < 3}
+    assert names(needed(cells)) == {one.name for one in cells if one.seed < 3}
 
 
 def test_without_seeds_that_try_all_are_trained(cells: list[Cell]) -> None:
     for one in cells:
         end([one], "done", float(one.seed))
     grid = replace(GRID, tune_seeds=())
-    assert tuning_choice.waiting_line(grid, cells) == ""
-    assert tuning_choice.needed(grid, cells) == tuning_choice.ready(grid, cells) == cells
+    assert tuning_choice.waiting_line(grid, read(cells)) == ""
+    assert needed(cells, grid) == tuning_choice.ready(grid, read(cells)) == cells
 
 
 def test_compare_trains_further_seeds_with_what_was_chosen(tmp_path: Path, toy_corpus: Path) -> None:

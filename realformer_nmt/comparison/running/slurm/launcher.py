@@ -9,14 +9,13 @@ from types import FrameType
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.python_subprocess import program
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.running.cell_run import Progress
-from realformer_nmt.comparison.running.freshness import is_finished
+from realformer_nmt.comparison.running.freshness import CellState
 from realformer_nmt.comparison.running.local import ShowProgress
 from realformer_nmt.comparison.running.slurm import options as slurm_options
 from realformer_nmt.comparison.running.slurm import queue, written_cells
 from realformer_nmt.comparison.running.slurm.options import SlurmOptions
-from realformer_nmt.comparison.running.slurm.submissions import SCRIPT, Memory, ArrayTask, indices
+from realformer_nmt.comparison.running.slurm.submissions import SCRIPT, ArrayTask, Memory, indices
 from realformer_nmt.comparison.running.slurm.watch import Watch
 
 
@@ -67,9 +66,9 @@ def unfinished(cells: Sequence[Cell], show: ShowProgress) -> list[Cell]:
     """Return the cells that need a job, and show the others."""
     remaining = []
     for cell in cells:
-        note = CellRecord(cell)
-        if is_finished(cell, note):
-            show(cell, Progress(note.state))
+        state = CellState(cell)
+        if state.is_finished:
+            show(cell, Progress(state.state))
         else:
             remaining.append(cell)
     return remaining

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.records.cell_log import CellLog
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.running.cell_run import Progress
 from realformer_nmt.comparison.running.local import ShowProgress
@@ -82,7 +83,7 @@ class Watch:
 
     def _lose(self, cell: Cell, task: ArrayTask, how: str) -> None:
         try:
-            CellRecord(cell).lost(f"job {task.id} {how}: {last_words(task)}")
+            CellLog(CellRecord(cell)).lost(f"job {task.id} {how}: {last_words(task)}")
         except (UserError, OSError) as error:
             self._unrecorded.append(f"{cell.name}: job {task.id} {how}, which cannot be recorded: {error}")
         self._end(cell)

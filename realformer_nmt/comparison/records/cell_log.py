@@ -1,0 +1,49 @@
+"""Writer of cell.json: the sessions of a cell, the faults in them, and how it ended."""
+
+from datetime import datetime, timezone
+
+from msgspec.structs import replace
+
+from realformer_nmt.common import records
+from realformer_nmt.common.versions import hardware
+from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.records.cell_note import CellSession
+from realformer_nmt.comparison.records.cell_record import CellRecord
+
+
+class CellLog:
+    def __init__(self, record: CellRecord) -> None:
+        self._file, self._note, self._final = record.cell.note, record.note, record.final
+
+    def start(self, cell: Cell, entropy: float | None) -> None:
+        self._write(
+            state="running",
+            evidence=None,
+            sessions=[*self._note.sessions, CellSession(started=_now())],
+            unigram_entropy=entropy,
+            machine=hardware(),
+            cell=cell.name,
+            failure=cell.failure,
+            grid_digest=cell.grid_digest,
+        )
+
+    def fault(self, message: str) -> None:
+        last = self._note.sessions[-1]
+        self._write(sessions=[*self._note.sessions[:-1], replace(last, faults=[*last.faults, message])])
+
+    def end(self, state: str, evidence: str | None = None) -> None:
+        last = replace(self._note.sessions[-1], finished=_now())
+        self._write(state=state, evidence=evidence, sessions=[*self._note.sessions[:-1], last])
+
+    def lost(self, evidence: str) -> None:
+        """Record the error of a job that ended without recording how."""
+        if not self._final:
+            self._write(state="error", evidence=evidence)
+
+    def _write(self, **changes: object) -> None:
+        self._note = replace(self._note, **changes)
+        records.write(self._file, self._note)
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
