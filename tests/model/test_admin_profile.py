@@ -2,37 +2,20 @@
 
 import logging
 from argparse import Namespace
-from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
+from profiles import Profiling, weights_of
 from stock import stock
 from tiny import EOS, PAD, PREVIOUS, SOURCE, build, combination
-from torch import Tensor, nn
 
-from realformer_nmt.model.admin_profile import is_pending, shortcuts
+from realformer_nmt.model.admin_profile import is_pending
 from realformer_nmt.model.meta_model import skeleton
 from realformer_nmt.model.model import TranslationModel
 from realformer_nmt.model.presets import PRESETS
 
 ADMIN = ("post", "admin", "dot", "none")
-
-
-class Profiling:
-    """One stack of stock fairseq's, whose layers join as the authors' do: w x + f(x), noting
-    r = sqrt(np.var(w x) + np.var(f(x))), which is the next w."""
-
-    def __init__(self, layers: Iterable[nn.Module]) -> None:
-        self.weights = [1.0]
-        for layer in layers:
-            layer.residual_connection = self.join
-
-    def join(self, branch: Tensor, x: Tensor) -> Tensor:
-        w = self.weights[-1]
-        self.weights.append(np.sqrt(np.var((w * x).detach().numpy()) + np.var(branch.detach().numpy())))
-        return w * x + branch
 
 
 def by_stock(model: TranslationModel, **options: Any) -> list[float]:
@@ -47,10 +30,6 @@ def by_stock(model: TranslationModel, **options: Any) -> list[float]:
 
 def profile_of(model: TranslationModel) -> list[float]:
     return weights_of(model.encoder) + weights_of(model.decoder)
-
-
-def weights_of(stack: nn.Module) -> list[float]:
-    return [float(shortcut.weight().mean()) for _, shortcut in shortcuts(stack)]
 
 
 def test_the_first_training_batch_gives_the_authors_profile() -> None:

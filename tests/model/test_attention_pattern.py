@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 import torch
-from test_masked_model import TOKENS, build
+from masked import TOKENS, build
 from tiny import PAD
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode

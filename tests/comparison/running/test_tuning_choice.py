@@ -8,7 +8,6 @@ from pathlib import Path
 import commands
 import comparisons
 import pytest
-from test_summary import MADE
 
 from realformer_nmt.cli import main
 from realformer_nmt.common import checksummed_json
@@ -26,7 +25,7 @@ GRID = Grid(
     tune=("lr",),
     tune_seeds=(1, 2),
 )
-SCORES = {**RUN, "scores": {}, **MADE}
+SCORES = {**RUN, "scores": {}, "made_from": {}, "outputs": {}}
 
 
 def cell(folder: Path, lr: float, updates: int, seed: int) -> Cell:

@@ -12,35 +12,13 @@ from fairseq.models import BaseFairseqModel
 from fairseq.models.roberta import RobertaModel
 from fairseq.models.roberta import model as roberta_model
 from fairseq.models.roberta.model import base_architecture, roberta_base_architecture, roberta_large_architecture
+from masked import ENCODER, HEADS, NO_DROPOUT, TARGET, TOKENS, build, masked_task
 from stock import judged, spread
-from tiny import PAD, SIZE, dictionary
+from tiny import PAD, dictionary
 
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.model.presets import FAMILIES, KINDS, ONE_SIDE_PRESETS
+from realformer_nmt.model.presets import FAMILIES, ONE_SIDE_PRESETS
 from realformer_nmt.text_models.models.masked_model import MaskedModel
-
-ENCODER = {name: size for name, size in SIZE.items() if name.startswith("encoder_")}
-HEADS: dict[str, Any] = {
-    "max_positions": 16,
-    "pooler_activation_fn": "tanh",
-    "pooler_dropout": 0.0,
-    "untie_weights_roberta": False,
-}
-NO_DROPOUT = dict.fromkeys(("dropout", "attention_dropout", "activation_dropout"), 0.0)
-TOKENS = torch.tensor([[2, 5, 7, 6, 2, 1], [2, 8, 4, 6, 5, 2], [2, 6, 4, 2, 1, 1]])
-MASKED = torch.tensor([[0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 1, 0], [0, 0, 0, 0, 0, 0]], dtype=torch.bool)
-TARGET = TOKENS.masked_fill(~MASKED, PAD)
-
-
-def masked_task() -> SimpleNamespace:
-    return SimpleNamespace(source_dictionary=dictionary(), cfg=SimpleNamespace(tokens_per_sample=16))
-
-
-def build(family: str, **given: Any) -> MaskedModel:
-    torch.manual_seed(1)
-    kind = KINDS["bert"].options
-    args = ENCODER | HEADS | kind | NO_DROPOUT | FAMILIES[family] | {"score_length": 16} | given
-    return MaskedModel.build_model(Namespace(**args), masked_task())
 
 
 def stock(before: bool, **given: Any) -> BaseFairseqModel:

@@ -6,8 +6,8 @@ import pytest
 import torch
 from fairseq.models import BaseFairseqModel
 from fairseq.sequence_generator import SequenceGenerator
+from profiles import Profiling, weights_of
 from stock import spread, stock_decoder, stock_encoder
-from test_admin_profile import Profiling, weights_of
 from tiny import COMBINATIONS, PAD, PREVIOUS, SIZE, SOURCE, build, dictionary
 from torch import Tensor
 
