@@ -27,7 +27,7 @@ from realformer_nmt.comparison.running import freshness, local, merging, plan, s
 from realformer_nmt.comparison.running.freshness import CellState
 from realformer_nmt.comparison.running.progress import Live
 from realformer_nmt.protocols import fairseq_command, trackers
-from realformer_nmt.protocols.command import layers
+from realformer_nmt.protocols.command import layers, pasted
 
 
 def run(request: CompareRequest) -> int:
@@ -80,7 +80,7 @@ def show_plan(grid: Grid, corpus: CorpusChoice, planned: Sequence[CellState], tf
     """Print what would run and what it costs; before the corpus is prepared, how it is prepared."""
     missing = corpus.missing(shares(grid))
     if missing:
-        print(*(plan.pasted(each.command()) for each in corpus.preparations(shares(grid))), sep="\n")
+        print(*(pasted(each.command()) for each in corpus.preparations(shares(grid))), sep="\n")
         print(f"{len(planned)} cells; parameters and cost are known once the corpus is prepared so", end="\n\n")
     else:
         plan.check_states(planned)
@@ -90,7 +90,7 @@ def show_plan(grid: Grid, corpus: CorpusChoice, planned: Sequence[CellState], tf
     for cell in (state.cell for state in planned):
         lines = plan.commands(cell)
         if corpus.planned.corpus or not missing:
-            lines.append(f"# which runs {plan.pasted(plan.fairseq_train(cell))}")
+            lines.append(f"# which runs {pasted(plan.fairseq_train(cell))}")
         print(f"\n# {cell.name}", *lines, sep="\n")
     return 0
 

@@ -21,8 +21,8 @@ from realformer_nmt.tasks import TASKS
 
 def find(grid: Grid, prepared: Path | None, archives: Path | None, _folder: Path) -> CorpusChoice:
     """Return the data-bin of `fairseq-preprocess --only-source`, or the folder of several."""
-    unsuitable = {"corpus": grid.corpus, "[data]": grid.data, "the axis data": (grid.axes or {}).get("data")}
-    unsuitable["--archives"] = archives
+    shares = (grid.axes or {}).get("data")
+    unsuitable = {"corpus": grid.corpus, "[data]": grid.data, "the axis data": shares, "--archives": archives}
     for name, value in unsuitable.items():
         if value:
             raise UserError(
