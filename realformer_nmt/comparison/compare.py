@@ -3,16 +3,13 @@
 import signal
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import torch
 from rich.console import Console
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
-from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.option_choice import unknown
-from realformer_nmt.common.stage_record import AGAIN
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.command import CompareRequest
 from realformer_nmt.comparison.grid import grid as grids
@@ -21,8 +18,6 @@ from realformer_nmt.comparison.grid.cells import cells, check_one_task
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import scoring_of
-from realformer_nmt.comparison.report import document
-from realformer_nmt.comparison.results import gather, results_file
 from realformer_nmt.comparison.running import freshness, local, merging, plan, slurm, status, tuning_choice
 from realformer_nmt.comparison.running.freshness import CellState
 from realformer_nmt.comparison.running.progress import Live
@@ -44,7 +39,9 @@ def run(request: CompareRequest) -> int:
     if request.status:
         print(status.table(tuning_choice.needed(grid, freshness.read(selected))))
         return 0
-    document.check_folder(request.folder, grid.drawn, grid.axes or {})
+    from realformer_nmt.comparison import reporting  # which imports matplotlib, and a plan does without
+
+    reporting.check_folder(request.folder, grid)
     if not request.report:
         with alone(request.folder / ".lock", "compares in"):
             check_data(grid, corpus)
@@ -53,7 +50,7 @@ def run(request: CompareRequest) -> int:
             else:
                 train_and_score(request, grid, selected, gpus)
     states = tuning_choice.needed(grid, freshness.read(all_cells))
-    write_report(grid, corpus, states, request.folder)
+    reporting.write_report(grid, corpus, states, request.folder)
     if not request.report:
         check_no_errors([state for state in states if state.cell in selected])
     return 0
@@ -171,16 +168,6 @@ def work(cell: Cell) -> float:
     request = plan.train_request(cell)
     protocol = fairseq_command.load_protocol(request, fairseq_command.preparation(request))
     return float(sum(layers(cell.layers)) * (protocol.updates or protocol.epochs or 0))
-
-
-def write_report(grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], folder: Path) -> None:
-    """Gather the results of all cells, write results.json and the report, and print the table."""
-    with expected(folder / "cells", AGAIN):
-        record = gather.gather(grid, corpus, states, ["realformer-nmt", *sys.argv[1:]])
-        results_file.write(folder / document.RECORD, record)
-        document.write(record, folder)
-    print(document.terminal_table(record))
-    print(f"\n{folder / 'report.html'}")
 
 
 def check_no_errors(states: Sequence[CellState]) -> None:
