@@ -3,6 +3,7 @@
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from rich.console import Console
@@ -29,10 +30,10 @@ def run(request: CompareRequest) -> int:
     """Run a comparison from its grid to its report, or the part of it that the options ask for."""
     grid = grids.load(request.grid).with_seeds(request.add_seeds)
     check_one_task(grid)
-    corpus = scoring_of(grid.task).find(grid, request.prepared, request.archives, request.folder)
+    corpus = scoring_of(grid.task).find(grid, request)
     gpus = number_of_gpus(request)
     trackers.check_requested(request)
-    all_cells = cells(grid, corpus, request.folder, min(1, gpus), trackers.chosen(request), request.user_dir)
+    all_cells = cells(grid, corpus, request, min(1, gpus))
     selected = select(grid, all_cells, request.only)
     if request.plan:
         return show_plan(grid, corpus, tuning_choice.needed(grid, freshness.read(selected)), request.tflops)
@@ -113,7 +114,7 @@ def merge_folders(
     merging.check_cells(request.merge)
     in_folders = []
     for folder in request.merge:
-        there = cells(grid, corpus, folder, min(1, gpus), user_dir=request.user_dir)
+        there = cells(grid, corpus, replace(request, folder=folder), min(1, gpus))
         in_folders.append(freshness.read(select(grid, there, request.only)))
     merging.merge(freshness.read(selected), in_folders)
 

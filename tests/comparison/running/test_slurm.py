@@ -7,11 +7,10 @@ from pathlib import Path
 import cluster
 import comparisons
 import pytest
+from grid_cells import cells_of
 
 from realformer_nmt.cli import main
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.grid.cells import cells
-from realformer_nmt.comparison.grid.corpus import find
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.running import slurm
@@ -38,7 +37,7 @@ def folder(tmp_path: Path, toy_corpus: Path) -> Path:
 
 def only(folder: Path) -> list[Cell]:
     grid = load(folder / "grid.toml")
-    return cells(grid, find(grid, None, None, folder / "runs"), folder / "runs", 0)
+    return cells_of(grid, folder / "runs")
 
 
 def test_a_cell_runs_as_a_job_of_submitit(folder: Path) -> None:
