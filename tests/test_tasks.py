@@ -47,6 +47,7 @@ from fairseq.tasks import TASK_REGISTRY
 from fairseq.tasks.masked_lm import MaskedLMTask
 from realformer_nmt.checkpoints.allowed_components import KNOWN, check_known
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison.command import CompareRequest
 from realformer_nmt.comparison.grid import grid as grids
 from realformer_nmt.comparison.grid.cells import cells, check_one_task
 from realformer_nmt.comparison.grid.scoring import scoring_of
@@ -71,10 +72,11 @@ assert settings.files(".", {"task": "cloze", "train_subset": "train", "valid_sub
 grid = grids.load(Path("grid.toml"))
 check_one_task(grid)
 assert scoring_of(grid.task) is MEASURED
-corpus = MEASURED.find(grid, Path("data"), None, Path())
+request = CompareRequest(grid=Path("grid.toml"), folder=Path("cells"), prepared=Path("data"))
+corpus = MEASURED.find(grid, request)
 corpus.check_subset("test")
 assert invented.CHECKED == [(Path("data"), "test")]
-(cell,) = cells(grid, corpus, Path("cells"), 0)
+(cell,) = cells(grid, corpus, request, 0)
 assert [stage.name for stage in cell.stages] == ["train", "average", "evaluate"]
 assert cell.stages[-1].request.mask_seed == 7
 (Path("curves.jsonl")).write_text('{"num_updates": 1, "loss": 3, "cloze": 2}\\n')

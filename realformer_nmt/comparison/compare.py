@@ -3,16 +3,14 @@
 import signal
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import replace
 
 import torch
 from rich.console import Console
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.folder_lock import alone
-from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.option_choice import unknown
-from realformer_nmt.common.stage_record import AGAIN
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.command import CompareRequest
 from realformer_nmt.comparison.grid import grid as grids
@@ -21,31 +19,31 @@ from realformer_nmt.comparison.grid.cells import cells, check_one_task
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import scoring_of
-from realformer_nmt.comparison.report import document
-from realformer_nmt.comparison.results import gather, results_file
 from realformer_nmt.comparison.running import freshness, local, merging, plan, status, tuning_choice
 from realformer_nmt.comparison.running.freshness import CellState
 from realformer_nmt.comparison.running.progress import Live
 from realformer_nmt.comparison.running.slurm import launcher
 from realformer_nmt.protocols import fairseq_command, trackers
-from realformer_nmt.protocols.command import layers
+from realformer_nmt.protocols.command import layers, pasted
 
 
 def run(request: CompareRequest) -> int:
     """Run a comparison from its grid to its report, or the part of it that the options ask for."""
     grid = grids.load(request.grid).with_seeds(request.add_seeds)
     check_one_task(grid)
-    corpus = scoring_of(grid.task).find(grid, request.prepared, request.archives, request.folder)
+    corpus = scoring_of(grid.task).find(grid, request)
     gpus = number_of_gpus(request)
     trackers.check_requested(request)
-    all_cells = cells(grid, corpus, request.folder, min(1, gpus), trackers.chosen(request), request.user_dir)
+    all_cells = cells(grid, corpus, request, min(1, gpus))
     selected = select(grid, all_cells, request.only)
     if request.plan:
         return show_plan(grid, corpus, tuning_choice.needed(grid, freshness.read(selected)), request.tflops)
     if request.status:
         print(status.table(tuning_choice.needed(grid, freshness.read(selected))))
         return 0
-    document.check_folder(request.folder, grid.drawn, grid.axes or {})
+    from realformer_nmt.comparison import reporting  # which imports matplotlib, and a plan does without
+
+    reporting.check_folder(request.folder, grid)
     if not request.report:
         with alone(request.folder / ".lock", "compares in"):
             check_data(grid, corpus)
@@ -54,7 +52,7 @@ def run(request: CompareRequest) -> int:
             else:
                 train_and_score(request, grid, selected, gpus)
     states = tuning_choice.needed(grid, freshness.read(all_cells))
-    write_report(grid, corpus, states, request.folder)
+    reporting.write_report(grid, corpus, states, request.folder)
     if not request.report:
         check_no_errors([state for state in states if state.cell in selected])
     return 0
@@ -81,7 +79,7 @@ def show_plan(grid: Grid, corpus: CorpusChoice, planned: Sequence[CellState], tf
     """Print what would run and what it costs; before the corpus is prepared, how it is prepared."""
     missing = corpus.missing(shares(grid))
     if missing:
-        print(*(plan.pasted(each.command()) for each in corpus.preparations(shares(grid))), sep="\n")
+        print(*(pasted(each.command()) for each in corpus.preparations(shares(grid))), sep="\n")
         print(f"{len(planned)} cells; parameters and cost are known once the corpus is prepared so", end="\n\n")
     else:
         plan.check_states(planned)
@@ -91,7 +89,7 @@ def show_plan(grid: Grid, corpus: CorpusChoice, planned: Sequence[CellState], tf
     for cell in (state.cell for state in planned):
         lines = plan.commands(cell)
         if corpus.planned.corpus or not missing:
-            lines.append(f"# which runs {plan.pasted(plan.fairseq_train(cell))}")
+            lines.append(f"# which runs {pasted(plan.fairseq_train(cell))}")
         print(f"\n# {cell.name}", *lines, sep="\n")
     return 0
 
@@ -117,7 +115,7 @@ def merge_folders(
     merging.check_cells(request.merge)
     in_folders = []
     for folder in request.merge:
-        there = cells(grid, corpus, folder, min(1, gpus), user_dir=request.user_dir)
+        there = cells(grid, corpus, replace(request, folder=folder), min(1, gpus))
         in_folders.append(freshness.read(select(grid, there, request.only)))
     merging.merge(freshness.read(selected), in_folders)
 
@@ -172,16 +170,6 @@ def work(cell: Cell) -> float:
     request = plan.train_request(cell)
     protocol = fairseq_command.load_protocol(request, fairseq_command.preparation(request))
     return float(sum(layers(cell.layers)) * (protocol.updates or protocol.epochs or 0))
-
-
-def write_report(grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], folder: Path) -> None:
-    """Gather the results of all cells, write results.json and the report, and print the table."""
-    with expected(folder / "cells", AGAIN):
-        record = gather.gather(grid, corpus, states, ["realformer-nmt", *sys.argv[1:]])
-        results_file.write(folder / document.RECORD, record)
-        document.write(record, folder)
-    print(document.terminal_table(record))
-    print(f"\n{folder / 'report.html'}")
 
 
 def check_no_errors(states: Sequence[CellState]) -> None:

@@ -6,10 +6,13 @@ from typing import Any
 import torch
 from fairseq.models import MODEL_REGISTRY, BaseFairseqModel
 from torch import Tensor
+from torch.nn import init
 from torch.overrides import TorchFunctionMode
 
 from realformer_nmt.model.model import TranslationModel
 from realformer_nmt.model.presets import KINDS, kind_of
+
+FILLING = (Tensor.normal_, Tensor.uniform_, init.normal_, init.uniform_, init.kaiming_uniform_)
 
 
 class Words:
@@ -47,10 +50,13 @@ def parameters(cfg: Any, source_words: int, target_words: int) -> int:
 
 
 class WithoutData(TorchFunctionMode):
-    """Mode in which Tensor.cpu does nothing: BERT's initialisation calls it, and meta tensors have no data."""
+    """Mode for meta tensors, which have no data: Tensor.cpu, which BERT's initialisation calls, does nothing, and
+    random values are not drawn, which would take most of the time."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return args[0] if func is Tensor.cpu else func(*args, **(kwargs or {}))
+        if func is Tensor.cpu or func in FILLING:
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **(kwargs or {}))
 
 
 def outline(cfg: Any, task: Any) -> BaseFairseqModel:

@@ -5,6 +5,7 @@ from pathlib import Path
 from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.stage_record import AGAIN
+from realformer_nmt.comparison.command import CompareRequest
 from realformer_nmt.comparison.grid.cell import CellStage, of_subset
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
@@ -20,20 +21,20 @@ from realformer_nmt.text_models.evaluation.resampling import exchanged, randomis
 from realformer_nmt.text_models.questions import squad
 
 
-def find(grid: Grid, prepared: Path | None, archives: Path | None, _folder: Path) -> CorpusChoice:
+def find(grid: Grid, request: CompareRequest) -> CorpusChoice:
     """Return the data-bin of `fairseq-preprocess --only-source`, or the folder of several."""
-    unsuitable = {"corpus": grid.corpus, "[data]": grid.data, "the axis data": (grid.axes or {}).get("data")}
-    unsuitable["--archives"] = archives
+    shares = (grid.axes or {}).get("data")
+    unsuitable = {"corpus": grid.corpus, "[data]": grid.data, "the axis data": shares, "--archives": request.archives}
     for name, value in unsuitable.items():
         if value:
             raise UserError(
                 f"{grid.name}.toml: {name} is for translations, and the task is {grid.task}: leave it out, "
                 "and name the data-bin by prepared, or by --prepared DIR"
             )
-    if (prepared is None) == (grid.prepared is None):
-        advice = "names no data-bin: pass" if prepared is None else "says prepared: leave out"
+    if (request.prepared is None) == (grid.prepared is None):
+        advice = "names no data-bin: pass" if request.prepared is None else "says prepared: leave out"
         raise UserError(f"{grid.name}.toml {advice} --prepared DIR, the data-bin of task {grid.task}")
-    data = prepared or grid.path(grid.prepared or "")
+    data = request.prepared or grid.path(grid.prepared or "")
     return CorpusChoice(data.resolve().name, data, task=grid.task)
 
 

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 import text_comparisons
 from fixture_types import Command, Once
+from grid_cells import cells_of
 from program import realformer_nmt
 from scipy.stats import pearsonr, permutation_test, spearmanr
 from sklearn.metrics import matthews_corrcoef
 from text_comparisons import rows_of, run, run_of, words
 
 from realformer_nmt.cli import main
-from realformer_nmt.comparison.grid.cells import cells
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.results import summary
 from realformer_nmt.comparison.running.freshness import CellState
@@ -145,7 +145,7 @@ def test_p_of_classes_is_scipys(root: Path) -> None:
 
 def test_each_family_begins_with_its_own_masked_model(root: Path, data: dict[str, Path]) -> None:
     grid = load(root / "classes.toml")
-    found = cells(grid, grid_scoring.find(grid, data["classes"], None, root), root / "classes", 0)
+    found = cells_of(grid, root / "classes", prepared=data["classes"])
     for cell in found:
         masked = root / "masked" / "cells" / cell.name / "average.pt"
         made = json.loads((cell.folder / "train.json").read_text())["made_from"]
@@ -161,7 +161,7 @@ def test_each_family_begins_with_its_own_masked_model(root: Path, data: dict[str
 
 def test_labels_that_change_are_noticed(root: Path, data: dict[str, Path]) -> None:
     grid = load(root / "numbers.toml")
-    (cell,) = cells(grid, grid_scoring.find(grid, data["numbers"], None, root), root / "numbers", 0)
+    (cell,) = cells_of(grid, root / "numbers", prepared=data["numbers"])
     assert CellState(cell).differences == []
     labels = data["numbers"] / "label" / "train.label"
     text = labels.read_text()

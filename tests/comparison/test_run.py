@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from commands import OURS, run, starting_forks
 from fixture_types import Once
+from grid_cells import cells_of, corpus_of
 from miniature import miniature
 from recipe import FLAGS, RUN, TINY
 from recipe_runs import start, wait_for
@@ -17,8 +18,7 @@ from recipe_runs import start, wait_for
 import realformer_nmt
 from realformer_nmt.common.errors import UsageError, UserError
 from realformer_nmt.common.request import Request
-from realformer_nmt.comparison.grid import corpus, grid
-from realformer_nmt.comparison.grid.cells import cells
+from realformer_nmt.comparison.grid import grid
 from realformer_nmt.comparison.pipeline import requests
 from realformer_nmt.comparison.run import STAGES, RunRequest
 from realformer_nmt.corpora.manifest import load
@@ -84,8 +84,8 @@ def test_its_requests_are_those_of_a_grid_of_one_cell(name: str, protocol: str, 
     """But for the curves, and for the seed, which a grid gives to fairseq itself."""
     (tmp_path / "grid.toml").write_text(GRID.format(corpus=name, protocol=protocol, subwords=subwords))
     one = grid.load(tmp_path / "grid.toml")
-    text = corpus.find(one, None, tmp_path / "archives", tmp_path)
-    (cell,) = cells(one, text, tmp_path, gpus=0)
+    text = corpus_of(one, tmp_path, archives=tmp_path / "archives")
+    (cell,) = cells_of(one, tmp_path, archives=tmp_path / "archives")
     prepare, *stages = requests(
         RunRequest(
             corpus=name,

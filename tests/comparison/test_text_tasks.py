@@ -13,13 +13,13 @@ import torch
 from fairseq import checkpoint_utils
 from fairseq.data import indexed_dataset
 from fixture_types import Command, Once
+from grid_cells import cells_of
 from program import realformer_nmt
 from scipy.stats import permutation_test
 from text_comparisons import rows_of, run_of, words
 
 from realformer_nmt.cli import main
 from realformer_nmt.common import checksummed_json
-from realformer_nmt.comparison.grid.cells import cells
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.results import gather, summary
 from realformer_nmt.comparison.running.freshness import CellState
@@ -146,7 +146,7 @@ def test_the_same_command_does_nothing_again_and_edited_sequences_are_refused(ro
     text = (folder / "run-valid.sequences.tsv").read_text()
     (folder / "run-valid.sequences.tsv").write_text(text.replace("\t", "0\t", 1))
     grid = load(root / "language_modeling.toml")
-    (cell,) = cells(grid, grid_scoring.find(grid, data, None, root), folder.parents[1], 0)
+    (cell,) = cells_of(grid, folder.parents[1], prepared=data)
     assert CellState(cell).differences == ["evaluate: run-valid.sequences.tsv is another file than was made"]
     (folder / "run-valid.sequences.tsv").write_text(text)
 

@@ -8,35 +8,28 @@ from typing import Any
 from realformer_nmt.checkpoints.run_folder import checkpoint as checkpoint_of
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option_choice import unknown
+from realformer_nmt.comparison.command import CompareRequest
 from realformer_nmt.comparison.grid.cell import Cell, CellStage, Named, digest, place
 from realformer_nmt.comparison.grid.cell_requests import average_request
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.evaluation import metric_table
+from realformer_nmt.protocols import trackers
 from realformer_nmt.protocols.command import flags
 from realformer_nmt.protocols.protocol import Protocol, load, shipped
 from realformer_nmt.protocols.run_files import RECORD
-from realformer_nmt.protocols.trackers import TrackerOptions
 from realformer_nmt.protocols.train import TrainRequest
 
 INTERVAL = 20  # updates between two points of a curve
 CELLS = "cells"  # in the folder of a comparison
-NO_TRACKERS = TrackerOptions()
 
 
-def cells(
-    grid: Grid,
-    corpus: CorpusChoice,
-    folder: Path,
-    gpus: int,
-    trackers: TrackerOptions = NO_TRACKERS,
-    user_dir: Path | None = None,
-) -> list[Cell]:
-    """Return all cells of a grid; `gpus` is the number per cell, `user_dir` the folder whose rows each stage needs."""
+def cells(grid: Grid, corpus: CorpusChoice, request: CompareRequest, gpus: int) -> list[Cell]:
+    """Return all cells of a grid; `gpus` is the number per cell."""
     grid_digest = digest(grid.written, grid.folder, grid.protocol)
-    built = (cell(grid, corpus, folder, gpus, trackers, named, grid_digest) for named in grid.cells())
-    return [with_user_dir(each, user_dir) for each in built]
+    built = (cell(grid, corpus, request, gpus, named, grid_digest) for named in grid.cells())
+    return [with_user_dir(each, request.user_dir) for each in built]
 
 
 def with_user_dir(cell: Cell, user_dir: Path | None) -> Cell:
@@ -44,12 +37,10 @@ def with_user_dir(cell: Cell, user_dir: Path | None) -> Cell:
     return replace(cell, stages=tuple(stages))
 
 
-def cell(
-    grid: Grid, corpus: CorpusChoice, folder: Path, gpus: int, trackers: TrackerOptions, named: Named, grid_digest: str
-) -> Cell:
-    cell_folder = place(folder, named).folder
+def cell(grid: Grid, corpus: CorpusChoice, request: CompareRequest, gpus: int, named: Named, grid_digest: str) -> Cell:
+    cell_folder = place(request.folder, named).folder
     protocol = load(file_or_name(grid), corpus.name, named.layers)
-    train = train_request(grid, corpus, cell_folder, gpus, trackers, named)
+    train = train_request(grid, corpus, request, gpus, named)
     return Cell(
         named.family,
         named.layers,
@@ -71,13 +62,11 @@ def cell(
     )
 
 
-def train_request(
-    grid: Grid, corpus: CorpusChoice, folder: Path, gpus: int, trackers: TrackerOptions, named: Named
-) -> TrainRequest:
+def train_request(grid: Grid, corpus: CorpusChoice, request: CompareRequest, gpus: int, named: Named) -> TrainRequest:
     budget = {name.replace("-", "_"): value for name, value in grid.options("budget", named).items()}
     return TrainRequest(
         data=data_bin(corpus, named),
-        folder=folder,
+        folder=place(request.folder, named).folder,
         arch=named.family,
         kind=grid.kind,
         layers=named.layers,
@@ -89,7 +78,7 @@ def train_request(
         corpus=corpus.planned.corpus,
         subwords=corpus.planned.subwords,
         **budget,
-        **trackers.as_options(),
+        **trackers.chosen(request).as_options(),
     )
 
 

@@ -10,6 +10,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option import option
 from realformer_nmt.common.request import Request
 from realformer_nmt.common.toml_tables import TableError, build_table
+from realformer_nmt.comparison.command import CompareRequest
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.corpora import manifest, preparation_record
 from realformer_nmt.corpora.corpus_options import CorpusOptions
@@ -101,8 +102,9 @@ class CorpusChoice:
         return self.prepare is None or (self.data.parent / NOTE).is_file()
 
 
-def find(grid: Grid, prepared: Path | None, archives: Path | None, folder: Path) -> CorpusChoice:
+def find(grid: Grid, request: CompareRequest) -> CorpusChoice:
     """Return the corpus that --prepared or the grid names."""
+    prepared, archives, folder = request.prepared, request.archives, request.folder
     origins = [name for name in ("corpus", "prepared", "data") if getattr(grid, name)]
     if prepared and origins:
         raise UserError(f"--prepared {prepared}, but {grid.name}.toml says {origins[0]}: leave one of them out")

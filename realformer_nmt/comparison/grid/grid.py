@@ -35,9 +35,9 @@ class Override:
     family: str | None = None
     layers: str | None = None
     seed: int | None = None
-    axes: dict | None = None  # values
-    train: dict | None = None
-    budget: dict | None = None
+    axes: dict[str, float] | None = None  # values
+    train: dict[str, object] | None = None
+    budget: dict[str, object] | None = None
 
     def meets(self, cell: Named) -> bool:
         return (
@@ -62,7 +62,7 @@ class DataBin:
     folder: str
     subwords: str = option(choices=METHODS)
     reference: str  # of the first subset, raw
-    references: dict | None = None  # of each further one
+    references: dict[str, str] | None = None  # of each further one
     subwords_folder: str | None = None
     hyphens: Literal["aggressive", "plain"] | None = None
 
@@ -82,12 +82,12 @@ class Grid:
     prepared: str | None = None  # a folder of `realformer-nmt prepare`
     data: DataBin | None = None
     pretrained: str | None = None  # what each cell begins with: the folder of a comparison, or {family}-{layers}.pt
-    prepare: dict | None = None
-    train: dict | None = None  # flags of fairseq-train
-    budget: dict | None = None
-    slurm: dict | None = None  # options of the jobs
+    prepare: dict[str, object] | None = None
+    train: dict[str, object] | None = None  # flags of fairseq-train
+    budget: dict[str, object] | None = None
+    slurm: dict[str, object] | None = None  # options of the jobs
     failure: Failure = USUAL
-    axes: dict | None = None  # the values on each, beside families, layers and seeds
+    axes: dict[str, list[float]] | None = None  # the values on each, beside families, layers and seeds
     tune: tuple[str, ...] = ()  # axes whose value is chosen for each family on the validation data
     tune_seeds: tuple[int, ...] = ()  # that it is chosen with; the others are trained with what was chosen alone
     override: tuple[Override, ...] = ()
@@ -181,7 +181,7 @@ class Grid:
         first = max(self.seeds) + 1
         return replace(self, seeds=(*self.seeds, *range(first, first + number)))
 
-    def options(self, table: str, cell: Named) -> dict[str, Any]:
+    def options(self, table: str, cell: Named) -> Mapping[str, Any]:
         """Return [train] or [budget] of a cell, with the axes and the overrides; a later override wins."""
         options = {**(getattr(self, table) or {}), **axes.options(table, cell.point, TASKS[self.task].sides)}
         for rule in self.override:

@@ -5,6 +5,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import NamedTuple
 
+from realformer_nmt.comparison.command import CompareRequest
 from realformer_nmt.comparison.grid import corpus, translation_scoring
 from realformer_nmt.comparison.grid.cell import CellStage
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
@@ -14,7 +15,7 @@ from realformer_nmt.tasks import TASKS
 
 
 class Scoring(NamedTuple):
-    find: Callable[[Grid, Path | None, Path | None, Path], CorpusChoice]  # from the grid, --prepared and --archives
+    find: Callable[[Grid, CompareRequest], CorpusChoice]  # from the grid, --prepared and --archives
     stages: Callable[[Grid, CorpusChoice, Path, Protocol, str], tuple[CellStage, ...]]  # of a subset, after the average
     tested: Callable[[str], str]  # the metric whose difference is tested where this one is drawn
     p_value: Callable[[Path, Path, str, int, int], float | None]

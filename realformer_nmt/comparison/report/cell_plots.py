@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from realformer_nmt.checkpoints.model_description import Number, ShortcutWeight
+from realformer_nmt.comparison.records.curves import CurvePoint
 from realformer_nmt.comparison.report.formatting import finite, printable
-from realformer_nmt.comparison.results.cell_result import CellCurves, CellResult, CurvePoint, Number, ShortcutWeight
+from realformer_nmt.comparison.results.cell_result import CellCurves, CellResult
 from realformer_nmt.figures.drawing import COLOURS, FAINT, INK, MARKERS, Axes, Drawing, MaxNLocator, plain, styled
 
 

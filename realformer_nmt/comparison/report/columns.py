@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.comparison.grid.axes import AXES, shown
 from realformer_nmt.comparison.grid.groups import group
 from realformer_nmt.comparison.report.formatting import (
@@ -17,7 +18,6 @@ from realformer_nmt.comparison.report.formatting import (
 )
 from realformer_nmt.comparison.report.provenance import named, version
 from realformer_nmt.comparison.report.report_table import ReportTable
-from realformer_nmt.comparison.results.cell_result import Number
 from realformer_nmt.comparison.results.results_file import MetricColumn, ResultRow, Results
 from realformer_nmt.evaluation.significance import ALPHA
 

@@ -6,11 +6,12 @@ from typing import TypeVar
 
 from msgspec import UNSET, UnsetType
 
+from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.common.terminal import printable as printable
 from realformer_nmt.comparison.grid.axes import AXES
 from realformer_nmt.comparison.grid.axes import shown as shown_on
 from realformer_nmt.comparison.grid.groups import Place, place
-from realformer_nmt.comparison.results.cell_result import CellResult, CellScore, Number
+from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
 from realformer_nmt.comparison.results.results_file import MeanScore, MetricColumn, ResultRow, Results, metric_column
 from realformer_nmt.evaluation.significance import shown, signed
 

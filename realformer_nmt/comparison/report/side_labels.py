@@ -23,9 +23,9 @@ class Label(NamedTuple):
 def room(drawing: Drawing, texts: Sequence[str], lines: int) -> None:
     """Set the margins for the widest text and the number of lines; the figure grows where it is too small."""
     width, height = drawing.figure.get_size_inches()
-    renderer = FigureCanvasAgg(drawing.figure).get_renderer()
+    FigureCanvasAgg(drawing.figure)  # which measures the texts
     extents = [drawing.figure.text(0, 0, printable(text), fontsize=SIZE) for text in texts]
-    column = GAP + max((text.get_window_extent(renderer).width for text in extents), default=0) / drawing.figure.dpi
+    column = GAP + max((text.get_window_extent().width for text in extents), default=0) / drawing.figure.dpi
     for text in extents:
         text.remove()
     width, height = max(width, LEFT + NARROWEST + column), max(height, lines * LINE + BOTTOM + TOP)

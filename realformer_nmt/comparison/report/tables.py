@@ -64,7 +64,8 @@ def titled(table: ReportTable, title: str, text: str) -> str:
 
 def plain(table: ReportTable) -> str:
     cells = [[printable(word) for word in words] for words in [headers(table), *lines(table)]]
-    return tabulate(cells[1:], cells[0], disable_numparse=True, colalign=alignment(table))
+    text: str = tabulate(cells[1:], cells[0], disable_numparse=True, colalign=alignment(table))
+    return text
 
 
 def alignment(table: ReportTable) -> list[str]:
@@ -86,7 +87,8 @@ def markdown(results: Results) -> str:
 
 def markdown_table(table: ReportTable) -> str:
     cells = [[markdown_escaped(word) for word in words] for words in [headers(table), *lines(table)]]
-    return tabulate(cells[1:], cells[0], tablefmt="github", disable_numparse=True, colalign=alignment(table))
+    text: str = tabulate(cells[1:], cells[0], tablefmt="github", disable_numparse=True, colalign=alignment(table))
+    return text
 
 
 def markdown_escaped(text: str) -> str:

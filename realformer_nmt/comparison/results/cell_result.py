@@ -3,8 +3,6 @@
 A field with a default is one that records of version 0.1.0 may lack, or that a cell has only once it has run.
 """
 
-from typing import Any
-
 from msgspec import UNSET, Struct, UnsetType, field
 
 from realformer_nmt.checkpoints.model_description import Number, ShortcutWeight
@@ -44,7 +42,7 @@ class CellResult(Struct, frozen=True, kw_only=True):
     device: str | None = None
     host: str | None = None
     commands: list[str] = []
-    settings: dict[str, Any] = {}  # fairseq's, by its names
+    settings: dict[str, object] = {}  # fairseq's, by its names
     versions: dict[str, str] = {}
     differences: list[str] = []  # to what the grid asks for now
     fairseq_train: str | None = None

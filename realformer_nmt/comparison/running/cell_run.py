@@ -19,6 +19,7 @@ from realformer_nmt.comparison.running import verdict
 from realformer_nmt.comparison.running.freshness import CellState, status_of
 from realformer_nmt.comparison.running.process import Process
 from realformer_nmt.comparison.running.verdict import Verdict
+from realformer_nmt.fairseq_patches.divergence import FILE as DIVERGENCE
 from realformer_nmt.tasks import TASKS
 
 OUTPUT = "output.log"
@@ -93,7 +94,7 @@ def _attempt(
 ) -> Generator[Progress, None, Verdict | int]:
     """Run a stage once; return its exit status, or the verdict on a model that is stopped early."""
     cell.folder.mkdir(parents=True, exist_ok=True)
-    (cell.checkpoints / verdict.FILE).unlink(missing_ok=True)
+    (cell.checkpoints / DIVERGENCE).unlink(missing_ok=True)
     process = Process(stage.request.command()[1:], cell.folder / OUTPUT, {**os.environ, **environment})
     try:
         curves = Curves(cell.folder, cell.task)

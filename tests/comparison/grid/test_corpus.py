@@ -4,10 +4,9 @@ from pathlib import Path
 
 import argv
 import pytest
+from grid_cells import cells_of, corpus_of
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.comparison.grid.cells import cells
-from realformer_nmt.comparison.grid.corpus import find
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.corpora.prepare_request import PrepareRequest
 from realformer_nmt.corpora.sample import SampleRequest
@@ -19,7 +18,7 @@ GRID = 'families = ["pre_ln"]\nlayers = ["1"]\ncorpus = "iwslt14_de_en"\n'
 def prepared(folder: Path, options: str) -> PrepareRequest:
     """Return what `prepare` makes of the grid's command."""
     (folder / "grid.toml").write_text(f"{GRID}[prepare]\n{options}")
-    request = find(load(folder / "grid.toml"), None, None, folder / "runs").prepare
+    request = corpus_of(load(folder / "grid.toml"), folder / "runs").prepare
     assert request is not None
     assert argv.read(PrepareRequest, *request.argv()) == request
     return request
@@ -71,7 +70,7 @@ def test_a_path_of_a_grid_is_no_option_and_steers_nothing(
     Path("--folder=elsewhere.toml").write_text('base = "iwslt14_de_en"')
     Path("grid.toml").write_text(GRID.replace("iwslt14_de_en", path))
     with pytest.raises(UserError, match=r"grid\.toml"):
-        find(load(Path("grid.toml")), None, None, Path("runs"))
+        corpus_of(load(Path("grid.toml")), Path("runs"))
 
 
 @pytest.mark.parametrize("method", learnt())
@@ -83,8 +82,8 @@ def test_a_share_of_the_pairs_is_trained_on_and_all_else_is_the_same(tmp_path: P
     """With every command that makes what is missing."""
     (tmp_path / "grid.toml").write_text(f"{GRID}[axes]\ndata = [0.25, 1]")
     grid, runs = load(tmp_path / "grid.toml"), tmp_path / "runs"
-    corpus = find(grid, None, None, runs)
-    quarter, whole = cells(grid, corpus, runs, 0)
+    corpus = corpus_of(grid, runs)
+    quarter, whole = cells_of(grid, runs)
     assert [cell.name for cell in (quarter, whole)] == ["pre_ln-1-data0.25-s1", "pre_ln-1-data1-s1"]
     assert (quarter.data, whole.data) == (runs / "data-0.25/data-bin", runs / "data/data-bin")
     (of_quarter, *others), (of_whole, *same) = (

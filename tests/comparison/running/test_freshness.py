@@ -9,13 +9,12 @@ import comparisons
 import pytest
 from comparisons import DIVERGED, DONE, STUCK
 from fixture_types import Once
+from grid_cells import cells_of, corpus_of
 from test_compare import compare
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.grid.cells import cells
-from realformer_nmt.comparison.grid.corpus import find
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.running.cell_run import run
 from realformer_nmt.comparison.running.freshness import CellState, read, renew
@@ -37,7 +36,7 @@ def asked(root: Path, *changes: tuple[str, str]) -> tuple[Path, dict[str, Cell]]
     file = root / "other.toml"
     file.write_text(text)
     grid = load(file)
-    return file, {cell.name: cell for cell in cells(grid, find(grid, None, None, root / "runs"), root / "runs", 0)}
+    return file, {cell.name: cell for cell in cells_of(grid, root / "runs")}
 
 
 def test_what_was_made_by_the_grid_fits_it(root: Path) -> None:
@@ -210,8 +209,7 @@ def main_report(root: Path) -> None:
     from realformer_nmt.comparison.results import gather
 
     grid = load(root / "grid.toml")
-    corpus = find(grid, None, None, root / "runs")
-    gather.gather(grid, corpus, read(cells(grid, corpus, root / "runs", 0)), [])
+    gather.gather(grid, corpus_of(grid, root / "runs"), read(cells_of(grid, root / "runs")), [])
 
 
 def test_a_stuck_cell_keeps_its_verdict_when_its_averaging_fails(root: Path, kept: Path) -> None:

@@ -10,11 +10,10 @@ import comparisons
 import pytest
 import torch
 from fairseq.logging import progress_bar
+from grid_cells import cells_of
 
 from realformer_nmt.cli import main
 from realformer_nmt.comparison import compare
-from realformer_nmt.comparison.grid.cells import cells
-from realformer_nmt.comparison.grid.corpus import find
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.running import plan
 from realformer_nmt.comparison.running.freshness import read
@@ -22,7 +21,7 @@ from realformer_nmt.comparison.running.freshness import read
 
 def test_the_plans_command_trains_a_model_of_the_planned_size(tmp_path: Path, toy_corpus: Path) -> None:
     grid = load(comparisons.write_grid(tmp_path, toy_corpus))
-    found = cells(grid, find(grid, None, None, tmp_path), tmp_path, 0)
+    found = cells_of(grid, tmp_path)
     cell = next(cell for cell in found if cell.name == comparisons.DONE[1])
     words = plan.fairseq_train(cell)
     cost = plan.cost(cell)
@@ -39,7 +38,7 @@ def test_the_plans_command_trains_a_model_of_the_planned_size(tmp_path: Path, to
 
 def test_hours_follow_the_speed_given(tmp_path: Path, toy_corpus: Path) -> None:
     grid = load(comparisons.write_grid(tmp_path, toy_corpus))
-    found = cells(grid, find(grid, None, None, tmp_path), tmp_path, 0)[:1]
+    found = cells_of(grid, tmp_path)[:1]
     cost = plan.Cost(parameters=10**9, updates=1000, tokens_a_step=6000)  # 3.6e16 operations
     assert "all: 10.00" in plan.table(read(found), [cost], 1.0)
     assert "all: 1.00" in plan.table(read(found), [cost], 10.0)
@@ -52,7 +51,7 @@ def test_a_grid_of_summaries_has_rouge_scored(tmp_path: Path, toy_corpus: Path) 
     for metric, expected in (("bleu", set()), ("rouge_l", {("score", "--rouge"), ("score valid", "--rouge")})):
         file.write_text(f'metric = "{metric}"\n{plain}')
         grid = load(file)
-        stages = cells(grid, find(grid, None, None, tmp_path), tmp_path, 0)[0].stages
+        stages = cells_of(grid, tmp_path)[0].stages
         assert {
             (stage.name, word) for stage in stages for word in stage.request.argv() if word == "--rouge"
         } == expected
@@ -62,7 +61,7 @@ def test_a_cells_work_is_its_layers_times_its_updates(tmp_path: Path, toy_corpus
     """The cell of one layer a side with five times the updates is longer than that of two and one."""
     more = '\n[[override]]\nfamily = "post_ln"\nlayers = "1"\n[override.budget]\nupdates = 1000\n'
     grid = load(comparisons.write_grid(tmp_path, toy_corpus, more=more))
-    found = cells(grid, find(grid, None, None, tmp_path), tmp_path, 0)
+    found = cells_of(grid, tmp_path)
     work = {cell.name: compare.work(cell) for cell in found}
     assert work["post_ln-1-s1"] == 2 * 1000
     assert work["post_ln-2-1-s1"] == work["realformer-2-1-s1"] == 3 * 200

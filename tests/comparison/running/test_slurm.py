@@ -11,12 +11,11 @@ from pathlib import Path
 import cluster
 import comparisons
 import pytest
+from grid_cells import cells_of
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.grid.cells import cells
-from realformer_nmt.comparison.grid.corpus import find
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.running.cell_run import Progress
@@ -57,7 +56,7 @@ def compare(folder: Path) -> Program:
 
 def only(folder: Path) -> list[Cell]:
     grid = load(folder / "grid.toml")
-    return cells(grid, find(grid, None, None, folder / "runs"), folder / "runs", 0)
+    return cells_of(grid, folder / "runs")
 
 
 def processes(folder: Path) -> list[int]:
@@ -180,7 +179,7 @@ def test_arrays_are_as_large_as_slurm_allows_and_wait_for_each_other(
     monkeypatch.setattr(queue, "largest_array", lambda: 2)
     monkeypatch.setattr(queue, "submit", lambda words, _: submitted.append([*words]) or len(submitted))
     grid = load(folder / "grid.toml").with_seeds(4)
-    many = cells(grid, find(grid, None, None, folder / "runs"), folder / "runs", 0)
+    many = cells_of(grid, folder / "runs")
     tasks: dict[Cell, ArrayTask] = {}
     launcher.submit(Memory(folder / "runs/slurm"), options.read({"slurm_array_parallelism": 1}), many, tasks)
     assert [task.id for task in tasks.values()] == ["1_0", "1_1", "2_0", "2_1", "3_0"]

@@ -1,0 +1,28 @@
+"""The last step of a comparison: gather its results, write results.json and the report, print the table."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from realformer_nmt.common.json_records import expected
+from realformer_nmt.common.stage_record import AGAIN
+from realformer_nmt.comparison.grid.corpus import CorpusChoice
+from realformer_nmt.comparison.grid.grid import Grid
+from realformer_nmt.comparison.report import document
+from realformer_nmt.comparison.results import gather, results_file
+from realformer_nmt.comparison.running.freshness import CellState
+
+
+def check_folder(folder: Path, grid: Grid) -> None:
+    """Refuse a folder with files of a report's names that no comparison has written."""
+    document.check_folder(folder, grid.drawn, grid.axes or {})
+
+
+def write_report(grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], folder: Path) -> None:
+    """Gather the results of all cells, write results.json and the report, and print the table."""
+    with expected(folder / "cells", AGAIN):
+        record = gather.gather(grid, corpus, states, ["realformer-nmt", *sys.argv[1:]])
+        results_file.write(folder / document.RECORD, record)
+        document.write(record, folder)
+    print(document.terminal_table(record))
+    print(f"\n{folder / 'report.html'}")
