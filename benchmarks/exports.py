@@ -13,7 +13,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
-from sacrebleu.metrics import BLEU
+from sacrebleu.metrics.bleu import BLEU
 from tabulate import tabulate
 
 from realformer_nmt import plugin

@@ -3,26 +3,28 @@
 import argparse
 import json
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, NamedTuple
 
 from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.option import option
 from realformer_nmt.common.request import Request
 
-COLUMNS = {
-    "arch": "arch",
-    "residual_topology": "topology",
-    "residual_scaling": "scaling",
-    "score_source": "source",
-    "score_carry": "carry",
-    "encoder_layers": "encoder",
-    "decoder_layers": "decoder",
-    "encoder_embed_dim": "width",
-    "parameters": "parameters",
-}
-
-
+HEADERS = ("arch", "topology", "scaling", "source", "carry", "encoder", "decoder", "width", "parameters")
 SPECIAL, MOST = 4, 100_000_000  # least and most entries of a dictionary; fairseq adds four special ones
+
+
+class Arch(NamedTuple):
+    """Row of the table; the fields are the names of the options."""
+
+    arch: str
+    residual_topology: str
+    residual_scaling: str
+    score_source: str
+    score_carry: str
+    encoder_layers: int
+    decoder_layers: int
+    encoder_embed_dim: int
+    parameters: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,9 +47,9 @@ class ArchsRequest(Request):
 
         rows = [describe(arch, self.vocabulary) for arch in PRESETS]
         if self.json:
-            print(json.dumps(rows, indent=2))
+            print(json.dumps([row._asdict() for row in rows], indent=2))
             return 0
-        print(tabulate([[row[name] for name in COLUMNS] for row in rows], headers=[*COLUMNS.values()], intfmt=","))
+        print(tabulate(rows, headers=HEADERS, intfmt=","))
         print(f"\nParameters: with a joined dictionary of {self.vocabulary:,} entries and --share-all-embeddings.")
         return 0
 
@@ -55,12 +57,11 @@ class ArchsRequest(Request):
 REQUEST = ArchsRequest
 
 
-def describe(arch: str, vocabulary: int) -> dict[str, Any]:
+def describe(arch: str, vocabulary: int) -> Arch:
     from realformer_nmt.model.config import TranslationConfig
     from realformer_nmt.model.meta_model import parameters
     from realformer_nmt.model.presets import PRESETS
 
     options = vars(TranslationConfig()) | PRESETS[arch] | {"share_all_embeddings": True}
-    columns = {name: options[name] for name in COLUMNS if name in options}
     number = parameters(argparse.Namespace(**options), vocabulary, vocabulary)
-    return {"arch": arch, **columns, "parameters": number}
+    return Arch._make([arch, *(options[name] for name in Arch._fields[1:-1]), number])

@@ -5,7 +5,6 @@ It guards against edits by mistake and damaged files, not against a forger, who 
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from realformer_nmt.common import json_records
 from realformer_nmt.common.json_records import SEAL, seal, write_json
@@ -16,6 +15,6 @@ def write(path: Path, content: Mapping[str, object]) -> None:
     write_json(path, {**content, SEAL: seal(content)}, ascii_only=True)
 
 
-def read(path: Path, hint: str) -> dict[str, Any]:
+def read(path: Path, hint: str) -> dict[str, object]:
     """Read a record that must have a checksum; `hint` is that of json_records.read."""
     return json_records.read(path, hint, sealed=True)

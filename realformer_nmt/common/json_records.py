@@ -24,7 +24,7 @@ def write_json(path: Path, content: object, ascii_only: bool = False) -> None:
 
 def read(
     path: Path, hint: str, required: Mapping[str, type] = MappingProxyType({}), sealed: bool = False
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Read a record, without its checksum.
 
     `hint` ends each error: it says which command writes the record, or what to do. `required` are the keys that the

@@ -27,9 +27,9 @@ class TableError(Exception):
         super().__init__(f"{key}: {wrong}" if key else wrong)
 
 
-def read_toml(file: Path, hint: str) -> dict[str, Any]:
+def read_toml(file: Path, hint: str) -> dict[str, object]:
     try:
-        table: dict[str, Any] = tomllib.loads(file.read_bytes().decode())
+        table: Table = tomllib.loads(file.read_bytes().decode())
         check_visible(table)
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}; {hint}") from error

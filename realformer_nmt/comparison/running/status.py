@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec import Struct, convert
 from tabulate import tabulate
 
 from realformer_nmt.checkpoints.train_record import TrainRecord
@@ -15,18 +16,29 @@ from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.tasks import TASKS, TRANSLATION
 
 
+class CellNames(Struct):
+    """Keys of a grid that name its cells; the class Grid, which has all keys, takes seconds to import."""
+
+    families: list[str]
+    layers: list[str]
+    seeds: tuple[int, ...] = (1,)
+    axes: dict[str, list[int | float]] = {}
+    tune_seeds: tuple[int, ...] = ()
+    task: str = TRANSLATION
+    protocol: str = "realformer"
+
+
 def cells_by_records(grid: Path, folder: Path) -> list[CellRecord] | None:
     """Return the cells, if some have begun and all with the grid as it is now; else the stages must be compared."""
     try:
-        table, written = read_toml(grid, ""), grid.read_text(encoding="utf-8")
-        if table.get("tune_seeds"):  # which cells are trained depends on scores
+        names, written = convert(read_toml(grid, ""), CellNames), grid.read_text(encoding="utf-8")
+        if names.tune_seeds or names.task not in TASKS:  # which cells are trained depends on scores
             return None
-        names = named(table["families"], table["layers"], table.get("seeds", [1]), table.get("axes", {}))
-        task = table.get("task", TRANSLATION)
-        cells = [CellRecord(place(folder, cell, task)) for cell in names if TASKS[task]]
-        grid_digest = digest(written, grid.parent, table.get("protocol", "realformer"))
+        every = named(names.families, names.layers, names.seeds, names.axes)
+        cells = [CellRecord(place(folder, cell, names.task)) for cell in every]
+        grid_digest = digest(written, grid.parent, names.protocol)
         notes = [record.note for record in cells if record.cell.note.is_file()]
-    except (UserError, OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (UserError, OSError, ValueError):
         return None
     unchanged = all(note.grid_digest == grid_digest for note in notes)
     return cells if notes and unchanged else None

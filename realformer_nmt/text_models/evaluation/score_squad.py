@@ -54,8 +54,10 @@ def run(request: ScoreSquadRequest) -> int:
     if stage.finished(request.fresh):
         return 0
     origin = stage.begin()
-    questions, answers = squad.read(request.questions), json_records.read(request.answers, ANSWERS)
-    lacking = [question.name for question in questions if not isinstance(answers.get(question.name), str)]
+    questions = squad.read(request.questions)
+    content = json_records.read(request.answers, ANSWERS)
+    answers = {name: text for name, text in content.items() if isinstance(text, str)}
+    lacking = [question.name for question in questions if question.name not in answers]
     if lacking:
         raise UserError(
             f"{request.answers} has no text for {len(lacking):,} of {len(questions):,} questions, such as "

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from realformer_nmt.common import json_records
 from realformer_nmt.common.errors import UserError
@@ -25,9 +25,9 @@ class Question(NamedTuple):
 
 
 def read(path: Path) -> list[Question]:
-    articles = json_records.read(path, HINT, {"data": list})["data"]
+    content = json_records.read(path, HINT, {"data": list})
     with json_records.expected(path, HINT):
-        questions = [question for article in articles for question in of_article(article)]
+        questions = [question for article in cast(list[Entry], content["data"]) for question in of_article(article)]
     if not questions:
         raise UserError(f"{path} holds no question; {HINT}")
     if len({question.name for question in questions}) < len(questions):
