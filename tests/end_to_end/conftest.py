@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import text_corpora
 from commands import fairseq as command
-from processes import kill_after, said
+from commands import kill_after
+from processes import said
 from reports import updates
 from runs import LANGUAGES, LETTERS, SENTENCES, TRAINING, UPDATES, Compose, Trained, at_update, average, family_options
 

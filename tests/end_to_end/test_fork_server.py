@@ -75,8 +75,11 @@ def test_a_command_that_nobody_waits_for_is_killed(train: list[str], tmp_path: P
     address = commands.server("train")
     endless, (reader, writer) = [*train, "--max-update", "1000000"], os.pipe()
     environment = {**os.environ, **ONE_THREAD}
-    with pytest.raises(TimeoutError):
-        fork_client.ask(address, endless, str(tmp_path), environment, (writer, writer, writer), timeout=1)
+    streams = (writer, writer, writer)
+    with fork_client.begin(address, endless, str(tmp_path), environment, streams) as connection:
+        connection.settimeout(1)
+        with pytest.raises(TimeoutError):
+            fork_client.status(connection)
     os.close(writer)
     with os.fdopen(reader) as output:
         assert "done training" not in output.read()
@@ -128,7 +131,8 @@ def test_a_full_disk_is_told_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with Path("/dev/full").open("w") as full, (tmp_path / "told").open("w") as told:
         done = subprocess.run([sys.executable, *words], env=environment, stdout=full, stderr=subprocess.PIPE, text=True)
         streams = (0, full.fileno(), told.fileno())
-        assert fork_client.ask(commands.server("bare"), words, str(tmp_path), environment, streams) == 120
+        with fork_client.begin(commands.server("bare"), words, str(tmp_path), environment, streams) as connection:
+            assert fork_client.status(connection) == 120
     assert done.returncode == 120
     assert (tmp_path / "told").read_text() == done.stderr
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from commands import TORCHRUN
+from commands import TORCHRUN, kill_after
 from commands import fairseq as command
-from processes import kill_after, said
+from processes import said
 from runs import at_update, load, load_state
 from text_corpora import LANGUAGE, MASKED
 

@@ -168,8 +168,8 @@ def test_refusals(train: Compose, trained: Callable[[str], Trained], tmp_path: P
     }
     names = dict(zip(["layerdrop", "heads", "other_family"], refused, strict=True))
     jobs = {name: train(tmp_path / name, *SHORT, *refused[message]) for name, message in names.items()}
-    for name, output in outcomes_of(jobs, tmp_path).items():
-        assert output.endswith("status 1\n")
+    for name, (status, output) in outcomes_of(jobs, tmp_path).items():
+        assert status == 1
         assert names[name] in output
 
 

@@ -6,11 +6,11 @@ import shutil
 from argparse import Namespace
 from pathlib import Path
 
-import forks
 import pytest
 import saved
 import torch
 from fixture_types import Once
+from processes import Outcome, outcomes_of
 
 from realformer_nmt.common.errors import UserError, declared
 from realformer_nmt.fairseq_patches import error_line
@@ -91,14 +91,14 @@ MISTAKES = {  # command, flags, the last line
 
 
 @pytest.fixture(scope="module")
-def outcomes(once: Once, toy_corpus: Path, user_dir: Path) -> dict[str, forks.Outcome]:
+def outcomes(once: Once, toy_corpus: Path, user_dir: Path) -> dict[str, Outcome]:
     def run(to: Path) -> None:
         folder = once("last_words", lambda folder: write(folder, toy_corpus))
         jobs = {name: words(folder, user_dir, *row[:2]) for name, row in MISTAKES.items()}
-        (to / "outcomes.json").write_text(json.dumps(forks.run(jobs, folder)))
+        (to / "outcomes.json").write_text(json.dumps(outcomes_of(jobs, folder)))
 
     found = json.loads((once("mistaken_commands", run) / "outcomes.json").read_text())
-    return {name: forks.Outcome(*outcome) for name, outcome in found.items()}
+    return {name: Outcome(*outcome) for name, outcome in found.items()}
 
 
 def write(folder: Path, data: Path) -> None:
@@ -153,7 +153,7 @@ def words(folder: Path, user_dir: Path, command: str, flags: str) -> list[object
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_one_line_and_status_1(name: str, outcomes: dict[str, forks.Outcome]) -> None:
+def test_one_line_and_status_1(name: str, outcomes: dict[str, Outcome]) -> None:
     command, _, told = MISTAKES[name]
     status, output = outcomes[name]
     last = output.splitlines()[-1]
@@ -167,7 +167,7 @@ def test_one_line_and_status_1(name: str, outcomes: dict[str, forks.Outcome]) ->
 def test_debug_shows_the_traceback(once: Once, toy_corpus: Path, user_dir: Path, tmp_path: Path) -> None:
     folder = once("last_words", lambda folder: write(folder, toy_corpus))
     job = {"debug": words(folder, user_dir, "train", "--encoder-layers 0")}
-    status, output = forks.run(job, tmp_path, LOGLEVEL="DEBUG")["debug"]
+    status, output = outcomes_of(job, tmp_path, LOGLEVEL="DEBUG")["debug"]
     assert status == 1
     assert "Traceback" in output
     assert output.splitlines()[-1].endswith("OptionError: --encoder-layers 0 is not possible: pass 1 or more")

@@ -9,7 +9,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import forks
 import pytest
 import torch
 from fairseq import checkpoint_utils
@@ -17,6 +16,7 @@ from fairseq.models.transformer import TransformerModel
 from fixture_types import Command, Once
 from malicious import HIDING_PLACES, Hide
 from omegaconf import OmegaConf
+from processes import outcomes_of
 from stock_runs import TINY
 
 from realformer_nmt import cli
@@ -125,7 +125,7 @@ def refusals(checkpoint: Path, toy_corpus: Path, user_dir: Path, once: Once) -> 
             hide(checkpoint_utils.load_checkpoint_to_cpu(str(checkpoint)), bad, bad.parent / "proof")
             words = commands(toy_corpus, bad, checkpoint, user_dir)
             jobs |= {f"{name} {hide.__name__}": words[name] for name, chosen in ATTACKS if chosen is hide}
-        outcomes = forks.run(jobs, folder, TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD="1")
+        outcomes = outcomes_of(jobs, folder, TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD="1")
         (folder / "refusals.json").write_text(json.dumps(outcomes))
 
     return once("refusals", attack)
@@ -189,7 +189,7 @@ def test_options_in_a_checkpoint_are_not_evaluated(
     cfg = {**OmegaConf.to_container(state["cfg"]), "model": model}
     torch.save({**state, "cfg": cfg}, path)
     job = {"generate": ("fairseq-generate", toy_corpus, "--user-dir", user_dir, "--cpu", "--path", path)}
-    status, output = forks.run(job, tmp_path)["generate"]
+    status, output = outcomes_of(job, tmp_path)["generate"]
     assert status == 1
     assert "which is neither a number nor a name" in output.splitlines()[-1]
     assert not proof.exists()
@@ -207,7 +207,7 @@ def test_the_criterion_of_a_checkpoint_empties_no_file(
     torch.save({**state, "cfg": {**OmegaConf.to_container(state["cfg"]), "criterion": criterion}}, path)
     common = (toy_corpus, "--user-dir", user_dir, "--cpu", "--path", path)
     jobs = {"validate": ("fairseq-validate", *common, "--task", "translation", "--max-tokens", 500)}
-    status, output = forks.run(jobs, tmp_path)["validate"]
+    status, output = outcomes_of(jobs, tmp_path)["validate"]
     assert status == 1
     assert "ranking.pt asks for the criterion 'sentence_ranking'" in output.splitlines()[-1]
     assert precious.read_text() == "kept"

@@ -1,20 +1,16 @@
-"""fairseq's commands and `realformer-nmt`, run to their end: in forks of a process that has imported what they import
-(fork_server.py), which takes seconds less and does and says the same (test_fork_server.py). So is what these start in
-turn: their sys.executable is `python_of_forks`.
+"""fairseq's commands and `realformer-nmt`, run to their end: in forks (fork_server.py), which do and say what the
+executables do (test_fork_server.py). So is what these start in turn: their sys.executable is `python_of_forks`.
 
-The executables themselves are started, by subprocess, where a test
-  sends other signals than SIGKILL, or signals to several processes: processes.start, recipe_runs.start,
-    comparisons.start, test_translate, test_fetch;
-  measures memory or the start: test_economy, test_command;
-  is of executables, streams or what Python starts with: test_programs, test_standard_streams, test_child_processes;
-and by this module for a launcher (strace, prlimit), for programs that are not in SERVED, for
-another Python, and for an environment that differs from that of the tests in more than FREE.
+The executable itself is started for a launcher, for a program that is not in SERVED, for another Python, and for an
+environment that acts otherwise than the tests' own (fork_client.acting). A test that sends other signals than SIGKILL,
+or that measures memory, the start or the streams, starts it by subprocess.
 """
 
 import atexit
 import json
 import os
 import shlex
+import signal
 import socket
 import subprocess
 import sys
@@ -22,8 +18,9 @@ import sysconfig
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import IO
 
 import fork_client
 from filelock import FileLock
@@ -46,7 +43,7 @@ MODULES = {
     "rest": FAIRSEQ,
     "ours": (OURS[-1], *OTHERS, *(f"realformer_nmt.{name}" for name in OWN)),
 }
-START = dict(os.environ)
+START = {**os.environ, "OMP_NUM_THREADS": "1"}
 FOLDER, ALIVE = "FORK_SERVERS", "alive"
 
 
@@ -64,97 +61,87 @@ def run(
     timeout: float = 540,  # within that of a test, which pyproject.toml sets
 ) -> subprocess.CompletedProcess[str]:
     """With the tests' environment and one thread. `text` is its standard input; `together`: stderr is in stdout."""
-    where = str(folder or Path.cwd())
     variables = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
     if list(words[: len(TORCHRUN)]) == TORCHRUN:
         variables = {"PYTHON_EXEC": python_of_forks(), **variables}
-    with (
-        tempfile.TemporaryFile("w+") as given,
-        tempfile.TemporaryFile("w+") as out,
-        tempfile.TemporaryFile("w+") as err,
-    ):
+    file = partial(tempfile.TemporaryFile, "w+")
+    with file() as given, file() as out, file() as err:
         given.write(text)
         given.seek(0)
         streams = (given, out, out if together else err)
-        which = server_for(words, variables)
-        if which:
-            numbers = [stream.fileno() for stream in streams]
-            said = words[1:] if words[1:2] == ["-m"] else words
-            try:
-                status = fork_client.ask(server(which), said, where, variables, numbers, timeout)
-            except TimeoutError as error:
-                raise subprocess.TimeoutExpired(list(words), timeout) from error
-        else:
-            stdin, stdout, stderr = streams
-            real = subprocess.run(
-                words, cwd=where, env=variables, stdin=stdin, stdout=stdout, stderr=stderr, timeout=timeout, check=False
-            )
-            status = real.returncode
+        status = status_of(words, str(folder or Path.cwd()), variables, streams, timeout)
         out.seek(0)
         err.seek(0)
         return subprocess.CompletedProcess(list(words), status, out.read(), err.read())
 
 
-@contextmanager
-def begun(words: Sequence[str], folder: Path, output: int) -> Iterator[Callable[[], int]]:
-    """Runs it without input, both outputs to a file descriptor; what is yielded kills it and returns its status."""
-    variables = {**os.environ, "OMP_NUM_THREADS": "1"}
+def status_of(
+    words: Sequence[str],
+    folder: str,
+    variables: Mapping[str, str],
+    streams: Sequence[IO[str]],
+    timeout: float,
+) -> int:
     which = server_for(words, variables)
-    with Path(os.devnull).open() as nothing:
-        if which:
-            streams = (nothing.fileno(), output, output)
-            with fork_client.begin(server(which), words, str(folder), variables, streams) as connection:
+    if which is None:
+        given, out, err = streams
+        return subprocess.run(
+            words, cwd=folder, env=variables, stdin=given, stdout=out, stderr=err, timeout=timeout, check=False
+        ).returncode
+    said = words[1:] if words[1:2] == ["-m"] else words
+    numbers = [stream.fileno() for stream in streams]
+    with fork_client.begin(server(which), said, folder, variables, numbers) as connection:
+        connection.settimeout(timeout)
+        try:
+            return fork_client.status(connection)
+        except TimeoutError as error:
+            raise subprocess.TimeoutExpired(list(words), timeout) from error
 
-                def kill() -> int:
-                    connection.shutdown(socket.SHUT_WR)
-                    return fork_client.status(connection)
 
-                yield kill
-        else:
-            with subprocess.Popen(
-                words, cwd=folder, env=variables, stdin=nothing, stdout=output, stderr=output
-            ) as process:
-
-                def kill() -> int:
-                    process.kill()
-                    return process.wait()
-
-                yield kill
+def kill_after(words: Sequence[str], folder: Path, reached: Callable[[str], bool]) -> str:
+    """What a command of fairseq's has said when a line is reached, and it is killed."""
+    variables = {**os.environ, "OMP_NUM_THREADS": "1"}
+    address, lines, (reader, writer) = server(SERVED[Path(words[0]).name]), [], os.pipe()
+    with os.fdopen(reader) as output, Path(os.devnull).open() as nothing:
+        streams = (nothing.fileno(), writer, writer)
+        with fork_client.begin(address, words, str(folder), variables, streams) as connection:
+            os.close(writer)
+            for line in output:
+                lines.append(line)
+                if reached(line):
+                    break
+            connection.shutdown(socket.SHUT_WR)
+            assert fork_client.status(connection) == -signal.SIGKILL, "".join(lines)[-3000:]
+    return "".join(lines)
 
 
 def server_for(words: Sequence[str], variables: Mapping[str, str]) -> str | None:
     """Which, if it can be a fork."""
-    if sys.platform != "linux" or fork_client.acting(variables) != usual():
+    if sys.platform != "linux" or fork_client.acting(variables) != fork_client.acting(START):
         return None
     if variables.get("PYTHONPATH") not in (START.get("PYTHONPATH"), str(REPOSITORY)):
         return None
-    if list(words[: len(OURS)]) == OURS:
-        return "ours"
-    if list(words[: len(TORCHRUN)]) == TORCHRUN:
-        return "train"
+    modules = {OURS[-1]: "ours", TORCHRUN[-1]: "train"}
+    if list(words[:2]) == OURS[:2]:
+        return modules.get(words[2])
     program = Path(words[0])
     return SERVED.get(program.name) if program.parent == SCRIPTS else None
-
-
-def usual() -> dict[str, str]:
-    return fork_client.acting({**START, "OMP_NUM_THREADS": "1"})
 
 
 @cache
 def server(which: str) -> str:
     """The address of one. Not a fork of this process: it may hold any lock."""
-    folder = shared()
-    address = folder / which
-    with FileLock(folder / f"{which}.lock"):
+    address = shared() / which
+    with FileLock(shared() / f"{which}.lock"):
         if not address.exists():
-            _start_server(which, address)
+            start_server(which, address)
     return str(address)
 
 
 @cache  # which holds it
-def _start_server(which: str, address: Path) -> subprocess.Popen[bytes]:
+def start_server(which: str, address: Path) -> subprocess.Popen[bytes]:
     python = python_of_forks() if which == "ours" else sys.executable
-    environment = {"PYTHONPATH": str(REPOSITORY), **START, "OMP_NUM_THREADS": "1"}
+    environment = {"PYTHONPATH": str(REPOSITORY), **START}
     environment.pop("PYTHONUNBUFFERED", None)  # a fork's streams are told
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener, (shared() / ALIVE).open() as alive:
         listener.bind(str(address))
@@ -188,17 +175,16 @@ def shared() -> Path:
 def python_of_forks() -> str:
     """A Python for what our commands start: a fork too, if it can be."""
     servers, python = shared() / "servers.json", shared() / "python"
+    known = {"train": server("train"), "rest": server("rest"), "usual": fork_client.acting(START)}
     scripts = {str(SCRIPTS / name): which for name, which in SERVED.items()}
-    known = {"train": server("train"), "rest": server("rest"), "scripts": scripts}
     with FileLock(shared() / "python.lock"):
         if not python.exists():
-            servers.write_text(json.dumps({**known, "usual": usual()}))
+            servers.write_text(json.dumps({**known, "scripts": scripts}))
             client = shlex.join([sys.executable, "-IS", str(Path(fork_client.__file__))])
-            words = f'{shlex.quote(str(servers))} "$@"'
             python.touch(mode=0o755)
             python.write_text(
-                f"#!/bin/sh\n{client} --serves {words} && exec {client} --python {words}\n"
-                f'exec {shlex.quote(sys.executable)} "$@"\n'
+                f'#!/bin/sh\naddress=$({client} --server-for {shlex.quote(str(servers))} "$@") &&\n'
+                f'exec {client} "$address" "$@"\nexec {shlex.quote(sys.executable)} "$@"\n'
             )
     return str(python)
 

@@ -1,13 +1,12 @@
-"""A program of Python that is imported once and run many times: each run is a fork of this process.
+"""Commands in forks of a process that has imported fairseq already, which saves five seconds for each.
 
-    python fork_server.py LISTENER PYTHON MODULE ...
+1. A server imports its modules once and waits at a socket: python fork_server.py LISTENER PYTHON MODULE ...
+2. A test sends it a command, with its folder, its environment and its three streams (fork_client.py).
+3. A fork of the server becomes what the executable would be by then, runs the command, and ends as Python ends.
+4. The server answers its exit status, or kills it if the test goes away.
+5. The server ends with its standard input, which the first process of pytest holds.
 
-MODULE is what the programs import, LISTENER a Unix socket that listens. A connection brings a command and its three
-standard streams (fork_client.py), and gets the exit status when the fork has ended; if it is closed before, the fork is
-killed. A fork leaves the loop and runs what the executable would run, as `__main__`, and ends as Python ends: threads,
-hooks, buffers, status. But nothing that was imported is taken apart: the pages are the server's, and would be copied
-for that, a third of a second. PYTHON is what it starts as Python; where it asks multiprocessing for a server of forks,
-it is that server itself. It all ends with the standard input of this process.
+LISTENER is a Unix socket that listens, PYTHON what a command starts as its sys.executable: a fork, too.
 """
 
 import atexit
@@ -19,7 +18,7 @@ import json
 import multiprocessing
 import os
 import runpy
-import selectors
+import select
 import signal
 import socket
 import sys
@@ -34,60 +33,47 @@ PYTHONPATH = os.environ.get("PYTHONPATH", "")
 
 class Run(NamedTuple):
     process: int
-    ended: int  # a file descriptor that is readable then
     connection: socket.socket
 
 
-def next_command(listener: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    """Returns in every fork, and never in this process."""
-    with selectors.DefaultSelector() as events:
-        events.register(0, selectors.EVENT_READ)
-        events.register(listener, selectors.EVENT_READ)
-        while True:
-            for key, _ in events.select():
-                if key.fd == 0:
-                    os._exit(0)
-                elif key.fileobj is listener:
-                    connection, _ = listener.accept()
-                    message, streams, *_ = socket.recv_fds(connection, 1 << 20, 3)
-                    process = os.fork()
-                    if process == 0:
-                        _forget(events)
-                        connection.close()
-                        return json.loads(message), streams
-                    for stream in streams:
-                        os.close(stream)
-                    _watch(events, Run(process, os.pidfd_open(process), connection))
-                elif key.fd in events.get_map():  # not closed since the events were told
-                    _end(events, key)
+def serve(listener: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """Returns a command and its streams, in each fork that is to run one."""
+    runs: dict[int, Run] = {}  # each with a file descriptor that is readable when it has ended
+    while True:
+        ready = select.select([0, listener, *runs, *(run.connection for run in runs.values())], [], [])[0]
+        if 0 in ready:
+            os._exit(0)
+        for ended, run in [*runs.items()]:
+            if ended in ready or run.connection in ready:
+                answer(ended, runs.pop(ended))
+        if listener in ready:
+            connection, _ = listener.accept()
+            message, streams, *_ = socket.recv_fds(connection, 1 << 20, 3)
+            process = os.fork()
+            if process == 0:
+                for ended, run in runs.items():
+                    os.close(ended)
+                    run.connection.close()
+                listener.close()
+                connection.close()
+                return json.loads(message), streams
+            for stream in streams:
+                os.close(stream)
+            runs[os.pidfd_open(process)] = Run(process, connection)
 
 
-def _forget(events: selectors.BaseSelector) -> None:
-    for key in list(events.get_map().values()):
-        if key.fd:
-            key.fileobj.close() if isinstance(key.fileobj, socket.socket) else os.close(key.fd)
-
-
-def _watch(events: selectors.BaseSelector, run: Run) -> None:
-    events.register(run.ended, selectors.EVENT_READ, run)
-    events.register(run.connection, selectors.EVENT_READ, run)
-
-
-def _end(events: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
-    run: Run = key.data
-    if key.fd != run.ended:  # nobody waits for it any more
-        signal.pidfd_send_signal(run.ended, signal.SIGKILL)
+def answer(ended: int, run: Run) -> None:
+    """A command that has not ended is killed: nobody waits for it any more."""
+    signal.pidfd_send_signal(ended, signal.SIGKILL)
     status = os.waitstatus_to_exitcode(os.waitpid(run.process, 0)[1])
-    events.unregister(run.ended)
-    events.unregister(run.connection)
     with contextlib.suppress(OSError):
         run.connection.send(str(status).encode())
     run.connection.close()
-    os.close(run.ended)
+    os.close(ended)
 
 
 def become(words: list[str], folder: str, environment: dict[str, str], streams: list[int], said: list[bytes]) -> None:
-    """The process as it is when the executable has been started and has imported MODULE."""
+    """The process as it is when the executable has been started and has imported the modules."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
@@ -104,35 +90,27 @@ def become(words: list[str], folder: str, environment: dict[str, str], streams: 
     for number, text in enumerate(said, start=1):
         if text:
             os.write(number, text)
-
-
-def fork_only() -> None:
-    """In place of multiprocessing's own server of forks, which would import again what is imported here."""
+    # multiprocessing's own server of forks would import again what is imported here
     contexts = multiprocessing.get_context
     multiprocessing.get_context = lambda method=None: contexts("fork" if method == "forkserver" else method)
 
 
-def run(words: list[str]) -> None:
-    """As Python runs the words after its own name."""
-    sys.argv = words
+def run(words: list[str]) -> int:
+    """As Python runs the words after its own name. A status that is no number, and an interruption, go on to Python."""
     for name in words[1:3]:
-        sys.modules.pop(name, None)  # what is run: of one that is imported already runpy warns
-    if words[0] == "-m":
-        sys.argv = ["-m", *words[2:]]
-        runpy.run_module(words[1], run_name="__main__", alter_sys=True)
-    elif words[0] == "-c":
-        code = os.memfd_create("code")
-        os.write(code, f"import sys; sys.argv[0] = '-c'\n{words[1]}".encode())
-        sys.argv = words[1:]
-        runpy.run_path(f"/proc/self/fd/{code}", run_name="__main__")
-    else:
-        runpy.run_path(words[0], run_name="__main__")
-
-
-def status_of(words: list[str]) -> int:
-    """A status that is no number, a text say, and an interruption go on to Python itself."""
+        sys.modules.pop(name, None)  # runpy warns of a module that is imported already
     try:
-        run(words)
+        if words[0] == "-m":
+            sys.argv = ["-m", *words[2:]]
+            runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+        elif words[0] == "-c":
+            code = os.memfd_create("code")
+            os.write(code, f"import sys; sys.argv[0] = '-c'\n{words[1]}".encode())
+            sys.argv = words[1:]
+            runpy.run_path(f"/proc/self/fd/{code}", run_name="__main__")
+        else:
+            sys.argv = words
+            runpy.run_path(words[0], run_name="__main__")
     except SystemExit as end:
         if not isinstance(end.code, int | None):
             raise
@@ -144,7 +122,8 @@ def status_of(words: list[str]) -> int:
 
 
 def end(status: int) -> None:
-    """A thread that is left, or an output that cannot be written, is left to Python: it may abort, and say so."""
+    """As Python ends, but nothing that was imported is taken apart: its pages would be copied, a third of a second.
+    A thread that is left, or an output that cannot be written, is left to Python: it may abort, and say so."""
     threading._shutdown()
     atexit._run_exitfuncs()
     try:
@@ -160,8 +139,8 @@ def end(status: int) -> None:
     os._exit(status)
 
 
-def imported(modules: Sequence[str]) -> list[bytes]:
-    """What this says on its two outputs, which are pipes: Python takes these for streams that cannot seek."""
+def import_all(modules: Sequence[str]) -> list[bytes]:
+    """Returns what this says on the two outputs, which are pipes: Python takes these for streams that cannot seek."""
     if sys.path[0] == str(Path(__file__).parent):
         del sys.path[0]
     arguments, sys.argv = sys.argv, ["-m"]
@@ -170,31 +149,25 @@ def imported(modules: Sequence[str]) -> list[bytes]:
     sys.argv = arguments
     if "fairseq" in sys.modules:
         runpy.run_path(str(Path(__file__).with_name("quick_flags.py")))["make_quick"]()
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
     assert len([*Path("/proc/self/task").iterdir()]) == 1, "a fork has but one thread"
     for finalizer in weakref.finalize._registry:
         finalizer.atexit = False  # torch's thousands, which take apart what a fork does not own
     gc.freeze()
     gc.set_threshold(20_000, 20, 100)  # as in tests/conftest.py
-    return [_taken(number) for number in (1, 2)]
-
-
-def _taken(number: int) -> bytes:
-    reader = os.open(f"/proc/self/fd/{number}", os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        return os.read(reader, 1 << 16)
-    except BlockingIOError:  # there is nothing
-        return b""
-    finally:
+    said = [b"", b""]
+    for number, stream in enumerate((sys.stdout, sys.stderr)):
+        stream.flush()
+        reader = os.open(f"/proc/self/fd/{number + 1}", os.O_RDONLY | os.O_NONBLOCK)
+        with contextlib.suppress(BlockingIOError):  # there is nothing
+            said[number] = os.read(reader, 1 << 16)
         os.close(reader)
+    return said
 
 
 if __name__ == "__main__":
     listener, python, *modules = sys.argv[1:]
-    said = imported(modules)
-    command, streams = next_command(socket.socket(fileno=int(listener)))
+    said = import_all(modules)
+    command, streams = serve(socket.socket(fileno=int(listener)))
     become(**command, streams=streams, said=said)
     sys.executable = python
-    fork_only()
-    end(status_of(command["words"]))
+    end(run(command["words"]))

@@ -1,50 +1,19 @@
-"""fairseq's commands as processes in a folder of their own."""
+"""What commands of fairseq's say, in a folder of their own; their two outputs as one."""
 
-import os
-import signal
-import subprocess
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import commands
 
 
-def start(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
-    """The executable itself, which a test may kill, in a folder; its two outputs as one."""
-    return subprocess.Popen(
-        arguments,
-        cwd=folder,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
-def finish(process: subprocess.Popen[str]) -> str:
-    assert process.stdout
-    output = process.stdout.read()
-    assert process.wait(timeout=300) == 0, output[-3000:]
-    return output
-
-
-def kill_after(arguments: list[str], folder: Path, reached: Callable[[str], bool]) -> str:
-    """What a command has said when a line is reached, and it is killed."""
-    reader, writer = os.pipe()
-    lines = []
-    with os.fdopen(reader) as output, commands.begun(arguments, folder, writer) as kill:
-        os.close(writer)
-        for line in output:
-            lines.append(line)
-            if reached(line):
-                break
-        assert kill() == -signal.SIGKILL, "".join(lines)[-3000:]
-    return "".join(lines)
+class Outcome(NamedTuple):
+    status: int
+    output: str
 
 
 def said(arguments: list[str], folder: Path, text: str = "") -> str:
-    """What a command says to the end, which is to be a success; its two outputs as one."""
+    """What a command says to the end, which is to be a success."""
     done = commands.run(arguments, folder=folder, text=text, together=True)
     assert done.returncode == 0, done.stdout[-3000:]
     return done.stdout
@@ -55,7 +24,11 @@ def run_all(jobs: dict[str, list[str]], folder: Path) -> dict[str, str]:
     return {name: said(arguments, folder) for name, arguments in jobs.items()}
 
 
-def outcomes_of(jobs: dict[str, list[str]], folder: Path) -> dict[str, str]:
-    """The same, and each may fail: the last line is its status."""
-    done = {name: commands.run(arguments, folder=folder, together=True) for name, arguments in jobs.items()}
-    return {name: f"{one.stdout}\nstatus {one.returncode}\n" for name, one in done.items()}
+def outcomes_of(jobs: Mapping[str, Sequence[object]], folder: Path, **environment: str) -> dict[str, Outcome]:
+    """The same, and each may fail; the first word of a job may be fairseq-train alone, without its folder."""
+    outcomes = {}
+    for name, (program, *arguments) in jobs.items():
+        words = [str(commands.SCRIPTS / str(program)), *map(str, arguments)]
+        done = commands.run(words, folder=folder, environment=environment, together=True)
+        outcomes[name] = Outcome(done.returncode, done.stdout.rstrip())
+    return outcomes

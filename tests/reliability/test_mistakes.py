@@ -8,9 +8,9 @@ import shutil
 from pathlib import Path
 
 import bad_files
-import forks
 import pytest
 from fixture_types import Once
+from processes import Outcome, outcomes_of
 
 from realformer_nmt import cli
 from reliability import mistakes
@@ -64,19 +64,19 @@ def folder(once: Once, toy_corpus: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def outcomes(folder: Path, user_dir: Path) -> dict[str, forks.Outcome]:
+def outcomes(folder: Path, user_dir: Path) -> dict[str, Outcome]:
     """Of fairseq's commands."""
     jobs = {name: (words[0], "--user-dir", user_dir, *words[1:]) for name, words in COMMANDS["fairseq"].items()}
     before = Path.cwd()
     os.chdir(folder)
     try:
-        return forks.run(jobs, folder)
+        return outcomes_of(jobs, folder)
     finally:
         os.chdir(before)
 
 
 @pytest.mark.parametrize("name", COMMANDS["fairseq"])
-def test_fairseqs_end_with_one_line(name: str, outcomes: dict[str, forks.Outcome]) -> None:
+def test_fairseqs_end_with_one_line(name: str, outcomes: dict[str, Outcome]) -> None:
     status, output = outcomes[name]
     last = output.rstrip().splitlines()[-1]
     assert status in (1, 2), output[-2000:]

@@ -1,6 +1,7 @@
 """The server as a real process: what it says, and how it ends."""
 
 import json
+import os
 import re
 import signal
 import socket
@@ -10,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import commands
-import processes
 import pytest
 from serving_client import Client
 
@@ -29,7 +29,17 @@ def start(run: Path, toy_corpus: Path, tmp_path: Path) -> Iterator[Callable[[], 
     def serve() -> Started:
         model = [run / "checkpoint5.pt", "--data", toy_corpus, "--subwords", "none", "--cpu"]
         words = ["serve", *map(str, model), "--port", "0", "--most-seconds", "300"]
-        begun.append(processes.start([*commands.OURS, *words], tmp_path))
+        begun.append(
+            subprocess.Popen(
+                [*commands.OURS, *words],
+                cwd=tmp_path,
+                env={**os.environ, "OMP_NUM_THREADS": "1"},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+        )
         line = begun[-1].stdout.readline()
         address = re.fullmatch(r"checkpoint5: http://127\.0\.0\.1:(\d+)\n", line)
         assert address, line + begun[-1].stdout.read()
