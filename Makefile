@@ -119,7 +119,7 @@ bench: install
 bench-gpu: install
 	$(BIN)/python benchmarks/gpu_measured.py $(BENCH)
 
-# kill -9, full disks, lost machines: about a quarter of an hour; as root, all of it
+# kill -9, full disks, lost machines: about half an hour; as root, all of it
 reliability: install
 	OMP_NUM_THREADS=1 $(BIN)/python -m reliability $(RELIABILITY)
 

@@ -111,7 +111,8 @@ def arrays(world: Cluster, data: Path, folder: Path) -> Figures:
     """Four cells, two at the same time."""
     trial = Comparison(world, data, folder, seeds=4, slurm="slurm_array_parallelism = 2")
     process = trial.start()
-    most, names = 0, set()
+    most = 0
+    names: set[str] = set()
     while process.poll() is None:
         running = [line for line in trial.queue("%T,%j") if line.startswith("RUNNING")]
         most, names = max(most, len(running)), names | {line.partition(",")[2] for line in running}
