@@ -1,7 +1,5 @@
-# make install | demo | demo-longer | docs | check | audit | constraints | licences | format | test | unit | newest | trackers | bench | bench-gpu | reliability | slurm | sanitise | clean
-# on a machine with python3, make and a C++ compiler.
-#   VENV=.venv  PYTHON=python3  TORCH=torch==2.11.0  TORCH_INDEX=https://download.pytorch.org/whl/cpu
-# An environment keeps the PYTHON, TORCH and TORCH_INDEX it was made with; asking for others makes it anew.
+# `make` lists the targets that have a line after ##. An environment keeps the PYTHON, TORCH and TORCH_INDEX that it was
+# made with; asking for others makes it anew.
 SHELL := bash
 VENV ?= .venv
 -include $(VENV)/made-with.mk
@@ -32,8 +30,14 @@ APT := tools/apt_get.sh
 BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
 SLURM := $(shell PATH="$$PATH:/usr/sbin" command -v slurmctld)
 
-.PHONY: install demo demo-longer docs check audit constraints licences format test unit newest trackers bench bench-gpu browser reliability slurm sanitise clean anew
-install: $(VENV)/installed
+.PHONY: help install demo demo-longer docs check audit constraints licences format test unit newest trackers bench \
+	bench-gpu browser reliability slurm sanitise clean anew
+help:
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
+		while IFS=$$'\t' read -r target what; do printf 'make %-11s  %s\n' "$$target" "$$what"; done
+	@printf '\n%s\n' 'settings: VENV=.venv PYTHON=python3 TORCH=$(PINNED) TORCH_INDEX=https://download.pytorch.org/whl/cpu'
+
+install: $(VENV)/installed ## make .venv with Python, torch, fairseq, all extras and the tools
 
 $(VENV)/installed: Makefile constraints.txt setup.py pyproject.toml realformer_nmt/cli/engine.py $(KERNELS) $(ANEW)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -51,14 +55,13 @@ $(VENV)/installed: Makefile constraints.txt setup.py pyproject.toml realformer_n
 anew:
 	rm -rf $(VENV)
 
-demo: install
+demo: install ## compare five architectures at two depths on an invented corpus: 10 minutes
 	PATH="$(abspath $(BIN)):$$PATH" recipes/quickstart/run.sh demo
 
-demo-longer: install
+demo-longer: install ## compare 18 layers at three budgets on the same corpus
 	PATH="$(abspath $(BIN)):$$PATH" recipes/quickstart/longer.sh demo-longer
 
-# The documentation as a website in build/site, which needs no network; a broken link fails
-docs: $(WEBSITE)/installed
+docs: $(WEBSITE)/installed ## write the website build/site, which needs no network; a broken link fails
 	NO_MKDOCS_2_WARNING=1 $(WEBSITE)/bin/mkdocs build --quiet --config-file tools/website/mkdocs.yml
 	@echo "open build/site/index.html"
 
@@ -67,7 +70,7 @@ $(WEBSITE)/installed: tools/website/constraints.txt
 	$(WEBSITE)/bin/python -m pip install --quiet --require-hashes --no-deps --requirement $<
 	touch $@
 
-check: install
+check: install ## run ruff, mypy, the Markdown linter and the audit
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -75,62 +78,53 @@ check: install
 		--exclude docs/results/reliability.md *.md docs recipes
 	$(MAKE) audit
 
-# Fails for a known vulnerability, and says so where its data cannot be reached
-audit: install
+audit: install ## fail for a known vulnerability; say so where its data cannot be reached
 	$(BIN)/python tools/audit.py $(VENV)/audit
 
-# Needs uv; PINS="--upgrade-package numpy" raises a pin
-constraints:
+constraints: ## pin what pyproject.toml asks for, by uv; PINS="--upgrade-package numpy" raises a pin
 	python3 tools/constraints.py $(PINS)
 
-licences: install $(WEBSITE)/installed
+licences: install $(WEBSITE)/installed ## write docs/licences.md
 	$(BIN)/python tools/licences.py docs/licences.md $(WEBSITE)
 
-format: install
+format: install ## put right what ruff can put right
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# The tests open the report and the website in it
-browser:
+browser: ## install Chromium, in which the tests open the report and the website
 	$(if $(BROWSER),,$(SUDO) $(APT) update -qq && $(SUDO) $(APT) install -qq --no-install-recommends chromium)
 
-test: install browser docs
+test: install browser docs ## run the whole suite: 8 to 25 minutes
 	$(PYTEST) --durations=30 --durations-min=1
 
-# The models and their parts, which start next to no command
-unit: install
-	$(PYTEST) tests/model tests/kernels tests/training tests/common tests/data_bins
+unit: install ## test the models and their parts alone, and print the coverage
+	$(PYTEST) --cov --cov-report= tests/model tests/text_models/models tests/kernels tests/training tests/common tests/data_bins
+	@echo "coverage of the same rooms of realformer_nmt: $$($(BIN)/python -m coverage report --format=total) %"
 
-# Every command, on the newest torch that installs, in an environment of its own
-newest:
+newest: ## test every command on the newest torch that installs, in an environment of its own
 	$(MAKE) install VENV=$(NEWEST) TORCH=torch
 	$(TESTING) $(NEWEST)/bin/python -m pytest --numprocesses auto --dist worksteal $(COMMANDS)
 
-# What trainings log to TensorBoard and W&B, which are installed in a folder of their own
-trackers: install
+trackers: install ## test what trainings log to TensorBoard and W&B, installed in a folder of their own
 	$(PIP_INSTALL) --upgrade --target $(TRACKERS) tensorboard wandb
 	PYTHONPATH=$(abspath $(TRACKERS)) $(TESTING) $(BIN)/python -m pytest tests/protocols/test_trackers.py
 
-# Beside stock fairseq; BENCH="--sizes 6-6 18-18 60-12 --families all --checkpointed" takes hours on a CPU
-bench: install
+# BENCH="--sizes 6-6 18-18 60-12 --families all --checkpointed" takes hours on a CPU
+bench: install ## measure speed and memory beside stock fairseq
 	$(BIN)/python benchmarks/speed.py $(BENCH)
 
-# The counts of docs/results/gpu_on_paper.md, measured on the GPU that is there; says so where there is none
-bench-gpu: install
-	$(BIN)/python benchmarks/gpu_measured.py $(BENCH)
+bench-gpu: install ## measure on a GPU what docs/results/gpu_on_paper.md counts; say so where there is none
+	$(BIN)/python benchmarks/gpu.py --measured $(BENCH)
 
-# kill -9, full disks, lost machines: about half an hour; as root, all of it
-reliability: install
+reliability: install ## kill trainings, fill disks, lose machines: half an hour; as root, all of it
 	OMP_NUM_THREADS=1 $(BIN)/python -m reliability $(RELIABILITY)
 
-# A cluster of SLURM on this machine, in a folder of its own; comparisons there lose jobs, nodes and disks. Needs root
-slurm: install
+slurm: install ## start a cluster of SLURM here, as root, and lose its jobs, nodes and disks: 15 minutes
 	$(if $(SLURM),,$(SUDO) $(APT) update -qq && $(SUDO) $(APT) install -qq --no-install-recommends slurm-wlm munge)
 	OMP_NUM_THREADS=1 $(BIN)/python -m reliability --only slurm
 
-# The kernels in C, built with gcc's sanitisers beside the installed ones, and thousands of odd calls of them
-sanitise: install
+sanitise: install ## call the kernels in C, built with gcc's sanitisers, in thousands of odd ways
 	OMP_NUM_THREADS=1 $(BIN)/python -m reliability.native_fuzzing build/sanitised $(CALLS)
 
-clean:
+clean: ## remove the environment and what was built
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -9,22 +9,132 @@ import json
 import logging
 import os
 import platform
+import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
-from contestants import STOCK, Place, Sample, Shape, build, optimiser, samples, trainer, warm_up
-from generating import generator
-from growing import growth
-from measuring import flops, interleaved, matmul_rate, peak_bytes, ratios, spread
-from starting import binarised, starter
+from fairseq.models import BaseFairseqModel
+from shared import (
+    STOCK,
+    Place,
+    Sample,
+    Shape,
+    build,
+    flops,
+    generator,
+    interleaved,
+    matmul_rate,
+    optimiser,
+    peak_bytes,
+    ratios,
+    samples,
+    spread,
+    trainer,
+    warm_up,
+)
 from tabulate import tabulate
 
+import realformer_nmt
 from realformer_nmt.common.versions import processor, versions
 from realformer_nmt.model.presets import FAMILIES
+
+TINY = ["--encoder-embed-dim=32", "--decoder-embed-dim=32", "--encoder-layers=1", "--decoder-layers=1"]
+
+
+def starter(who: str, data: Path) -> Callable[[], None]:
+    """The model is stock's both times, or a family's: with the plug-in, whoever is not called stock."""
+    arch = "transformer" if who.startswith(STOCK) else who
+    plugin = [] if who == STOCK else ["--user-dir", str(Path(realformer_nmt.__file__).parent)]
+    once = [
+        "--max-update=1",
+        "--save-dir",
+        str(data / "checkpoints"),
+        "--no-save",
+        "--disable-validation",
+        "--max-tokens=500",
+        "--num-workers=0",
+    ]
+    options = ["--optimizer=adam", "--lr=1e-3", "--cpu", "--arch", arch, *TINY, *once, *plugin]
+
+    def start() -> None:
+        command = [sys.executable, "-m", "fairseq_cli.train", str(data), *options]
+        subprocess.run(command, check=True, capture_output=True)
+
+    return start
+
+
+def binarised(folder: Path) -> Path:
+    lines = map(" ".join, np.random.default_rng(1).choice(list("abcdefgh"), (200, 9)))
+    text = "\n".join(lines) + "\n"
+    for language in ("de", "en"):
+        (folder / f"text.{language}").write_text(text)
+    prefix = str(folder / "text")
+    command = [sys.executable, "-m", "fairseq_cli.preprocess", "--source-lang=en", "--target-lang=de"]
+    subprocess.run(
+        [*command, "--trainpref", prefix, "--validpref", prefix, "--destdir", str(folder)],
+        check=True,
+        capture_output=True,
+    )
+    return folder
+
+
+WITHOUT = "post_ln"
+
+
+def growth(
+    place: Place, family: str, lengths: list[int], depths: list[int], width: int, rounds: int
+) -> Iterator[dict[str, Any]]:
+    """Of forward and backward passes: their time, and the bytes that autograd keeps in between; how many arrays of
+    scores a carried score adds to the latter."""
+    cases = [(depth, 32) for depth in depths] + [(depths[0], length) for length in lengths]
+    for depth, length in dict.fromkeys(cases):
+        shape = Shape(depth, 1, width, 512)
+        tokens = torch.full((1, length), 5, device=place.device)
+        sample = {"net_input": {"src_tokens": tokens, "src_lengths": None, "prev_output_tokens": tokens[:, :2]}}
+        models = {name: build(name, shape, place).train() for name in (WITHOUT, family)}
+        kept = {name: saved_bytes(model, sample) for name, model in models.items()}
+        steps = {name: partial(there_and_back, model, sample) for name, model in models.items()}
+        times = interleaved(steps, rounds, place.device)
+        scores = length * length * max(1, width // 64) * 4
+        yield {
+            "what": f"growth, {depth}L, length {length}",
+            "model": family,
+            "ms": round(1e3 * spread(times[family]).median, 1),
+            f"speed against {WITHOUT}": ratios(times, WITHOUT)[family],
+            "kept MB": kept[family] / 1e6,
+            f"kept against {WITHOUT}": round(kept[family] / kept[WITHOUT], 3),
+            "more, in arrays of scores": round((kept[family] - kept[WITHOUT]) / scores, 2),
+        }
+
+
+def there_and_back(model: BaseFairseqModel, sample: Sample) -> None:
+    output, _ = model(**sample["net_input"])
+    output.sum().backward()
+    model.zero_grad()
+
+
+def saved_bytes(model: BaseFairseqModel, sample: Sample) -> int:
+    model(**sample["net_input"])  # ADMIN's profile
+    weights = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    kept: dict[int, int] = {}
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in weights:
+            kept[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        output = model(**sample["net_input"])
+    del output
+    return sum(kept.values())
+
 
 Row = dict[str, Any]
 TOGETHER = 3  # families in memory beside stock

@@ -38,7 +38,7 @@ else:
         return getattr(importlib.import_module("realformer_nmt.commands"), name)
 
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __all__ = [
     "analyse",
     "average",

@@ -27,6 +27,7 @@ class Subcommand(NamedTuple):
     help: str
     module: str
     in_fairseq: bool = False  # whether this package's models must be registered with fairseq first
+    extra: str | None = None  # of the package, whose libraries are looked for before anything is done
 
 
 SUBCOMMANDS = (
@@ -36,7 +37,7 @@ SUBCOMMANDS = (
     Subcommand("archs", "list the architectures", "realformer_nmt.cli.archs", True),
     Subcommand("inspect", "show what a checkpoint holds", "realformer_nmt.checkpoints.inspect", True),
     Subcommand("fetch", "download a corpus and extract its texts", "realformer_nmt.corpora.fetch"),
-    Subcommand("invent", "write an English-German corpus made from a small grammar", "realformer_nmt.corpora.invent"),
+    Subcommand("invent", "write an English-German corpus made from a small grammar", "realformer_nmt.synthetic.invent"),
     Subcommand("prepare", "make fairseq's data-bin from a corpus or your own files", "realformer_nmt.corpora.prepare"),
     Subcommand("sample", "copy a prepared corpus with a share of its pairs", "realformer_nmt.corpora.sample"),
     Subcommand("protocol", "show how a paper trains, averages and decodes", "realformer_nmt.protocols.show"),
@@ -49,17 +50,34 @@ SUBCOMMANDS = (
     Subcommand(
         "score", "score a translation; show the published scores beside it", "realformer_nmt.evaluation.score", True
     ),
-    Subcommand("evaluate", "measure a model of any task", "realformer_nmt.evaluation.evaluate", True),
-    Subcommand("answer", "answer questions by spans of their texts", "realformer_nmt.evaluation.answer", True),
-    Subcommand("score-squad", "score answers as SQuAD's script does", "realformer_nmt.evaluation.score_squad"),
-    Subcommand("run", "go from a corpus' archives to the scores of a model", "realformer_nmt.comparison.run"),
-    Subcommand("serve", "answer requests for translations, and show a page", "realformer_nmt.serving.serve"),
+    Subcommand("evaluate", "measure a model of any task", "realformer_nmt.text_models.evaluation.evaluate", True),
+    Subcommand(
+        "answer", "answer questions by spans of their texts", "realformer_nmt.text_models.evaluation.answer", True
+    ),
+    Subcommand(
+        "score-squad", "score answers as SQuAD's script does", "realformer_nmt.text_models.evaluation.score_squad"
+    ),
+    Subcommand(
+        "run", "go from a corpus' archives to the scores of a model", "realformer_nmt.comparison.run", extra="recipes"
+    ),
+    Subcommand(
+        "serve", "answer requests for translations, and show a page", "realformer_nmt.serving.serve", extra="serve"
+    ),
     Subcommand("significance", "test whether runs differ from a baseline", "realformer_nmt.evaluation.significance"),
     Subcommand("export", "write a model as other programs read it", "realformer_nmt.exporting.export", True),
-    Subcommand("analyse", "show what trained models do inside", "realformer_nmt.analysis.analyse", True),
-    Subcommand("compare", "train and score a grid of models; write a report", "realformer_nmt.comparison.command"),
+    Subcommand("analyse", "show what trained models do inside", "realformer_nmt.analysis.analyse", True, "analyse"),
     Subcommand(
-        "completion", "print a script that lets a shell complete these commands", "realformer_nmt.cli.completion", True
+        "compare",
+        "train and score a grid of models; write a report",
+        "realformer_nmt.comparison.command",
+        extra="compare",
+    ),
+    Subcommand(
+        "completion",
+        "print a script that lets a shell complete these commands",
+        "realformer_nmt.cli.completion",
+        True,
+        "completion",
     ),
 )
 
@@ -127,6 +145,7 @@ def parser(names: Collection[str]) -> argparse.ArgumentParser:
 
 
 def _start(row: Subcommand, args: argparse.Namespace) -> int:
+    extras.check(row.extra)
     if row.in_fairseq:
         register(row.name)
     return request_of(row).from_args(args).run()
@@ -137,7 +156,14 @@ def import_user_dir(name: str, folder: Path | None) -> None:
     if folder is not None:
         user_dir.check(folder)
         register(name)
-        load(name, "fairseq.utils").import_user_module(argparse.Namespace(user_dir=str(folder.absolute())))
+        import_user_module = load(name, "fairseq.utils").import_user_module
+        try:
+            import_user_module(argparse.Namespace(user_dir=str(folder.absolute())))
+        except UserError:
+            raise
+        except Exception as error:
+            cause = one_line(f"{type(error).__name__}: {error}")
+            raise UserError(f"--user-dir {folder} cannot be imported: {cause}; --debug shows the line") from error
 
 
 def register(name: str) -> None:

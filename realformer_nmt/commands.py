@@ -9,6 +9,7 @@ from typing import Any
 
 from realformer_nmt.command import SUBCOMMANDS, import_user_dir, request_of
 from realformer_nmt.command import register as register_models
+from realformer_nmt.common import extras
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.request import Request
 
@@ -69,6 +70,7 @@ def compare(grid: str | Path, **options: Any) -> Path:
 
 def _run(name: str, /, **options: Any) -> Any:
     row = ROWS[name]
+    extras.check(row.extra)
     if row.in_fairseq:
         register_models(name)
     import_user_dir(name, Path(options["user_dir"]) if options.get("user_dir") else None)

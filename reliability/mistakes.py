@@ -1,694 +1,457 @@
-"""Mistaken commands, a line each; its test runs them in the folder that tests/helpers/bad_files.py fills."""
+"""Mistaken commands by class of mistake; its test runs them in the folder that tests/helpers/bad_files.py fills.
+
+A row is `options | options : values`: each of the options takes each of the values, one command for each pair. A row
+without values has whole commands, such as flags that do not go together.
+"""
 
 TRAIN = """data --arch realformer_tiny --optimizer adam --lr 0.001 --max-tokens 500 --max-update 1 --encoder-layers 1
     --decoder-layers 1 --share-all-embeddings --save-dir made --no-save --cpu --num-workers 0"""
-BASES = {  # a line's own words come after these, and win
+BASES = {  # a row's own words come after these, and win; a name at its beginning takes the place of the first of them
     "fairseq-train": TRAIN,
     "fairseq-generate": "data --path good.pt --cpu --num-workers 0 --beam 1 --max-len-b 5",
     "fairseq-interactive": "data --path good.pt --cpu --input ok.en --beam 1",
     "fairseq-validate": "data --path good.pt --cpu --num-workers 0 --task translation --max-tokens 99",
     "fairseq-eval-lm": "data --path good.pt --cpu --num-workers 0",
-    "realformer-nmt train": "--data data --folder run --arch admin --layers 2 --gpus 0 --protocol own.toml",
-    "realformer-nmt prepare": "--source en --target de --folder made --train ok.en ok.de --valid ok.en ok.de",
-    "realformer-nmt translate": "good.pt --data data --subwords none --cpu --output out",
-    "realformer-nmt compare": "--folder cells --prepared prep --plan",
     "fairseq-preprocess": "--source-lang en --target-lang de --trainpref ok --destdir made --workers 1",
+    "realformer-nmt train": "--data data --folder run --arch admin --layers 2 --gpus 0 --protocol own.toml",
+    "realformer-nmt updates": "data --max-tokens 100 --epochs 1",
+    "realformer-nmt prepare": "--source en --target de --folder made --train ok.en ok.de --valid ok.en ok.de",
+    "realformer-nmt average": "good.pt --output average.pt",
+    "realformer-nmt translate": "good.pt --data data --subwords none --cpu --output out",
+    "realformer-nmt score": "hyp --reference ok.de --output run.json",
+    "realformer-nmt compare": "--folder cells --prepared prep --plan",
 }
 
-FAIRSEQ = {
-    # values that train nonsense, or for ever
+OUT_OF_RANGE = {  # numbers that train nonsense, or for ever
     "fairseq-train": """
-        --dropout 2
-        --dropout 1
-        --dropout -0.1
-        --dropout nan
-        --dropout inf
-        --dropout half
-        --attention-dropout 1.5
-        --attention-dropout -1
-        --activation-dropout 1
-        --relu-dropout 7
-        --encoder-layerdrop 0.5
-        --criterion label_smoothed_cross_entropy --label-smoothing 1.5
-        --criterion label_smoothed_cross_entropy --label-smoothing -0.1
-        --criterion label_smoothed_cross_entropy --label-smoothing nan
-        --criterion label_smoothed_cross_entropy_fused --label-smoothing 2
-        --criterion label_smoothed_cross_entropy --ignore-prefix-size -1
-        --criterion nothing
-        --lr nan
-        --lr inf
-        --lr -1
-        --lr 0.1,nan
-        --lr ,
-        --lr much
-        --clip-norm nan
-        --clip-norm -1
-        --clip-norm inf
-        --max-tokens 0
-        --max-tokens -5
-        --max-tokens 1
-        --max-tokens 1e3
-        --max-tokens 99999999999999999999
-        --batch-size 0
-        --batch-size -1
-        --update-freq 0
-        --update-freq -1
-        --update-freq 1,0
-        --update-freq x
-        --max-update 0 --max-epoch 0
-        --max-update 0
-        --max-update -1
-        --max-epoch -1
-        --stop-time-hours -1
-        --stop-time-hours nan
-        --stop-min-lr nan
-        --seed -1
-        --seed 99999999999
-        --seed one
-        --log-interval 0
-        --log-interval -1
-        --log-format xml
-        --log-file folder
-        --log-file absent/train.log
-        --log-file ok.en/train.log
-        --save-interval 0
-        --save-interval-updates -1
-        --keep-last-epochs -7
-        --validate-interval 0
-        --patience -9
-        --num-workers -1
-        --num-workers 99999999
-        --required-batch-size-multiple 0
-        --required-seq-len-multiple 0
-        --num-shards 0
-        --data-buffer-size -1
-        --optimizer radam --adam-betas 0.9
-        --optimizer radam --adam-betas (0.9,1.5)
-        --optimizer radam --adam-betas (0.9,
-        --optimizer radam --adam-betas __import__('os')
-        --adam-betas (0.9,1.0)
-        --adam-betas (0.9,nan)
-        --adam-betas 5
-        --adam-betas word
-        --adam-betas (0.9,0.98,0.99)
-        --adam-eps -1
-        --adam-eps nan
-        --weight-decay nan
-        --weight-decay -1
-        --optimizer sgdd
-        --optimizer sgd --momentum 2
-        --optimizer adafactor --warmup-init
-        --lr-scheduler lineer
-        --lr-scheduler linear --warmup-updates -1
-        --lr-scheduler linear --total-num-update -1
-        --lr-scheduler linear --end-learning-rate nan
-        --lr-scheduler linear --warmup-updates 9
-        --lr-scheduler linear --lr 0.1,0.2
-        --lr-scheduler inverse_sqrt --warmup-updates 0
-        --lr-scheduler inverse_sqrt --warmup-updates -4
-        --lr-scheduler inverse_sqrt --warmup-init-lr nan
-        --lr-scheduler inverse_sqrt --lr 0.1,0.2
-        --lr-scheduler polynomial_decay --total-num-update 0
-        --lr-scheduler polynomial_decay --power nan
-        --lr-scheduler cosine --max-update 1 --lr-shrink nan
-        --lr-scheduler cosine --t-mult 0
-        --lr-scheduler reduce_lr_on_plateau --lr 0.1,0.2
-        --lr-scheduler tri_stage
-        --lr-scheduler triangular
-        --store-ema --ema-decay 2
-        --store-ema --ema-decay nan
-        --store-ema --ema-update-freq 0
-        --fp16
-        --memory-efficient-fp16
-        --fp16 --bf16
-        --tpu
-        --distributed-world-size 0
-        --distributed-world-size -2
-        --distributed-world-size 2 --distributed-init-method nonsense://x --distributed-no-spawn
-        --distributed-world-size 100000
-        --distributed-world-size 2 --distributed-rank 5
-        --distributed-world-size 2 --distributed-port 99999
-        --distributed-world-size 2 --distributed-backend tcp --distributed-port -1
-        --ddp-backend fully_sharded
-        --ddp-backend dpp
-        --pipeline-model-parallel
-        --model-parallel-size 2
-        --encoder-layers 0
-        --encoder-layers -1
-        --encoder-layers 99999
-        --encoder-layers 1.5
-        --encoder-embed-dim 0
-        --encoder-embed-dim -64
-        --encoder-embed-dim 63
-        --decoder-embed-dim 32
-        --encoder-attention-heads 0
-        --encoder-attention-heads 7
-        --decoder-attention-heads 7
-        --encoder-ffn-embed-dim 0
-        --encoder-ffn-embed-dim 9999999999999
-        --encoder-embed-dim 99999999999999999999
-        --score-length 0
+        --dropout : 2 1 -0.1 nan inf
+        --attention-dropout : 1.5 -1
+        --activation-dropout : 1
+        --relu-dropout : 7
+        --encoder-layerdrop : 0.5
+        --arch transformer --dropout | --suppress-crashes --dropout | --optimizer sgd --momentum : 2
+        --criterion label_smoothed_cross_entropy --label-smoothing : 1.5 -0.1 nan
+        --criterion label_smoothed_cross_entropy_fused --label-smoothing : 2
+        --criterion label_smoothed_cross_entropy --ignore-prefix-size : -1
+        --lr : nan inf -1 0.1,nan
+        --clip-norm : nan -1 inf
+        --max-tokens : 0 -5 1 99999999999999999999
+        --batch-size | --max-update | --log-interval : 0 -1
+        --update-freq : 0 -1 1,0
+        --max-update 0 --max-epoch | --save-interval | --validate-interval | --num-shards | --bucket-cap-mb : 0
+        --required-batch-size-multiple | --required-seq-len-multiple | --store-ema --ema-update-freq : 0
+        --max-epoch | --save-interval-updates | --data-buffer-size | --empty-cache-freq | --curriculum : -1
+        --max-target-positions | --num-batch-buckets : -1
+        --stop-time-hours | --adam-eps | --weight-decay : -1 nan
+        --stop-min-lr | --heartbeat-timeout : nan
+        --seed : -1 99999999999
+        --num-workers : -1 99999999
+        --keep-last-epochs : -7
+        --patience : -9
+        --upsample-primary | --fixed-validation-seed : -3
+        --adam-betas : (0.9,1.0) (0.9,nan)
+        --optimizer radam --adam-betas : 0.9 (0.9,1.5)
+        --lr-scheduler linear --warmup-updates : -1 9
+        --lr-scheduler linear --total-num-update : -1
+        --lr-scheduler linear --end-learning-rate | --lr-scheduler inverse_sqrt --warmup-init-lr : nan
+        --lr-scheduler polynomial_decay --power | --lr-scheduler cosine --max-update 1 --lr-shrink : nan
+        --lr-scheduler inverse_sqrt --warmup-updates : 0 -4
+        --lr-scheduler polynomial_decay --total-num-update | --lr-scheduler cosine --t-mult : 0
+        --store-ema --ema-decay : 2 nan
+        --distributed-world-size : 0 -2 100000
+        --distributed-world-size 2 --distributed-rank : 5
+        --distributed-world-size 2 --distributed-port : 99999
+        --distributed-world-size 2 --distributed-backend tcp --distributed-port : -1
+        --encoder-layers : 0 -1 99999
+        --arch transformer --encoder-layers | --score-length : 0
+        --encoder-embed-dim : 0 -64 63 99999999999999999999
+        --encoder-attention-heads : 0 7
+        --arch transformer --encoder-attention-heads | --decoder-attention-heads : 7
+        --encoder-ffn-embed-dim : 0 9999999999999
         --score-length 99999999999 --score-source random
-        --score-source dott
-        --score-source dot+
-        --score-source
-        --score-carry sum+mean
-        --residual-topology prae
-        --residual-scaling deep
-        --activation-fn rellu
-        --max-source-positions 0
-        --max-source-positions 2
-        --max-target-positions -1
-        --max-source-positions 99999999999999
-        --arch realfomer
-        --arch realformer_huge
-        --arch transformer --dropout 2
-        --arch transformer --encoder-attention-heads 7
-        --arch transformer --encoder-layers 0
-        --arch lstm --encoder-layers x
-        --arch fconv
-        --arch transformer_lm
-        --arch realformer_lm_tiny
-        --task question_answering --arch realformer_lm_tiny
-        --arch multilingual_realformer
-        --task translatoin
-        --task language_modeling
-        --task translation_lev
-        --task multilingual_translation
-        --task translation_multi_simple_epoch
-        --source-lang xx
-        --source-lang src --target-lang src
-        --source-lang ../src
-        --train-subset trian
-        --train-subset test,train
-        --valid-subset vaild
-        --dataset-impl cached
-        --dataset-impl fasta
-        --dataset-impl huffman
-        --upsample-primary -3
-        --num-batch-buckets -1
-        --eval-bleu --eval-bleu-args {
-        --eval-bleu --eval-bleu-args []
-        --eval-bleu --eval-bleu-args {"beam":0}
-        --eval-bleu --eval-bleu-args {"bean":3}
-        --eval-bleu --eval-bleu-detok mosses
-        --eval-bleu --eval-bleu-detok-args x
-        --scoring blue
-        --bpe sentencpiece
-        --tokenizer mosess
-        --simul-type waitk
-        --save-dir ok.en
-        --save-dir ok.en/x
-        --save-dir /proc/x
-        --save-dir /dev/null
-        --tensorboard-logdir ok.en
-        --restore-file absent.pt
-        --finetune-from-model absent.pt
-        --restore-file good.pt --finetune-from-model good.pt
-        --finetune-from-model good.pt --reset-optimizer
-        --restore-file cut.pt
-        --restore-file nan.pt
-        --restore-file pre.pt
-        --restore-file list.pt
-        --restore-file prose.pt
-        --restore-file fewer.pt
-        --restore-file more.pt
-        --restore-file words.pt
-        --optimizer-overrides {
-        --lerning-rate 1
-        --max-tokens
-        --share-all-embeddings --encoder-embed-dim 128
-        --share-all-embeddings --decoder-embed-path absent
-        --quantization-config-path absent.yml
-        --profile x
-        --empty-cache-freq -1
-        --curriculum -1
-        --heartbeat-timeout nan
-        --fixed-validation-seed -3
-        --checkpoint-suffix /x --restore-file absent.pt
-        --suppress-crashes --dropout 2
-        --bucket-cap-mb 0
-        --criterion adaptive_loss
-        --criterion ctc
-        --criterion composite_loss
-        --adaptive-softmax-cutoff 5
-        --zero-sharding os
-        --on-cpu-convert-precision --fp16
-        --cpu-offload
-        --max-valid-steps x
-        absent
-        ok.en
-        folder
-        empty
-        version7
-        noindex
-        cut
-        cutindex
-        otherwords
-        nowords
-        binarywords
-        prosewords
-        twicewords
-        pipe
-        co:lon
-        data data
-        good.pt
-        /dev/null
-        /proc
-        ${oc.env:HOME}
-        it's
+        --max-source-positions : 0 2 99999999999999
     """,
     "fairseq-generate": """
-        --path absent.pt
-        --path folder
-        --path empty
-        --path ok.en
-        --path cut.pt
-        --path nan.pt
-        --path fewer.pt
-        --path list.pt
-        --path prose.pt
-        --path good.pt:absent.pt
-        --path pipe
-        --path co:lon.pt
-        --path good.pt,good.pt
-        --path good.pt:words.pt
-        --path words.pt
-        --path abyss.pt
-        --beam 0
-        --beam -1
-        --beam two
-        --nbest 0
-        --lenpen nan
-        --lenpen inf
-        --unkpen nan
-        --temperature 0
-        --temperature -1
-        --temperature nan
-        --sampling --sampling-topk -5
-        --sampling --sampling-topp 2
-        --sampling --sampling-topp nan
-        --max-len-a -1
-        --max-len-a nan
-        --max-len-b -5
-        --min-len -1
-        --min-len 500
-        --max-len-b 0 --max-len-a 0 --min-len 5
-        --prefix-size -1
-        --no-repeat-ngram-size -2
-        --diverse-beam-groups 3 --beam 4
-        --gen-subset absent
-        --gen-subset ../test
-        --results-path ok.en
-        --results-path /proc/x
-        --max-tokens 0
-        --max-tokens 1
-        --batch-size 0
-        --max-sentences -4
-        --num-shards 2 --shard-id 2
-        --num-shards 0
-        --shard-id -1
-        --model-overrides {
-        --model-overrides {'encoder_layers':5}
-        --remove-bpe --scoring blue
-        --scoring bert_score
-        --bpe sentencepiece --sentencepiece-model absent
-        --bpe subword_nmt --bpe-codes absent
-        --tokenizer moses --source-lang en --target-lang de
-        --tokenizer nothing
-        --task translation_lev
-        --task nothing
-        --source-lang xx --target-lang yy
-        --replace-unk absent
-        --constraints
-        --constraints sometimes
-        --lm-path absent.pt
-        --lm-path good.pt
-        --print-step
-        --retain-iter-history --iter-decode-max-iter 3
-        --required-batch-size-multiple 0
-        --seed -1
-        --num-workers -2
-        --fp16 --bf16 --path absent.pt
-        --checkpoint-shard-count 2
-        --checkpoint-suffix -shard0
-        --dataset-impl fasta
-        --quiet --beem 4
-        --skip-invalid-size-inputs-valid-test maybe
-        --distributed-world-size 2 --distributed-rank 7
-        absent
-        folder
-        ok.en
-        otherwords
-        nowords
-        cut --gen-subset train
-        version7 --gen-subset train
-        co:lon
+        --beam : 0 -1
+        --nbest | --batch-size | --num-shards | --required-batch-size-multiple : 0
+        --lenpen : nan inf
+        --unkpen : nan
+        --temperature : 0 -1 nan
+        --sampling --sampling-topk | --max-len-b : -5
+        --sampling --sampling-topp : 2 nan
+        --max-len-a : -1 nan
+        --min-len : -1 500
+        --max-len-b 0 --max-len-a 0 --min-len : 5
+        --prefix-size | --shard-id | --seed : -1
+        --no-repeat-ngram-size | --num-workers : -2
+        --diverse-beam-groups 3 --beam : 4
+        --max-tokens : 0 1
+        --max-sentences : -4
+        --num-shards 2 --shard-id | --checkpoint-shard-count : 2
+        --distributed-world-size 2 --distributed-rank : 7
     """,
     "fairseq-interactive": """
-        --input absent
-        --input folder
-        --input latin1
-        --input utf16
-        --input binary
-        --buffer-size -1
-        --max-tokens 5 --buffer-size 3 --batch-size 4
-        --batch-size 0
-        --path absent.pt
-        --path cut.pt
-        --path prose.pt
-        --path ok.en
-        --path folder
-        --beam 0
-        --nbest 3
-        --lenpen nan
-        --tokenizer nothing
-        --bpe sentencepiece
-        --constraints sometimes
-        --source-lang xx
-        absent
-        otherwords
-        nowords
-        ok.en
+        --buffer-size : -1
+        --max-tokens 5 --buffer-size 3 --batch-size : 4
+        --batch-size | --beam : 0
+        --nbest : 3
+        --lenpen : nan
     """,
     "fairseq-validate": """
-        --path absent.pt
-        --path cut.pt
-        --path nan.pt
-        --path words.pt
-        --path folder
-        --path pipe
-        --valid-subset absent
-        --valid-subset ,
-        --max-tokens 0
-        --max-tokens 1
-        --batch-size -1
-        --task nothing
-        --criterion nothing
-        --num-workers -1
-        --model-overrides {
-        --model-overrides {'criterion':5}
-        --log-interval 0
-        --distributed-world-size 0
-        absent
-        otherwords
-        cut --valid-subset train
-        folder
+        --max-tokens : 0 1
+        --batch-size | --num-workers : -1
+        --log-interval | --distributed-world-size : 0
     """,
     "fairseq-eval-lm": """
-        --path absent.pt
-        --path good.pt
-        --path cut.pt
-        --context-window -1
-        --softmax-batch 0
-        --gen-subset absent
-        --max-tokens 0
-        --path folder
-        absent
-        folder
+        --context-window : -1
+        --softmax-batch | --max-tokens : 0
     """,
     "fairseq-preprocess": """
-        --trainpref absent
-        --trainpref folder/x
-        --trainpref latin1
-        --workers 0
-        --workers -3
-        --workers x
-        --nwordssrc x
-        --srcdict absent
-        --srcdict binarywords/dict.src.txt
-        --srcdict prosewords/dict.src.txt
-        --srcdict data/dict.src.txt --tgtdict absent
-        --srcdict data/dict.src.txt --joined-dictionary --tgtdict data/dict.tgt.txt
-        --destdir ok.en
-        --destdir ok.en/x
-        --destdir /proc/x
-        --source-lang en --target-lang en
-        --validpref absent
-        --testpref absent
-        --alignfile absent
-        --padding-factor 0
-        --dataset-impl fasta
-        --dataset-impl x
-        --task nothing
-        --thresholdsrc x
-        --bpe nothing
-        --align-suffix x
+        --workers : 0 -3
+        --padding-factor : 0
     """,
-}
-
-
-OURS = {
     "realformer-nmt": """
-        --verzion
-        nothing
-        doctor now
-        doctor --jsn
-        user-dir x
-        install-engine --x
-        archs --vocabulary 0
-        archs --vocabulary -1
-        archs --vocabulary 999999999999999999999
-        archs --vocabulary 1e6
-        archs --json x
-        inspect
-        inspect folder
-        inspect pipe
-        inspect /dev/null
-        inspect prose.pt
-        inspect ok.en/x
-        inspect good.pt good.pt
-        inspect data/dict.src.txt
-        fetch
-        fetch nothing
-        fetch absent.toml
-        fetch folder
-        fetch pipe
-        fetch multi30k_en_de --folder ok.en
-        fetch multi30k_en_de --folder made --archives ok.en
-        fetch file.toml --folder made
-        fetch escape.toml --folder made
-        fetch latin1.toml --folder made
-        invent --folder made --pairs 0
-        invent --folder made --pairs 99999999999
-        invent --folder made --pairs -1
-        invent --folder made --pairs x
-        invent --folder ok.en
-        invent --folder /proc/x
-        invent --folder made --seed -1
-        invent --folder=
-        prepare
-        prepare multi30k_en_de
-        prepare nothing --folder made
-        prepare folder --folder made
-        prepare --folder made --train ok.en
-        prepare --folder made --train ok.en ok.de --valid ok.en ok.de
-        prepare --source en --target de --folder made --train pipe ok.de --valid ok.en ok.de
-        prepare --source en --target de --folder made --train ok.en ok.de --valid folder ok.de
-        prepare --source e/n --target de --folder made --train ok.en ok.de --valid ok.en ok.de
-        prepare --source $(x) --target de --folder made --train ok.en ok.de --valid ok.en ok.de
-        prepare --source en --target de --folder /dev/null --train ok.en ok.de --valid ok.en ok.de
-        prepare --source en --target de --folder ok.en/x --train ok.en ok.de --valid ok.en ok.de
-        prepare --source en --target de --folder /proc/x --train ok.en ok.de --valid ok.en ok.de
-        prepare --source en --target de --folder made --train ok.en ok.de --held-out -5
-        prepare --source en --target de --folder made --train /dev/null /dev/null --held-out 5
-        prepare --source en --target de --folder made --train ok.en ok.de --held-out 5 --test pipe ok.de
-        protocol
-        protocol nothing
-        protocol folder
-        protocol pipe
-        protocol absent.toml
-        protocol latin1.toml
-        protocol deep.toml
-        protocol loop.toml
-        protocol grid.toml
-        protocol small --layers x
-        protocol small --layers 6-
-        protocol small --layers -3
-        protocol small --layers 99999999999
-        protocol small_bert --layers 6-6
-        protocol small --corpus nope
-        protocol small --corpus absent.toml
-        train
-        train --data data --folder run --arch transformer --layers 2 --gpus 0 --protocol own.toml
-        train --data data --folder ok.en --arch admin --layers 2 --gpus 0 --protocol own.toml
-        train --data data --folder /proc/x --arch admin --layers 2 --gpus 0 --protocol own.toml
-        train --data co:lon --folder run --arch admin --layers 2 --gpus 0 --protocol own.toml
-        train --data pipe --folder run --arch admin --layers 2 --gpus 0 --protocol own.toml
-        train --data data --folder run --arch admin --layers 999999999999 --gpus 0 --protocol own.toml
-        train --data data --folder run --arch admin --layers 2- --gpus 0 --protocol own.toml
-        train --data data --folder run --arch admin --layers 2 --gpus -1 --protocol own.toml
-        train --data data --folder run --arch admin --layers 2 --gpus 0 --nodes 99999999999 --protocol own.toml
-        train --data data --folder run --arch admin --layers 2 --gpus 0 --protocol pipe
-        train --data data --folder run --arch admin --layers 2 --gpus 0 --protocol folder
-        train --data= --folder run --arch admin --layers 2
-        updates data
-        updates data --max-tokens 0 --epochs 1
-        updates data --max-tokens 1 --epochs 1
-        updates data --max-tokens 99999999999999999999 --epochs 1
-        updates data --max-tokens 100 --epochs -1
-        updates data --max-tokens 100 --epochs 1 --gpus 0
-        updates data --max-tokens 100 --epochs 1 --update-freq 0
-        updates cut --max-tokens 100 --epochs 1
-        updates cutindex --max-tokens 100 --epochs 1
-        updates noindex --max-tokens 100 --epochs 1
-        updates nowords --max-tokens 100 --epochs 1
-        updates ok.en --max-tokens 100 --epochs 1
-        updates folder --max-tokens 100 --epochs 1
-        updates pipe --max-tokens 100 --epochs 1
-        updates co:lon --max-tokens 100 --epochs 1
-        average
-        average good.pt
-        average --output average.pt
-        average folder --output average.pt
-        average pipe --output average.pt
-        average good.pt --output folder
-        average good.pt --output /proc/x
-        average good.pt --output ok.en/x
-        average good.pt --output=
-        average folder --last -1 --output average.pt
-        average folder --last 99999999999999999999 --output average.pt
-        average folder --best 3 --output average.pt
-        average absent --last 1 --output average.pt
-        average /dev/null --output average.pt
-        average good.pt good.pt good.pt --output average.pt
-        average data --last 1 --output average.pt
-        translate
-        translate good.pt
-        translate good.pt --data data --subwords none --cpu
-        translate folder --data data --subwords none --cpu --output out
-        translate pipe --data data --subwords none --cpu --output out
-        translate good.pt --data absent --subwords none --cpu --output out
-        translate good.pt --data ok.en --subwords none --cpu --output out
-        translate good.pt --data folder --subwords none --cpu --output out
-        translate good.pt --data cut --subwords none --cpu --output out --subset train
-        translate good.pt --data noindex --subwords none --cpu --output out --subset train
-        translate good.pt --data otherwords --subwords none --cpu --output out
-        translate good.pt --data data --subwords nothing --cpu --output out
-        translate good.pt --data data --subwords none --cpu --output ok.en
-        translate good.pt --data data --subwords none --cpu --output /proc/x
-        translate good.pt absent.pt --data data --subwords none --cpu --output out
-        translate nan.pt --data data --subwords none --cpu --output out
-        translate words.pt --data data --subwords none --cpu --output out
-        translate list.pt --data data --subwords none --cpu --output out
-        translate prose.pt --data data --subwords none --cpu --output out
-        translate abyss.pt --data data --subwords none --cpu --output out
-        score
-        score folder --output run.json
-        score ok.en --output run.json
-        score pipe --output run.json
-        score hyp --reference pipe --output run.json
-        score hyp --reference folder --output run.json
-        score hyp --reference ok.de --output folder
-        score hyp --reference ok.de --output ok.en/x
-        score hyp --reference ok.de --output /proc/x
-        score hyp --reference ok.de --bootstrap 99999999999999 --output run.json
-        score hyp --reference ok.de --seed -1 --output run.json
-        score hyp --reference ok.de --training absent --output run.json
-        score hyp --reference ok.de --training folder --output run.json
-        score hyp --reference ok.de --published nothing --output run.json
-        score hyp --reference binary --output run.json
-        significance
-        significance a.json
-        significance a.json folder
-        significance a.json pipe
-        significance a.json ok.en
-        significance a.json b.json --samples 0
-        significance a.json b.json --seed -1
-        significance a.json empty
-        significance hyp_list/translation.json a.json
-        compare
-        compare grid.toml --folder cells --prepared ok.en --plan
-        compare grid.toml --folder cells --prepared absent --plan
-        compare grid.toml --folder cells --prepared prep_list --plan
-        compare grid.toml --folder cells --prepared prep_kinds --plan
-        compare grid.toml --folder cells --prepared prep_half --plan
-        compare grid.toml --folder cells --prepared prep --jobs -1 --plan
-        compare grid.toml --folder cells --prepared prep --gpus -1
-        compare grid.toml --folder cells --prepared prep --gpus 99999999999999999999
-        compare grid.toml --folder cells --prepared prep --plan --status
+        archs --vocabulary : 0 -1 999999999999999999999
+        invent --folder made --pairs : 0 99999999999 -1
+        invent --folder made --seed | significance a.json b.json --seed : -1
+        significance a.json b.json --samples : 0
+        prepare --source en --target de --folder made --train ok.en ok.de --held-out : -5
+        protocol small --layers : -3 99999999999
+        compare grid.toml --folder cells --prepared prep --gpus : -1 99999999999999999999
     """,
     "realformer-nmt train": """
-        -- --arch transformer
-        -- --arch nothing
-        -- --dropout 2
-        -- --lr nan
-        -- --max-epoch -1
-        -- --update-freq 0
-        -- --max-tokens 0
-        -- --max-tokens 1
-        -- --train-subset absent
-        -- --task nothing
-        -- --task language_modeling
-        -- --task translation_lev
-        -- --source-lang xx
-        -- --memory-efficient-fp16
-        -- --fp16
-        -- ok.en
-        -- --user-dir absent
-        -- --lr-scheduler nothing
-        -- --optimizer nothing
-        -- --warmup-updates -3
-        -- --required-batch-size-multiple 0
-        -- --help
-        --epochs 99999999999999999999 --max-tokens x
-        --updates 0
-        --average 0
-        --max-tokens 99999999999999999999
-        --tokens-a-step 0
-        --tokens-a-step 99999999999999999999
-        --precision fp8
-        --master host --nodes 2 --max-tokens 2048
-        --master host:99999 --nodes 2 --max-tokens 2048
+        --layers : 999999999999
+        --nodes : 99999999999
+        --gpus | -- --max-epoch : -1
+        --updates | --average | -- --update-freq | -- --required-batch-size-multiple : 0
+        --tokens-a-step : 0 99999999999999999999
+        --max-tokens : 99999999999999999999
+        -- --max-tokens : 0 1
+        -- --dropout : 2
+        -- --lr : nan
+        -- --warmup-updates : -3
+    """,
+    "realformer-nmt updates": """
+        --max-tokens : 0 1 99999999999999999999
+        --epochs : -1
+        --gpus | --update-freq : 0
     """,
     "realformer-nmt prepare": """
-        --workers 99999999999
-        --vocabulary 0
-        --vocabulary 99999999999999
-        --subwords nothing
-        --ratio nan
-        --ratio inf
-        --max-length 0
-        --max-length 99999999999999999999
-        --invalid-utf8 maybe
+        --workers : 99999999999
+        --vocabulary : 0 99999999999999
+        --ratio : nan inf
+        --max-length : 0 99999999999999999999
+    """,
+    "realformer-nmt average": """
+        folder --last : -1 99999999999999999999
+        folder --best : 3
+        data --last : 1
     """,
     "realformer-nmt translate": """
-        --subset ../test
-        --beam 99999999999999999999
-        --lenpen inf
-        --max-tokens 0
-        --max-len-a nan
-        --max-len-a -1
-        --input folder
-        --input utf16
-        --input binary
+        --beam : 99999999999999999999
+        --lenpen : inf
+        --max-tokens : 0
+        --max-len-a : nan -1
     """,
+    "realformer-nmt score": """
+        --bootstrap : 99999999999999
+        --seed : -1
+    """,
+    "realformer-nmt compare": "grid.toml --jobs : -1",
+}
+
+WRONG_TYPE = {  # words or numbers of another form than the option's
+    "fairseq-train": """
+        --dropout : half
+        --lr : , much
+        --max-tokens : 1e3
+        --seed : one
+        --encoder-layers : 1.5
+        --update-freq | --max-valid-steps | --profile | --arch lstm --encoder-layers : x
+        --adam-betas : 5 word (0.9,0.98,0.99)
+        --optimizer radam --adam-betas : (0.9, __import__('os')
+        --optimizer-overrides : {
+        --eval-bleu --eval-bleu-args : { [] {"beam":0} {"bean":3}
+        --eval-bleu --eval-bleu-detok-args : x
+        --lr-scheduler linear --lr | --lr-scheduler inverse_sqrt --lr : 0.1,0.2
+        --lr-scheduler reduce_lr_on_plateau --lr : 0.1,0.2
+    """,
+    "fairseq-generate": """
+        --beam : two
+        --model-overrides : { {'encoder_layers':5}
+        --skip-invalid-size-inputs-valid-test : maybe
+    """,
+    "fairseq-validate": "--model-overrides : { {'criterion':5}",
+    "fairseq-preprocess": "--workers | --nwordssrc | --thresholdsrc : x",
+    "realformer-nmt": """
+        archs --vocabulary : 1e6
+        invent --folder made --pairs : x
+        protocol small --layers : x 6-
+        protocol small_bert --layers : 6-6
+        train --data= --folder run --arch admin --layers 2 | invent --folder=
+    """,
+    "realformer-nmt train": """
+        --layers : 2-
+        --epochs 99999999999999999999 --max-tokens : x
+        --master host --nodes 2 --max-tokens | --master host:99999 --nodes 2 --max-tokens : 2048
+    """,
+    "realformer-nmt average": "--output=",
+}
+
+UNKNOWN_NAME = {  # of parts, languages, splits and formats
+    "fairseq-train": """
+        --arch : realfomer realformer_huge
+        --task : translatoin
+        --criterion : nothing
+        --optimizer : sgdd
+        --lr-scheduler : lineer
+        --activation-fn : rellu
+        --score-source : dott dot+
+        --score-carry : sum+mean
+        --residual-topology : prae
+        --residual-scaling : deep
+        --source-lang : xx ../src
+        --train-subset : trian test,train
+        --valid-subset : vaild
+        --dataset-impl : cached fasta huffman
+        --log-format : xml
+        --ddp-backend : dpp
+        --zero-sharding : os
+        --scoring : blue
+        --bpe : sentencpiece
+        --tokenizer : mosess
+        --simul-type : waitk
+        --eval-bleu --eval-bleu-detok : mosses
+        --distributed-world-size 2 --distributed-init-method nonsense://x --distributed-no-spawn
+    """,
+    "fairseq-generate": """
+        --task | --tokenizer : nothing
+        --remove-bpe --scoring : blue
+        --constraints : sometimes
+        --dataset-impl : fasta
+        --gen-subset : ../test
+        --source-lang xx --target-lang : yy
+        --checkpoint-suffix : -shard0
+    """,
+    "fairseq-interactive": """
+        --tokenizer : nothing
+        --constraints : sometimes
+        --source-lang : xx
+    """,
+    "fairseq-validate": """
+        --task | --criterion : nothing
+        --valid-subset : ,
+    """,
+    "fairseq-preprocess": """
+        --task | --bpe : nothing
+        --dataset-impl : fasta x
+        --align-suffix : x
+    """,
+    "realformer-nmt": """
+        nothing
+        fetch | protocol : nothing
+        protocol small --corpus : nope
+        prepare --folder made : nothing
+    """,
+    "realformer-nmt train": """
+        --precision : fp8
+        -- --arch | -- --task | -- --lr-scheduler | -- --optimizer : nothing
+        -- --source-lang : xx
+    """,
+    "realformer-nmt prepare": """
+        --source : e/n $(x)
+        --subwords : nothing
+        --invalid-utf8 : maybe
+    """,
+    "realformer-nmt translate": """
+        --subwords : nothing
+        --subset : ../test
+    """,
+    "realformer-nmt score": "--published : nothing",
+}
+
+MISSING_FILE = {
+    "fairseq-train": """
+        : absent
+        --log-file : absent/train.log
+        --restore-file | --finetune-from-model | --checkpoint-suffix /x --restore-file : absent.pt
+        --share-all-embeddings --decoder-embed-path : absent
+        --quantization-config-path : absent.yml
+    """,
+    "fairseq-generate": """
+        : absent
+        --path : absent.pt good.pt:absent.pt
+        --fp16 --bf16 --path | --lm-path : absent.pt
+        --gen-subset | --replace-unk | --bpe sentencepiece --sentencepiece-model : absent
+        --bpe subword_nmt --bpe-codes : absent
+    """,
+    "fairseq-interactive": """
+        : absent
+        --input : absent
+        --path : absent.pt
+    """,
+    "fairseq-validate": """
+        : absent
+        --path : absent.pt
+        --valid-subset : absent
+    """,
+    "fairseq-eval-lm": """
+        : absent
+        --path : absent.pt
+        --gen-subset : absent
+    """,
+    "fairseq-preprocess": """
+        --trainpref : absent folder/x
+        --srcdict | --srcdict data/dict.src.txt --tgtdict | --validpref | --testpref | --alignfile : absent
+    """,
+    "realformer-nmt": """
+        fetch | protocol | protocol small --corpus : absent.toml
+        translate good.pt absent.pt --data data --subwords none --cpu --output out
+    """,
+    "realformer-nmt train": "-- --train-subset | -- --user-dir : absent",
+    "realformer-nmt average": "absent --last : 1",
+    "realformer-nmt translate": "--data : absent",
+    "realformer-nmt score": "--training : absent",
     "realformer-nmt compare": """
-        absent.toml
-        folder
-        pipe
-        ok.en
-        binary
-        own.toml
-        odd1.toml
-        odd2.toml
-        odd3.toml
-        odd4.toml
-        odd5.toml
-        odd6.toml
-        odd7.toml
-        odd8.toml
-        odd9.toml
-        odd10.toml
-        odd11.toml
-        odd12.toml
-        odd13.toml
-        odd14.toml
-        odd15.toml
-        odd16.toml
+        : absent.toml
+        grid.toml --prepared : absent
     """,
 }
 
+WRONG_FILE = {  # damaged, of another kind, or in a place where none can be
+    "fairseq-train": """
+        : ok.en folder empty version7 noindex cut cutindex otherwords nowords binarywords prosewords twicewords
+        : pipe co:lon good.pt /dev/null /proc ${oc.env:HOME} it's
+        --restore-file : cut.pt nan.pt pre.pt list.pt prose.pt fewer.pt more.pt words.pt
+        --save-dir : ok.en ok.en/x /proc/x /dev/null
+        --tensorboard-logdir : ok.en
+        --log-file : folder ok.en/train.log
+    """,
+    "fairseq-generate": """
+        : folder ok.en otherwords nowords co:lon
+        cut --gen-subset | version7 --gen-subset : train
+        --path : folder empty ok.en cut.pt nan.pt fewer.pt list.pt prose.pt words.pt abyss.pt pipe
+        --path : co:lon.pt good.pt:words.pt good.pt,good.pt
+        --lm-path : good.pt
+        --results-path : ok.en /proc/x
+    """,
+    "fairseq-interactive": """
+        : otherwords nowords ok.en
+        --path : cut.pt prose.pt ok.en folder
+        --input : folder latin1 utf16 binary
+    """,
+    "fairseq-validate": """
+        : otherwords folder
+        cut --valid-subset : train
+        --path : cut.pt nan.pt words.pt folder pipe
+    """,
+    "fairseq-eval-lm": """
+        : folder
+        --path : good.pt cut.pt folder
+    """,
+    "fairseq-preprocess": """
+        --trainpref : latin1
+        --srcdict : binarywords/dict.src.txt prosewords/dict.src.txt
+        --destdir : ok.en ok.en/x /proc/x
+    """,
+    "realformer-nmt": """
+        inspect : folder pipe /dev/null prose.pt ok.en/x data/dict.src.txt
+        fetch : folder pipe
+        fetch --folder made : file.toml escape.toml latin1.toml
+        fetch multi30k_en_de --folder | fetch multi30k_en_de --folder made --archives : ok.en
+        invent --folder : ok.en /proc/x
+        prepare --folder made : folder
+        prepare --source en --target de --folder made --train /dev/null /dev/null --held-out : 5
+        prepare --source en --target de --folder made --train ok.en ok.de --held-out 5 --test pipe ok.de
+        protocol : folder pipe latin1.toml deep.toml loop.toml grid.toml
+        score --output run.json : folder ok.en pipe
+        significance a.json : folder pipe ok.en empty
+        significance hyp_list/translation.json a.json
+    """,
+    "realformer-nmt train": """
+        --data : co:lon pipe
+        --folder : ok.en /proc/x
+        --protocol : pipe folder
+    """,
+    "realformer-nmt updates": ": cut cutindex noindex nowords ok.en folder pipe co:lon",
+    "realformer-nmt prepare": """
+        --folder : /dev/null ok.en/x /proc/x
+        --train pipe ok.de | --valid folder ok.de
+    """,
+    "realformer-nmt average": """
+        : folder pipe /dev/null
+        --output : folder /proc/x ok.en/x
+    """,
+    "realformer-nmt translate": """
+        : folder pipe nan.pt words.pt list.pt prose.pt abyss.pt
+        --data : ok.en folder otherwords
+        --data cut --subset | --data noindex --subset : train
+        --output : ok.en /proc/x
+        --input : folder utf16 binary
+    """,
+    "realformer-nmt score": """
+        --reference : pipe folder binary
+        --training : folder
+        --output : folder ok.en/x /proc/x
+    """,
+    "realformer-nmt compare": """
+        : folder pipe ok.en binary own.toml odd1.toml odd2.toml odd3.toml odd4.toml odd5.toml odd6.toml odd7.toml
+        : odd8.toml odd9.toml odd10.toml odd11.toml odd12.toml odd13.toml odd14.toml odd15.toml odd16.toml
+        grid.toml --prepared : ok.en prep_list prep_kinds prep_half
+    """,
+}
+
+NOT_TOGETHER = {  # possible each, but not with one another, with this model or on this machine
+    "fairseq-train": """
+        --fp16 | --memory-efficient-fp16 | --fp16 --bf16 | --on-cpu-convert-precision --fp16 | --tpu
+        --optimizer adafactor --warmup-init | --pipeline-model-parallel | --cpu-offload
+        --model-parallel-size : 2
+        --ddp-backend : fully_sharded
+        --lr-scheduler : tri_stage triangular
+        --criterion : adaptive_loss ctc composite_loss
+        --adaptive-softmax-cutoff : 5
+        --arch : fconv transformer_lm realformer_lm_tiny multilingual_realformer
+        --task : language_modeling translation_lev multilingual_translation translation_multi_simple_epoch
+        --task question_answering --arch realformer_lm_tiny | --source-lang src --target-lang src
+        --decoder-embed-dim : 32
+        --share-all-embeddings --encoder-embed-dim : 128
+        --restore-file good.pt --finetune-from-model good.pt | --finetune-from-model good.pt --reset-optimizer
+    """,
+    "fairseq-generate": """
+        --print-step | --constraints | --retain-iter-history --iter-decode-max-iter 3
+        --scoring : bert_score
+        --task : translation_lev
+        --tokenizer moses --source-lang en --target-lang de
+    """,
+    "fairseq-interactive": "--bpe : sentencepiece",
+    "fairseq-preprocess": """
+        --source-lang en --target-lang en
+        --srcdict data/dict.src.txt --joined-dictionary --tgtdict data/dict.tgt.txt
+    """,
+    "realformer-nmt train": """
+        --arch transformer
+        -- --arch : transformer
+        -- --task : language_modeling translation_lev
+        -- --memory-efficient-fp16 | -- --fp16
+    """,
+    "realformer-nmt compare": "grid.toml --status",
+}
+
+USAGE = {  # options and words that a command does not have, or lacks
+    "fairseq-train": "--lerning-rate 1 | --max-tokens | --score-source | data data",
+    "fairseq-generate": "--quiet --beem 4",
+    "realformer-nmt": """
+        --verzion | doctor now | doctor --jsn | user-dir x | install-engine --x | archs --json x
+        inspect | inspect good.pt good.pt | fetch | prepare | prepare multi30k_en_de | protocol | train | updates data
+        prepare --folder made --train ok.en | prepare --folder made --train ok.en ok.de --valid ok.en ok.de
+        average | average good.pt | average --output average.pt
+        average good.pt good.pt good.pt --output average.pt
+        translate | translate good.pt | translate good.pt --data data --subwords none --cpu
+        score | significance | significance a.json | compare
+    """,
+    "realformer-nmt train": "-- ok.en | -- --help",
+}
+CLASSES = (OUT_OF_RANGE, WRONG_TYPE, UNKNOWN_NAME, MISSING_FILE, WRONG_FILE, NOT_TOGETHER, USAGE)
 
 SOUND = 'families = ["admin"]\nlayers = ["2"]\nprotocol = "own.toml"\n'
 GRIDS = {  # by the names under which `compare` is given them above
@@ -711,15 +474,24 @@ GRIDS = {  # by the names under which `compare` is given them above
 }
 
 
-def commands(table: dict[str, str]) -> list[tuple[str, list[str]]]:
-    """What each line is called, and its words; a line that begins with a name takes the place of its base's first."""
-    made = []
-    for command, lines in table.items():
-        program, *words = command.split()
-        base = BASES.get(command, "").split()
-        for line in map(str.strip, lines.strip().splitlines()):
-            own = line.split()
-            named = not own[0].startswith("-") and bool(base) and not base[0].startswith("-")
-            given = [own[0], *base[1:], *own[1:]] if named else [*base, *own]
-            made.append((f"{command} {line}", [program, *words, *given]))
-    return made
+def cases(rows: str) -> list[str]:
+    """Return the own words of each command of a table's rows."""
+    every = []
+    for row in filter(None, map(str.strip, rows.splitlines())):
+        options, _, values = f" {row} ".partition(" : ")
+        every += [f"{option} {value}".strip() for option in options.split(" | ") for value in values.split() or [""]]
+    return [" ".join(case.split()) for case in every]
+
+
+def commands(beginning: str) -> list[tuple[str, list[str]]]:
+    """Return the name and the argv of every mistaken command whose name has this beginning."""
+    tables = [(command, rows) for table in CLASSES for command, rows in table.items() if command.startswith(beginning)]
+    return [(f"{command} {case}", argv(command, case.split())) for command, rows in tables for case in cases(rows)]
+
+
+def argv(command: str, words: list[str]) -> list[str]:
+    """Return a command with its base; words that begin with a name take the place of the base's first."""
+    base = BASES.get(command, "").split()
+    if base and not words[0].startswith("-") and not base[0].startswith("-"):
+        return [*command.split(), words[0], *base[1:], *words[1:]]
+    return [*command.split(), *base, *words]

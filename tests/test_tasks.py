@@ -49,12 +49,14 @@ from realformer_nmt.checkpoints.allowed_components import KNOWN, check_known
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid import grid as grids
 from realformer_nmt.comparison.grid.cells import cells, check_one_task
-from realformer_nmt.comparison.grid.scoring import MEASURED, scoring_of
+from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.comparison.records.curves import Curves
-from realformer_nmt.evaluation import evaluation_run, translation
-from realformer_nmt.evaluation.sequences import Sequences
+from realformer_nmt.evaluation import translation
 from realformer_nmt.fairseq_patches import dictionary_checks, option_ranges, resume_checks
 from realformer_nmt.protocols import protocol, settings
+from realformer_nmt.text_models.evaluation import evaluation_run
+from realformer_nmt.text_models.evaluation.sequences import Sequences
+from realformer_nmt.text_models.grid_scoring import MEASURED
 
 def refused(call, *arguments):
     try:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from fairseq.data import Dictionary
@@ -12,7 +12,6 @@ from torch import Tensor, nn
 
 from realformer_nmt.analysis import hooks
 from realformer_nmt.analysis.hooks import CHAINS, CROSS
-from realformer_nmt.analysis.one_text import OneText
 from realformer_nmt.analysis.text import Batch, Text, collate, to
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import text_pipeline
@@ -55,15 +54,6 @@ def translate(model: TranslationModel, source: Tensor, words: Dictionary) -> Ten
     sample = {"net_input": {"src_tokens": source.unsqueeze(0), "src_lengths": torch.tensor([len(source)])}}
     tokens: Tensor = generator.generate([model], sample)[0][0]["tokens"]
     return tokens
-
-
-def study_read(model: Any, text: OneText, line: str) -> Sentence:
-    """Return the attention of a model of a single stack, which reads the sentence."""
-    tokens = text.tokens(line)
-    check_room(tokens.size(1), model.max_positions())
-    words = [text.dictionaries[0][number] for number in tokens[0].tolist()]
-    layers = attention_by_chain(model, Batch([0], {text.side: tokens}, tokens))
-    return Sentence(words, [], {chain: SentenceAttention(words, words, heads) for chain, heads in layers.items()})
 
 
 def study(model: TranslationModel, text: Text, line: str) -> Sentence:

@@ -1,19 +1,18 @@
-"""Readers of held-out text: a text and its translation for a model of two stacks, a text alone for one stack."""
+"""The reader of held-out text for a checkpoint, here of a text and its translation."""
 
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
-from realformer_nmt.analysis import alignment, one_text, sentence, text
+from realformer_nmt.analysis import alignment, sentence, text
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.analysis.text import Text
 from realformer_nmt.checkpoints import checkpoint_fields, inspection
 from realformer_nmt.checkpoints.reading import Checkpoint
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins import subsets
-from realformer_nmt.evaluation import evaluation_run
 from realformer_nmt.model import presets
-from realformer_nmt.tasks import TASKS, task_named
+
+ONE_TEXT_READER = "realformer_nmt.text_models.analysis.one_text_reader:OneTextReader"  # for a model of one stack
 
 
 class Reader:
@@ -36,32 +35,11 @@ class Reader:
         return alignment.read(file, len(read.sides[0]))
 
 
-class OneTextReader(Reader):
-    """Reader of the text for a checkpoint of a single stack."""
-
-    def files(self, data: Path, subset: str) -> dict[str, Path]:
-        return evaluation_run.files(data, subset)
-
-    def read(self, data: Path, subset: str, most: int) -> Text:
-        settings = checkpoint_fields.table(checkpoint_fields.table(self.state.get("cfg")).get("task"))
-        task, side = settings.get("_name"), presets.KINDS[str(kind_of(self.state))].side
-        kind = task_named(task).analysed_text
-        if kind is None:
-            allowed = ", ".join(name for name, row in TASKS.items() if row.analysed_text)
-            raise UserError(f"{self.path} is of --task {task}: allowed are {allowed}; give a model of one of these")
-        return one_text.read(resolve_name(kind), self.path, settings, side, data, subset).sample(most)
-
-    def sentence(self, model: Any, read: Any, line: str) -> Sentence:
-        return sentence.study_read(model, read, line)
-
-    def links(self, file: Path, _read: Text) -> list[alignment.Links]:
-        raise UserError(f"--alignment {file} is of a translation, and {self.path} does not translate: leave it out")
-
-
 def reader(path: Path) -> Reader:
     state = checkpoint_fields.without_weights(path)
     inspection.check_own(path, checkpoint_fields.options(state))
-    return Reader(path, state) if kind_of(state) is None else OneTextReader(path, state)
+    kind: type[Reader] = Reader if kind_of(state) is None else resolve_name(ONE_TEXT_READER)
+    return kind(path, state)
 
 
 def kind_of(state: Checkpoint) -> str | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import ClassVar, NamedTuple
 
+from realformer_nmt.common.extras import EXTRAS, pip_install
 from realformer_nmt.common.option import option
 from realformer_nmt.common.request import Request
 
@@ -88,6 +89,8 @@ def examine_package(name: str) -> Component:
     oldest = ".".join(map(str, OLDEST[name]))
     install = f"{sys.executable} -m pip install --upgrade '{name}>={oldest}'"
     module = attempt(name)
+    if isinstance(module, ModuleNotFoundError) and module.name == name and name in EXTRAS:
+        return Component(name, f"not installed: {pip_install(EXTRAS[name])} brings it")
     if isinstance(module, ModuleNotFoundError) and module.name == name:
         return Component(name, "missing", f"{name} is not installed", install)
     if isinstance(module, BaseException):

@@ -1,5 +1,7 @@
 """The extras of the package: what to install for a command whose libraries are missing."""
 
+from importlib.util import find_spec
+
 EXTRAS = {  # by the module that is imported
     **dict.fromkeys(("sacremoses", "sentencepiece", "subword_nmt"), "recipes"),
     "matplotlib": "analyse",
@@ -12,10 +14,21 @@ EXTRAS = {  # by the module that is imported
 }
 
 
+def check(extra: str | None) -> None:
+    """Raise an error for the first library of an extra that is not installed."""
+    for module, its_extra in EXTRAS.items():
+        if its_extra == extra and find_spec(module) is None:
+            raise ModuleNotFoundError(f"{module} is not installed: {pip_install(its_extra)}", name=module)
+
+
 def advice(error: BaseException) -> str | None:
     """Return which extra brings the module that an import did not find, or None for any other error."""
     if not isinstance(error, ModuleNotFoundError) or error.name is None:
         return None
     module = error.name.partition(".")[0]
-    extra = EXTRAS.get(module)
-    return f"needs {module}: pip install 'realformer-nmt[{extra}]'" if extra else None
+    return f"needs {module}: {pip_install(EXTRAS[module])}" if module in EXTRAS else None
+
+
+def pip_install(extra: str) -> str:
+    """Return the command that installs an extra."""
+    return f"pip install 'realformer-nmt[{extra}]'"

@@ -1,5 +1,6 @@
 """Rows of your own in the tables: a folder, as fairseq's --user-dir, whose module adds them when it is imported."""
 
+import importlib.util
 import sys
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
@@ -15,17 +16,26 @@ def check(folder: Path) -> None:
     """Refuse a folder that is no package, or whose name is another module's."""
     if not (folder / "__init__.py").is_file():
         raise UserError(f"{FLAG} {folder}: no Python package; give a folder with an __init__.py")
-    name = folder.absolute().name
-    if name in sys.modules and str(folder.absolute()) not in getattr(sys.modules[name], "__path__", ()):
+    name, place = folder.absolute().name, str(folder.absolute() / "__init__.py")
+    if name in sys.modules and getattr(sys.modules[name], "__file__", None) == place:
+        return
+    spec = importlib.util.find_spec(name)
+    if spec is not None and spec.origin != place:
         raise UserError(f"{FLAG} {folder}: another module is called {name}; rename the folder")
 
 
 def folder_in(argv: Sequence[str]) -> Path | None:
-    """Return the folder that argv names; it is needed before argv is parsed, because rows are choices of options."""
-    options = list(takewhile(lambda each: each != "--", argv))
-    folders = [each.partition("=")[2] for each in options if each.startswith(f"{FLAG}=")]
-    folders += [following for each, following in pairwise(options) if each == FLAG]
-    return Path(folders[0]) if folders else None
+    """Return the folder that argv names; it is needed before argv is parsed, because rows are choices of options.
+
+    As in argparse, the last of several counts, and the option's name may be shortened.
+    """
+    options = takewhile(lambda each: each != "--", argv)
+    folder = ""
+    for each, following in pairwise([*options, ""]):
+        flag, equals, value = each.partition("=")
+        if len(flag) > 2 and FLAG.startswith(flag):
+            folder = value if equals else following
+    return Path(folder) if folder else None
 
 
 def for_fairseq(folder: Path | None) -> list[str]:

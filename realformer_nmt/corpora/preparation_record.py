@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from realformer_nmt.common import records
 from realformer_nmt.common.option_choice import unknown
 from realformer_nmt.common.records import Fingerprint, StepRecord
-from realformer_nmt.corpora.manifest import ManifestError, build_table
+from realformer_nmt.common.toml_tables import TableError, build_table
 from realformer_nmt.corpora.manifest_schema import TextProtocol
 from realformer_nmt.corpora.subword_methods import learnt
 from realformer_nmt.data_bins.languages import check_language
@@ -114,7 +114,7 @@ class PrepareRecord(Struct, frozen=True, kw_only=True):
         table = {name: value for name, value in self.settings.items() if name in ("protocol", "tokenised")}
         try:
             settings: CleaningSettings = build_table(CleaningSettings, table, "settings", {})
-        except ManifestError as error:
+        except TableError as error:
             raise ValueError(str(error)) from error
         return settings
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from pkgutil import resolve_name
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import preparation_record
@@ -39,6 +40,10 @@ class Preparation:
         if self.folder is None and METHODS[self.subwords].files:
             raise UserError(f"{self.subwords} needs the folder of its model: pass --subwords-folder")
         return encoder(METHODS[self.subwords], self.folder or Path())(lines)
+
+    def import_detokeniser(self) -> None:
+        """Import what `surface` needs, so that a library that is missing is named before a long work."""
+        resolve_name(METHODS[self.subwords].detokenise)
 
     def surface(self, pieces: list[str]) -> Surface:
         return detokenise(self.subwords, pieces, self.folder, self.target)

@@ -50,6 +50,7 @@ def fill(request: TranslateRequest) -> int:
     outputs = [request.output / name for name in (HYPOTHESES, TOKENISED, REFERENCE)]
     if stage.finished(request.fresh, *outputs):
         return 0
+    corpus.import_detokeniser()
     check_shares(request.output)
     start = time.monotonic()
     origin = stage.begin()

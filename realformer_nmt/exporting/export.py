@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from realformer_nmt.common.atomic_files import check_free, completed_folder
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.extras import pip_install
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 
@@ -85,7 +86,7 @@ def run(request: ExportRequest) -> int:
 def check_packages(name: str, target: Target) -> None:
     missing = [package for package in target.packages if importlib.util.find_spec(package) is None]
     if missing:
-        raise UserError(f"--to {name} needs {' and '.join(missing)}: pip install 'realformer-nmt[{name}]'")
+        raise UserError(f"--to {name} needs {' and '.join(missing)}: {pip_install(name)}")
 
 
 def check_precision(name: str, target: Target, precision: str) -> None:

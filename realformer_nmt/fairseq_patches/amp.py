@@ -1,26 +1,22 @@
 """--amp on a CPU: autocast to bf16, which has the exponents of fp32 and needs no scale of the loss."""
 
-import functools
 from typing import Any
 
 import torch
 from fairseq.optim.amp_optimizer import AMPOptimizer
 from fairseq.tasks.fairseq_task import FairseqTask
 
+from realformer_nmt.fairseq_patches.patch import Original, patch
 
-def autocast_on_a_cpu() -> None:
+
+@patch(FairseqTask, "train_step")
+def autocast_on_a_cpu(
+    original: Original, task: Any, sample: Any, model: Any, criterion: Any, optimizer: Any, *args: Any, **kwargs: Any
+) -> Any:
     """Autocast with --amp on a CPU, too: fairseq autocasts on CUDA alone, so that --amp --cpu would train in fp32."""
-    original = FairseqTask.train_step
-
-    @functools.wraps(original)
-    def train_step(
-        self: FairseqTask, sample: Any, model: Any, criterion: Any, optimizer: Any, *args: Any, **kwargs: Any
-    ) -> Any:
-        if isinstance(optimizer, AMPOptimizer) and next(model.parameters()).device.type == "cpu":
-            criterion = torch.autocast("cpu", torch.bfloat16)(criterion.__call__)
-        return original(self, sample, model, criterion, optimizer, *args, **kwargs)
-
-    FairseqTask.train_step = train_step
+    if isinstance(optimizer, AMPOptimizer) and next(model.parameters()).device.type == "cpu":
+        criterion = torch.autocast("cpu", torch.bfloat16)(criterion.__call__)
+    return original(task, sample, model, criterion, optimizer, *args, **kwargs)
 
 
 def end_where_no_scale_is_left() -> None:

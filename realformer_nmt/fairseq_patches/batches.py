@@ -2,38 +2,33 @@
 
 import atexit
 import contextlib
-import functools
 import queue
 import threading
-import typing
+from typing import Any
 
 import numpy as np
 from fairseq.data import data_utils, iterators
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.fairseq_patches.patch import Original, patch
 
 
-def keep_last_batch() -> None:
+@patch(data_utils, "batch_by_size")
+def keep_last_batch(original: Original, indices: Any, *args: Any, **kwargs: Any) -> list[Any]:
     """Keep the last batch.
 
     batch_by_size drops it unless its size is a multiple of --required-batch-size-multiple, 8 by default: 203 sentences
     become 200 in training, validation and generation (commit d871f616, December 2022; issues 5036 and 5351 of
     facebookresearch/fairseq).
     """
-    original = data_utils.batch_by_size
-
-    @functools.wraps(original)
-    def batch_by_size(indices: typing.Any, *args: typing.Any, **kwargs: typing.Any) -> list[typing.Any]:
-        if not isinstance(indices, np.ndarray):
-            indices = np.fromiter(indices, dtype=np.int64)
-        if not indices.size:
-            limits = "--max-tokens, --max-source-positions and --max-target-positions"
-            raise UserError(f"no sentence pair is short enough for {limits}: raise them")
-        batches = list(original(indices, *args, **kwargs))
-        batched = sum(map(len, batches))
-        return batches if batched == len(indices) else [*batches, indices[batched:]]
-
-    data_utils.batch_by_size = batch_by_size
+    if not isinstance(indices, np.ndarray):
+        indices = np.fromiter(indices, dtype=np.int64)
+    if not indices.size:
+        limits = "--max-tokens, --max-source-positions and --max-target-positions"
+        raise UserError(f"no sentence pair is short enough for {limits}: raise them")
+    batches = list(original(indices, *args, **kwargs))
+    batched = sum(map(len, batches))
+    return batches if batched == len(indices) else [*batches, indices[batched:]]
 
 
 def end_prefetching_before_exit() -> None:

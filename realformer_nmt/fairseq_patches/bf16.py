@@ -1,66 +1,56 @@
 """--bf16 in training without a TPU, in resumed training, and in decoding."""
 
-import argparse
-import functools
 import sys
-import typing
+from collections.abc import Mapping
+from typing import Any
 
 from fairseq import options
 from fairseq.models import BaseFairseqModel
 from fairseq.optim import FP16Optimizer
 from torch import Tensor
 
+from realformer_nmt.fairseq_patches.patch import Original, patch, replace
+
 MASTERS = "fp32_weights"
 
 
-def train_in_bf16_without_tpu() -> None:
+@patch(options, "parse_args_and_arch")
+def train_in_bf16_without_tpu(
+    original: Original, parser: Any, input_args: list[str] | None = None, *args: Any, **kwargs: Any
+) -> Any:
     """Turn --tpu off again unless it was passed: --bf16 turns it on (options.py), and fails without torch_xla (issue
     4696 of facebookresearch/fairseq)."""
-    original = options.parse_args_and_arch
-
-    @functools.wraps(original)
-    def parse_args_and_arch(
-        parser: argparse.ArgumentParser, input_args: list[str] | None = None, *args: typing.Any, **kwargs: typing.Any
-    ) -> typing.Any:
-        parsed = original(parser, input_args, *args, **kwargs)
-        settings = parsed[0] if isinstance(parsed, tuple) else parsed
-        if getattr(settings, "tpu", False) and "--tpu" not in (sys.argv if input_args is None else input_args):
-            settings.tpu = False
-        return parsed
-
-    options.parse_args_and_arch = parse_args_and_arch
+    parsed = original(parser, input_args, *args, **kwargs)
+    settings = parsed[0] if isinstance(parsed, tuple) else parsed
+    if getattr(settings, "tpu", False) and "--tpu" not in (sys.argv if input_args is None else input_args):
+        settings.tpu = False
+    return parsed
 
 
-def decode_in_bf16() -> None:
+@patch(BaseFairseqModel, "prepare_for_inference_")
+def decode_in_bf16(original: Original, model: BaseFairseqModel, cfg: Any) -> None:
     """Cast models for --bf16: fairseq-generate and -interactive cast for --fp16 alone, and would decode in fp32."""
-    original = BaseFairseqModel.prepare_for_inference_
-
-    @functools.wraps(original)
-    def prepare(self: BaseFairseqModel, cfg: typing.Any) -> None:
-        original(self, cfg)
-        if cfg.common.bf16:
-            self.bfloat16()
-
-    BaseFairseqModel.prepare_for_inference_ = prepare
+    original(model, cfg)
+    if cfg.common.bf16:
+        model.bfloat16()
 
 
 def resume_with_the_fp32_weights() -> None:
     """Save the fp32 weights that --bf16 and --fp16 update: without them a resumed run begins with rounded ones."""
-    save, load = FP16Optimizer.state_dict, FP16Optimizer.load_state_dict
+    replace(FP16Optimizer, "state_dict", with_masters)
+    replace(FP16Optimizer, "load_state_dict", load_masters)
 
-    @functools.wraps(save)
-    def state_dict(self: FP16Optimizer) -> dict[str, typing.Any]:
-        return {**save(self), MASTERS: [weights.data for weights in masters(self)]}
 
-    @functools.wraps(load)
-    def load_state_dict(
-        self: FP16Optimizer, state: dict[str, typing.Any], *args: typing.Any, **kwargs: typing.Any
-    ) -> None:
-        load(self, {name: value for name, value in state.items() if name != MASTERS}, *args, **kwargs)
-        for weights, saved in zip(masters(self), state.get(MASTERS, ()), strict=False):
-            weights.data.copy_(saved)
+def with_masters(original: Original, optimizer: FP16Optimizer) -> dict[str, object]:
+    return {**original(optimizer), MASTERS: [weights.data for weights in masters(optimizer)]}
 
-    FP16Optimizer.state_dict, FP16Optimizer.load_state_dict = state_dict, load_state_dict
+
+def load_masters(
+    original: Original, optimizer: FP16Optimizer, state: Mapping[str, Any], *args: Any, **kwargs: Any
+) -> None:
+    original(optimizer, {name: value for name, value in state.items() if name != MASTERS}, *args, **kwargs)
+    for weights, saved in zip(masters(optimizer), state.get(MASTERS, ()), strict=False):
+        weights.data.copy_(saved)
 
 
 def masters(optimizer: FP16Optimizer) -> list[Tensor]:

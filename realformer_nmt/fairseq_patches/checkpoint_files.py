@@ -1,12 +1,11 @@
 """How checkpoints are written, and which one a training resumes from: a power cut loses no more than the updates since
 the last one."""
 
-import functools
 import logging
 import os
 import shutil
-import typing
 from pathlib import Path
+from typing import Any
 
 import torch
 from fairseq import checkpoint_utils
@@ -17,65 +16,51 @@ from fairseq.trainer import Trainer
 from realformer_nmt.checkpoints import integrity, reading
 from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.fairseq_patches.patch import Original, patch
 
 LAST = "checkpoint_last.pt"  # from which fairseq resumes, unless --restore-file names another
 logger = logging.getLogger(__name__)
 
 
-def save_at_one_blow() -> None:
+@patch(checkpoint_utils, "torch_persistent_save")
+def save_at_one_blow(original: Original, state: object, filename: str, async_write: bool = False) -> None:
     """Write each checkpoint atomically.
 
     torch_persistent_save renames a file that may not have reached the disk, and leaves NAME.tmp where the disk is full.
     It tries three times, into the same stream: if space becomes free meanwhile, it renames a file that begins with the
     incomplete first try (checkpoint_utils.py)."""
-    original = checkpoint_utils.torch_persistent_save
-
-    @functools.wraps(original)
-    def torch_persistent_save(state: typing.Any, filename: str, async_write: bool = False) -> None:
-        if async_write or not PathManager.supports_rename(filename):
-            return original(state, filename, async_write)
+    if async_write or not PathManager.supports_rename(filename):
+        original(state, filename, async_write)
+    else:
         with completed(Path(filename)) as stream:
             torch.save(state, stream)
-        return None
-
-    checkpoint_utils.torch_persistent_save = torch_persistent_save
 
 
-def copy_at_one_blow() -> None:
+@patch(PathManager, "copy")
+def copy_at_one_blow(original: Original, src_path: str, dst_path: str, overwrite: bool = False) -> Any:
     """Copy checkpoints atomically.
 
     fairseq copies checkpoint_last.pt and checkpoint_best.pt over the previous ones, byte by byte (file_io.py): a run
     killed meanwhile has no complete checkpoint under the name that it would resume from."""
-    original = PathManager.copy
-
-    @functools.wraps(original)
-    def copy(src_path: str, dst_path: str, overwrite: bool = False) -> typing.Any:
-        if not (PathManager.supports_rename(src_path) and PathManager.supports_rename(dst_path)):
-            return original(src_path, dst_path, overwrite)
-        source = Path(src_path)
-        with source.open("rb") as stream, completed(Path(dst_path), source.stat().st_size) as out:
-            shutil.copyfileobj(stream, out)
-        return dst_path
-
-    PathManager.copy = staticmethod(copy)
+    if not (PathManager.supports_rename(src_path) and PathManager.supports_rename(dst_path)):
+        return original(src_path, dst_path, overwrite)
+    source = Path(src_path)
+    with source.open("rb") as stream, completed(Path(dst_path), source.stat().st_size) as out:
+        shutil.copyfileobj(stream, out)
+    return dst_path
 
 
-def miss_a_folder_that_is_gone() -> None:
+@patch(checkpoint_utils, "save_checkpoint")
+def miss_a_folder_that_is_gone(original: Original, cfg: Any, trainer: Trainer, *args: Any, **kwargs: Any) -> Any:
     """Refuse to save where --save-dir has disappeared, which the training created when it began.
 
     save_checkpoint would create it again: below the mount point of a disk that is no longer there, for example."""
-    original = checkpoint_utils.save_checkpoint
-
-    @functools.wraps(original)
-    def save_checkpoint(cfg: typing.Any, trainer: Trainer, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
-        if trainer.is_data_parallel_master and not cfg.no_save and not Path(cfg.save_dir).is_dir():
-            raise UserError(
-                f"--save-dir {cfg.save_dir} has vanished since the training began: bring it back; the same command "
-                "then goes on from what it holds"
-            )
-        return original(cfg, trainer, *args, **kwargs)
-
-    checkpoint_utils.save_checkpoint = save_checkpoint
+    if trainer.is_data_parallel_master and not cfg.no_save and not Path(cfg.save_dir).is_dir():
+        raise UserError(
+            f"--save-dir {cfg.save_dir} has vanished since the training began: bring it back; the same command "
+            "then goes on from what it holds"
+        )
+    return original(cfg, trainer, *args, **kwargs)
 
 
 def choose_checkpoint(trainer: Trainer, filename: str) -> str:
@@ -123,20 +108,15 @@ def check_complete(path: Path) -> None:
         raise UserError(f"{path} was cut off or damaged: {damage}. Give a whole checkpoint")
 
 
-def refuse_options_that_name_no_file() -> None:
+@patch(checkpoint_utils, "load_checkpoint")
+def refuse_options_that_name_no_file(original: Original, cfg: Any, trainer: Trainer, **options: Any) -> Any:
     """Refuse a folder, a FIFO or nothing as --restore-file or --finetune-from-model: fairseq silently trains from the
     start (trainer.py)."""
-    original = checkpoint_utils.load_checkpoint
-
-    @functools.wraps(original)
-    def load_checkpoint(cfg: typing.Any, trainer: Trainer, **options: typing.Any) -> typing.Any:
-        if cfg.restore_file != LAST and not trainer.checkpoint_suffix:
-            check_file("--restore-file", cfg.restore_file)
-        if cfg.finetune_from_model is not None and not Path(cfg.save_dir, LAST).is_file():
-            check_file("--finetune-from-model", cfg.finetune_from_model)
-        return original(cfg, trainer, **options)
-
-    checkpoint_utils.load_checkpoint = load_checkpoint
+    if cfg.restore_file != LAST and not trainer.checkpoint_suffix:
+        check_file("--restore-file", cfg.restore_file)
+    if cfg.finetune_from_model is not None and not Path(cfg.save_dir, LAST).is_file():
+        check_file("--finetune-from-model", cfg.finetune_from_model)
+    return original(cfg, trainer, **options)
 
 
 def check_file(option: str, path: str) -> None:

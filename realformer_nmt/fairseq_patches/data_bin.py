@@ -1,6 +1,6 @@
 """Checks of every file of a data-bin before fairseq reads it, whatever the task or the command."""
 
-import functools
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from realformer_nmt.data_bins.datasets import FORMAT, check_plain, check_whole, 
 from realformer_nmt.data_bins.index import AGAIN
 from realformer_nmt.data_bins.languages import check_language, pair_in
 from realformer_nmt.data_bins.targets import check_as_many, check_classes, check_numbers
+from realformer_nmt.fairseq_patches.patch import Original, patch, replace
 
 
 def check_languages() -> None:
@@ -22,45 +23,36 @@ def check_languages() -> None:
 
     fairseq reads them from any file name with a hyphen, in the order of the folder (data/data_utils.py).
     """
-    original = tasks.setup_task
-
-    @functools.wraps(original)
-    def setup_task(cfg: Any, **kwargs: Any) -> Any:
-        options: Any = OmegaConf.to_container(cfg) if isinstance(cfg, DictConfig) else vars(cfg)
-        check_plain(options)
-        names = ("source_lang", "target_lang")
-        languages = {name: options[name] for name in names if options.get(name) is not None}
-        for name, language in languages.items():
-            try:
-                check_language(language)
-            except ValueError as error:
-                raise UserError(f"--{name.replace('_', '-')}: {error}") from error
-        task = original(cfg, **kwargs)
-        for name, language in languages.items():
-            actual = getattr(task.cfg, name, language)
-            if actual != language:  # fairseq ignores one language without the other
-                raise UserError(f"--{name.replace('_', '-')} {language}: the data-bin has {actual} there; give its own")
-        return task
-
-    tasks.setup_task = setup_task
+    replace(tasks, "setup_task", setup_task)
     data_utils.infer_language_pair = lambda path: pair_in(Path(path))
 
 
-def check_dictionaries() -> None:
+def setup_task(original: Original, cfg: Any, **kwargs: Any) -> Any:
+    options: Any = OmegaConf.to_container(cfg) if isinstance(cfg, DictConfig) else vars(cfg)
+    check_plain(options)
+    names = ("source_lang", "target_lang")
+    languages = {name: options[name] for name in names if options.get(name) is not None}
+    for name, language in languages.items():
+        try:
+            check_language(language)
+        except ValueError as error:
+            raise UserError(f"--{name.replace('_', '-')}: {error}") from error
+    task = original(cfg, **kwargs)
+    for name, language in languages.items():
+        actual = getattr(task.cfg, name, language)
+        if actual != language:  # fairseq ignores one language without the other
+            raise UserError(f"--{name.replace('_', '-')} {language}: the data-bin has {actual} there; give its own")
+    return task
+
+
+@patch(Dictionary, "add_from_file")
+def check_dictionaries(original: Original, dictionary: Dictionary, file: object) -> None:
     """Check a dictionary, by its hash where the data-bin was prepared.
 
     With a damaged one, or one of another data-bin, fairseq trains on wrong words (data/dictionary.py).
     """
-    original = Dictionary.add_from_file
-
-    @functools.wraps(original)
-    def add_from_file(self: Dictionary, file: Any) -> None:
-        if not isinstance(file, str):
-            return original(self, file)
-        with dictionary_file(Path(file)):
-            return original(self, file)
-
-    Dictionary.add_from_file = add_from_file
+    with dictionary_file(Path(file)) if isinstance(file, str) else contextlib.nullcontext():
+        original(dictionary, file)
 
 
 def check_datasets() -> None:
@@ -69,38 +61,33 @@ def check_datasets() -> None:
     With damaged data fairseq ends with a traceback, an index error on the GPU or an allocation of 574 GB, or trains on
     wrong words. A .fasta side runs a shell command (data/indexed_dataset.py, data/fasta_dataset.py).
     """
-    original = indexed_dataset.make_dataset
-
-    @functools.wraps(original)
-    def make_dataset(path: str, impl: str, fix_lua_indexing: bool = False, dictionary: Any = None) -> Any:
-        exists = check_whole(Path(path), impl, dictionary)
-        return original(path, FORMAT, fix_lua_indexing, dictionary) if exists else None
-
-    indexed_dataset.make_dataset = make_dataset
+    replace(indexed_dataset, "make_dataset", make_dataset)
     indexed_dataset.infer_dataset_impl = lambda _: FORMAT
     FastaDataset._build_index = refuse_fasta
 
 
-def check_targets() -> None:
+def make_dataset(
+    original: Original, path: str, impl: str, fix_lua_indexing: bool = False, dictionary: Dictionary | None = None
+) -> Any:
+    exists = check_whole(Path(path), impl, dictionary)
+    return original(path, FORMAT, fix_lua_indexing, dictionary) if exists else None
+
+
+@patch(SentencePredictionTask, "load_dataset")
+def check_targets(original: Original, task: SentencePredictionTask, split: str, *args: Any, **kwargs: Any) -> Any:
     """Check all targets of a task on sentences before the first update.
 
     fairseq ends when it meets the first wrong one, and waits for a pipe (tasks/sentence_prediction.py).
     """
-    original = SentencePredictionTask.load_dataset
-
-    @functools.wraps(original)
-    def load_dataset(self: SentencePredictionTask, split: str, *args: Any, **kwargs: Any) -> Any:
-        data, classes = Path(self.cfg.data), self.cfg.num_classes
-        for inner in ("input1", "label"):
-            check_as_many(data, split, inner)
-        if self.cfg.regression_target:
-            check_numbers(data, split, classes)  # a text file, which fairseq reads as a whole
-        dataset = original(self, split, *args, **kwargs)
-        if not self.cfg.regression_target:
-            check_classes(data, split, self.label_dictionary.nspecial, classes)
-        return dataset
-
-    SentencePredictionTask.load_dataset = load_dataset
+    data, classes = Path(task.cfg.data), task.cfg.num_classes
+    for inner in ("input1", "label"):
+        check_as_many(data, split, inner)
+    if task.cfg.regression_target:
+        check_numbers(data, split, classes)  # a text file, which fairseq reads as a whole
+    dataset = original(task, split, *args, **kwargs)
+    if not task.cfg.regression_target:
+        check_classes(data, split, task.label_dictionary.nspecial, classes)
+    return dataset
 
 
 def refuse_fasta(_: Any, path: str) -> None:

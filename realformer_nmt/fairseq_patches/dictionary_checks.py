@@ -3,7 +3,6 @@
 With another dictionary every subword would silently get the weights of another one.
 """
 
-import functools
 import hashlib
 from collections.abc import Mapping
 from pkgutil import resolve_name
@@ -15,6 +14,7 @@ from fairseq.tasks.translation import TranslationTask
 
 from realformer_nmt import tasks
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.fairseq_patches.patch import Original, replace
 
 TASKS: Mapping[str, Any] = {name: resolve_name(task.implementation) for name, task in tasks.TASKS.items()}  # classes
 
@@ -22,27 +22,22 @@ TASKS: Mapping[str, Any] = {name: resolve_name(task.implementation) for name, ta
 def remember_dictionaries() -> None:
     """Save dictionaries and languages in checkpoints, as state of the task, and check them when one is loaded."""
     for kind in TASKS.values():
-        remember(kind)
+        replace(kind, "state_dict", state_dict)
+        replace(kind, "load_state_dict", load_state_dict)
 
 
-def remember(kind: Any) -> None:
-    save, load = kind.state_dict, kind.load_state_dict
+def state_dict(original: Original, task: Any) -> dict[str, object]:
+    languages = {"languages": pair(task)} if isinstance(task, TranslationTask) else {}
+    subwords = {"subwords": task.subwords} if hasattr(task, "subwords") else {}
+    return {**original(task), "dictionaries": fingerprints(words(task)), **languages, **subwords}
 
-    @functools.wraps(save)
-    def state_dict(self: Any) -> dict[str, Any]:
-        languages = {"languages": pair(self)} if isinstance(self, TranslationTask) else {}
-        subwords = {"subwords": self.subwords} if hasattr(self, "subwords") else {}
-        return {**save(self), "dictionaries": fingerprints(words(self)), **languages, **subwords}
 
-    @functools.wraps(load)
-    def load_state_dict(self: Any, state: dict[str, Any]) -> None:
-        check_same(words(self), settings(self).data, state)
-        check_same_subwords(self, state)
-        if isinstance(self, TranslationTask):
-            check_same_languages(self, state)
-        load(self, state)
-
-    kind.state_dict, kind.load_state_dict = state_dict, load_state_dict
+def load_state_dict(original: Original, task: Any, state: Mapping[str, object]) -> None:
+    check_same(words(task), settings(task).data, state)
+    check_same_subwords(task, state)
+    if isinstance(task, TranslationTask):
+        check_same_languages(task, state)
+    original(task, state)
 
 
 def words(task: Any) -> dict[str, Dictionary]:

@@ -4,11 +4,11 @@ fairseq ends such a run with a FloatingPointError (gradients that are no numbers
 details. The record has the update, its sentences, their loss, and the gradient norm of every layer.
 """
 
-import functools
 import logging
 import math
 import re
 from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,38 +17,35 @@ from fairseq.trainer import Trainer
 
 from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.fairseq_patches.patch import Original, patch
 
 FILE = "divergence.json"
+Batch = Mapping[str, Any]  # fairseq's tensors by name, nested as the task has them
 logger = logging.getLogger(__name__)
 LAYER = re.compile(r".*?\.layers\.\d+|\w+\.\w+")
 
 
-def note_divergence() -> None:
+@patch(Trainer, "train_step")
+def note_divergence(original: Original, trainer: Trainer, samples: list[Batch], raise_oom: bool = False) -> Any:
     """Write a record of a divergence, and end the training by the error that reports it.
 
     On torch >= 2.0 a StopIteration of fairseq's search for the first tensor that is no number ends the run in place of
     that error (nan_detector.py): its hooks meet the encoder's dictionary of lists.
     """
-    original = Trainer.train_step
-
-    @functools.wraps(original)
-    def train_step(self: Trainer, samples: list[Any], raise_oom: bool = False) -> Any:
+    try:
+        return original(trainer, samples, raise_oom)
+    except (FloatingPointError, StopIteration) as raised:
+        error = raised if isinstance(raised, FloatingPointError) else raised.__context__
+        if not isinstance(error, FloatingPointError):
+            raise
         try:
-            return original(self, samples, raise_oom)
-        except (FloatingPointError, StopIteration) as raised:
-            error = raised if isinstance(raised, FloatingPointError) else raised.__context__
-            if not isinstance(error, FloatingPointError):
-                raise
-            try:
-                write_record(self, samples, error)
-            except UserError as refused:  # the disk is full, say; the training still ends by the divergence
-                logger.warning("the divergence is not noted: %s", refused)
-            raise error from None
-
-    Trainer.train_step = train_step
+            write_record(trainer, samples, error)
+        except UserError as refused:  # the disk is full, say; the training still ends by the divergence
+            logger.warning("the divergence is not noted: %s", refused)
+        raise error from None
 
 
-def write_record(trainer: Trainer, samples: list[Any], error: FloatingPointError) -> None:
+def write_record(trainer: Trainer, samples: list[Batch], error: FloatingPointError) -> None:
     """Write this rank's record: each rank has other batches, and any of them may be the cause."""
     rank = trainer.data_parallel_rank
     path = Path(trainer.cfg.checkpoint.save_dir, f"divergence.rank{rank}.json" if rank else FILE)
@@ -56,7 +53,7 @@ def write_record(trainer: Trainer, samples: list[Any], error: FloatingPointError
     checksummed_json.write(path, record)
 
 
-def describe(trainer: Trainer, samples: list[Any], error: FloatingPointError) -> dict[str, Any]:
+def describe(trainer: Trainer, samples: list[Batch], error: FloatingPointError) -> dict[str, object]:
     batches = [batch for batch in samples if batch]
     results = [loss_and_gradients(trainer, batch) for batch in batches]
     names = results[0][1] if results else ()
@@ -71,7 +68,7 @@ def describe(trainer: Trainer, samples: list[Any], error: FloatingPointError) ->
     }
 
 
-def loss_and_gradients(trainer: Trainer, batch: dict[str, Any]) -> tuple[float, dict[str, float]]:
+def loss_and_gradients(trainer: Trainer, batch: Batch) -> tuple[float, dict[str, float]]:
     """Return a batch's loss in bits per token, and the squared gradient norm of each layer.
 
     autograd.grad runs no collective operation, in which the other ranks would have to take part."""

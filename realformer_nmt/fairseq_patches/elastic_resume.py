@@ -1,39 +1,31 @@
 """Resuming on another number of ranks (fairseq's data/iterators.py)."""
 
-import functools
 import logging
-import typing
+from collections.abc import Mapping
+from typing import Any
 
 from fairseq.data.iterators import EpochBatchIterator
 
+from realformer_nmt.fairseq_patches.patch import Original, patch
+
 RANKS = "ranks"  # beside fairseq's own entries of the iterator's state
 logger = logging.getLogger(__name__)
-State = dict[str, typing.Any]
+State = Mapping[str, Any]
 
 
-def note_the_ranks() -> None:
+@patch(EpochBatchIterator, "state_dict")
+def note_the_ranks(original: Original, iterator: EpochBatchIterator) -> State:
     """Record the number of ranks: a checkpoint only says how many batches each rank has had of the epoch."""
-    original = EpochBatchIterator.state_dict
-
-    @functools.wraps(original)
-    def state_dict(self: EpochBatchIterator) -> State:
-        return {**original(self), RANKS: self.num_shards}
-
-    EpochBatchIterator.state_dict = state_dict
+    return {**original(iterator), RANKS: iterator.num_shards}
 
 
-def find_the_place_on_other_ranks() -> None:
+@patch(EpochBatchIterator, "load_state_dict")
+def find_the_place_on_other_ranks(original: Original, iterator: EpochBatchIterator, state: State) -> None:
     """Resume within an epoch where the run stopped, on any number of ranks.
 
     Stopped in the middle of an epoch, fairseq goes on at its first quarter on half as many ranks; on twice as many it
     leaves batches out, or has none left and fails."""
-    original = EpochBatchIterator.load_state_dict
-
-    @functools.wraps(original)
-    def load_state_dict(self: EpochBatchIterator, state: State) -> None:
-        original(self, {**state, "iterations_in_epoch": batches_per_rank(state, self.num_shards)})
-
-    EpochBatchIterator.load_state_dict = load_state_dict
+    original(iterator, {**state, "iterations_in_epoch": batches_per_rank(state, iterator.num_shards)})
 
 
 def batches_per_rank(state: State, ranks: int) -> int:

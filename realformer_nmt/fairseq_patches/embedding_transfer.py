@@ -1,6 +1,5 @@
 """--finetune-from-model with --carry-embeddings: finetuning a model on data of another vocabulary."""
 
-import functools
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,35 +16,31 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.data_bins.languages import check_language
 from realformer_nmt.fairseq_patches import dictionary_checks
+from realformer_nmt.fairseq_patches.patch import Original, patch
 
 OPTION = "carry_embeddings"
 logger = logging.getLogger(__name__)
 
 
-def carry_embeddings() -> None:
+@patch(Trainer, "load_checkpoint")
+def carry_embeddings(original: Original, trainer: Trainer, filename: str, *args: Any, **kwargs: Any) -> Any:
     """Load embeddings row by row, each for its subword: fairseq alone loads only weights of the same shapes."""
-    original = Trainer.load_checkpoint
+    folder, model = source_data(trainer), trainer.model
+    if folder is None or filename != trainer.cfg.checkpoint.finetune_from_model:
+        return original(trainer, filename, *args, **kwargs)
+    rows = rows_of(Path(filename), folder, trainer.task)
+    load = model.load_state_dict
 
-    @functools.wraps(original)
-    def load_checkpoint(self: Any, filename: str, *args: Any, **kwargs: Any) -> Any:
-        folder = source_data(self)
-        if folder is None or filename != self.cfg.checkpoint.finetune_from_model:
-            return original(self, filename, *args, **kwargs)
-        rows = rows_of(Path(filename), folder, self.task)
-        load = self.model.load_state_dict
+    def load_state_dict(weights: Any, **options: Any) -> Any:
+        return load(carry(weights, model.state_dict(), rows), **options)
 
-        def load_state_dict(weights: Any, **options: Any) -> Any:
-            return load(carry(weights, self.model.state_dict(), rows), **options)
-
-        self.model.load_state_dict = load_state_dict  # of this model alone, until it is loaded
-        try:
-            loaded = original(self, filename, *args, **kwargs)
-        finally:
-            del self.model.load_state_dict
-        logger.info("embeddings carried over from %s: %s", filename, describe_rows(rows))
-        return loaded
-
-    Trainer.load_checkpoint = load_checkpoint
+    model.load_state_dict = load_state_dict  # of this model alone, until it is loaded
+    try:
+        loaded = original(trainer, filename, *args, **kwargs)
+    finally:
+        del model.load_state_dict
+    logger.info("embeddings carried over from %s: %s", filename, describe_rows(rows))
+    return loaded
 
 
 def source_data(trainer: Any) -> Path | None:

@@ -1,15 +1,15 @@
 """from_pretrained (fairseq's hub_utils.py, file_utils.py), of fairseq's models and of this package's."""
 
-import functools
 import tarfile
 import types
-import typing
 from pathlib import PurePosixPath
+from typing import Any
 
 from fairseq import file_utils, hub_utils
 from omegaconf import DictConfig, OmegaConf
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.fairseq_patches.patch import Original, patch
 
 
 class _WithinFolder(tarfile.TarFile):
@@ -32,7 +32,7 @@ class _Tarfile(types.ModuleType):
 
     open = _WithinFolder.open
 
-    def __getattr__(self, name: str) -> typing.Any:
+    def __getattr__(self, name: str) -> Any:
         return getattr(tarfile, name)
 
 
@@ -42,24 +42,19 @@ def unpack_within_a_folder() -> None:
     file_utils.tarfile = _Tarfile("tarfile")
 
 
-def ask_for_the_files_of_a_bpe() -> None:
+@patch(hub_utils, "from_pretrained")
+def ask_for_the_files_of_a_bpe(original: Original, *args: Any, **kwargs: Any) -> Any:
     """Ask the caller for the files of a BPE, unless they lie in the model's folder.
 
     fairseq opens or downloads whatever the checkpoint names. Here only the BPE's name is read from the checkpoint
     (checkpoints/configuration.py)."""
-    original = hub_utils.from_pretrained
-
-    @functools.wraps(original)
-    def from_pretrained(*args: typing.Any, **kwargs: typing.Any) -> dict[str, typing.Any]:
-        loaded: dict[str, typing.Any] = original(*args, **kwargs)
-        for group in ("bpe", "tokenizer"):
-            check_files(group, loaded["args"].get(group))
-        return loaded
-
-    hub_utils.from_pretrained = from_pretrained
+    loaded = original(*args, **kwargs)
+    for group in ("bpe", "tokenizer"):
+        check_files(group, loaded["args"].get(group))
+    return loaded
 
 
-def check_files(group: str, settings: typing.Any) -> None:
+def check_files(group: str, settings: Any) -> None:
     for name in map(str, settings) if isinstance(settings, DictConfig) else ():
         if OmegaConf.is_missing(settings, name):
             raise UserError(

@@ -1,29 +1,25 @@
 """The moving average of the weights, fairseq's models/ema/ema.py (--store-ema)."""
 
-import functools
-import typing
+from typing import Any
 
-import torch
 from fairseq.models.ema.ema import EMA
+from torch import Tensor, nn
+
+from realformer_nmt.fairseq_patches.patch import Original, patch
 
 
-def copy_what_is_no_average() -> None:
+@patch(EMA, "__init__")
+def copy_what_is_no_average(
+    original: Original, average: EMA, model: nn.Module, config: Any, device: Any = None, skip_keys: Any = None
+) -> None:
     """Copy the entries of the state dict that are no average.
 
     EMA averages all: it fails on integers and flags, and would blend a buffer that a model writes once, such as a
     profile, with its value before. Modules name such buffers in `written_once`."""
-    original = EMA.__init__
-
-    @functools.wraps(original)
-    def initialise(
-        self: EMA, model: torch.nn.Module, config: typing.Any, device: typing.Any = None, skip_keys: typing.Any = None
-    ) -> None:
-        original(self, model, config, device, {*(skip_keys or ()), *copied(model)})
-
-    EMA.__init__ = initialise
+    original(average, model, config, device, {*(skip_keys or ()), *copied(model)})
 
 
-def copied(model: torch.nn.Module) -> set[str]:
+def copied(model: nn.Module) -> set[str]:
     """Return the names of the entries that the average copies."""
     written_once = {
         f"{path}.{name}".lstrip(".")
@@ -33,31 +29,28 @@ def copied(model: torch.nn.Module) -> set[str]:
     return written_once | {key for key, value in model.state_dict().items() if not _averages(value)}
 
 
-def _averages(entry: typing.Any) -> bool:
-    return torch.is_tensor(entry) and entry.is_floating_point()
+def _averages(entry: object) -> bool:
+    return isinstance(entry, Tensor) and entry.is_floating_point()
 
 
-def average_tied_weights_once() -> None:
+@patch(EMA, "_step_internal")
+def average_tied_weights_once(
+    original: Original, average: EMA, new_model: nn.Module, updates: int | None = None
+) -> None:
     """Average a weight of several names once.
 
     With --share-all-embeddings it is one tensor in both models, which EMA averages once per name, so that the decay is
     ema_decay squared or cubed."""
-    original = EMA._step_internal
-
-    @functools.wraps(original)
-    def step(self: EMA, new_model: torch.nn.Module, updates: int | None = None) -> None:
-        original(self, _OneNameEach(new_model), updates)
-
-    EMA._step_internal = step
+    original(average, _OneNameEach(new_model), updates)
 
 
 class _OneNameEach:
     """Model whose state dict has each tensor once, by its first name."""
 
-    def __init__(self, model: torch.nn.Module):
+    def __init__(self, model: nn.Module):
         self._model = model
 
-    def state_dict(self) -> dict[str, typing.Any]:
+    def state_dict(self) -> dict[str, Tensor]:
         first_names: dict[int, str] = {}
         for name, tensor in self._model.state_dict(keep_vars=True).items():
             first_names.setdefault(id(tensor), name)

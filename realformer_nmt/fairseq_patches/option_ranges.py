@@ -18,6 +18,7 @@ from realformer_nmt.checkpoints.allowed_components import KNOWN, SettingsError, 
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.fairseq_patches import nested_options
 from realformer_nmt.fairseq_patches.literal_options import evaluate
+from realformer_nmt.fairseq_patches.patch import Original, replace
 from realformer_nmt.tasks import task_of
 
 
@@ -27,27 +28,26 @@ def check_every_option() -> None:
     fairseq accepts any number: with --dropout 2, --update-freq 0 or no limit it trains nonsense, or for ever. Most
     commands call parse_args_and_arch. fairseq-hydra-train does not, but builds a trainer; nor does
     fairseq-preprocess, which then imports the --user-dir of its options."""
-    parse, make_trainer, import_module = options.parse_args_and_arch, Trainer.__init__, utils.import_user_module
+    replace(options, "parse_args_and_arch", parse_args_and_arch)
+    replace(Trainer, "__init__", make_trainer)
+    replace(utils, "import_user_module", import_user_module)
 
-    @functools.wraps(parse)
-    def parse_args_and_arch(*args: Any, **kwargs: Any) -> Any:
-        parsed = parse(*args, **kwargs)
-        check(parsed[0] if isinstance(parsed, tuple) else parsed)
-        return parsed
 
-    @functools.wraps(make_trainer)
-    def checked_trainer(self: Trainer, cfg: DictConfig, *args: Any, **kwargs: Any) -> None:
-        check(cfg)
-        check_training(cfg)
-        make_trainer(self, cfg, *args, **kwargs)
+def parse_args_and_arch(original: Original, *args: Any, **kwargs: Any) -> Any:
+    parsed = original(*args, **kwargs)
+    check(parsed[0] if isinstance(parsed, tuple) else parsed)
+    return parsed
 
-    @functools.wraps(import_module)
-    def import_user_module(args: argparse.Namespace | DictConfig) -> None:
-        check(args)
-        import_module(args)
 
-    options.parse_args_and_arch, Trainer.__init__ = parse_args_and_arch, checked_trainer
-    utils.import_user_module = import_user_module
+def make_trainer(original: Original, trainer: Trainer, cfg: DictConfig, *args: Any, **kwargs: Any) -> None:
+    check(cfg)
+    check_training(cfg)
+    original(trainer, cfg, *args, **kwargs)
+
+
+def import_user_module(original: Original, args: argparse.Namespace | DictConfig) -> None:
+    check(args)
+    original(args)
 
 
 class Range(NamedTuple):

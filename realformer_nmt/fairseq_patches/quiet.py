@@ -1,14 +1,15 @@
 """Warnings and log lines of fairseq that a user cannot act on, or that it repeats."""
 
 import contextlib
-import functools
 import logging
 import os
-import typing
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 from fairseq.logging import progress_bar as progress_bars
+
+from realformer_nmt.fairseq_patches.patch import Original, patch
 
 UNACTIONABLE = (  # category, regular expression of the message's start
     (UserWarning, r"hydra\.experimental\.(initialize|compose)\(\) is no longer experimental"),
@@ -47,21 +48,16 @@ def quieten_root_logger() -> None:
         logging.getLogger().setLevel(logging.INFO)
 
 
-def log_each_line_once() -> None:
+@patch(progress_bars, "progress_bar")
+def log_each_line_once(original: Original, *args: Any, log_file: str | None = None, **kwargs: Any) -> Any:
     """Close a --log-file before it is opened again.
 
     Every epoch opens it once more and closes none (logging/progress_bar.py): the n-th epoch's lines appear n times."""
-    original = progress_bars.progress_bar
-
-    @functools.wraps(original)
-    def progress_bar(*args: typing.Any, log_file: str | None = None, **kwargs: typing.Any) -> typing.Any:
-        opened = [handler for handler in progress_bars.logger.handlers if isinstance(handler, logging.FileHandler)]
-        for handler in opened if log_file else ():
-            progress_bars.logger.removeHandler(handler)
-            handler.close()
-        return original(*args, log_file=log_file, **kwargs)
-
-    progress_bars.progress_bar = progress_bar
+    opened = [handler for handler in progress_bars.logger.handlers if isinstance(handler, logging.FileHandler)]
+    for handler in opened if log_file else ():
+        progress_bars.logger.removeHandler(handler)
+        handler.close()
+    return original(*args, log_file=log_file, **kwargs)
 
 
 @contextlib.contextmanager

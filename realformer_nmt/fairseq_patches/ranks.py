@@ -12,7 +12,8 @@ import logging
 import os
 import signal
 import socket
-import typing
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 from fairseq import utils
@@ -21,15 +22,17 @@ from fairseq.models import distributed_fairseq_model
 from fairseq.tasks.fairseq_task import FairseqTask
 from fairseq.tasks.translation import TranslationTask
 from hydra.core.hydra_config import HydraConfig
+from torch.multiprocessing.spawn import start_processes
 
 from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.parent_death_signal import die_with_parent
+from realformer_nmt.fairseq_patches.patch import Original, patch, replace
 
 LAUNCHED = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")  # set by torchrun for its processes
 MAX_CPU_RANKS = 256  # ranks on one CPU, so that a typing error does not start thousands
 logger = logging.getLogger(__name__)
-Config = typing.Any  # fairseq's FairseqConfig, which has no type within omegaconf
+Config = Any  # fairseq's FairseqConfig, which has no type within omegaconf
 
 
 def refuse_ranks_that_train_alone() -> None:
@@ -44,25 +47,20 @@ def refuse_ranks_that_train_alone() -> None:
         )
 
 
-def start_the_ranks_asked_for() -> None:
+@patch(distributed_utils, "call_main")
+def start_the_ranks_asked_for(original: Original, cfg: Config, main: Callable[..., None], **kwargs: Any) -> None:
     """Start as many ranks as torchrun or the options say.
 
     call_main under torchrun without --distributed-world-size runs N trainings at once. On the CPU it fails (modulo by
     zero GPUs), refuses to spawn, or, with an init method, ends with success without training."""
-    original = distributed_utils.call_main
-
-    @functools.wraps(original)
-    def call_main(cfg: Config, main: typing.Callable[..., None], **kwargs: typing.Any) -> None:
-        settings = cfg.distributed_training
-        if cfg.common.tpu or settings.pipeline_model_parallel:
-            return original(cfg, main, **kwargs)
+    settings = cfg.distributed_training
+    if not (cfg.common.tpu or settings.pipeline_model_parallel):
         on_cpu = cfg.common.cpu or not torch.cuda.is_available()
         fill_in(settings, on_cpu)
         if settings.distributed_init_method and not settings.distributed_no_spawn:
-            return spawn(cfg, main, kwargs, on_cpu)
-        return original(cfg, main, **kwargs)
-
-    distributed_utils.call_main = call_main
+            spawn(cfg, main, kwargs, on_cpu)
+            return
+    original(cfg, main, **kwargs)
 
 
 def fill_in(settings: Config, on_cpu: bool) -> None:
@@ -115,10 +113,10 @@ def meet_on_this_machine(settings: Config, on_cpu: bool) -> None:
     """Set a meeting point on this machine; unlike fairseq also for the CPU, or --distributed-port without SLURM."""
     slurm_tasks = int(os.environ.get("SLURM_NTASKS", "1"))
     if slurm_tasks > 1 or not (on_cpu or settings.distributed_port > 0):
-        return distributed_utils.infer_init_method(settings)
-    port = settings.distributed_port if settings.distributed_port > 0 else _free_port()
-    settings.distributed_init_method = f"tcp://localhost:{port}"
-    return None
+        distributed_utils.infer_init_method(settings)
+    else:
+        port = settings.distributed_port if settings.distributed_port > 0 else _free_port()
+        settings.distributed_init_method = f"tcp://localhost:{port}"
 
 
 def _free_port() -> int:
@@ -143,17 +141,18 @@ def check(settings: Config, on_cpu: bool) -> None:
         raise UserError(f"--distributed-world-size {ranks}: one machine's CPU takes {MAX_CPU_RANKS} ranks at most")
 
 
-def spawn(cfg: Config, main: typing.Callable[..., None], kwargs: dict[str, typing.Any], on_cpu: bool) -> None:
+def spawn(cfg: Config, main: Callable[..., None], kwargs: Mapping[str, object], on_cpu: bool) -> None:
     """Start one process per rank, on the CPU too, where fairseq would start one per GPU, that is none."""
     settings = cfg.distributed_training
     ranks, first = settings.distributed_world_size, 0 if on_cpu else settings.distributed_rank
     settings.distributed_rank = None  # fairseq's distributed_main then counts from start_rank
     arguments = (main, cfg, {**kwargs, "start_rank": first})
     number = ranks if on_cpu else min(torch.cuda.device_count(), ranks)
-    torch.multiprocessing.spawn(run_rank, arguments, nprocs=number)
+    start: Callable[..., object] = start_processes  # which torch does not annotate
+    start(run_rank, arguments, nprocs=number)
 
 
-def run_rank(index: int, main: typing.Callable[..., None], cfg: Config, kwargs: dict[str, typing.Any]) -> None:
+def run_rank(index: int, main: Callable[..., None], cfg: Config, kwargs: Mapping[str, object]) -> None:
     """Run a rank. A new process imports this module to find the function, and so has the patches; it would not have
     them with fairseq's distributed_main."""
     die_with_parent()
@@ -163,21 +162,15 @@ def run_rank(index: int, main: typing.Callable[..., None], cfg: Config, kwargs: 
         raise UserError(f"rank {index}: {error_messages.words(error)}") from error
 
 
-def wrap_models_on_the_cpu() -> None:
+@patch(distributed_fairseq_model, "DistributedDataParallel")
+def wrap_models_on_the_cpu(original: Original, module: torch.nn.Module, **options: Any) -> Any:
     """Name no GPU to torch's DistributedDataParallel for a model on the CPU.
 
     fairseq names one, which torch refuses (--ddp-backend pytorch_ddp, models/distributed_fairseq_model.py).
     """
-    original = distributed_fairseq_model.DistributedDataParallel
-
-    @functools.wraps(original)
-    def wrap(module: torch.nn.Module, **options: typing.Any) -> torch.nn.Module:
-        if all(parameter.device.type == "cpu" for parameter in module.parameters()):
-            options = {**options, "device_ids": None, "output_device": None}
-        wrapped: torch.nn.Module = original(module=module, **options)
-        return wrapped
-
-    distributed_fairseq_model.DistributedDataParallel = wrap
+    if all(parameter.device.type == "cpu" for parameter in module.parameters()):
+        options = {**options, "device_ids": None, "output_device": None}
+    return original(module=module, **options)
 
 
 def end_ranks_that_wait_for_ever() -> None:
@@ -189,24 +182,18 @@ def end_ranks_that_wait_for_ever() -> None:
     distributed_fairseq_model.DistributedTimeoutWrapper = functools.partial(original, signal=signal.SIGTERM)
 
 
-def gather_lists_on_the_cpu() -> None:
+@patch(distributed_utils, "all_gather_list")
+def gather_lists_on_the_cpu(original: Original, data: object, group: Any = None, max_size: int = 16384) -> Any:
     """Gather lists without CUDA on gloo.
 
     fairseq-validate, and criteria whose logs cannot be summed, use all_gather_list, which copies through a CUDA buffer
     (distributed/utils.py)."""
-    original = distributed_utils.all_gather_list
-
-    @functools.wraps(original)
-    def all_gather_list(data: typing.Any, group: typing.Any = None, max_size: int = 16384) -> list[typing.Any]:
-        group = distributed_utils.get_global_group() if group is None else group
-        if group is None or distributed_utils.use_xla() or torch.distributed.get_backend(group) != "gloo":
-            gathered: list[typing.Any] = original(data, group, max_size)
-        else:
-            gathered = [None] * distributed_utils.get_world_size(group)
-            torch.distributed.all_gather_object(gathered, utils.move_to_cpu(data), group=group)
-        return gathered
-
-    distributed_utils.all_gather_list = all_gather_list
+    group = distributed_utils.get_global_group() if group is None else group
+    if group is None or distributed_utils.use_xla() or torch.distributed.get_backend(group) != "gloo":
+        return original(data, group, max_size)
+    gathered = [None] * distributed_utils.get_world_size(group)
+    torch.distributed.all_gather_object(gathered, utils.move_to_cpu(data), group=group)
+    return gathered
 
 
 def validate_uneven_shares() -> None:
@@ -214,12 +201,8 @@ def validate_uneven_shares() -> None:
 
     The trainer skips them, fairseq-validate fails (KeyError: 'net_input', fairseq_cli/validate.py)."""
     for task in (FairseqTask, TranslationTask):
-        task.valid_step = _skipping_empty_batches(task.valid_step)
+        replace(task, "valid_step", _valid_step)
 
 
-def _skipping_empty_batches(valid_step: typing.Callable[..., typing.Any]) -> typing.Callable[..., typing.Any]:
-    @functools.wraps(valid_step)
-    def skipping(self: FairseqTask, sample: typing.Any, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
-        return valid_step(self, sample, *args, **kwargs) if sample else (0.0, 0, {})
-
-    return skipping
+def _valid_step(original: Original, task: FairseqTask, sample: Any, *args: Any, **kwargs: Any) -> Any:
+    return original(task, sample, *args, **kwargs) if sample else (0.0, 0, {})

@@ -1,6 +1,5 @@
 """Checks that a training resumes from a checkpoint of the same model, by its options where the weights also fit."""
 
-import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import OptionError, UserError, declared
 from realformer_nmt.fairseq_patches import dictionary_checks
 from realformer_nmt.fairseq_patches.checkpoint_files import choose_checkpoint
+from realformer_nmt.fairseq_patches.patch import Original, patch
 from realformer_nmt.model.weights import WeightsError
 
 # Options that change the function of the same weights; sharing and score length already show in names and shapes
@@ -31,57 +31,51 @@ MODELS = {  # by their sides; those of a plug-in may be of other classes
 UNSUPPORTED = ("cross_self_attention", "full_context_alignment", "adaptive_input", "encoder_layers_to_keep")
 
 
-def go_on_from_a_whole_checkpoint_of_this_model() -> None:
+@patch(Trainer, "load_checkpoint")
+def go_on_from_a_whole_checkpoint_of_this_model(
+    original: Original, trainer: Trainer, filename: str, *args: Any, **kwargs: Any
+) -> Any:
     """Resume from the newest complete checkpoint of the folder, if it is of this model.
 
     fairseq resumes from checkpoint_last.pt or not at all, though a kill of fairseq without this plug-in, a full disk or
     an interrupted copy may have left it incomplete. It loads any weights whose names and shapes fit, and of others it
     says no more than 'Cannot load'."""
-    original = Trainer.load_checkpoint
-
-    @functools.wraps(original)
-    def load_checkpoint(self: Any, filename: str, *args: Any, **kwargs: Any) -> Any:
-        path = Path(choose_checkpoint(self, filename))
-        if path.is_file():
-            check_same_model(path, self)
-        try:
-            return original(self, str(path), *args, **kwargs)
-        except Exception as error:
-            cause = declared(error)
-            if isinstance(cause, WeightsError):
-                raise UserError(f"{path} {cause}") from error
-            raise
-
-    Trainer.load_checkpoint = load_checkpoint
+    path = Path(choose_checkpoint(trainer, filename))
+    if path.is_file():
+        check_same_model(path, trainer)
+    try:
+        return original(trainer, str(path), *args, **kwargs)
+    except Exception as error:
+        cause = declared(error)
+        if isinstance(cause, WeightsError):
+            raise UserError(f"{path} {cause}") from error
+        raise
 
 
-def name_the_checkpoint_that_does_not_fit() -> None:
+@patch(checkpoint_utils, "load_model_ensemble_and_task")
+def name_the_checkpoint_that_does_not_fit(
+    original: Original, filenames: Sequence[object], *args: Any, **kwargs: Any
+) -> Any:
     """Name the file whose weights or options do not fit.
 
     fairseq-generate, interactive and validate say no more than 'Cannot load'.
     """
-    original = checkpoint_utils.load_model_ensemble_and_task
-
-    @functools.wraps(original)
-    def load_model_ensemble_and_task(filenames: Any, *args: Any, **kwargs: Any) -> Any:
-        names = ", ".join(map(str, filenames))
-        try:
-            loaded = original(filenames, *args, **kwargs)
-        except Exception as error:
-            if isinstance(error, WeightsError):
-                raise UserError(f"{names} {error}") from error
-            if isinstance(error, dictionary_checks.OtherCorpusError | OptionError):
-                raise UserError(f"{names}: {error}") from error
-            if error_messages.is_of_memory(error):
-                raise UserError(f"{names} {error_messages.TOO_LARGE}") from error
-            if error_messages.known(error) is None:
-                raise UserError(f"{names} became no model: {error_messages.unknown(error)}") from error
-            raise
-        models, _, task = loaded
-        check_kinds(filenames, models, task)
-        return loaded
-
-    checkpoint_utils.load_model_ensemble_and_task = load_model_ensemble_and_task
+    names = ", ".join(map(str, filenames))
+    try:
+        loaded = original(filenames, *args, **kwargs)
+    except WeightsError as error:
+        raise UserError(f"{names} {error}") from error
+    except (dictionary_checks.OtherCorpusError, OptionError) as error:
+        raise UserError(f"{names}: {error}") from error
+    except Exception as error:
+        if error_messages.is_of_memory(error):
+            raise UserError(f"{names} {error_messages.TOO_LARGE}") from error
+        if error_messages.known(error) is None:
+            raise UserError(f"{names} became no model: {error_messages.unknown(error)}") from error
+        raise
+    models, _, task = loaded
+    check_kinds(filenames, models, task)
+    return loaded
 
 
 def check_kinds(filenames: Sequence[Any], models: Sequence[Any], task: Any) -> None:

@@ -1,9 +1,8 @@
 """One safe reader for all checkpoints: of training, decoding, the hub, and ranks that send each other one."""
 
-import functools
 import types
-import typing
 from pathlib import Path
+from typing import Any
 
 import torch
 from fairseq import checkpoint_utils
@@ -11,17 +10,19 @@ from fairseq.distributed import utils as distributed_utils
 from fairseq.file_io import PathManager
 
 from realformer_nmt.checkpoints import reading
-from realformer_nmt.checkpoints.configuration import SettingsError, take_settings
+from realformer_nmt.checkpoints.allowed_components import SettingsError
+from realformer_nmt.checkpoints.configuration import take_settings
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.fairseq_patches.patch import Original, replace
 
 
 class _CheckpointTorch(types.ModuleType):
     """torch for the module that loads checkpoints; `load` is the safe reader, whatever options its caller passes."""
 
-    def __getattr__(self, name: str) -> typing.Any:
+    def __getattr__(self, name: str) -> Any:
         return getattr(torch, name)
 
-    def load(self, file: typing.Any, *_: typing.Any, **__: typing.Any) -> reading.Checkpoint:
+    def load(self, file: Any, *_: object, **__: object) -> reading.Checkpoint:
         name = str(getattr(file, "name", "the checkpoint"))
         try:
             return take_settings(reading.load_stream(file, name))
@@ -32,7 +33,7 @@ class _CheckpointTorch(types.ModuleType):
 class _MessageTorch(_CheckpointTorch):
     """torch for the module in which rank 0 sends the others what it has loaded."""
 
-    def load(self, file: typing.Any, *_: typing.Any, **__: typing.Any) -> typing.Any:
+    def load(self, file: Any, *_: object, **__: object) -> Any:
         return reading.receive(file)
 
 
@@ -50,14 +51,10 @@ def read_checkpoints_safely() -> None:
 def open_ordinary_files_alone() -> None:
     """Refuse a --path that is no file: fairseq waits for a FIFO without end, and ends by a traceback at a folder."""
     for name in ("load_checkpoint_to_cpu", "load_ema_from_checkpoint"):
-        setattr(checkpoint_utils, name, _of_ordinary_file(getattr(checkpoint_utils, name)))
+        replace(checkpoint_utils, name, _load)
 
 
-def _of_ordinary_file(original: typing.Callable[..., typing.Any]) -> typing.Callable[..., typing.Any]:
-    @functools.wraps(original)
-    def load(path: str, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
-        if not PathManager.path_requires_pathmanager(path):
-            reading.regular(Path(path))
-        return original(path, *args, **kwargs)
-
-    return load
+def _load(original: Original, path: str, *args: Any, **kwargs: Any) -> Any:
+    if not PathManager.path_requires_pathmanager(path):
+        reading.regular(Path(path))
+    return original(path, *args, **kwargs)

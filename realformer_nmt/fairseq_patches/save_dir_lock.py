@@ -3,7 +3,6 @@
 Two trainings would overwrite each other's checkpoints, and resume from them. The lock ends with its process.
 """
 
-import functools
 import gc
 import logging
 import os
@@ -16,23 +15,19 @@ from fairseq.file_io import PathManager
 from fairseq.trainer import Trainer
 
 from realformer_nmt.common.folder_lock import HeldError, take
+from realformer_nmt.fairseq_patches.patch import Original, patch
 
 LOCK = ".training-lock"
 logger = logging.getLogger(__name__)
 
 
-def hold_the_folder() -> None:
+@patch(checkpoint_utils, "load_checkpoint")
+def hold_the_folder(original: Original, cfg: Any, trainer: Trainer, **options: Any) -> Any:
     """Lock --save-dir on rank 0, which writes there, before it looks for a checkpoint to resume from."""
-    original = checkpoint_utils.load_checkpoint
-
-    @functools.wraps(original)
-    def load_checkpoint(cfg: Any, trainer: Trainer, **options: Any) -> Any:
-        local = not PathManager.path_requires_pathmanager(cfg.save_dir)
-        if trainer.is_data_parallel_master and local and not cfg.no_save:
-            trainer.lock = lock(Path(cfg.save_dir))  # the lock lives as long as the trainer
-        return original(cfg, trainer, **options)
-
-    checkpoint_utils.load_checkpoint = load_checkpoint
+    local = not PathManager.path_requires_pathmanager(cfg.save_dir)
+    if trainer.is_data_parallel_master and local and not cfg.no_save:
+        trainer.lock = lock(Path(cfg.save_dir))  # the lock lives as long as the trainer
+    return original(cfg, trainer, **options)
 
 
 def lock(folder: Path) -> IO[str] | None:

@@ -5,7 +5,7 @@ fairseq's loop is unchanged. Where it expects the log-probabilities of all words
 among the best 2 * beams of a sentence.
 """
 
-import functools
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -14,6 +14,8 @@ from fairseq.search import BeamSearch
 from fairseq.sequence_generator import EnsembleModel, SequenceGenerator
 from fairseq.tasks.fairseq_task import FairseqTask
 from torch import Tensor
+
+from realformer_nmt.fairseq_patches.patch import Original, patch
 
 # Options that need words beyond the best: fairseq's own search does these
 NEEDS_ALL_WORDS = ("lm_model", "no_repeat_ngram_size", "tokens_to_suppress")
@@ -61,13 +63,13 @@ class ShortlistGenerator(SequenceGenerator):
         super().__init__(models, dictionary, **options)
         self.short = self._shortened(models, dictionary, options) if self._can_be_shortened(models, options) else None
 
-    def _can_be_shortened(self, models: Any, options: dict[str, Any]) -> bool:
+    def _can_be_shortened(self, models: Any, options: Mapping[str, object]) -> bool:
         plain_search = type(self.search) is BeamSearch and not any(options.get(name) for name in NEEDS_ALL_WORDS)
         one_model = isinstance(models, list) and len(models) == 1 and self.model.has_encoder()
         has_shortlist = one_model and hasattr(getattr(models[0], "decoder", None), "best_words")
         return plain_search and has_shortlist and self.eos == self.tgt_dict.eos()
 
-    def _shortened(self, models: list[Any], dictionary: Dictionary, options: dict[str, Any]) -> SequenceGenerator:
+    def _shortened(self, models: list[Any], dictionary: Dictionary, options: Mapping[str, object]) -> SequenceGenerator:
         first = 1 + max(self.pad, self.eos, self.unk)
         model = ShortlistModel(models[0], first, min(2 * self.beam_size, self.vocab_size - first))
         search = ShortlistSearch(dictionary, model)
@@ -81,20 +83,15 @@ class ShortlistGenerator(SequenceGenerator):
         return self.short._generate(sample, None, *more, **options)
 
 
-def search_a_shortlist() -> None:
+@patch(FairseqTask, "build_generator")
+def search_a_shortlist(
+    original: Original, task: FairseqTask, models: Any, args: Any, seq_gen_cls: Any = None, *more: Any, **options: Any
+) -> Any:
     """Search only the best words of each beam, with the same hypotheses and scores but for ties.
 
     Each step of fairseq's search passes several times over the whole vocabulary (sequence_generator.py). Its own search
     remains where all words are needed: for a prefix, constraints, n-grams, sampling, several models.
     """
-    original = FairseqTask.build_generator
-
-    @functools.wraps(original)
-    def build_generator(
-        self: FairseqTask, models: Any, args: Any, seq_gen_cls: Any = None, *more: Any, **kw: Any
-    ) -> Any:
-        if seq_gen_cls is None and not getattr(args, "print_alignment", False):
-            seq_gen_cls = ShortlistGenerator
-        return original(self, models, args, seq_gen_cls, *more, **kw)
-
-    FairseqTask.build_generator = build_generator
+    if seq_gen_cls is None and not getattr(args, "print_alignment", False):
+        seq_gen_cls = ShortlistGenerator
+    return original(task, models, args, seq_gen_cls, *more, **options)

@@ -1,5 +1,6 @@
 """Dropout with cheap random numbers on the CPU, alone or fused with the ReLU before it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -18,13 +19,13 @@ class Dropout(FairseqDropout):
     """x * keep / (1 - p), each keep 1 with probability 1 - p: Srivastava et al. 2014."""
 
     def forward(self, x: Tensor, inplace: bool = False) -> Tensor:
-        if not self.applies or x.device.type != "cpu":
-            return super().forward(x, inplace)
-        return Dropped.apply(x, self.p)
+        by_torch = not self.applies or x.device.type != "cpu"
+        out: Tensor = super().forward(x, inplace) if by_torch else drop(x, self.p)
+        return out
 
     @property
     def applies(self) -> bool:
-        return self.p > 0 and (self.training or self.apply_during_inference)
+        return bool(self.p > 0 and (self.training or self.apply_during_inference))
 
 
 class ActivatedDropout(Dropout):
@@ -42,7 +43,7 @@ class ReluDropout(ActivatedDropout):
     """Dropout of relu(x); backward reads the mask from the output, which the next layer stores anyway."""
 
     def forward(self, x: Tensor, inplace: bool = False) -> Tensor:
-        return ReluDropped.apply(x, self.p) if self.applies else super().forward(x, inplace)
+        return relu_and_drop(x, self.p) if self.applies else super().forward(x, inplace)
 
 
 class Dropped(torch.autograd.Function):
@@ -82,6 +83,10 @@ class ReluDropped(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         (out,) = ctx.saved_tensors
         return torch.ops.aten.threshold_backward(gradient, out, 0).mul_(ctx.scale), None
+
+
+drop: Callable[[Tensor, float], Tensor] = Dropped.apply
+relu_and_drop: Callable[[Tensor, float], Tensor] = ReluDropped.apply
 
 
 def _drop(x: Tensor, p: float, relu: bool = False) -> tuple[Tensor, Tensor, float]:

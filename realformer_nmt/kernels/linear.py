@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from realformer_nmt.common.errors import OptionError, UserError
-from realformer_nmt.kernels.matmul import product
+from realformer_nmt.kernels.matmul import has_onednn, product
 from realformer_nmt.kernels.precision import EXACT, FORMS, check_supported
 
 PIECE = 8192
@@ -70,14 +70,16 @@ class Products:
                     "model in fp32 on a CPU; leave out --fp16 and --bf16 and give --cpu, or leave the precision out"
                 )
             return
-        if torch.backends.mkldnn.is_available():
+        if has_onednn():
             check_supported(precision)
             for parameter in _parameters(self.layers):
                 parameter.__class__ = Watched
             weight = torch.cat([weight.detach() for weight in weights])
             present = [layer.bias.detach() for layer in self.layers if layer.bias is not None]
-            biases: Sequence[Tensor | None] = torch.cat(present).split(PIECE) if present else [None] * len(weight)
-            parts = zip(weight.split(PIECE), biases, strict=False)
+            biases: Sequence[Tensor | None] = (
+                torch.split(torch.cat(present), PIECE) if present else [None] * len(weight)
+            )
+            parts = zip(torch.split(weight, PIECE), biases, strict=False)
             self.forms = [FORMS[precision](part, bias) for part, bias in parts]
             self.state = _states(self.layers)
 

@@ -1,5 +1,6 @@
 """The products of linear layers, on the CPU by the faster of torch's two libraries, oneDNN and MKL."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -15,7 +16,7 @@ def product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return x weight^T + bias."""
     large = weight.numel() >= LARGE and x.numel() > 0
     if large and weight.dtype == x.dtype == torch.float32 and onednn_leads(weight.device):
-        return Product.apply(x, weight, bias)
+        return multiply_by_onednn(x, weight, bias)
     return torch.nn.functional.linear(x, weight, bias)
 
 
@@ -25,7 +26,12 @@ def onednn_leads(device: torch.device) -> bool:
 
 def _mkl_leads() -> bool:
     """Tell whether MKL, torch's default in fp32, is the faster: its best code runs on Intel's processors only."""
-    return "GenuineIntel" in instructions() or not torch.backends.mkldnn.is_available()
+    return "GenuineIntel" in instructions() or not has_onednn()
+
+
+def has_onednn() -> bool:
+    is_available: Callable[[], bool] = torch.backends.mkldnn.is_available  # untyped in torch
+    return is_available()
 
 
 class Product(torch.autograd.Function):
@@ -48,6 +54,10 @@ class Product(torch.autograd.Function):
         )
 
 
+multiply_by_onednn: Callable[[Tensor, Tensor, Tensor | None], Tensor] = Product.apply
+
+
 def by_onednn(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return x weight^T + bias by oneDNN; the weight may be in oneDNN's blocks."""
-    return torch.ops.mkldnn._linear_pointwise.default(x, weight, bias, "none", [], "")
+    y: Tensor = torch.ops.mkldnn._linear_pointwise.default(x, weight, bias, "none", [], "")
+    return y

@@ -84,7 +84,8 @@ def largest_of(pieces: Sequence[Piece], number: int) -> tuple[Tensor, Tensor]:
 def _piece(logits: Tensor, start: int, excluded: int) -> Piece:
     """Arrange logits in blocks; the first `excluded` words count in the sum only."""
     missing = -logits.size(1) % BLOCK
-    blocks = (pad(logits, (0, missing), value=-torch.inf) if missing else logits).unflatten(1, (-1, BLOCK))
+    padded = pad(logits, (0, missing), value=-torch.inf) if missing else logits
+    blocks = torch.unflatten(padded, 1, (-1, BLOCK))
     maxima = blocks.amax(2)
     total = log_of_sum(logits, maxima.amax(1, keepdim=True))
     if excluded:
@@ -98,7 +99,7 @@ def log_of_sum(logits: Tensor, largest: Tensor) -> Tensor:
     """Return log sum exp of each row, rows x 1, for a few rows at a time, since it takes several passes."""
     largest = largest.clamp(min=torch.finfo(largest.dtype).min)  # -inf - -inf is NaN
     rows = max(1, CACHED // logits.size(1))
-    parts = zip(logits.split(rows), largest.split(rows), strict=True)
+    parts = zip(torch.split(logits, rows), torch.split(largest, rows), strict=True)
     return torch.cat([(some - most).exp_().sum(1, keepdim=True) for some, most in parts]).log_().add_(largest)
 
 

@@ -9,7 +9,7 @@ import torch
 from fairseq.distributed import utils as distributed_utils
 from torch import Tensor, nn
 
-from realformer_nmt.model.scaling import Profiled, Shortcut
+from realformer_nmt.model.topologies.shortcuts import Profiled, Shortcut
 
 logger = logging.getLogger(__name__)
 

@@ -111,7 +111,8 @@ class Attention(nn.Module, ABC):
 
     def _join(self, x: Tensor, heads: Sequence[Tensor]) -> Tensor:
         joined = self.pattern.join(heads, x.size(1)).transpose(1, 2).flatten(2)  # B x T x C
-        return self.out_proj(self.head_output(x, joined))
+        out: Tensor = self.out_proj(self.head_output(x, joined))
+        return out
 
     def make_generation_fast_(self, **_options: Any) -> None:
         self.kernel = self.has_kernel and library() is not None
@@ -192,8 +193,8 @@ def _split_views(logits: Tensor, scores: Sequence[Tensor]) -> list[Tensor]:
     if len(scores) == 1:
         return [logits]
     sizes = [view.numel() // view.size(1) for view in scores]
-    parts = zip(logits[0, :, 0].split(sizes, 1), scores, strict=True)
-    return [part.unflatten(1, (len(view), *view.shape[2:])).transpose(0, 1) for part, view in parts]
+    parts = zip(torch.split(logits[0, :, 0], sizes, 1), scores, strict=True)
+    return [torch.unflatten(part, 1, (len(view), *view.shape[2:])).transpose(0, 1) for part, view in parts]
 
 
 def _softmax(logits: Tensor, view: View) -> Tensor:

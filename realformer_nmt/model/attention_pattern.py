@@ -84,7 +84,7 @@ class Local(Pattern):
 
     def join(self, heads: Sequence[Tensor], length: int) -> Tensor:
         blocks = -(-length // self._size(length))
-        return heads[0].unflatten(0, (-1, blocks)).transpose(1, 2).flatten(2, 3)[:, :, :length]
+        return torch.unflatten(heads[0], 0, (-1, blocks)).transpose(1, 2).flatten(2, 3)[:, :, :length]
 
     def distances(self, length: int, device: torch.device) -> list[Tensor]:
         return [self._near(length, device)[None]]

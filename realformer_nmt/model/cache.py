@@ -78,7 +78,8 @@ class Lineage:
 
     def reorder(self, order: Tensor) -> None:
         if self.origin is not None:
-            self.origin = self.origin.flatten(0, 1).index_select(0, order).unflatten(0, (-1, self.beams))
+            rows = self.origin.flatten(0, 1).index_select(0, order)
+            self.origin = torch.unflatten(rows, 0, (-1, self.beams))
 
     def end(self) -> None:
         """Count each row as a sentence with one beam from now on."""
@@ -122,7 +123,7 @@ class SelfCache:
 
     def _split(self, buffer: Tensor, index: Tensor) -> Tensor:
         beams = self.lineage.beams
-        every = buffer[:, :, : self.lineage.length * beams].unflatten(2, (-1, beams))  # B x H x S x beams x D
+        every = torch.unflatten(buffer[:, :, : self.lineage.length * beams], 2, (-1, beams))  # B x H x S x beams x D
         return every.gather(3, index.expand_as(every)).permute(0, 3, 1, 2, 4).flatten(0, 1)  # B * beams x H x S x D
 
 

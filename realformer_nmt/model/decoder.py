@@ -18,6 +18,8 @@ from realformer_nmt.model.layers import BothCarried, Caches, DecoderLayer, LoneD
 from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.stack import Side, rotation
 
+DecoderOut = tuple[Tensor, dict[str, list[Tensor | None]]]  # B x T x V or C, and attention
+
 
 class Decoder(Side, FairseqIncrementalDecoder):
     """Decoder; with `no_encoder_attn`, as in fairseq, one without encoder-decoder attention."""
@@ -46,7 +48,7 @@ class Decoder(Side, FairseqIncrementalDecoder):
         incremental_state: dict[str, Decoding] | None = None,
         features_only: bool = False,
         mask_padding: bool = False,
-    ) -> tuple[Tensor, dict[str, list[Tensor | None]]]:
+    ) -> DecoderOut:
         """Return the logits, or the features, and the last layer's attention.
 
         No token sees the padding behind it. With `mask_padding` padding does not see itself either, as in stock
@@ -61,7 +63,7 @@ class Decoder(Side, FairseqIncrementalDecoder):
         encoder_out: EncoderOut | None = None,
         incremental_state: dict[str, Decoding] | None = None,
         mask_padding: bool = False,
-    ) -> tuple[Tensor, dict[str, list[Tensor | None]]]:
+    ) -> DecoderOut:
         tokens, (memory, source_padding) = prev_output_tokens, self._see(encoder_out)
         positions = self.embed_positions(tokens, incremental_state=incremental_state) if self.embed_positions else None
         if incremental_state is not None:
@@ -94,7 +96,8 @@ class Decoder(Side, FairseqIncrementalDecoder):
         return self.topology.leave(stream, self.layer_norm).view(x.shape), attn if weights else None
 
     def output_layer(self, features: Tensor) -> Tensor:
-        return self.output_projection(features)  # B x T x V
+        logits: Tensor = self.output_projection(features)  # B x T x V
+        return logits
 
     def best_words(self, features: Tensor, first: int, number: int, temperature: float = 1.0) -> Best:
         """Return the logits of the first words and the largest of the rest, for one position per row, rows x C."""

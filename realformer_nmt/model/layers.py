@@ -11,8 +11,9 @@ from realformer_nmt.model.cache import CrossCache, SelfCache
 from realformer_nmt.model.carry import CARRIES, Carried
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.relative_positions import NONE, Positions, positions
-from realformer_nmt.model.scaling import SCALINGS, Shortcut
+from realformer_nmt.model.scaling import SCALINGS
 from realformer_nmt.model.scores import build_source
+from realformer_nmt.model.topologies.shortcuts import Shortcut
 from realformer_nmt.model.topologies.topology import Place, Stream, Topology
 
 Caches = tuple[SelfCache, CrossCache] | tuple[None, None]

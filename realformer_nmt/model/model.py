@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.config import TranslationConfig, validate
-from realformer_nmt.model.decoder import Decoder
+from realformer_nmt.model.decoder import Decoder, DecoderOut
 from realformer_nmt.model.encoder import Encoder
 from realformer_nmt.model.profiled_model import ProfiledModel
 from realformer_nmt.model.scaling import SCALINGS, Stack
@@ -45,10 +45,11 @@ class TranslationModel(ProfiledModel, FairseqEncoderDecoderModel):
 
     def forward(
         self, src_tokens: Tensor, src_lengths: Tensor, prev_output_tokens: Tensor, features_only: bool = False
-    ) -> tuple[Tensor, dict[str, list[Tensor | None]]]:
+    ) -> DecoderOut:
         self.profile_once(lambda: self._run_as_stock(src_tokens, prev_output_tokens))
         encoder_out = self.encoder(src_tokens, src_lengths)
-        return self.decoder(prev_output_tokens, encoder_out, features_only=features_only)
+        output: DecoderOut = self.decoder(prev_output_tokens, encoder_out, features_only=features_only)
+        return output
 
     def _run_as_stock(self, src_tokens: Tensor, prev_output_tokens: Tensor) -> None:
         self.decoder(prev_output_tokens, self.encoder(src_tokens), features_only=True, mask_padding=True)

@@ -6,7 +6,7 @@ fairseq's tasks translation_multi_simple_epoch and translation train one Transla
 from argparse import ArgumentParser
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from fairseq.data import Dictionary
 from fairseq.dataclass.utils import gen_parser_from_dataclass
@@ -23,6 +23,7 @@ from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.weights import check_finite, explain_mismatch
 
 MODEL = "multilingual_realformer_nmt"
+Part = TypeVar("Part", bound=nn.Module)
 
 
 @dataclass
@@ -38,7 +39,7 @@ class Parts:
 
     def __init__(self, cfg: MultilingualConfig, dictionaries: dict[str, Dictionary]) -> None:
         self.cfg, self.dictionaries = cfg, dictionaries
-        self.built: dict[tuple[str, ...], tuple[nn.Module, Dictionary]] = {}
+        self.built: dict[tuple[str, ...], tuple[Any, Dictionary]] = {}
 
     def encoder(self, language: str) -> Encoder:
         words = self.embedding("encoder", language, self.cfg.share_encoder_embeddings or self.cfg.share_encoders)
@@ -55,10 +56,11 @@ class Parts:
         stack = Stack(side, self.cfg.encoder_layers, self.cfg.decoder_layers)
         return self.once(name, language, lambda: embedding(self.cfg, self.dictionaries[language], stack))
 
-    def once(self, name: tuple[str, ...], language: str, make: Callable[[], Any]) -> Any:
+    def once(self, name: tuple[str, ...], language: str, make: Callable[[], Part]) -> Part:
         dictionary = self.dictionaries[language]
         if name not in self.built:
             self.built[name] = make(), dictionary
+        part: Part
         part, built_for = self.built[name]
         if built_for != dictionary:
             raise OptionError(

@@ -43,7 +43,7 @@ class RelativePositions(nn.Module):
         query = required(view.query)
         indices = distances.clamp(-self.reach, self.reach) + self.reach
         products = (query * self.keys.size(1) ** -0.5) @ self.keys.t()  # R x H x T x distances
-        rows = products.unflatten(0, (-1, len(indices)))
+        rows = torch.unflatten(products, 0, (-1, len(indices)))
         return rows.gather(-1, indices[:, None].expand(*rows.shape[:-1], -1)).flatten(0, 1)
 
 

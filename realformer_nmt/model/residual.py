@@ -3,11 +3,11 @@
 from fairseq.modules import Fp32LayerNorm
 from torch import Tensor, nn
 
-from realformer_nmt.model.scaling import Shortcut
 from realformer_nmt.model.topologies.branch_norms import NoNorm, PeriLN, ResPost, SubLN
 from realformer_nmt.model.topologies.gated_attention import Gated
 from realformer_nmt.model.topologies.layer_history import PostHistory, PreHistory
 from realformer_nmt.model.topologies.long_shortcuts import BottomToTop, RungeKutta, Siamese
+from realformer_nmt.model.topologies.shortcuts import Shortcut
 from realformer_nmt.model.topologies.topology import Place, PostLN, PreLN, Stream, Topology
 
 
@@ -18,7 +18,8 @@ class Dual(Topology):
     """
 
     def final_norm(self) -> nn.Module:
-        return Fp32LayerNorm(self.width, eps=1e-7)
+        norm: nn.LayerNorm = Fp32LayerNorm(self.width, eps=1e-7)
+        return norm
 
     def enter(self, x: Tensor) -> Stream:
         return x, x.float()
@@ -32,7 +33,8 @@ class Dual(Topology):
 
     def leave(self, stream: Stream, final_norm: nn.Module) -> Tensor:
         x, d = stream
-        return (x + final_norm(d)).type_as(x)
+        out: Tensor = x + final_norm(d)
+        return out.type_as(x)
 
 
 TOPOLOGIES: dict[str, type[Topology]] = {

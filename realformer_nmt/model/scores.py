@@ -35,7 +35,9 @@ class Mixture(ScoreSource):
     def forward(self, x: Tensor, query: Tensor | None, seen: KeysValues) -> Tensor:
         weights = self.mixing.softmax(0)
         scores = [source(x, query, seen) for source in self.sources]
-        return functools.reduce(torch.add, (weight * score for weight, score in zip(weights, scores, strict=True)))
+        parts = [weight * score for weight, score in zip(weights, scores, strict=True)]
+        mixed: Tensor = functools.reduce(torch.add, parts)
+        return mixed
 
 
 SOURCES: dict[str, type[ScoreSource]] = {

@@ -50,7 +50,8 @@ class Side(nn.Module):
         x = self.embed_scale * self.embed_tokens(tokens)  # B x T x C
         if positions is not None:
             x = x + positions
-        return self.dropout_module(self.layernorm_embedding(x))
+        dropped: Tensor = self.dropout_module(self.layernorm_embedding(x))
+        return dropped
 
     def run(self, layer: nn.Module, stream: Stream, *state: Any) -> Any:
         """Run a layer as the topology asks for; return the stream and what else the layer hands on."""

@@ -119,7 +119,7 @@ class FactorisedRandom(ScoreSource):
 
 
 def _split(x: Tensor, heads: int) -> Tensor:
-    return x.unflatten(-1, (heads, -1)).transpose(1, 2)  # B x H x T x D
+    return torch.unflatten(x, -1, (heads, -1)).transpose(1, 2)  # B x H x T x D
 
 
 def _uniform(heads: int, inputs: int, outputs: int) -> Tensor:

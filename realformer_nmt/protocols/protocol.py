@@ -9,7 +9,7 @@ from msgspec import convert
 from realformer_nmt.common import safe_names
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option_choice import unknown
-from realformer_nmt.corpora.manifest import ManifestError, build, build_table, constructed, merge, read_toml
+from realformer_nmt.common.toml_tables import TableError, build, build_table, constructed, merge, read_toml
 from realformer_nmt.protocols.allowed_flags import check_harmless, check_no_part
 from realformer_nmt.tasks import TASKS, TRANSLATION
 
@@ -97,7 +97,7 @@ def corpora(name_or_path: str) -> tuple[str, ...]:
     file = locate(name_or_path)
     try:
         return tuple(build(dict, read(file).get("corpora", {}), "corpora"))
-    except ManifestError as error:
+    except TableError as error:
         raise UserError(f"{file}: {error}") from error
 
 
@@ -119,7 +119,7 @@ def load(name_or_path: str, corpus: str | None = None, layers: str | None = None
             variants = build(dict, table.pop(kind, {}), kind)
             table = merge(table, build(dict, variants.get(key, {}), f"{kind}.{key}"))
         protocol: Protocol = build_table(Protocol, table, "", {"name": file.stem})
-    except ManifestError as error:
+    except TableError as error:
         raise UserError(f"{file}: {error}") from error
     return protocol
 

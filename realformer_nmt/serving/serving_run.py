@@ -1,16 +1,12 @@
 """A run of the server: models are loaded, then requests are answered until it is told to end."""
 
-from importlib import import_module
-
 from realformer_nmt.serving.serve import ServeRequest
 
 LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
 def run(request: ServeRequest) -> int:
-    for package in ("fastapi", "uvicorn"):  # of an extra
-        import_module(package)
-    from realformer_nmt.serving import app as interface
+    from realformer_nmt.serving import app as interface  # here: its packages are of an extra
     from realformer_nmt.serving import served_models, server
     from realformer_nmt.serving.batching import Batches
 

@@ -1,6 +1,7 @@
 """--criterion label_smoothed_cross_entropy_fused: fairseq's loss without its tokens x vocabulary log-probabilities."""
 
 import inspect
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
@@ -89,6 +90,10 @@ class ProjectedNLL(torch.autograd.Function):
         return d_features.mul_(d_loss), d_weight.mul_(d_loss), None, None, None
 
 
+smoothed_nll: Callable[[Tensor, Tensor, float, int], tuple[Tensor, Tensor]] = SmoothedNLL.apply
+projected_nll: Callable[[Tensor, Tensor, Tensor, float, int], tuple[Tensor, Tensor]] = ProjectedNLL.apply
+
+
 class Shares(NamedTuple):
     peak: float  # 1 - e - e', the target's share beyond that of every class
     uniform: float  # e'
@@ -164,10 +169,9 @@ class FusedLabelSmoothedCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion
         _check_softmax(model)
         logits, target = self.get_lprobs_and_target(model, net_output, sample)
         if sample["net_input"].get("features_only"):
-            return ProjectedNLL.apply(
-                logits, model.decoder.output_projection.weight, target, self.eps, self.padding_idx
-            )
-        losses = SmoothedNLL.apply(logits, target, self.eps, self.padding_idx)
+            weight = model.decoder.output_projection.weight
+            return projected_nll(logits, weight, target, self.eps, self.padding_idx)
+        losses = smoothed_nll(logits, target, self.eps, self.padding_idx)
         if reduce:
             loss, nll = (tokens.sum() for tokens in losses)
         else:  # B * (T - prefix) x 1, as fairseq's

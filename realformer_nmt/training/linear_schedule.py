@@ -54,8 +54,9 @@ class LinearSchedule(FairseqLRScheduler):
         self.step_update(0)
 
     def learning_rate(self, update: int) -> float:
-        start, peak, end = self.cfg.warmup_init_lr, self.cfg.lr[0], self.cfg.end_learning_rate
-        warmup, total = self.cfg.warmup_updates, self.total
+        cfg: LinearScheduleConfig = self.cfg
+        start, peak, end = cfg.warmup_init_lr, cfg.lr[0], cfg.end_learning_rate
+        warmup, total = cfg.warmup_updates, self.total
         if update < warmup:
             return start + (peak - start) * update / warmup
         if update < total:
@@ -64,4 +65,4 @@ class LinearSchedule(FairseqLRScheduler):
 
     def step_update(self, num_updates: int) -> float:
         self.optimizer.set_lr(self.learning_rate(num_updates))
-        return self.optimizer.get_lr()
+        return float(self.optimizer.get_lr())

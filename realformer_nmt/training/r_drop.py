@@ -1,5 +1,6 @@
 """--criterion label_smoothed_cross_entropy_r_drop: two passes with different dropout, whose outputs are to agree."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +51,9 @@ class Disagreement(torch.autograd.Function):
         return *gradients, None
 
 
+disagree: Callable[[Tensor, Tensor, Tensor], Tensor] = Disagreement.apply
+
+
 def _log_softmax(logits: Tensor) -> Tensor:
     return torch.log_softmax(logits, -1, dtype=wide(logits))
 
@@ -95,7 +99,8 @@ class RDropCriterion(FusedLabelSmoothedCrossEntropyCriterion):
         output = model(**net_input)
         smoothed, nll = self.compute_loss(model, output, twice, reduce)
         logits, target = self.get_lprobs_and_target(model, output, twice)
-        disagreement = Disagreement.apply(*logits.chunk(2), target.chunk(2)[0] != self.padding_idx)
+        first, second = logits.chunk(2)
+        disagreement = disagree(first, second, target.chunk(2)[0] != self.padding_idx)
         loss = smoothed + self.alpha * disagreement
         size = sample["target"].size(0) if self.sentence_avg else sample["ntokens"]
         log = {
@@ -109,7 +114,7 @@ class RDropCriterion(FusedLabelSmoothedCrossEntropyCriterion):
         return loss, size, log
 
     @classmethod
-    def reduce_metrics(cls, logging_outputs: list[dict[str, Any]]) -> None:
+    def reduce_metrics(cls, logging_outputs: list[dict[str, Tensor | int]]) -> None:
         super().reduce_metrics(logging_outputs)
         twice = [log for log in logging_outputs if "disagreement" in log]  # held-out data had one pass
         if twice:

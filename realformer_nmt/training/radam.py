@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict, cast
 
 import torch
 import torch.distributed
@@ -14,11 +14,12 @@ from fairseq.dataclass import FairseqDataclass
 from fairseq.optim import FairseqOptimizer, register_optimizer
 from omegaconf import II
 from torch import Tensor
+from torch.optim.optimizer import ParamsT, StateDict
 
 from realformer_nmt.common.errors import OptionError
 
 TRACTABLE = 5.0  # the published code's bound on rho; the paper's own is 4
-AVERAGES = ("exp_avg", "exp_avg_sq")
+AVERAGES: tuple[Literal["exp_avg"], Literal["exp_avg_sq"]] = ("exp_avg", "exp_avg_sq")
 
 
 def rectification(step: int, beta2: float) -> float | None:
@@ -29,6 +30,30 @@ def rectification(step: int, beta2: float) -> float | None:
     if rho <= TRACTABLE:
         return None
     return math.sqrt((rho - 4) * (rho - 2) * longest / ((longest - 4) * (longest - 2) * rho))
+
+
+class ParameterSettings(TypedDict):
+    """ParameterSettings of a group of parameters."""
+
+    lr: float
+    betas: tuple[float, float]
+    eps: float
+    weight_decay: float
+    untractable_momentum: bool
+
+
+class ParameterGroup(ParameterSettings):
+    """Parameters that share their settings."""
+
+    params: list[Tensor]
+
+
+class ParameterState(TypedDict):
+    """Updates of a parameter, and the averages of its gradients and their squares."""
+
+    step: int
+    exp_avg: Tensor
+    exp_avg_sq: Tensor
 
 
 class ParameterBatch(NamedTuple):
@@ -61,7 +86,7 @@ class RAdam(torch.optim.Optimizer):
 
     def __init__(
         self,
-        params: Iterable[Tensor] | Iterable[dict[str, Any]],
+        params: ParamsT,
         lr: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
@@ -73,8 +98,10 @@ class RAdam(torch.optim.Optimizer):
                 f"RAdam was given the betas {betas}: the first must lie in [0, 1), the second between 2/3 and 1 "
                 "(below, the variance never becomes tractable); pass e.g. --adam-betas '(0.9, 0.98)'"
             )
-        settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
-        super().__init__(params, {**settings, "untractable_momentum": untractable_momentum})
+        settings = ParameterSettings(
+            lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, untractable_momentum=untractable_momentum
+        )
+        super().__init__(params, {**settings})
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
@@ -82,19 +109,20 @@ class RAdam(torch.optim.Optimizer):
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
-        for group in self.param_groups:
+        for group in cast("list[ParameterGroup]", self.param_groups):
             for parameters in self._batches(group["params"]):
                 self._update(parameters, group)
         return loss
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Load the state as it was saved; torch would cast it to its parameter's type, rounding it to 16 bits."""
         super().load_state_dict(state_dict)
+        states: dict[int, ParameterState] = state_dict["state"]
         saved = chain.from_iterable(group["params"] for group in state_dict["param_groups"])
         parameters = chain.from_iterable(group["params"] for group in self.param_groups)
         for key, parameter in zip(saved, parameters, strict=True):
-            for name in AVERAGES if key in state_dict["state"] else ():
-                average = state_dict["state"][key][name]
+            for name in AVERAGES if key in states else ():
+                average = states[key][name]
                 self.state[parameter][name] = average.to(parameter.device, _wide(parameter.dtype))
 
     def _batches(self, parameters: list[Tensor]) -> list[list[Tensor]]:
@@ -112,7 +140,7 @@ class RAdam(torch.optim.Optimizer):
             batches[parameter.device, parameter.dtype, state["step"], alone].append(parameter)
         return list(batches.values())
 
-    def _update(self, parameters: list[Tensor], group: dict[str, Any]) -> None:
+    def _update(self, parameters: list[Tensor], group: ParameterSettings) -> None:
         states = [self.state[parameter] for parameter in parameters]
         for state in states:
             state["step"] += 1
@@ -129,7 +157,7 @@ class RAdam(torch.optim.Optimizer):
             torch._foreach_copy_(parameters, values)
 
 
-def _rectified_step(batch: ParameterBatch, step: int, rectified: float, group: dict[str, Any]) -> None:
+def _rectified_step(batch: ParameterBatch, step: int, rectified: float, group: ParameterSettings) -> None:
     """Update by AdamW's kernel, which divides by sqrt(v / (1 - b2^t)) + eps and decays by lr times weight decay."""
     beta1, beta2 = group["betas"]
     count = torch.full((), float(step), device=batch.values[0].device)
@@ -150,7 +178,7 @@ def _rectified_step(batch: ParameterBatch, step: int, rectified: float, group: d
     )
 
 
-def _untractable_step(batch: ParameterBatch, step: int, group: dict[str, Any]) -> None:
+def _untractable_step(batch: ParameterBatch, step: int, group: ParameterSettings) -> None:
     beta1, beta2 = group["betas"]
     torch._foreach_lerp_(batch.means, batch.gradients, 1 - beta1)
     torch._foreach_mul_(batch.squares, beta2)
@@ -199,7 +227,7 @@ class FairseqRAdam(FairseqOptimizer):
         self._optimizer = RAdam(params, **self.optimizer_config)
 
     @property
-    def optimizer_config(self) -> dict[str, Any]:
+    def optimizer_config(self) -> ParameterSettings:
         return {
             "lr": self.cfg.lr[0],
             "betas": _two_betas(self.cfg.adam_betas),

@@ -2,9 +2,9 @@
 
 import pytest
 import torch
-from doubled import Doubled, total_scores
 from fairseq.models import BaseFairseqModel
 from fairseq.sequence_scorer import SequenceScorer
+from searches import Doubled, total_scores
 from stock import spread, stock
 from tiny import EOS, PAD, PREVIOUS, SOURCE, build, dictionary
 

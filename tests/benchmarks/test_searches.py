@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 import torch
-from doubled import total_scores
 from fairseq.sequence_generator import SequenceGenerator
-from judging import widest
-from searches import Search, swapped, swaps, tokens_of
+from searches import Search, swapped, swaps, tokens_of, total_scores
 from stock import spread, stock
+from ties import widest
 from tiny import SOURCE, build, dictionary
 
 from realformer_nmt.fairseq_patches.shortlist import ShortlistGenerator

@@ -16,7 +16,7 @@ from realformer_nmt.checkpoints import inspection
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.model import presets
 from realformer_nmt.model.config import TranslationConfig
-from realformer_nmt.model.scaling import Shortcut
+from realformer_nmt.model.topologies.shortcuts import Shortcut
 
 
 def write(path: Path, options: dict[str, Any], weights: dict[str, torch.Tensor]) -> Path:

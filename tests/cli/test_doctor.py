@@ -71,9 +71,17 @@ def test_a_healthy_environment() -> None:
 def test_nothing_installed(tmp_path: Path) -> None:
     venv.create(tmp_path / "empty", symlinks=True)
     wrong = diagnose(tmp_path / "empty" / "bin" / "python")
-    names = ["numpy", "torch", "sacrebleu", "sentencepiece", "sacremoses"]
+    names = ["numpy", "torch", "sacrebleu"]
     assert [what for what, _ in wrong] == [f"{name} is not installed" for name in names]
     assert wrong[1][1] == f"{tmp_path / 'empty' / 'bin' / 'python'} -m pip install --upgrade 'torch>=2.4'"
+
+
+def test_what_an_extra_brings_may_be_missing(tmp_path: Path) -> None:
+    environment = Environment(tmp_path / "venv", without=["sentencepiece", "sacremoses"])
+    examined = realformer_nmt("doctor", python=environment.python)
+    assert (examined.returncode, examined.stdout.splitlines()[-1]) == (0, "all is well")
+    for name in ("sentencepiece", "sacremoses"):
+        assert f"{name:15} not installed: pip install 'realformer-nmt[recipes]' brings it\n" in examined.stdout
 
 
 def test_fairseq_missing(tmp_path: Path) -> None:

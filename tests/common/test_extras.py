@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from program import REPOSITORY
 
+import realformer_nmt
 from realformer_nmt.common.extras import EXTRAS, advice
-from realformer_nmt.corpora.manifest import read_toml
+from realformer_nmt.common.toml_tables import read_toml
 
 # Run by Python before the command: none of these modules is found
 BLOCKED = """
@@ -44,6 +45,8 @@ def run(modules: list[str], folder: Path, *words: str) -> subprocess.CompletedPr
     ("module", "extra", "words"),
     [
         ("rich", "compare", ["compare", "grid.toml", "--folder", "runs"]),
+        ("matplotlib", "analyse", ["analyse", "run", "--output", "analysis"]),
+        ("sacremoses", "recipes", ["run", "wmt14_en_de", "--layers", "6", "--folder", "runs"]),
         ("sentencepiece", "recipes", ["prepare", *TEXTS, "--folder", "data"]),
         ("fastapi", "serve", ["serve", "run"]),
         ("shtab", "completion", ["completion", "bash"]),
@@ -77,6 +80,12 @@ def test_each_extra_brings_the_modules_that_it_is_named_for() -> None:
         names = [name.replace("-", "_").lower() for name in extras[extra]]
         brought = {"fastapi": ("pydantic", "starlette"), "uvicorn": ("h11",), "onnx": ("onnxscript",)}
         assert any(name.startswith(module) or module in brought.get(name.split(">")[0], ()) for name in names), module
+
+
+def test_a_function_of_python_names_the_extra_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rich", None)
+    with pytest.raises(ModuleNotFoundError, match=r"rich is not installed: pip install 'realformer-nmt\[compare\]'"):
+        realformer_nmt.compare("absent.toml", folder="runs")
 
 
 def test_other_errors_have_no_extra() -> None:

@@ -22,6 +22,10 @@ from realformer_nmt.common.user_dir import PACKAGE, check, folder_in, for_fairse
         (["train", "--user-dir=mine", "--fresh"], Path("mine")),
         (["train", "--", "--user-dir", "theirs"], None),
         (["--user-dir"], None),
+        (["train", "--user-d", "mine"], Path("mine")),
+        (["train", "--us=mine"], Path("mine")),
+        (["train", "--user-dir", "first", "--user-dir=last"], Path("last")),
+        (["train", "--updates", "9"], None),
     ],
 )
 def test_the_folder_stands_before_the_flags_of_fairseq(argv: list[str], folder: Path | None) -> None:
@@ -42,12 +46,25 @@ def test_without_a_folder_fairseq_gets_this_package() -> None:
     assert for_fairseq(None) == ["--user-dir", str(PACKAGE)]
 
 
-def test_another_module_of_that_name_is_refused(tmp_path: Path) -> None:
-    folder = tmp_path / "json"
+@pytest.mark.parametrize("name", ["json", "colorsys"])  # one is imported already, the other is not
+def test_another_module_of_that_name_is_refused(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
     folder.mkdir()
     (folder / "__init__.py").touch()
-    with pytest.raises(UserError, match="another module is called json; rename the folder"):
+    with pytest.raises(UserError, match=f"another module is called {name}; rename the folder"):
         check(folder)
+
+
+@pytest.mark.parametrize(
+    ("source", "cause"),
+    [("import nowhere_at_all", "No module named 'nowhere_at_all'"), ("1 / 0", "ZeroDivisionError: division by zero")],
+)
+def test_a_module_that_fails_is_told_in_one_line(tmp_path: Path, source: str, cause: str) -> None:
+    folder = tmp_path / f"rows_{len(source)}"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(source)
+    with pytest.raises(UserError, match=f"^--user-dir .*{folder.name} cannot be imported: .*{cause}"):
+        import_user_dir("archs", folder)
 
 
 def test_a_folder_without_a_package_is_refused_in_one_line(tmp_path: Path) -> None:

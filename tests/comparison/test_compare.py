@@ -231,6 +231,9 @@ def test_the_report_is_there_and_its_table_agrees(root: Path, record: dict[str, 
     assert {(row["family"], row["depth"]) for row in rows} == {(row["family"], row["depth"]) for row in record["rows"]}
     for name in ("report.html", "table.md", "table.tex"):
         assert "failed (stuck)" in (root / "runs" / name).read_text()
+    page = (root / "runs/report.html").read_text()
+    assert "RealFormer, Post-LN at 1 and 2-1 layers</h1>" in page
+    assert "<dd>Every family learns, except realformer at 1 and 2-1 layers" in page
     assert "failed (diverged)" in seen["again"]["out"]
 
 

@@ -20,11 +20,11 @@ from sklearn.metrics import matthews_corrcoef
 from text_comparisons import rows_of, run, run_of, words
 
 from realformer_nmt.cli import main
-from realformer_nmt.comparison.grid import text_scoring
 from realformer_nmt.comparison.grid.cells import cells
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.results import summary
 from realformer_nmt.comparison.running.freshness import differences
+from realformer_nmt.text_models import grid_scoring
 
 GRID = """
 task = "{task}"
@@ -140,12 +140,12 @@ def test_p_of_classes_is_scipys(root: Path) -> None:
     row = next(row for row in record["rows"] if row["family"] == "pre_ln")
     assert row["p"] == pytest.approx(p, abs=0.02)
     runs = [run_of(root, "classes", f"{name}-1-s1")[0] / "run-valid.json" for name in ("pre_ln", "post_ln")]
-    assert 0 < (text_scoring.p_value(*runs, "matthews", summary.SAMPLES, 1) or 0) <= 1
+    assert 0 < (grid_scoring.p_value(*runs, "matthews", summary.SAMPLES, 1) or 0) <= 1
 
 
 def test_each_family_begins_with_its_own_masked_model(root: Path, data: dict[str, Path]) -> None:
     grid = load(root / "classes.toml")
-    found = cells(grid, text_scoring.find(grid, data["classes"], None, root), root / "classes", 0)
+    found = cells(grid, grid_scoring.find(grid, data["classes"], None, root), root / "classes", 0)
     for cell in found:
         masked = root / "masked" / "cells" / cell.name / "average.pt"
         made = json.loads((cell.folder / "train.json").read_text())["made_from"]
@@ -161,7 +161,7 @@ def test_each_family_begins_with_its_own_masked_model(root: Path, data: dict[str
 
 def test_labels_that_change_are_noticed(root: Path, data: dict[str, Path]) -> None:
     grid = load(root / "numbers.toml")
-    (cell,) = cells(grid, text_scoring.find(grid, data["numbers"], None, root), root / "numbers", 0)
+    (cell,) = cells(grid, grid_scoring.find(grid, data["numbers"], None, root), root / "numbers", 0)
     assert differences(cell) == []
     labels = data["numbers"] / "label" / "train.label"
     text = labels.read_text()

@@ -19,12 +19,12 @@ from text_comparisons import rows_of, run_of, words
 
 from realformer_nmt.cli import main
 from realformer_nmt.common import checksummed_json
-from realformer_nmt.comparison.grid import text_scoring
 from realformer_nmt.comparison.grid.cells import cells
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.results import gather, summary
 from realformer_nmt.comparison.running.freshness import differences
 from realformer_nmt.evaluation.run_record import RunRecord, Score
+from realformer_nmt.text_models import grid_scoring
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_p_is_of_the_sequences_both_models_were_measured_on(root: Path) -> None:
     for metric, column in (("masked_accuracy", 1), ("perplexity", 0)):
         p = permutation_test((ours[:, column] - theirs[:, column],), np.sum, **chance).pvalue
         runs = [run_of(root, "masked_lm", f"{name}-1-s1")[0] / "run-valid.json" for name in ("pre_ln", "post_ln")]
-        assert text_scoring.p_value(*runs, metric, summary.SAMPLES, summary.SEED) == pytest.approx(p, abs=0.02)
+        assert grid_scoring.p_value(*runs, metric, summary.SAMPLES, summary.SEED) == pytest.approx(p, abs=0.02)
     assert record["test"]["metric"] == "masked_accuracy"
 
 
@@ -103,7 +103,7 @@ def test_masked_words_that_are_others_are_not_compared(root: Path, tmp_path: Pat
     checksummed_json.write(
         other, {**{name: value for name, value in run.items() if name != "seal"}, "targets": "others"}
     )
-    assert text_scoring.p_value(folder / "run-valid.json", other, "masked_accuracy", 10, 1) is None
+    assert grid_scoring.p_value(folder / "run-valid.json", other, "masked_accuracy", 10, 1) is None
 
 
 def test_a_text_without_a_masked_word_has_no_score(
@@ -146,7 +146,7 @@ def test_the_same_command_does_nothing_again_and_edited_sequences_are_refused(ro
     text = (folder / "run-valid.sequences.tsv").read_text()
     (folder / "run-valid.sequences.tsv").write_text(text.replace("\t", "0\t", 1))
     grid = load(root / "language_modeling.toml")
-    (cell,) = cells(grid, text_scoring.find(grid, data, None, root), folder.parents[1], 0)
+    (cell,) = cells(grid, grid_scoring.find(grid, data, None, root), folder.parents[1], 0)
     assert differences(cell) == ["evaluate: run-valid.sequences.tsv is another file than was made"]
     (folder / "run-valid.sequences.tsv").write_text(text)
 

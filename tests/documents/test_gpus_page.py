@@ -1,4 +1,4 @@
-"""docs/results/gpu_on_paper.md against the record of benchmarks/gpu_on_paper.py."""
+"""docs/results/gpu_on_paper.md against the record of benchmarks/gpu.py."""
 
 import json
 import re

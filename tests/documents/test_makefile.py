@@ -8,6 +8,7 @@ from pathlib import Path
 
 from program import REPOSITORY
 
+from realformer_nmt.common.toml_tables import read_toml
 from realformer_nmt.comparison.grid.grid import load
 
 STAND_IN = """#!/bin/bash
@@ -72,10 +73,25 @@ def test_make_test_installs_and_runs_the_suite(tmp_path: Path) -> None:
 
 
 def test_make_unit_runs_folders_that_are_there(tmp_path: Path) -> None:
-    *_, testing = make("unit", tmp_path)
-    folders = testing.removeprefix("-m pytest --numprocesses auto --dist worksteal ").split()
+    *_, testing, reporting = make("unit", tmp_path)
+    folders = testing.removeprefix("-m pytest --numprocesses auto --dist worksteal --cov --cov-report= ").split()
     assert len(folders) > 3
     assert all(list((REPOSITORY / folder).glob("test_*.py")) for folder in folders)
+    assert reporting == "-m coverage report --format=total"
+    measured = read_toml(REPOSITORY / "pyproject.toml", "")["tool"]["coverage"]["run"]["source"]
+    assert [folder.replace("tests", "realformer_nmt") for folder in folders] == measured
+
+
+def test_make_alone_lists_the_targets(tmp_path: Path) -> None:
+    makefile = (REPOSITORY / "Makefile").read_text()
+    (phony,) = re.findall(r"^\.PHONY: ((?:.*\\\n)*.*)$", makefile, re.MULTILINE)
+    done = subprocess.run(
+        [str(shutil.which("make")), f"VENV={tmp_path}"], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    listed = re.findall(r"^make ([a-z-]+) +\S", done.stdout, re.MULTILINE)
+    assert {*listed, "help", "anew"} == set(phony.replace("\\", "").split())
+    assert not list(tmp_path.iterdir())  # it lists, and installs nothing
+    assert all(len(line) < 110 for line in done.stdout.splitlines())
 
 
 def test_make_newest_runs_the_commands_on_any_torch_in_another_environment(tmp_path: Path) -> None:
@@ -144,6 +160,6 @@ def test_an_apt_without_end_is_not_waited_for_without_end(tmp_path: Path) -> Non
 
 
 def test_make_installs_the_browser_by_the_apt_that_waits() -> None:
-    target = (REPOSITORY / "Makefile").read_text().partition("\nbrowser:\n")[2].partition("\n\n")[0]
+    target = (REPOSITORY / "Makefile").read_text().partition("\nbrowser:")[2].partition("\n\n")[0]
     assert target.count("$(APT) ") == 2
     assert "apt-get" not in target

@@ -1,4 +1,4 @@
-"""The figures of long texts against the records of benchmarks/long_inputs.py and benchmarks/recall.py."""
+"""The figures of long texts against the records of benchmarks/long_inputs.py."""
 
 import json
 import re

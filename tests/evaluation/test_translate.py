@@ -176,6 +176,17 @@ def test_what_cannot_be_translated_is_refused(
         translated(run, toy_corpus, tmp_path, *given)
 
 
+def test_a_library_that_turns_subwords_into_text_is_missed_before_the_work(
+    run: Path, toy_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "subword_nmt.apply_bpe", None)
+    monkeypatch.delitem(sys.modules, "realformer_nmt.corpora.moses_bpe", raising=False)
+    monkeypatch.setattr(translation, "translate", lambda *_: pytest.fail("it translated first"))
+    with pytest.raises(ModuleNotFoundError, match=r"subword_nmt"):
+        translated(run, toy_corpus, tmp_path, "--subwords", "moses_bpe", "--hyphens", "plain")
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("instead", [["--input", "text"], ["--test-set", "wmt24"]])
 def test_a_subset_beside_other_text_is_refused(instead: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):

@@ -1,15 +1,16 @@
-"""The list of patches: in apply(), in docs/compatibility.md, and in what fairseq evaluates."""
+"""The list of patches: in the package, in docs/compatibility.md, and in what fairseq evaluates."""
 
-import ast
 import inspect
 import re
 from pathlib import Path
 
 import fairseq
+import pytest
 from program import REPOSITORY
 
 from realformer_nmt import fairseq_patches
 from realformer_nmt.fairseq_patches import literal_options
+from realformer_nmt.fairseq_patches.patch import Original, patch
 
 PAGE = REPOSITORY / "docs/compatibility.md"
 FAIRSEQ = Path(fairseq.__file__).parent
@@ -17,15 +18,46 @@ EVAL = re.compile(r"(?<![\w.])eval\((?!\))")
 
 
 def applied() -> list[str]:
-    (function,) = ast.parse(inspect.getsource(fairseq_patches.apply.__wrapped__)).body
-    assert isinstance(function, ast.FunctionDef)
-    return [ast.unparse(line).removesuffix("()") for line in function.body[1:]]
+    return [f"{patch.__module__.rpartition('.')[2]}.{patch.__name__}" for patch in fairseq_patches.PATCHES]
 
 
 def test_the_page_names_each_patch_of_the_list_and_no_other() -> None:
     modules = "|".join({name.partition(".")[0] for name in applied()})
     named = re.findall(rf"`((?:{modules})\.\w+)`", PAGE.read_text())
     assert sorted(named) == sorted(applied())
+
+
+def test_each_patch_is_applied_once_and_says_what_it_repairs() -> None:
+    assert len(set(fairseq_patches.PATCHES)) == len(fairseq_patches.PATCHES)
+    assert all(patch.__doc__ for patch in fairseq_patches.PATCHES)
+
+
+class Shop:
+    def price(self, number: int, *, each: int = 2) -> int:
+        """Return the price."""
+        return number * each
+
+    @staticmethod
+    def name() -> str:
+        return "shop"
+
+
+def test_a_patch_gets_the_original_and_keeps_its_name_and_docstring(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("price", "name"):
+        monkeypatch.setattr(Shop, name, inspect.getattr_static(Shop, name))  # set back when the test ends
+
+    @patch(Shop, "price")
+    def reduce(original: Original, shop: Shop, number: int, **options: int) -> object:
+        """Reduce prices by 1."""
+        return original(shop, number, **options) - 1
+
+    assert Shop().price(3) == 6  # not before it is applied
+    reduce()
+    assert (Shop().price(3), Shop().price(3, each=5)) == (5, 14)
+    assert (Shop.price.__name__, Shop.price.__doc__) == ("price", "Return the price.")
+    assert (reduce.__name__, reduce.__doc__) == ("reduce", "Reduce prices by 1.")
+    patch(Shop, "name")(lambda original: original().upper())()
+    assert Shop.name() == Shop().name() == "SHOP"
 
 
 def evaluating(folder: Path) -> set[str]:

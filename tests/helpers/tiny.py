@@ -28,7 +28,7 @@ FIRST_SCALINGS = ("none", "admin", "admin_decayed", "admin_fixed", "deepnorm")
 COMBINATIONS = [  # every value of each part with every one of the others, then each later one with the parts it meets
     *itertools.product(FIRST_TOPOLOGIES, FIRST_SCALINGS, [*SOURCES, *MIXTURES], ("none", "sum", "mean")),
     *itertools.product(set(TOPOLOGIES) - set(FIRST_TOPOLOGIES), SCALINGS, ["dot"], ["mean"]),
-    *itertools.product(FIRST_TOPOLOGIES, set(SCALINGS) - set(FIRST_SCALINGS), ["dot", "random+dot"], ["none"]),
+    *itertools.product(FIRST_TOPOLOGIES, set(SCALINGS) - set(FIRST_SCALINGS), ["dot", "random+dot"], ["none", "mean"]),
     *itertools.product(TOPOLOGIES, ["none"], ["dot"], ["first_values", "mean+first_values"]),
 ]
 COMBINATIONS = sorted(set(COMBINATIONS))

@@ -13,10 +13,10 @@ from realformer_nmt.model.attention import SelfAttention
 from realformer_nmt.model.attention_pattern import Full, GlobalLocal, Local, Pattern, View
 from realformer_nmt.model.cache import KeysValues
 from realformer_nmt.model.carry import CARRIES, Carried
-from realformer_nmt.model.masked_model import MaskedModel
 from realformer_nmt.model.relative_positions import positions
 from realformer_nmt.model.scaling import Gains
 from realformer_nmt.model.scores import build_source
+from realformer_nmt.text_models.models.masked_model import MaskedModel
 
 HEADS, WIDTH = 2, 8
 LENGTHS = (11, 6)  # of two texts in a batch

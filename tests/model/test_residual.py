@@ -5,9 +5,10 @@ from topologies import Pass
 from torch import Tensor, nn
 
 from realformer_nmt.model.residual import TOPOLOGIES
-from realformer_nmt.model.scaling import Constant, Stack
+from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.branch_norms import SubLN
 from realformer_nmt.model.topologies.gated_attention import Gated
+from realformer_nmt.model.topologies.shortcuts import Constant
 from realformer_nmt.model.topologies.topology import Place
 
 WIDTH = 6

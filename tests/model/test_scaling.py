@@ -8,11 +8,12 @@ from types import SimpleNamespace
 import pytest
 import torch
 from fairseq.optim.adam import Adam
-from tiny import build, dictionary
+from tiny import dictionary
 from torch import nn
 
 from realformer_nmt.model.model import embedding
-from realformer_nmt.model.scaling import SCALINGS, Growing, Plain, Profiled, Stack
+from realformer_nmt.model.scaling import SCALINGS, Stack
+from realformer_nmt.model.topologies.shortcuts import Plain, Profiled
 from realformer_nmt.training.radam import RAdam
 
 ENCODER, DECODER = Stack("encoder", 60, 12), Stack("decoder", 60, 12)
@@ -145,23 +146,3 @@ def test_t_fixup_shrinks_the_embeddings() -> None:
         words = dictionary([f"word{number}" for number in range(500)])
         spread[name] = embedding(SimpleNamespace(encoder_embed_dim=32, residual_scaling=name), words, ENCODER)
     torch.testing.assert_close(spread["t_fixup"].weight, spread["none"].weight * 540**-0.25)
-
-
-def test_pro_res_opens_one_layer_after_the_other() -> None:
-    """At update t, from 1, the branch of layer l has the weight min(t / (1000 l), 1)."""
-    x, branch = torch.randn(2, 4, 8)
-    for stack, number, layer in [(ENCODER, 0, 1), (ENCODER, 5, 3), (DECODER, 5, 2), (Stack("decoder", 0, 6), 5, 3)]:
-        shortcut = SCALINGS["pro_res"](stack).shortcut(8, number)
-        torch.testing.assert_close(shortcut(x, branch), x + branch / (1000 * layer))
-        for done in (499, 999, 5000):
-            shortcut.set_num_updates(done)
-            torch.testing.assert_close(shortcut(x, branch), x + branch * min((done + 1) / (1000 * layer), 1))
-
-
-def test_fairseq_tells_pro_res_the_number_of_updates_and_saves_it() -> None:
-    model, other = build(residual_scaling="pro_res"), build(residual_scaling="pro_res")
-    model.set_num_updates(999)
-    other.load_state_dict(model.state_dict())
-    for one in (model, other):
-        shares = [float(module.share) for module in one.modules() if isinstance(module, Growing)]
-        assert shares == pytest.approx([1, 1, 0.5, 0.5, 1, 1, 1, 0.5, 0.5, 0.5])

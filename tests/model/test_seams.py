@@ -1,4 +1,4 @@
-"""Variants that stand nowhere but here, each one class and one row: what the parts of a model may ask for."""
+"""Variants of one class and one row each, here or in the package: what the parts of a model may ask for."""
 
 from typing import Any
 
@@ -9,29 +9,17 @@ from torch import Tensor, nn
 
 from realformer_nmt.model.attention import SelfAttention
 from realformer_nmt.model.cache import Decoding
-from realformer_nmt.model.carry import CARRIES, Carried, Carry
+from realformer_nmt.model.carry import Carried, FirstValues
 from realformer_nmt.model.model import TranslationModel
 from realformer_nmt.model.residual import TOPOLOGIES
-from realformer_nmt.model.scaling import SCALINGS, Gains, Plain, Scaling, Shortcut, Stack
+from realformer_nmt.model.scaling import SCALINGS, Gains, Scaling, Stack
 from realformer_nmt.model.scores import build_source
-from realformer_nmt.model.topologies.topology import Place, PostLN, Stream, Topology
+from realformer_nmt.model.topologies.long_shortcuts import BottomToTop
+from realformer_nmt.model.topologies.shortcuts import Plain, Shortcut
+from realformer_nmt.model.topologies.topology import Place, Stream, Topology
 
 WIDTH = 6
 REAL = PREVIOUS != PAD
-
-
-class BottomToTop(PostLN):
-    """As Post-LN, and x = LN(shortcut(x, f(x)) + the layer's input) at a layer's end: B2T (Takase et al. 2023)."""
-
-    def enter(self, x: Tensor) -> Stream:
-        return x, x
-
-    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module, place: Place) -> Stream:
-        x, bottom = stream
-        if not place.last:
-            return norm(shortcut(x, branch)), bottom
-        top = norm(shortcut(x, branch) + bottom)
-        return top, top
 
 
 class BothSides(nn.Module):
@@ -62,14 +50,6 @@ class Peri(Topology):
         return (shortcut(stream[0], self.gain[place.number] * norm.after(branch)),)
 
 
-class FirstValues(Carry):
-    """V_l' = (V_l + V_1) / 2: value residual learning (Zhou et al. 2024)."""
-
-    def values(self, own: Tensor, carried: Carried, _depth: int) -> tuple[Tensor, Carried]:
-        first = carried[0] if carried else own
-        return (own + first) / 2, (first,)
-
-
 def shrinking(_stack: Stack) -> Scaling:
     """The gain of the branch is 1 / sqrt(depth): depth-scaled initialisation (Zhang et al. 2019)."""
     return Scaling(lambda _width, _number: Plain(), lambda depth: Gains(output=depth**-0.5))
@@ -93,9 +73,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(autouse=True)
 def _rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(TOPOLOGIES, "b2t", BottomToTop)
     monkeypatch.setitem(TOPOLOGIES, "peri", Peri)
-    monkeypatch.setitem(CARRIES, "first_values", FirstValues())
     monkeypatch.setitem(SCALINGS, "shrinking", shrinking)
 
 

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option import option
 from realformer_nmt.common.request import Request
+from realformer_nmt.common.toml_tables import TableError, build_table
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.corpora import manifest, preparation_record
 from realformer_nmt.corpora.corpus_options import CorpusOptions
@@ -136,8 +137,8 @@ def to_prepare(grid: Grid, corpus: str, archives: Path | None, folder: Path) -> 
 def options(grid: Grid) -> Options:
     table = {name.replace("-", "_"): value for name, value in (grid.prepare or {}).items()}
     try:
-        prepare: Options = manifest.build_table(Options, table, "prepare", {})
-    except manifest.ManifestError as error:
+        prepare: Options = build_table(Options, table, "prepare", {})
+    except TableError as error:
         raise UserError(f"{grid.name}.toml: {error}") from error
     return prepare
 

@@ -14,9 +14,9 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.numbers import MOST_SEEDS
 from realformer_nmt.common.option import option
 from realformer_nmt.common.option_choice import unknown
+from realformer_nmt.common.toml_tables import TableError, build_table, merge, read_toml
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.cell import USUAL, Failure, Named, named
-from realformer_nmt.corpora.manifest import ManifestError, build_table, merge, read_toml
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.evaluation import metric_table
 from realformer_nmt.protocols import command
@@ -94,7 +94,7 @@ class Grid:
     baseline: str | None = None  # a family
     metric: str | None = None  # the one that is drawn; the first of the task
     subsets: tuple[str, ...] = ("test",)  # of the data-bin; the examples and plots are of the first
-    title: str | None = None  # of the report; the file's name
+    title: str | None = None  # of the report; else made of corpus, families and layers
     retries: int = 2  # of a cell that an infrastructure fault ended
 
     def __post_init__(self) -> None:
@@ -217,6 +217,6 @@ def load(file: Path) -> Grid:
     try:
         fields = {"written": file.read_text(encoding="utf-8"), "folder": file.parent, "name": file.stem}
         grid: Grid = build_table(Grid, table, "", fields)
-    except ManifestError as error:
+    except TableError as error:
         raise UserError(f"{file}: {error}") from error
     return grid

@@ -1,11 +1,11 @@
-"""How a comparison scores models: those that translate, and those that are measured; a task's row names its scoring."""
+"""How a comparison scores models, here those that translate; a task's row names its scoring."""
 
 from collections.abc import Callable
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import NamedTuple
 
-from realformer_nmt.comparison.grid import corpus, text_scoring, translation_scoring
+from realformer_nmt.comparison.grid import corpus, translation_scoring
 from realformer_nmt.comparison.grid.cell import CellStage
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
@@ -20,7 +20,6 @@ class Scoring(NamedTuple):
     p_value: Callable[[Path, Path, str, int, int], float | None]
 
 
-MEASURED = Scoring(text_scoring.find, text_scoring.stages, text_scoring.tested, text_scoring.p_value)
 TRANSLATED = Scoring(corpus.find, translation_scoring.stages, translation_scoring.tested, translation_scoring.p_value)
 
 

@@ -29,6 +29,7 @@ from realformer_nmt.comparison.report import (
 )
 from realformer_nmt.comparison.report.cost_plot import cost
 from realformer_nmt.comparison.report.example_diff import examples
+from realformer_nmt.comparison.report.finding import finding
 from realformer_nmt.comparison.report.formatting import by_size, drawn_metric
 from realformer_nmt.comparison.report.tables import terminal_table as terminal_table
 from realformer_nmt.comparison.results.cell_result import CellResult
@@ -111,6 +112,7 @@ def content(results: Results) -> dict[str, object]:
         "drawn": drawn,
         "states": states,
         "failed": sum(states[state] for state in formatting.FAILED),
+        "finding": finding(results),
         "best": best(results, drawn),
         "pane": columns.pane,
         "failed_rows": failed_rows(results),

@@ -27,6 +27,7 @@ from realformer_nmt.comparison.results import (
     tuning_table,
 )
 from realformer_nmt.comparison.results.cell_result import CellResult
+from realformer_nmt.comparison.results.default_title import default_title
 from realformer_nmt.comparison.results.examples import examples
 from realformer_nmt.comparison.results.results_file import (
     Hardware,
@@ -55,7 +56,7 @@ def gather(grid: Grid, corpus: CorpusChoice, cells: Sequence[Cell], command: Seq
     table = scored_on(grid, cells, cell_results, runs)
     return Results(
         name=grid.name,
-        title=grid.title or grid.name,
+        title=grid.title or default_title(first.corpus or corpus.name, corpus.pair(), grid.families, grid.layers),
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         complete=all(CellRecord(cell).final for cell in cells),
         grid=grid.written,

@@ -16,13 +16,13 @@ from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.records.record_links import training_of
 from realformer_nmt.comparison.running.freshness import is_finished, status_of
-from realformer_nmt.evaluation.evaluate import EvaluateRequest
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.protocols import fairseq_command, updates
 from realformer_nmt.protocols import training as trainings
 from realformer_nmt.protocols.command import pasted
 from realformer_nmt.protocols.run_files import RECORD
 from realformer_nmt.protocols.train import TrainRequest
+from realformer_nmt.text_models.evaluation.evaluate import EvaluateRequest
 
 USED = 1 / 3  # share of the rate of large matrix products that a training of moderate width reaches
 SIZE = 1024  # rows and columns of the matrices

@@ -9,11 +9,11 @@ from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.records import known
 from realformer_nmt.common.terminal import printable
+from realformer_nmt.common.toml_tables import read_toml
 from realformer_nmt.comparison.grid.cell import CellFolder, digest, named, place
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.records.curves import Curves
 from realformer_nmt.comparison.records.record_links import training_of
-from realformer_nmt.corpora.manifest import read_toml
 from realformer_nmt.tasks import TASKS, TRANSLATION
 
 

@@ -2,7 +2,8 @@
 
 from torch import Tensor, nn
 
-from realformer_nmt.model.scaling import Shortcut, Stack
+from realformer_nmt.model.scaling import Stack
+from realformer_nmt.model.topologies.shortcuts import Shortcut
 from realformer_nmt.model.topologies.topology import HeadOutput, Norms, Place, PreLN, Stream, Topology
 
 

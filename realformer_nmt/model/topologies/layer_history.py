@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.model.scaling import Shortcut, Stack
+from realformer_nmt.model.scaling import Stack
+from realformer_nmt.model.topologies.shortcuts import Shortcut
 from realformer_nmt.model.topologies.topology import Place, PostLN, PreLN, Stream, Topology
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.model.scaling import Shortcut, Stack
+from realformer_nmt.model.scaling import Stack
+from realformer_nmt.model.topologies.shortcuts import Shortcut
 from realformer_nmt.model.topologies.topology import Norms, Place, PostLN, PreLN, Results, Stream, Topology
 
 

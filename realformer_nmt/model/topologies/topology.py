@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
-from realformer_nmt.model.scaling import Shortcut, Stack
+from realformer_nmt.model.scaling import Stack
+from realformer_nmt.model.topologies.shortcuts import Shortcut
 
 Stream = tuple[Tensor, ...]
 Results = tuple[Any, ...]  # of a layer: the stream, and what else it hands on

@@ -22,7 +22,7 @@ from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.running.cell_run import Progress
 from realformer_nmt.comparison.running.slurm import launcher, options, queue, submissions, watch, written_cells
 from realformer_nmt.comparison.running.slurm.queue import QueuedTask, QueueError
-from realformer_nmt.comparison.running.slurm.submissions import Memory, Task
+from realformer_nmt.comparison.running.slurm.submissions import Memory, ArrayTask
 
 MORE = """
 [slurm]
@@ -181,7 +181,7 @@ def test_arrays_are_as_large_as_slurm_allows_and_wait_for_each_other(
     monkeypatch.setattr(queue, "submit", lambda words, _: submitted.append([*words]) or len(submitted))
     grid = load(folder / "grid.toml").with_seeds(4)
     many = cells(grid, find(grid, None, None, folder / "runs"), folder / "runs", 0)
-    tasks: dict[Cell, Task] = {}
+    tasks: dict[Cell, ArrayTask] = {}
     launcher.submit(Memory(folder / "runs/slurm"), options.read({"slurm_array_parallelism": 1}), many, tasks)
     assert [task.id for task in tasks.values()] == ["1_0", "1_1", "2_0", "2_1", "3_0"]
     assert [word for words in submitted for word in words if word.startswith("--array")] == [
@@ -251,7 +251,7 @@ def hours(monkeypatch: pytest.MonkeyPatch) -> Hours:
 
 def watched(folder: Path, clock: Hours, shown: list[Progress]) -> watch.Watch:
     (folder / "runs/slurm/1").mkdir(parents=True)
-    tasks = {cell: Task(7, 0, folder / "runs/slurm/1", "") for cell in only(folder)}
+    tasks = {cell: ArrayTask(7, 0, folder / "runs/slurm/1", "") for cell in only(folder)}
     return watch.Watch(tasks, lambda _, progress: shown.append(progress), 180, clock)
 
 

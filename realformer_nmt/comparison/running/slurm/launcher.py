@@ -16,7 +16,7 @@ from realformer_nmt.comparison.running.local import ShowProgress
 from realformer_nmt.comparison.running.slurm import options as slurm_options
 from realformer_nmt.comparison.running.slurm import queue, written_cells
 from realformer_nmt.comparison.running.slurm.options import SlurmOptions
-from realformer_nmt.comparison.running.slurm.submissions import SCRIPT, Memory, Task, indices
+from realformer_nmt.comparison.running.slurm.submissions import SCRIPT, Memory, ArrayTask, indices
 from realformer_nmt.comparison.running.slurm.watch import Watch
 
 
@@ -52,7 +52,7 @@ def _leave(_number: int, _frame: FrameType | None) -> None:
     raise TerminatedError
 
 
-def attach(memory: Memory, cells: Sequence[Cell]) -> dict[Cell, Task]:
+def attach(memory: Memory, cells: Sequence[Cell]) -> dict[Cell, ArrayTask]:
     """Return the tasks that run the cells or will; cancel those whose cells the grid has changed since."""
     alive = memory.alive()
     tasks = {cell: alive[cell.name] for cell in cells if cell.name in alive}
@@ -65,17 +65,17 @@ def attach(memory: Memory, cells: Sequence[Cell]) -> dict[Cell, Task]:
 
 def unfinished(cells: Sequence[Cell], show: ShowProgress) -> list[Cell]:
     """Return the cells that need a job, and show the others."""
-    left = []
+    remaining = []
     for cell in cells:
         note = CellRecord(cell)
         if is_finished(cell, note):
             show(cell, Progress(note.state))
         else:
-            left.append(cell)
-    return left
+            remaining.append(cell)
+    return remaining
 
 
-def submit(memory: Memory, options: SlurmOptions, cells: Sequence[Cell], tasks: dict[Cell, Task]) -> None:
+def submit(memory: Memory, options: SlurmOptions, cells: Sequence[Cell], tasks: dict[Cell, ArrayTask]) -> None:
     """Submit arrays as large as SLURM allows, and add their tasks; each array waits for the one before it."""
     size = queue.largest_array() if cells else 1
     previous: int | None = None

@@ -71,26 +71,26 @@ def read(settings: Mapping[str, object]) -> SlurmOptions:
     for key in settings:
         if key not in ALLOWED:
             raise UserError(unknown("[slurm]", key, ALLOWED))
-    given = {key.removeprefix(PREFIX): value for key, value in settings.items()}
-    for name, value in given.items():
+    values = {key.removeprefix(PREFIX): value for key, value in settings.items()}
+    for name, value in values.items():
         check_type(name, value)
-    delay = given.get("signal_delay_s", 90)
+    delay = values.get("signal_delay_s", 90)
     sbatch: dict[str, object] = {"requeue": True, "open-mode": "append", "signal": f"B:USR2@{delay}"}
-    sbatch |= {option: given[name] for name, option in SHORT.items() if name in given}
-    sbatch |= {"mem": memory(given["mem_gb"])} if "mem_gb" in given else {}
-    sbatch |= {"gpus-per-node": given["num_gpus"]} if "num_gpus" in given else {}
-    sbatch |= {name.replace("_", "-"): given[name] for name in OF_SBATCH if name in given}
-    sbatch |= table(given.get("additional_parameters", {}))
-    srun = strings(given, "srun_args")
+    sbatch |= {option: values[name] for name, option in SHORT.items() if name in values}
+    sbatch |= {"mem": memory(values["mem_gb"])} if "mem_gb" in values else {}
+    sbatch |= {"gpus-per-node": values["num_gpus"]} if "num_gpus" in values else {}
+    sbatch |= {name.replace("_", "-"): values[name] for name in OF_SBATCH if name in values}
+    sbatch |= table(values.get("additional_parameters", {}))
+    srun = strings(values, "srun_args")
     return SlurmOptions(
         sbatch=sbatch,
-        name=next((str(given[key]) for key in ("job_name", "name") if key in given), None),
-        at_once=positive(given, "array_parallelism", 256),
-        poll=positive(given, "poll_s", 180),
-        setup=strings(given, "setup"),
-        teardown=strings(given, "teardown"),
-        srun=srun if given.get("use_srun", bool(srun)) else None,
-        separate_errors=given.get("stderr_to_stdout") is False,
+        name=next((str(values[key]) for key in ("job_name", "name") if key in values), None),
+        at_once=positive(values, "array_parallelism", 256),
+        poll=positive(values, "poll_s", 180),
+        setup=strings(values, "setup"),
+        teardown=strings(values, "teardown"),
+        srun=srun if values.get("use_srun", bool(srun)) else None,
+        separate_errors=values.get("stderr_to_stdout") is False,
     )
 
 
@@ -101,15 +101,15 @@ def check_type(name: str, value: object) -> None:
         raise UserError(f"[slurm] {name} {value!r}: allowed is a {names}")
 
 
-def positive(given: Mapping[str, object], name: str, usual: int) -> int:
-    value = given.get(name, usual)
+def positive(values: Mapping[str, object], name: str, usual: int) -> int:
+    value = values.get(name, usual)
     if not isinstance(value, (int, float)) or not value > 0:
         raise UserError(f"[slurm] {name} {value}: allowed is a number above 0")
     return int(value) or 1
 
 
-def strings(given: Mapping[str, object], name: str) -> tuple[str, ...]:
-    lines = given.get(name, [])
+def strings(values: Mapping[str, object], name: str) -> tuple[str, ...]:
+    lines = values.get(name, [])
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
         raise UserError(f"[slurm] {name} {lines!r}: allowed is a list of strings")
     return tuple(lines)

@@ -105,5 +105,5 @@ def cancel(indices: Mapping[int, Collection[int]]) -> None:
 
 def largest_array() -> int:
     """Return how many tasks an array may have here."""
-    found = re.search(r"^MaxArraySize\s*=\s*(\d+)", call("scontrol", "show", "config"), re.M)
-    return max(1, int(found[1])) if found else LARGEST_ARRAY
+    match = re.search(r"^MaxArraySize\s*=\s*(\d+)", call("scontrol", "show", "config"), re.M)
+    return max(1, int(match[1])) if match else LARGEST_ARRAY

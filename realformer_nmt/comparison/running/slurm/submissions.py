@@ -44,7 +44,7 @@ class Submissions(Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True)
-class Task:
+class ArrayTask:
     """Task of an array, which runs one cell."""
 
     job: int
@@ -74,17 +74,17 @@ class Memory:
         self.file = self.folder / "jobs.json"
         self.submissions = records.read(self.file, Submissions, HINT).submissions if self.file.exists() else []
 
-    def alive(self) -> dict[str, Task]:
+    def alive(self) -> dict[str, ArrayTask]:
         """Return the tasks that are queued or run, by the names of their cells; forget submissions without any."""
-        known = [self._with_job(submission) for submission in self.submissions]
-        listed = {(task.job, task.index): task for task in queue.tasks([each.job for each in known if each.job])}
-        tasks: dict[str, Task] = {}
-        kept = []
-        for submission in known:
+        submitted = [self._with_job(submission) for submission in self.submissions]
+        listed = {(task.job, task.index): task for task in queue.tasks([each.job for each in submitted if each.job])}
+        tasks: dict[str, ArrayTask] = {}
+        remaining = []
+        for submission in submitted:
             alive = {name: task for name, task in self.tasks(submission).items() if _lives(task, listed)}
             tasks |= alive
-            kept += [submission] if alive else []
-        self._write(kept)
+            remaining += [submission] if alive else []
+        self._write(remaining)
         return tasks
 
     def _with_job(self, submission: Submission) -> Submission:
@@ -92,10 +92,10 @@ class Memory:
             return submission
         return replace(submission, job=queue.job_of(self.folder / str(submission.number) / SCRIPT))
 
-    def tasks(self, submission: Submission) -> dict[str, Task]:
+    def tasks(self, submission: Submission) -> dict[str, ArrayTask]:
         folder = self.folder / str(submission.number)
         return {
-            cell.name: Task(submission.job or 0, index, folder, cell.digest)
+            cell.name: ArrayTask(submission.job or 0, index, folder, cell.digest)
             for index, cell in enumerate(submission.cells)
         }
 
@@ -114,11 +114,11 @@ class Memory:
         self._write([*self.submissions, submission])
         return submission
 
-    def submitted(self, submission: Submission, job: int) -> dict[str, Task]:
+    def submitted(self, submission: Submission, job: int) -> dict[str, ArrayTask]:
         """Record the job of the last submission, and return its tasks by the names of their cells."""
-        known = replace(submission, job=job)
-        self._write([*self.submissions[:-1], known])
-        return self.tasks(known)
+        submitted = replace(submission, job=job)
+        self._write([*self.submissions[:-1], submitted])
+        return self.tasks(submitted)
 
     def _write(self, submissions: list[Submission]) -> None:
         if submissions != self.submissions:
@@ -126,13 +126,13 @@ class Memory:
         self.submissions = submissions
 
 
-def last_words(task: Task) -> str:
+def last_words(task: ArrayTask) -> str:
     """Return the last line that a task has printed."""
     text = task.output.read_text(encoding="utf-8", errors="replace") if task.output.exists() else ""
     return next((line.strip() for line in reversed(text.split("\n")) if line.strip()), "(no output)")
 
 
-def indices(tasks: Iterable[Task]) -> dict[int, list[int]]:
+def indices(tasks: Iterable[ArrayTask]) -> dict[int, list[int]]:
     """Return the indices of tasks by the jobs of their arrays."""
     by_job: dict[int, list[int]] = {}
     for task in tasks:
@@ -140,8 +140,8 @@ def indices(tasks: Iterable[Task]) -> dict[int, list[int]]:
     return by_job
 
 
-def _lives(task: Task, listed: Mapping[tuple[int, int], QueuedTask]) -> bool:
+def _lives(task: ArrayTask, listed: Mapping[tuple[int, int], QueuedTask]) -> bool:
     """Tell whether a task is still to end; a job of another script only has the same number."""
     entry = listed.get((task.job, task.index))
-    ours = entry is not None and entry.script == str(task.folder / SCRIPT)
-    return entry is not None and ours and not entry.ended and not task.ended.exists()
+    same_script = entry is not None and entry.script == str(task.folder / SCRIPT)
+    return entry is not None and same_script and not entry.ended and not task.ended.exists()

@@ -17,7 +17,7 @@ from realformer_nmt.comparison.running.cell_run import Progress
 from realformer_nmt.comparison.running.local import ShowProgress
 from realformer_nmt.comparison.running.slurm import queue
 from realformer_nmt.comparison.running.slurm.queue import QueueError
-from realformer_nmt.comparison.running.slurm.submissions import Task, last_words
+from realformer_nmt.comparison.running.slurm.submissions import ArrayTask, last_words
 
 BETWEEN_FILES = 2.0  # seconds between two readings of a shared disk
 GRACE = 60.0  # seconds that a shared disk has to show what an ended job wrote: the cache of NFS is as old
@@ -27,7 +27,7 @@ class Watch:
     """Wait for the tasks of cells. The queue is asked after 2 seconds, 4, 8 and so on, up to every `poll` seconds."""
 
     def __init__(
-        self, tasks: dict[Cell, Task], show: ShowProgress, poll: float, clock: Callable[[], float] = time.monotonic
+        self, tasks: dict[Cell, ArrayTask], show: ShowProgress, poll: float, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._waiting, self._show, self._clock = dict(tasks), show, clock
         self._poll, self._grace = poll, min(GRACE, poll)
@@ -80,7 +80,7 @@ class Watch:
             elif self._clock() - self._missing.setdefault(cell, self._clock()) >= self._grace:
                 self._lose(cell, task, f"ended as {entry.state}" if entry else "is not in the queue any more")
 
-    def _lose(self, cell: Cell, task: Task, how: str) -> None:
+    def _lose(self, cell: Cell, task: ArrayTask, how: str) -> None:
         try:
             CellRecord(cell).lost(f"job {task.id} {how}: {last_words(task)}")
         except (UserError, OSError) as error:

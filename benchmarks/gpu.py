@@ -1,0 +1,259 @@
+"""A training step and a decoding step on a GPU, counted without one, or measured on the one that is there.
+
+python benchmarks/gpu.py                                 # every family at three sizes: minutes
+python benchmarks/gpu.py --families post_ln              # a minute
+python benchmarks/gpu.py --measured --sizes 6-6          # on a GPU, too: what graphs and compiling bring
+
+A step trains in bf16 with weights in fp32, as fairseq-train --bf16 does, on one batch; and a step of decoding.
+"""
+
+import argparse
+import json
+import logging
+import statistics
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from gpu_parts import CHIPS, Training, Work, decoder_step, like, on_paper, put
+from shared import STOCK, Place, Sample, Shape, build, flops, samples, seconds
+from torch import nn
+from torch.distributed._tools.mem_tracker import MemTracker
+from torch.profiler import ProfilerActivity, profile
+
+from realformer_nmt.common.versions import versions
+from realformer_nmt.model.presets import FAMILIES
+
+Row = dict[str, Any]
+RECORD, MEASURED = Path("docs/results/gpu_on_paper.json"), Path("docs/results/gpu_measured.json")
+SIZES = ("6-6", "18-18", "60-12")
+TOKENS = 8192
+LAUNCH = 5e-6  # seconds that Python and torch take for an operation: an assumption, which only a GPU can test
+ROUNDS = 10  # of a measurement
+META = torch.device("meta")
+
+
+def on_meta(who: str, shape: Shape) -> nn.Module:
+    with META:
+        model: nn.Module = build(who, shape, Place(META, torch.bfloat16))
+    return model
+
+
+def count_training(who: str, shape: Shape, batch: Sample) -> Row:
+    cold = on_meta(who, shape)
+    with on_paper() as device:
+        own = {name: like(value, device) for name, value in batch["net_input"].items()}
+        sample = {**batch, "net_input": own, "target": like(batch["target"], device)}
+        step = Training(who, shape, put(cold, device), sample, device)
+        memory = MemTracker()
+        memory.track_external(step.model, *step.held(), *own.values(), sample["target"])
+        works = {name: Work() for name in step.parts}
+        with memory:
+            for name, part in step.parts.items():
+                with works[name]:
+                    part()
+        peak = next(found["Total"] for place, found in memory.get_tracker_snapshot("peak").items() if place != META)
+    total = Work.together(works.values())
+    return {
+        "parameters": sum(weight.numel() for weight in cold.parameters()),
+        "launches": {name: work.launches for name, work in works.items()},
+        **described(total),
+        "peak bytes": peak,
+    }
+
+
+def count_decoding(who: str, shape: Shape) -> Row:
+    cold = on_meta(who, shape)
+    with on_paper() as device, torch.no_grad():
+        run = decoder_step(put(cold, device).eval(), device, shape.vocabulary)
+        with Work() as work:
+            run()
+    return {"launches": work.launches, **described(work)}
+
+
+def described(work: Work) -> Row:
+    limits = {name: seconds * 1e3 for name, seconds in work.seconds.items()}
+    found = {"waits": work.waits, "flops": work.flops, "bytes": work.bytes, "ms at the limits": limits}
+    return {**found, "ms of launches": work.launches * LAUNCH * 1e3}
+
+
+def count(sizes: list[str], families: list[str]) -> Iterator[Row]:
+    """Counted at three sizes, since all layers after the first two of a side ask the same."""
+    (batch,) = samples(Shape(2, 2), Place(torch.device("cpu"), torch.float32), TOKENS, 1)
+    for who in [STOCK, *families]:
+        base, encoder, decoder = (counts(who, Shape(*layers), batch) for layers in ((2, 2), (3, 2), (2, 3)))
+        for size in sizes:
+            encoder_layers, decoder_layers = map(int, size.split("-"))
+            grown = grow(base, encoder, decoder, encoder_layers - 2, decoder_layers - 2)
+            yield {
+                "size": Shape(encoder_layers, decoder_layers).name,
+                "model": who,
+                "tokens": batch["ntokens"],
+                **grown,
+            }
+
+
+def counts(who: str, shape: Shape, batch: Sample) -> Row:
+    return {"training": count_training(who, shape, batch), "decoding": count_decoding(who, shape)}
+
+
+def grow(base: Any, encoder: Any, decoder: Any, encoders: int, decoders: int) -> Any:
+    """Numbers of so many more layers, whatever tables they stand in."""
+    if isinstance(base, dict):
+        return {name: grow(base[name], encoder[name], decoder[name], encoders, decoders) for name in base}
+    found = base + encoders * (encoder - base) + decoders * (decoder - base)
+    return found if isinstance(found, int) else round(found, 3)
+
+
+def cells(row: Row) -> list[str]:
+    """A line of the table in docs/results/gpu_on_paper.md."""
+    train, decode = row["training"], row["decoding"]
+    launches = train["launches"]
+    apart = " + ".join(f"{launches[name]:,}" for name in launches)
+    limits, slow = train["ms at the limits"], train["ms of launches"]
+    return [
+        f"`{row['model']}`",
+        f"{train['flops'] / 1e12:.2f}",
+        apart,
+        str(train["waits"]),
+        f"{train['bytes'] / 1e9:.0f}",
+        f"{train['peak bytes'] / 1e9:.1f}",
+        *(f"{limits[chip]:.0f}" for chip in CHIPS),
+        f"{slow:.0f}",
+        f"{decode['launches']:,}",
+        *(f"{decode['ms at the limits'][chip]:.2f}" for chip in CHIPS),
+        f"{decode['ms of launches']:.1f}",
+    ]
+
+
+def measure(sizes: list[str], families: list[str], place: Place) -> Iterator[Row]:
+    for size in sizes:
+        encoder_layers, decoder_layers = map(int, size.split("-"))
+        shape = Shape(encoder_layers, decoder_layers)
+        (batch,) = samples(shape, place, TOKENS, 1)
+        for who in [STOCK, *families]:
+            both = {
+                "training": measure_training(who, shape, batch, place),
+                "decoding": measure_decoding(who, shape, place),
+            }
+            yield {"size": shape.name, "model": who, "tokens": batch["ntokens"], **both}
+
+
+def measure_training(who: str, shape: Shape, batch: Sample, place: Place) -> Row:
+    step = Training(who, shape, build(who, shape, place), batch, place.device)
+
+    def once() -> None:
+        for part in step.parts.values():
+            part()
+
+    once()
+    torch.cuda.reset_peak_memory_stats(place.device)
+    found: Row = {"parameters": sum(weight.numel() for weight in step.model.parameters()), **watched(once, place)}
+    found["launches"] = {name: launches(part) for name, part in step.parts.items()}
+    found["peak bytes"] = torch.cuda.max_memory_allocated(place.device)
+    compiled = Training(who, shape, torch.compile(build(who, shape, place)), batch, place.device)
+    found["ms, graph"] = tried(lambda: graphed(step), place)
+    found["ms, compiled"] = tried(lambda: list(compiled.parts.values()), place)
+    return found
+
+
+def measure_decoding(who: str, shape: Shape, place: Place) -> Row:
+    with torch.no_grad():
+        run = decoder_step(build(who, shape, place).eval(), place.device, shape.vocabulary)
+        return {"launches": launches(run), **watched(run, place)}
+
+
+def watched(work: Callable[[], object], place: Place) -> Row:
+    return {"waits": waits(work), "flops": flops(work), "ms": milliseconds(work, place)}
+
+
+def milliseconds(work: Callable[[], object], place: Place) -> float:
+    return round(1e3 * statistics.median(seconds(work, place.device) for _ in range(ROUNDS)), 3)
+
+
+def launches(work: Callable[[], object]) -> int:
+    with profile(activities=[ProfilerActivity.CPU]) as profiler:
+        work()
+    return sum(event.count for event in profiler.key_averages() if event.key.startswith("cudaLaunchKernel"))
+
+
+def waits(work: Callable[[], object]) -> int:
+    torch.cuda.set_sync_debug_mode("warn")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        work()
+    torch.cuda.set_sync_debug_mode("default")
+    return sum("synchronizing CUDA operation" in str(warning.message) for warning in told)
+
+
+def graphed(step: Training) -> list[Callable[[], object]]:
+    """Forward and backward pass recorded once, for batches of this shape, and launched as one; then the optimiser."""
+    graph = torch.cuda.CUDAGraph()
+    step.updates.zero_grad()
+    with torch.cuda.graph(graph):
+        step.forward()
+        step.backward()
+    gradients = [weight.grad for weight in step.updates.fp16_params]
+
+    def replay() -> None:
+        graph.replay()
+        for weight, gradient in zip(step.updates.fp16_params, gradients, strict=True):
+            weight.grad = gradient
+        step.updates._needs_sync = True
+
+    return [replay, step.update]
+
+
+def tried(make: Callable[[], list[Callable[[], object]]], place: Place) -> float | str:
+    """A model that waits for a value cannot be recorded: the reason in its place."""
+    try:
+        parts = make()
+        for _ in range(3):
+            run(parts)
+        return milliseconds(lambda: run(parts), place)
+    except RuntimeError as error:
+        return str(error).partition("\n")[0]
+
+
+def run(parts: list[Callable[[], object]]) -> None:
+    for part in parts:
+        part()
+
+
+def on_paper_record(args: argparse.Namespace) -> Row:
+    found = []
+    for row in count(args.sizes, args.families):
+        found.append(row)
+        print("|", " | ".join([row["size"], *cells(row)]), "|", flush=True)
+    chips = {name: chip._asdict() for name, chip in CHIPS.items()}
+    made = {"what": "an estimate, counted without a GPU", "versions": versions(), "chips": chips, "launch": LAUNCH}
+    return {**made, "rows": found}
+
+
+def measured_record(args: argparse.Namespace) -> Row:
+    if not torch.cuda.is_available():
+        raise SystemExit("bench-gpu: no GPU that torch can use here; without --measured it is counted")
+    place, found = Place(torch.device("cuda"), torch.bfloat16), []
+    for row in measure(args.sizes, args.families, place):
+        found.append(row)
+        print(row, flush=True)
+    return {"what": "measured", "graphics": torch.cuda.get_device_name(), "versions": versions(), "rows": found}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--measured", action="store_true", help="on the GPU that is there")
+    parser.add_argument("--sizes", nargs="*", default=list(SIZES), help="layers of encoder and decoder")
+    parser.add_argument("--families", nargs="*", default=list(FAMILIES))
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    logging.disable(logging.INFO)
+    record = measured_record(args) if args.measured else on_paper_record(args)
+    file = args.json or (MEASURED if args.measured else RECORD)
+    file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""Finding of a comparison in one sentence: who learns, and who leads beyond chance at which depth.
+
+Two p-values of results.json say what is beyond chance: `p_best`, against the best row of the table, and `p_holm`,
+against the baseline at the same place. Where neither compares a leader with the rest, the sentence does not either.
+"""
+
+from collections.abc import Sequence
+
+from realformer_nmt.comparison.grid.axes import shown
+from realformer_nmt.comparison.grid.groups import Place
+from realformer_nmt.comparison.report.formatting import by_size
+from realformer_nmt.comparison.results.best import ranked
+from realformer_nmt.comparison.results.default_title import layers, listed
+from realformer_nmt.comparison.results.results_file import ResultRow, Results
+from realformer_nmt.comparison.running.tuning_choice import untuned_place
+from realformer_nmt.evaluation.significance import ALPHA
+
+MOST_CLAUSES = 4  # on who leads; the table has the rest
+NO_LEADER = "no family leads beyond chance"
+ONE_SEED = "each model has one seed, which shows nothing beyond that seed"
+
+
+def finding(results: Results) -> str:
+    """Return the sentence; there is none before all cells are done, for a leader may still change."""
+    rows = by_size(results.tuned.rows if results.tuned else results.rows)
+    if not results.complete or not rows:
+        return ""
+    clauses = [learning(rows), *leaders(results, rows)]
+    if all(len(row.states) == 1 for row in rows):
+        clauses.append(ONE_SEED)
+    sentence = "; ".join(clauses)
+    return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def learning(rows: Sequence[ResultRow]) -> str:
+    """Return `every family learns, except post_ln at 18 layers`."""
+    if not any(row.seeds for row in rows):
+        return "no family learns"
+    failures: dict[str, list[ResultRow]] = {}
+    for row in rows:
+        if row.failed:
+            part = "" if row.failed == len(row.states) else f" ({row.failed} of {len(row.states)} trainings)"
+            failures.setdefault(f"{row.family}{part}", []).append(row)
+    failed = [f"{name} at {located(of_family)}" for name, of_family in failures.items()]
+    return "every family learns" + (f", except {listed(failed)}" if failed else "")
+
+
+def leaders(results: Results, rows: Sequence[ResultRow]) -> list[str]:
+    """Return a clause for each outcome with its places; a place with one score has none."""
+    tuned = results.tuned.axes if results.tuned else []
+    places: dict[Place, list[ResultRow]] = {}
+    for row in rows:
+        if row.seeds and results.metric in row.scores:
+            places.setdefault(untuned_place(row.depth, row.axes.items(), tuned), []).append(row)
+    outcomes: dict[str, list[ResultRow]] = {}
+    for scored in places.values():
+        if len(scored) > 1:
+            first, *rest = ranked(scored, results.metric)
+            outcomes.setdefault(outcome(results, first, rest), []).append(first)
+    clauses = [f"at {located(firsts, tuned)} {text}" for text, firsts in outcomes.items()]
+    hidden = len(clauses) - MOST_CLAUSES
+    return clauses[:MOST_CLAUSES] + ([f"{hidden} more outcomes are in the table"] if hidden > 0 else [])
+
+
+def outcome(results: Results, first: ResultRow, rest: Sequence[ResultRow]) -> str:
+    """Return whether the best row of a place leads beyond chance; if not, whom it does not lead."""
+    if results.tuned is None and first == best_row(results):
+        close = [row.family for row in rest if row.best]
+    elif first.family == results.baseline:
+        close = [row.family for row in rest if not is_real(row)]
+    elif first.p_holm is None:
+        return f"{first.family} is best, which is not tested"
+    elif is_real(first):
+        return f"{first.family} leads {results.baseline} beyond chance"
+    else:
+        return NO_LEADER
+    if not close:
+        return f"{first.family} leads beyond chance"
+    if len(close) == len(rest):
+        return NO_LEADER
+    return f"{first.family} is best, but {listed(close)} {'is' if len(close) == 1 else 'are'} not significantly worse"
+
+
+def best_row(results: Results) -> ResultRow:
+    """Return the row of the whole table with the best mean, to which `p_best` compares."""
+    return ranked([row for row in results.rows if row.seeds and results.metric in row.scores], results.metric)[0]
+
+
+def is_real(row: ResultRow) -> bool:
+    """Tell whether the difference to the baseline is beyond chance."""
+    return row.p_holm is not None and row.p_holm < ALPHA
+
+
+def located(rows: Sequence[ResultRow], tuned: Sequence[str] = ()) -> str:
+    """Return the places of rows: `6 and 18 layers`, or `6 layers (lr 0.001) and 6 layers (lr 0.002)`."""
+    points = [[f"{name} {shown(value)}" for name, value in row.axes.items() if name not in tuned] for row in rows]
+    if not any(points):
+        return layers([row.depth for row in rows])
+    return listed([f"{layers([row.depth])} ({', '.join(point)})" for row, point in zip(rows, points, strict=True)])

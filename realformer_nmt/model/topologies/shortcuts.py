@@ -1,0 +1,114 @@
+"""How a shortcut around a sub-layer weighs the stream and the branch: called as `shortcut(x, branch)`."""
+
+from abc import ABC, abstractmethod
+
+import torch
+from torch import Tensor, nn
+
+
+class Shortcut(nn.Module, ABC):
+    """Base of all shortcuts; `weight` is that of the stream, a scalar or one number per channel."""
+
+    @abstractmethod
+    def weight(self) -> Tensor: ...
+
+    def branch_weight(self) -> Tensor:
+        return torch.ones(())
+
+
+class Plain(Shortcut):
+    """x + f(x)."""
+
+    def weight(self) -> Tensor:
+        return torch.ones(())
+
+    def forward(self, x: Tensor, branch: Tensor) -> Tensor:
+        return x + branch
+
+
+class Constant(Shortcut):
+    """a * x + f(x)."""
+
+    def __init__(self, a: float) -> None:
+        super().__init__()
+        self.a = a
+
+    def weight(self) -> Tensor:
+        return torch.tensor(self.a)
+
+    def forward(self, x: Tensor, branch: Tensor) -> Tensor:
+        return torch.add(branch, x, alpha=self.a)
+
+
+class Trained(Shortcut):
+    """w * x + f(x), one weight per channel, w = w0 + delta: ADMIN (Liu et al. 2020), section 4.
+
+    w0 is a buffer, so that its value from the first forward pass reaches fp16 and sharded runs, whose optimisers have
+    copied every parameter before that pass; delta starts at 0 and gets the updates that w would get.
+    """
+
+    w0: Tensor
+    written_once = ("w0",)  # --store-ema copies it unchanged
+
+    def __init__(self, width: int, w0: float) -> None:
+        super().__init__()
+        self.register_buffer("w0", torch.tensor(w0))
+        self.delta = nn.Parameter(torch.zeros(width))
+
+    def weight(self) -> Tensor:
+        return self.w0 + self.delta
+
+    def forward(self, x: Tensor, branch: Tensor) -> Tensor:
+        return torch.addcmul(branch, x, self.weight())
+
+
+class Profiled(Trained):
+    """Trained weight whose w0 is set by admin_profile.py."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width, 1.0)
+
+
+class Decayed(Profiled):
+    """w = share * w0 + delta: weight decay moves w itself to 0, as if w were a parameter.
+
+    Nothing else changes share from 1: its gradient is 0, not None, so that the optimiser decays it. Plain gradient
+    descent, and optimisers with decoupled weight decay (RAdam and fairseq's Adam), then update w as if it were a single
+    parameter.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width)
+        self.share = nn.Parameter(torch.ones(1))
+
+    def weight(self) -> Tensor:
+        return (self.share.detach() + 0 * self.share) * self.w0 + self.delta
+
+
+class Growing(Shortcut):
+    """x + a f(x) with a = min(t / t1, 1) at update t: ProRes (2603.05369), t1 = T l in layer l.
+
+    Checked against dandingsky/ProRes. a is a buffer, so that a checkpoint decodes as it was trained. Updates are
+    counted from 1, or the first would train nothing.
+    """
+
+    share: Tensor
+    written_once = ("share",)  # --store-ema copies it unchanged
+
+    def __init__(self, updates: int) -> None:
+        super().__init__()
+        self.updates = updates
+        self.register_buffer("share", torch.tensor(1 / updates))
+
+    def set_num_updates(self, done: int) -> None:
+        """Raise a for the next update; fairseq calls this after each. Finetuning, which counts from 0, lowers no a."""
+        self.share.clamp_(min=min((done + 1) / self.updates, 1))
+
+    def weight(self) -> Tensor:
+        return torch.ones(())
+
+    def branch_weight(self) -> Tensor:
+        return self.share
+
+    def forward(self, x: Tensor, branch: Tensor) -> Tensor:
+        return torch.addcmul(x, branch, self.share)

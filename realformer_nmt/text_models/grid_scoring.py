@@ -1,0 +1,85 @@
+"""Scoring of models that do not translate: their data-bin, their last stage, and the test of a difference."""
+
+from pathlib import Path
+
+from realformer_nmt.common import records
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.stage_record import AGAIN
+from realformer_nmt.comparison.grid.cell import CellStage, of_subset
+from realformer_nmt.comparison.grid.corpus import CorpusChoice
+from realformer_nmt.comparison.grid.grid import Grid
+from realformer_nmt.comparison.grid.scoring import Scoring
+from realformer_nmt.data_bins import subsets, targets
+from realformer_nmt.evaluation.metric_table import METRICS
+from realformer_nmt.evaluation.run_record import RunRecord
+from realformer_nmt.protocols.protocol import Protocol
+from realformer_nmt.tasks import TASKS
+from realformer_nmt.text_models.evaluation import row_table
+from realformer_nmt.text_models.evaluation.evaluate import EvaluateRequest
+from realformer_nmt.text_models.evaluation.resampling import exchanged, randomised
+from realformer_nmt.text_models.questions import squad
+
+
+def find(grid: Grid, prepared: Path | None, archives: Path | None, _folder: Path) -> CorpusChoice:
+    """Return the data-bin of `fairseq-preprocess --only-source`, or the folder of several."""
+    unsuitable = {"corpus": grid.corpus, "[data]": grid.data, "the axis data": (grid.axes or {}).get("data")}
+    unsuitable["--archives"] = archives
+    for name, value in unsuitable.items():
+        if value:
+            raise UserError(
+                f"{grid.name}.toml: {name} is for translations, and the task is {grid.task}: leave it out, "
+                "and name the data-bin by prepared, or by --prepared DIR"
+            )
+    if (prepared is None) == (grid.prepared is None):
+        advice = "names no data-bin: pass" if prepared is None else "says prepared: leave out"
+        raise UserError(f"{grid.name}.toml {advice} --prepared DIR, the data-bin of task {grid.task}")
+    data = prepared or grid.path(grid.prepared or "")
+    return CorpusChoice(data.resolve().name, data, task=grid.task)
+
+
+def check(corpus: CorpusChoice, subset: str) -> None:
+    subsets.count(corpus.data, subset, *corpus.pair())
+
+
+def check_labelled(corpus: CorpusChoice, subset: str) -> None:
+    subsets.count(corpus.data / "input0", subset)
+    targets.check_labels(corpus.data, subset)
+
+
+def check_questions(corpus: CorpusChoice, subset: str) -> None:
+    path = corpus.data / f"{subset}.json"
+    squad.check_in_place(path, squad.read(path))
+
+
+def stages(grid: Grid, corpus: CorpusChoice, folder: Path, _: Protocol, subset: str) -> tuple[CellStage, ...]:
+    """Return how a subset is measured; the first one's stage measures the validation loss, too."""
+    first, record = subset == grid.subsets[0], of_subset(folder, "run", subset, ".json")
+    request = EvaluateRequest(
+        checkpoint=folder / "average.pt",
+        data=corpus.data,
+        subset=subset,
+        output=record,
+        validate=first,
+        mask_seed=TASKS[grid.task].mask_seed,
+    )
+    return (CellStage("evaluate" if first else f"evaluate {subset}", request, record),)
+
+
+def tested(metric: str) -> str:
+    return metric
+
+
+def p_value(candidate: Path, baseline: Path, metric: str, samples: int, seed: int) -> float | None:
+    """Return p of the difference of two runs; None where their targets differ: other text, or other words masked."""
+    candidate_run, baseline_run = (records.read(path, RunRecord, AGAIN) for path in (candidate, baseline))
+    if candidate_run.targets != baseline_run.targets:
+        return None
+    candidate_rows = row_table.read(candidate, candidate_run)
+    baseline_rows = row_table.read(baseline, baseline_run)
+    part, figure = METRICS[metric].part, METRICS[metric].figure
+    if part:
+        return randomised(part(candidate_rows) - part(baseline_rows), samples, seed)
+    return exchanged(candidate_rows, baseline_rows, figure, samples, seed) if figure else None
+
+
+MEASURED = Scoring(find, stages, tested, p_value)

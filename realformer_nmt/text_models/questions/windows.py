@@ -1,0 +1,140 @@
+"""A question and a part of its context as one sequence: <s> question </s> </s> context </s>.
+
+A context that is too long for one window has several, which overlap, as in the code of Devlin et al. 2019.
+"""
+
+import functools
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairseq.data import Dictionary
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.data_bins.prepare_record import check_prepared
+from realformer_nmt.text_models.questions.squad import Question
+
+if TYPE_CHECKING:
+    from sentencepiece import SentencePieceProcessor
+
+MODEL = "sentencepiece.model"
+SPACE, BYTE = "\u2581", re.compile("<0x([0-9A-F]{2})>")  # in subwords
+CACHED = 200_000  # words
+MOST_QUESTION = 4  # a question has at most this part of a window: 1/4
+NO_ANSWER = (0, 0)  # its span: <s>
+
+
+class Subwords(NamedTuple):
+    names: list[str]
+    starts: list[int]  # in characters of the text
+    ends: list[int]
+
+
+class Window(NamedTuple):
+    question: int  # index among the questions
+    tokens: list[int]
+    context: int  # index of the token where the context begins
+    first: int  # index of that token among the context's subwords
+    span: tuple[int, int]  # the answer's first and last token
+
+
+Cut = Callable[[str], Subwords]
+
+
+def cut_of(folder: Path) -> Cut:
+    """Return how a folder's texts are cut into subwords: by its sentencepiece model, or else at white space."""
+    path = folder / MODEL
+    check_prepared(path)
+    if not path.exists():
+        return split_at_spaces
+    from sentencepiece import SentencePieceProcessor  # here: no other task needs it
+
+    try:
+        model = SentencePieceProcessor(model_proto=path.read_bytes())
+    except (OSError, RuntimeError) as error:
+        raise UserError(f"{path} is no model of sentencepiece's: give that of the masked model's text") from error
+    return sentencepieces(model)
+
+
+def fingerprint(folder: Path) -> str:
+    """Return the hash of the model that cuts a folder's texts."""
+    path = folder / MODEL
+    return sha256(path) if path.exists() else "white space"
+
+
+def split_at_spaces(text: str) -> Subwords:
+    matches = list(re.finditer(r"\S+", text))
+    return Subwords(
+        names=[word[0] for word in matches],
+        starts=[word.start() for word in matches],
+        ends=[word.end() for word in matches],
+    )
+
+
+def sentencepieces(model: "SentencePieceProcessor") -> Cut:
+    """Return a function that cuts texts word by word, as no subword crosses a space.
+
+    Where the model normalises text, positions within a word are approximate.
+    """
+    encode = functools.lru_cache(CACHED)(functools.partial(model.encode, out_type=str))
+
+    def cut(text: str) -> Subwords:
+        subwords = Subwords([], [], [])
+        for word in re.finditer(r"\S+", text):
+            names = encode(word[0])
+            ends = [min(word.start() + end, word.end()) for end in accumulate(map(characters, names))]
+            subwords.names.extend(names)
+            subwords.starts.extend([word.start(), *ends][: len(ends)])
+            subwords.ends.extend(ends)
+        return subwords
+
+    return cut
+
+
+def characters(subword: str) -> int:
+    """Return how many characters a subword adds; a byte adds one if it is the first of its character."""
+    byte = BYTE.fullmatch(subword)
+    return int(int(byte[1], 16) & 0xC0 != 0x80) if byte else len(subword.replace(SPACE, ""))
+
+
+def windows(questions: list[Question], cut: Cut, dictionary: Dictionary, length: int, stride: int) -> Iterator[Window]:
+    cut_context = functools.lru_cache(maxsize=8)(cut)  # several questions share a context
+    for number, question in enumerate(questions):
+        question_tokens = [dictionary.index(name) for name in cut(question.text).names][: length // MOST_QUESTION]
+        head = [dictionary.bos(), *question_tokens, dictionary.eos(), dictionary.eos()]
+        subwords = cut_context(question.context)
+        context = [dictionary.index(name) for name in subwords.names]
+        answer = answer_span(subwords, question)
+        room = length - len(head) - 1
+        for first in window_starts(len(context), room, stride):
+            part = context[first : first + room]
+            span = NO_ANSWER
+            if answer and first <= answer[0] and answer[1] < first + len(part):
+                span = (answer[0] - first + len(head), answer[1] - first + len(head))
+            tokens = [*head, *part, dictionary.eos()]
+            yield Window(number, tokens, context=len(head), first=first, span=span)
+
+
+def window_starts(number: int, room: int, stride: int) -> Iterator[int]:
+    """Yield the starts of windows of `room` tokens that together cover all `number` tokens."""
+    yield 0
+    step = min(stride, room)
+    yield from range(step, number - room + step, step)
+
+
+def answer_span(subwords: Subwords, question: Question) -> tuple[int, int] | None:
+    """Return the first and last subword that have a character of the first answer."""
+    if not question.answers or not subwords.names:
+        return None
+    answer = question.answers[0]
+    first = bisect_right(list(accumulate(subwords.ends, max)), answer.start)
+    last = bisect_left(subwords.starts, answer.start + len(answer.text)) - 1
+    return first, max(first, last)
+
+
+def text_of(subwords: Subwords, context: str, first: int, last: int) -> str:
+    return context[subwords.starts[first] : subwords.ends[last]].strip()

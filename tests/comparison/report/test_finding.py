@@ -1,0 +1,150 @@
+"""The sentence on the first card, against results made by hand."""
+
+from collections.abc import Mapping
+
+import pytest
+from lxml import html
+from msgspec.structs import replace
+from sample_results import sample, unfinished
+
+from realformer_nmt.comparison.report import document
+from realformer_nmt.comparison.report.finding import MOST_CLAUSES, finding
+from realformer_nmt.comparison.results.results_file import MeanScore, ResultRow, Results, TunedTable
+
+ONE_SEED = "each model has one seed, which shows nothing beyond that seed"
+
+
+def row(
+    family: str,
+    depth: int,
+    bleu: float | None,
+    p_holm: float | None = None,
+    *,
+    best: bool = False,
+    states: str = "done done",
+    axes: Mapping[str, float] | None = None,
+) -> ResultRow:
+    """A row as results.json has it; without a score its trainings failed."""
+    ended = states.split() if bleu is not None else ["stuck"] * len(states.split())
+    return ResultRow(
+        family=family,
+        layers=[depth, depth],
+        depth=str(depth),
+        axes=dict(axes or {}),
+        seeds=ended.count("done"),
+        failed=ended.count("stuck") + ended.count("diverged"),
+        states=ended,
+        scores={} if bleu is None else {"bleu": MeanScore(mean=bleu, deviation=None)},
+        p_holm=p_holm,
+        best=best,
+    )
+
+
+def results(*rows: ResultRow) -> Results:
+    return replace(sample(seeds=1), rows=list(rows), baseline="pre_ln")
+
+
+def test_a_clear_leader() -> None:
+    rows = [row("pre_ln", 18, 60), row("admin", 18, 61, 0.3), row("realformer", 18, 66, 0.001, best=True)]
+    assert finding(results(*rows)) == "Every family learns; at 18 layers realformer leads beyond chance."
+
+
+def test_a_baseline_that_leads_where_the_best_of_the_table_is_not() -> None:
+    shallow = [row("pre_ln", 6, 70), row("admin", 6, 65, 0.01), row("realformer", 6, 64, 0.01)]
+    deep = [row("pre_ln", 18, 72), row("admin", 18, 71, 0.2, best=True), row("realformer", 18, 80, 0.001, best=True)]
+    assert finding(results(*shallow, *deep)) == (
+        "Every family learns; at 6 layers pre_ln leads beyond chance; "
+        "at 18 layers realformer is best, but admin is not significantly worse."
+    )
+
+
+def test_a_leader_that_is_tested_against_the_baseline_alone_leads_no_other() -> None:
+    shallow = [row("pre_ln", 6, 60), row("admin", 6, 64, 0.04), row("realformer", 6, 66, 0.001)]
+    deep = [row("pre_ln", 18, 80, best=True)]
+    told = finding(results(*shallow, *deep))
+    assert told == "Every family learns; at 6 layers realformer leads pre_ln beyond chance."
+
+
+@pytest.mark.parametrize("p", [0.05, 0.4, 1.0])
+def test_no_one_leads(p: float) -> None:
+    rows = [row("pre_ln", 6, 60, best=True), row("admin", 6, 61, p, best=True)]
+    deep = [row("pre_ln", 18, 59), row("admin", 18, 58, p)]
+    above = [row("pre_ln", 36, 58), row("admin", 36, 59, p)]
+    assert finding(results(*rows, *deep, *above)) == (
+        "Every family learns; at 6, 18 and 36 layers no family leads beyond chance."
+    )
+
+
+def test_what_no_test_compares_is_said_so() -> None:
+    rows = [row("pre_ln", 6, 70, best=True), row("admin", 18, 61), row("realformer", 18, 62)]
+    assert finding(results(*rows)) == "Every family learns; at 18 layers realformer is best, which is not tested."
+
+
+def test_a_family_that_does_not_learn_deep() -> None:
+    shallow = [row("post_ln", 6, 50, 0.001), row("pre_ln", 6, 60)]
+    deep = [row("post_ln", 18, None), row("pre_ln", 18, 62, best=True)]
+    assert finding(results(*shallow, *deep)) == (
+        "Every family learns, except post_ln at 18 layers; at 6 layers pre_ln leads beyond chance."
+    )
+
+
+def test_how_many_trainings_failed() -> None:
+    rows = [
+        row("pre_ln", 18, 60, best=True),
+        row("post_ln", 18, None),
+        row("post_ln", 6, None),
+        row("admin", 18, 50, 0.001, states="done diverged done"),
+    ]
+    assert finding(results(*rows)) == (
+        "Every family learns, except post_ln at 6 and 18 layers and admin (1 of 3 trainings) at 18 layers; "
+        "at 18 layers pre_ln leads beyond chance."
+    )
+
+
+def test_no_one_learns() -> None:
+    assert finding(results(row("post_ln", 18, None), row("admin", 18, None))) == "No family learns."
+
+
+def test_one_seed_shows_nothing_beyond_it() -> None:
+    rows = [row("pre_ln", 18, 60, states="done"), row("admin", 18, 66, 0.001, best=True, states="done")]
+    assert finding(results(*rows)) == f"Every family learns; at 18 layers admin leads beyond chance; {ONE_SEED}."
+    more = [row("pre_ln", 18, 60), rows[1]]
+    assert ONE_SEED not in finding(results(*more))
+
+
+def test_of_a_metric_whose_lower_scores_are_better_the_lowest_leads() -> None:
+    rows = [row("pre_ln", 6, 30), row("admin", 6, 25, 0.001, best=True)]
+    rows = [replace(each, scores={"perplexity": each.scores["bleu"]}) for each in rows]
+    told = finding(replace(results(*rows), metric="perplexity"))
+    assert told == "Every family learns; at 6 layers admin leads beyond chance."
+
+
+def test_the_places_on_axes_are_named_and_not_all_of_many() -> None:
+    rows = []
+    for number in range(1, MOST_CLAUSES + 3):
+        axes = {"lr": number / 1000}
+        rows += [row("pre_ln", 6, 60, axes=axes), row(f"family{number}", 6, 61, 0.001, axes=axes)]
+    rows.append(row("pre_ln", 18, 90, best=True, axes={"lr": 0.001}))
+    told = finding(results(*rows))
+    assert told.startswith("Every family learns; at 6 layers (lr 0.001) family1 leads pre_ln beyond chance; at 6")
+    assert told.endswith("; 2 more outcomes are in the table.")
+
+
+def test_of_tuned_families_the_chosen_settings_are_compared() -> None:
+    tried = [row("pre_ln", 6, 60, axes={"lr": 0.001}), row("admin", 6, 70, 0.001, best=True, axes={"lr": 0.001})]
+    chosen = [row("pre_ln", 6, 69, axes={"lr": 0.002}), row("admin", 6, 70, 0.3, axes={"lr": 0.001})]
+    tuned = replace(results(*tried), tuned=TunedTable(axes=["lr"], rows=chosen))
+    assert finding(tuned) == "Every family learns; at 6 layers no family leads beyond chance."
+
+
+def test_nothing_is_found_before_all_are_done() -> None:
+    assert finding(unfinished()) == ""
+    assert html.fromstring(document.page(unfinished())).xpath("//div[@class='finding']") == []
+
+
+def test_it_is_the_first_card() -> None:
+    page = html.fromstring(document.page(sample(seeds=2)))
+    assert page.xpath("string(//dl[@class='tiles']/div[1]/dd)") == (
+        "Every family learns, except post_ln at 18 layers; at 6 layers realformer leads pre_ln beyond chance; "
+        "at 18 layers realformer leads beyond chance."
+    )

@@ -1,0 +1,96 @@
+"""What GitHub and pre-commit read, before linters that know their schemas, and against the Makefile."""
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from program import REPOSITORY
+
+import realformer_nmt
+
+SCRIPTS = Path(sysconfig.get_path("scripts"))
+GITHUB = REPOSITORY / ".github"
+WORKFLOW = GITHUB / "workflows" / "tests.yml"
+SCHEMAS = [
+    ("vendor.github-workflows", WORKFLOW),
+    ("custom.github-workflows-require-timeout", WORKFLOW),
+    ("vendor.github-issue-config", GITHUB / "ISSUE_TEMPLATE" / "config.yml"),
+    *(("vendor.github-issue-forms", GITHUB / "ISSUE_TEMPLATE" / name) for name in ("bug.yml", "idea.yml")),
+    ("vendor.citation-file-format", REPOSITORY / "CITATION.cff"),
+]
+
+
+def lint(schema: str, file: Path) -> subprocess.CompletedProcess[str]:
+    command = [SCRIPTS / "check-jsonschema", "--builtin-schema", schema, file]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(("schema", "file"), SCHEMAS)
+def test_the_linter_finds_nothing(schema: str, file: Path) -> None:
+    done = lint(schema, file)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(("right", "wrong"), [("runs-on:", "run-on:"), ("- run: make unit", "- runs: make unit")])
+def test_the_linter_sees_a_slip(right: str, wrong: str, tmp_path: Path) -> None:
+    text = WORKFLOW.read_text()
+    assert right in text
+    (tmp_path / "tests.yml").write_text(text.replace(right, wrong))
+    assert lint("vendor.github-workflows", tmp_path / "tests.yml").returncode == 1
+
+
+def test_every_file_that_github_reads_is_before_the_linter() -> None:
+    assert set(GITHUB.rglob("*.yml")) <= {file for _, file in SCHEMAS}
+
+
+def jobs() -> dict[str, Any]:
+    workflow: dict[str, Any] = yaml.safe_load(WORKFLOW.read_text())
+    return dict(workflow["jobs"])
+
+
+def test_the_workflow_runs_what_there_is_on_every_python_that_is_pinned() -> None:
+    pinned = (REPOSITORY / "constraints.txt").read_text()
+    oldest, newest = re.findall(r"for Python 3\.(\d+) to 3\.(\d+)", pinned)[0]
+    pythons = [f"3.{minor}" for minor in range(int(oldest), int(newest) + 1)]
+    assert [job["strategy"]["matrix"]["python"] for job in jobs().values()] == [pythons, pythons]
+    steps = {name: [step["run"] for step in job["steps"] if "run" in step] for name, job in jobs().items()}
+    assert steps == {"push": ["make check", "make unit"], "nightly": [".ci/run"]}
+    targets = re.findall(r"^([a-z-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
+    assert {"check", "unit"} <= {*targets}
+    assert os.access(REPOSITORY / ".ci" / "run", os.X_OK)
+
+
+def test_the_citation_is_of_this_version() -> None:
+    assert yaml.safe_load((REPOSITORY / "CITATION.cff").read_text())["version"] == realformer_nmt.__version__
+
+
+CASES = [
+    ("ruff-check", "import os\n", "F401"),
+    ("ruff-format", "x = [1,2]\n", "1 file reformatted"),
+    ("mypy", "x: int = ''\n", "Incompatible types in assignment"),
+]
+
+
+@pytest.mark.parametrize(("hook", "text", "message"), CASES)
+def test_a_hook_runs_the_tool_of_the_environment(hook: str, text: str, message: str, tmp_path: Path) -> None:
+    """In a repository of one wrong file, with no network and nothing on PATH but the system's programs."""
+    configuration = (REPOSITORY / ".pre-commit-config.yaml").read_text()
+    (tmp_path / ".pre-commit-config.yaml").write_text(configuration)
+    (tmp_path / "pyproject.toml").write_text('[tool.mypy]\nfiles = ["wrong.py"]\n')
+    (tmp_path / "wrong.py").write_text(text)
+    environment = {
+        **{"PATH": os.defpath, "HOME": str(tmp_path), "PRE_COMMIT_HOME": str(tmp_path / "cache")},
+        **{"VENV": sys.prefix, "MYPY_CACHE_DIR": str(tmp_path / "mypy"), "https_proxy": "http://127.0.0.1:9"},
+    }
+    for command in (["git", "init", "--quiet"], ["git", "add", "--all"]):
+        subprocess.run(command, cwd=tmp_path, env=environment, check=True)
+    command = [str(SCRIPTS / "pre-commit"), "run", "--all-files", hook]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert message in done.stdout

@@ -1,0 +1,41 @@
+"""The best span beside every span that there is, and when nothing is answered."""
+
+import itertools
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from realformer_nmt.text_models.evaluation.answering import Span, WindowResult, answer_text, best
+from realformer_nmt.text_models.questions.squad import Question
+from realformer_nmt.text_models.questions.windows import Window, split_at_spaces
+
+QUESTION = Question("q", "?", " one two,  three four", (), may_have_none=True)
+
+
+@pytest.mark.parametrize("longest", [1, 3, 30, 10**30])
+def test_the_best_span_is_that_of_all(longest: int) -> None:
+    torch.manual_seed(longest % 97)
+    window = Window(0, [0] * 12, 4, 20, (0, 0))  # a context of 7 tokens, from piece 20 on, before the end and padding
+    for _ in range(20):
+        logits = torch.randn(15, 2)
+        every = itertools.combinations_with_replacement(range(4, 11), 2)
+        spans = [(start, end) for start, end in every if end - start < longest]
+        start, end = max(spans, key=lambda span: float(logits[span[0], 0] + logits[span[1], 1]))
+        found = best(logits, window, longest)
+        assert found.best[1:] == (start + 16, end + 16)
+        assert found.best.score == pytest.approx(float(logits[start, 0] + logits[end, 1]))
+        assert found.none == pytest.approx(float(logits[0, 0] + logits[0, 1]))
+
+
+def test_the_answer_is_the_best_of_all_windows_as_it_stands_in_the_context() -> None:
+    task = SimpleNamespace(cut=split_at_spaces)
+    windows = [
+        WindowResult(9.0, Span(1.0, 0, 0)),
+        WindowResult(3.0, Span(2.0, 1, 2)),
+        WindowResult(5.0, Span(0.0, 3, 3)),
+    ]
+    assert answer_text(task, QUESTION, windows, None) == "two,  three"
+    assert answer_text(task, QUESTION, windows, 1.0) == "two,  three"  # 3 is no more than 1 above 2
+    assert answer_text(task, QUESTION, windows, 0.9) == ""
+    assert answer_text(task, QUESTION, [best(torch.zeros(5, 2), Window(0, [0] * 5, 4, 0, (0, 0)), 9)], None) == ""

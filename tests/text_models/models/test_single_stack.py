@@ -1,0 +1,167 @@
+"""An encoder alone and a decoder alone: against stock fairseq's, and in every combination of the four parts."""
+
+from typing import Any
+
+import pytest
+import torch
+from fairseq.models import BaseFairseqModel
+from fairseq.sequence_generator import SequenceGenerator
+from stock import spread, stock_decoder, stock_encoder
+from test_admin_profile import Profiling, weights_of
+from tiny import COMBINATIONS, PAD, PREVIOUS, SIZE, SOURCE, build, dictionary
+from torch import Tensor
+
+from realformer_nmt.model.admin_profile import shortcuts
+from realformer_nmt.model.cache import Decoding
+from realformer_nmt.model.config import TranslationConfig
+from realformer_nmt.model.parts import PARTS
+from realformer_nmt.text_models.models.single_stack import DecoderAlone, EncoderAlone
+
+REAL, LENGTHS = PREVIOUS != PAD, SOURCE.ne(PAD).sum(1)
+RIGHT = torch.tensor([[7, 5, 2, 1, 1, 1], [4, 5, 6, 7, 8, 2], [9, 4, 4, 6, 2, 1]])
+UNMOVED = ("k_proj.bias", "shortcut.share")  # as in test_model.py
+OPTIONS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "tied_output": {"share_decoder_input_output_embed": True},
+    "learned_positions": {"encoder_learned_pos": True, "decoder_learned_pos": True},
+    "normed_embedding": {"layernorm_embedding": True, "no_scale_embedding": True, "activation_fn": "gelu"},
+}
+
+
+def alone(kind: type[EncoderAlone] | type[DecoderAlone], **options: Any) -> Any:
+    torch.manual_seed(1)
+    return kind.build(TranslationConfig(**(SIZE | {"dropout": 0.0, "score_length": 12} | options)), dictionary())
+
+
+def combined(kind: type[EncoderAlone] | type[DecoderAlone], parts: tuple[str, ...], **options: Any) -> Any:
+    return alone(kind, **dict(zip(PARTS, parts, strict=True)), **options)
+
+
+@pytest.fixture(params=["post", "pre"])
+def topology(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture(params=OPTIONS)
+def options(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return OPTIONS[request.param]
+
+
+@pytest.fixture
+def decoders(topology: str, options: dict[str, Any]) -> list[BaseFairseqModel]:
+    theirs = spread(stock_decoder(topology == "pre", **options))
+    ours = alone(DecoderAlone, residual_topology=topology, **options)
+    ours.load_state_dict(theirs.state_dict(), strict=True)
+    return [ours.eval(), theirs.eval()]
+
+
+@pytest.fixture
+def encoders(topology: str, options: dict[str, Any]) -> list[BaseFairseqModel]:
+    theirs = spread(stock_encoder(topology == "pre", **options))
+    ours = alone(EncoderAlone, residual_topology=topology, **options)
+    ours.load_state_dict(theirs.state_dict(), strict=True)
+    return [ours.eval(), theirs.eval()]
+
+
+def gradients(model: BaseFairseqModel, output: Tensor) -> dict[str, Tensor]:
+    names, parameters = zip(*model.named_parameters(), strict=True)
+    return dict(zip(names, torch.autograd.grad(output.square().sum(), parameters), strict=True))
+
+
+def assert_same_gradients(ours: dict[str, Tensor], theirs: dict[str, Tensor]) -> None:
+    assert ours.keys() == theirs.keys()
+    for name, gradient in theirs.items():
+        torch.testing.assert_close(ours[name], gradient, rtol=1e-4, atol=1e-4, msg=name)
+
+
+def test_a_decoder_alone_gives_stocks_logits_and_gradients(decoders: list[BaseFairseqModel]) -> None:
+    ours, theirs = (model(PREVIOUS, src_lengths=REAL.sum(1))[0][REAL] for model in decoders)
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5)
+    assert_same_gradients(gradients(decoders[0], ours), gradients(decoders[1], theirs))
+
+
+def test_a_decoder_alone_searches_as_stocks(decoders: list[BaseFairseqModel]) -> None:
+    sample = {"net_input": {"src_tokens": PREVIOUS[:, :1], "src_lengths": torch.ones(3, dtype=torch.long)}}
+    found = []
+    for model in decoders:
+        search = SequenceGenerator([model], dictionary(), beam_size=4, max_len=9, min_len=2)
+        found.append(search.generate([model], sample, prefix_tokens=PREVIOUS[:, 1:2]))
+    for one, other in zip(*found, strict=True):
+        assert [beam["tokens"].tolist() for beam in one] == [beam["tokens"].tolist() for beam in other]
+        torch.testing.assert_close(*(torch.stack([beam["score"] for beam in beams]) for beams in (one, other)))
+
+
+def test_an_encoder_alone_gives_stocks_output_and_gradients(encoders: list[BaseFairseqModel]) -> None:
+    """However its input is padded."""
+    for tokens in (SOURCE, RIGHT):
+        outputs = [model(tokens, LENGTHS) for model in encoders]
+        ours, theirs = (out["encoder_out"][0].transpose(0, 1)[tokens != PAD] for out in outputs)
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5)
+        assert_same_gradients(gradients(encoders[0], ours), gradients(encoders[1], theirs))
+        assert torch.equal(outputs[0]["encoder_padding_mask"][0], tokens == PAD)
+
+
+@pytest.mark.parametrize("parts", COMBINATIONS, ids="-".join)
+def test_a_decoder_alone_of_any_parts(parts: tuple[str, str, str, str]) -> None:
+    """Cached decoding equals full decoding, also of rows that have changed places; gradients as checkpointed."""
+    model = combined(DecoderAlone, parts)
+    logits, _ = model.train()(PREVIOUS)
+    plain = gradients(model, logits[REAL])
+    model.decoder.checkpoint_activations = True
+    again = gradients(model, model(PREVIOUS)[0][REAL])
+    for name, gradient in plain.items():
+        assert gradient.isfinite().all(), name
+        assert name.endswith(UNMOVED) or gradient.abs().max() > 0, name
+        assert torch.equal(again[name], gradient), name
+    state: dict[str, Decoding] = {}
+    order, model = torch.tensor([2, 0, 2, 1, 1]), model.eval()
+    for end in range(1, 4):
+        step, _ = model(PREVIOUS[:, :end], incremental_state=state)
+        torch.testing.assert_close(step[:, 0], logits[:, end - 1], rtol=1e-4, atol=1e-5)
+    model.decoder.reorder_incremental_state_scripting(state, order)
+    step, _ = model(PREVIOUS[order, :4], incremental_state=state)
+    expected = model(PREVIOUS[order, :4])[0][:, 3:]
+    torch.testing.assert_close(step[REAL[order, 3]], expected[REAL[order, 3]], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("parts", COMBINATIONS, ids="-".join)
+def test_an_encoder_alone_of_any_parts(parts: tuple[str, str, str, str]) -> None:
+    """A sentence alone equals itself in a padded batch; gradients as checkpointed."""
+    model = combined(EncoderAlone, parts).train()
+    together = model(SOURCE)["encoder_out"][0]
+    plain = gradients(model, together[:, 0])
+    model.encoder.checkpoint_activations = True
+    again = gradients(model, model(SOURCE)["encoder_out"][0][:, 0])
+    for name, gradient in plain.items():
+        assert torch.equal(again[name], gradient), name
+    single = model.eval()(SOURCE[:1, 3:])["encoder_out"][0]
+    torch.testing.assert_close(together[3:, :1], single, rtol=1e-4, atol=1e-5)
+
+
+def test_admins_profile_counts_the_sublayers_that_there_are(options: dict[str, Any]) -> None:
+    for kind, stock, words, side in [
+        (EncoderAlone, stock_encoder, SOURCE, "encoder"),
+        (DecoderAlone, stock_decoder, PREVIOUS, "decoder"),
+    ]:
+        model, theirs = alone(kind, residual_scaling="admin", **options), stock(False, **options)
+        kept = {name: value for name, value in model.state_dict().items() if "shortcut" not in name}
+        theirs.load_state_dict(kept, strict=True)
+        stack = Profiling(getattr(theirs, side).layers)
+        theirs.train()(words, src_lengths=words.ne(PAD).sum(1))
+        model.train()(words)
+        assert weights_of(getattr(model, side)) == pytest.approx(stack.weights[:-1], rel=1e-5)
+        assert len(stack.weights[:-1]) == len(shortcuts(getattr(model, side))) == 4
+
+
+@pytest.mark.parametrize("kind", [EncoderAlone, DecoderAlone])
+def test_the_other_sides_options_are_not_asked(kind: type[EncoderAlone] | type[DecoderAlone]) -> None:
+    here, there = ("encoder", "decoder") if kind is EncoderAlone else ("decoder", "encoder")
+    nothing = {f"{there}_{size}": 0 for size in ("layers", "embed_dim", "attention_heads")}
+    assert len(getattr(alone(kind, **nothing), here).layers) == 2
+    with pytest.raises(ValueError, match=f"--{here}-layers 0 is not possible"):
+        alone(kind, **{f"{here}_layers": 0})
+
+
+def test_a_decoder_that_looks_at_an_encoder_needs_its_output() -> None:
+    with pytest.raises(TypeError, match="encoder_out is missing: pass what the encoder gave"):
+        build().decoder(PREVIOUS)
