@@ -157,10 +157,14 @@ def requeued(world: Cluster, data: Path, folder: Path) -> Figures:
 
 
 def out_of_time(world: Cluster, data: Path, folder: Path) -> Figures:
-    """Every minute, less the seconds before the signal and SLURM's own."""
-    trial = Comparison(world, data, folder, updates=2500, slurm="timeout_min = 1\nslurm_signal_delay_s = 10")
-    process = trial.start()
-    return finish_again(trial, process)
+    """The limit is lowered under a training that has begun, so that SLURM sends its signal, and raised again."""
+    trial = Comparison(world, data, folder, updates=2500, slurm="timeout_min = 30\nslurm_signal_delay_s = 600")
+    process = trial.start_and_train()
+    (job,) = trial.queue("%F_%K")
+    world.call("scontrol", "update", f"JobId={job}", "TimeLimit=9")
+    seconds = wait_until(lambda: trial.queue("%T") == ["PENDING"], "the job was not queued again")
+    world.call("scontrol", "update", f"JobId={job}", "TimeLimit=30")
+    return {**finish_again(trial, process), "seconds until it was queued again": seconds}
 
 
 def preempted(world: Cluster, data: Path, folder: Path) -> Figures:

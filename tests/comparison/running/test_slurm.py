@@ -22,7 +22,7 @@ from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.running.cell_run import Progress
 from realformer_nmt.comparison.running.slurm import launcher, options, queue, submissions, watch, written_cells
 from realformer_nmt.comparison.running.slurm.queue import QueuedTask, QueueError
-from realformer_nmt.comparison.running.slurm.submissions import Memory, ArrayTask
+from realformer_nmt.comparison.running.slurm.submissions import ArrayTask, Memory
 
 MORE = """
 [slurm]

@@ -16,7 +16,7 @@ from realformer_nmt.comparison.running.local import ShowProgress
 from realformer_nmt.comparison.running.slurm import options as slurm_options
 from realformer_nmt.comparison.running.slurm import queue, written_cells
 from realformer_nmt.comparison.running.slurm.options import SlurmOptions
-from realformer_nmt.comparison.running.slurm.submissions import SCRIPT, Memory, ArrayTask, indices
+from realformer_nmt.comparison.running.slurm.submissions import SCRIPT, ArrayTask, Memory, indices
 from realformer_nmt.comparison.running.slurm.watch import Watch
 
 
