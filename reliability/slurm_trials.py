@@ -6,6 +6,7 @@ python -m reliability --only slurm, or `make slurm`
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -113,9 +114,11 @@ def arrays(world: Cluster, data: Path, folder: Path) -> Figures:
     process = trial.start()
     most = 0
     names: set[str] = set()
-    while process.poll() is None:
+    end = time.monotonic() + PATIENCE
+    while process.poll() is None and time.monotonic() < end:
         running = [line for line in trial.queue("%T,%j") if line.startswith("RUNNING")]
         most, names = max(most, len(running)), names | {line.partition(",")[2] for line in running}
+        time.sleep(0.5)
     trial.finish(process)
     trial.check_done(sessions=1)
     check(most == 2, f"{most} cells ran at the same time")
