@@ -161,7 +161,7 @@ def requeued(world: Cluster, data: Path, folder: Path) -> Figures:
 
 def out_of_time(world: Cluster, data: Path, folder: Path) -> Figures:
     """The limit is lowered under a training that has begun, so that SLURM sends its signal, and raised again."""
-    trial = Comparison(world, data, folder, updates=2500, slurm="timeout_min = 30\nslurm_signal_delay_s = 600")
+    trial = Comparison(world, data, folder, updates=1000, slurm="timeout_min = 30\nslurm_signal_delay_s = 600")
     process = trial.start_and_train()
     (job,) = trial.queue("%F_%K")
     world.call("scontrol", "update", f"JobId={job}", "TimeLimit=9")
