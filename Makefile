@@ -116,7 +116,7 @@ bench: install ## measure speed and memory beside stock fairseq
 bench-gpu: install ## measure on a GPU what docs/results/gpu_on_paper.md counts; say so where there is none
 	$(BIN)/python benchmarks/gpu.py --measured $(BENCH)
 
-reliability: install ## kill trainings, fill disks, lose machines: 15 minutes; as root, all of it
+reliability: install ## kill trainings, fill disks, lose machines: half an hour; as root, all of it
 	OMP_NUM_THREADS=1 $(BIN)/python -m reliability $(RELIABILITY)
 
 slurm: install ## start a cluster of SLURM here, as root, and lose its jobs, nodes and disks: 15 minutes

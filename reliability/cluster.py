@@ -31,7 +31,8 @@ AuthInfo=socket={folder}/munge/socket,cred_expire=5
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
+SelectTypeParameters=CR_Core_Memory
+DefMemPerCPU=1500
 MpiDefault=none
 ReturnToService=2
 SlurmdTimeout={silent}

@@ -45,7 +45,7 @@ def train_in_two_tasks(world: Cluster, _data: Path, folder: Path) -> dict[str, o
     world.environment["PATH"] = f"{folder / 'bin'}:{world.environment['PATH']}"
     options = ["--corpus", str(folder / "corpus.toml"), "--archives", str(folder / "archives"), *TINY.split()]
     options += ["--folder", str(folder / "out")]
-    here = ["--nodes=1", "--ntasks-per-node=2", "--cpus-per-task=1", "--gpus-per-node=0", "--parsable"]
+    here = ["--nodes=1", "--ntasks-per-node=2", "--cpus-per-task=1", "--gpus-per-node=0", "--mem=7000", "--parsable"]
     log, script = folder / "log", str(REPOSITORY / "recipes/wmt14_en_de/slurm.sbatch")
     job = world.call(
         "sbatch", *here, f"--output={log}", f"--chdir={REPOSITORY}", script, *options, "--", *FLAGS

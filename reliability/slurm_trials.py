@@ -6,6 +6,7 @@ python -m reliability --only slurm, or `make slurm`
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -113,9 +114,11 @@ def arrays(world: Cluster, data: Path, folder: Path) -> Figures:
     process = trial.start()
     most = 0
     names: set[str] = set()
-    while process.poll() is None:
+    end = time.monotonic() + PATIENCE
+    while process.poll() is None and time.monotonic() < end:
         running = [line for line in trial.queue("%T,%j") if line.startswith("RUNNING")]
         most, names = max(most, len(running)), names | {line.partition(",")[2] for line in running}
+        time.sleep(0.5)
     trial.finish(process)
     trial.check_done(sessions=1)
     check(most == 2, f"{most} cells ran at the same time")
@@ -157,10 +160,14 @@ def requeued(world: Cluster, data: Path, folder: Path) -> Figures:
 
 
 def out_of_time(world: Cluster, data: Path, folder: Path) -> Figures:
-    """Every minute, less the seconds before the signal and SLURM's own."""
-    trial = Comparison(world, data, folder, updates=2500, slurm="timeout_min = 1\nslurm_signal_delay_s = 10")
-    process = trial.start()
-    return finish_again(trial, process)
+    """The limit is lowered under a training that has begun, so that SLURM sends its signal, and raised again."""
+    trial = Comparison(world, data, folder, updates=1000, slurm="timeout_min = 30\nslurm_signal_delay_s = 600")
+    process = trial.start_and_train()
+    (job,) = trial.queue("%F_%K")
+    world.call("scontrol", "update", f"JobId={job}", "TimeLimit=9")
+    seconds = wait_until(lambda: trial.queue("%T") == ["PENDING"], "the job was not queued again")
+    world.call("scontrol", "update", f"JobId={job}", "TimeLimit=30")
+    return {**finish_again(trial, process), "seconds until it was queued again": seconds}
 
 
 def preempted(world: Cluster, data: Path, folder: Path) -> Figures:

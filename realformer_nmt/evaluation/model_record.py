@@ -63,7 +63,7 @@ def mean_scores(members: Sequence[Mapping[str, float]]) -> dict[str, CheckpointM
 def training_hours(state: Checkpoint) -> float | None:
     """Return the hours of the training as the checkpoint counts them, with validation and saving."""
     seconds = (state.get("extra_state") or {}).get("previous_training_time")
-    return None if seconds is None else seconds / 3600
+    return None if seconds is None else float(seconds) / 3600  # of several ranks fairseq saves a tensor
 
 
 def gpu_hours(state: Checkpoint, hours: float | None) -> float | None:

@@ -3,20 +3,23 @@
 import argparse
 from pathlib import Path
 
+import pytest
 import torch
 
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.evaluation import model_record
 
 
-def test_a_stock_model_is_described_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seconds", [1800.0, torch.tensor(1800.0, dtype=torch.float64)], ids=["one rank", "several"])
+def test_a_stock_model_is_described_too(tmp_path: Path, seconds: object) -> None:
     matrix = torch.ones(10, 4)
     model = {"encoder.embed_tokens.weight": matrix, "decoder.embed_tokens.weight": matrix, "w": torch.ones(3)}
     options = argparse.Namespace(arch="transformer", encoder_layers=2, activation_fn="relu", save_dir="x")
     cfg = {"model": options, "common": {"seed": 5, "cpu": False}, "distributed_training": {"distributed_world_size": 4}}
-    extra = {"previous_training_time": 1800.0, "val_loss": None}
+    extra = {"previous_training_time": seconds, "val_loss": None}
     torch.save({"cfg": cfg, "model": model, "extra_state": extra}, tmp_path / "stock.pt")
     found = model_record.describe(tmp_path / "stock.pt", sha256(tmp_path / "stock.pt"))
     assert (found.arch, found.encoder_layers, found.parameters) == ("transformer", 2, 43)
     assert (found.wall_clock_hours, found.gpu_hours, found.seed) == (0.5, 2.0, 5)
+    assert not torch.is_tensor(found.gpu_hours)
     assert (found.validation, found.averaged, found.updates) == ({}, [], None)
