@@ -161,7 +161,7 @@ def samples(shape: Shape, place: Place, tokens: int, number: int, seed: int = 1)
 
 
 def longest(sources: Any, targets: Any, batch: Any) -> int:
-    return max(sources[batch].max(), targets[batch].max())
+    return int(max(sources[batch].max(), targets[batch].max()))
 
 
 def sample(sources: Any, targets: Any, vocabulary: int, place: Place, chance: np.random.Generator) -> Sample:
@@ -287,13 +287,13 @@ def peak_bytes(build: Callable[[], Work], device: torch.device) -> int:
         del work
     events = [event for event in profiler.profiler.kineto_results.events() if event.name() == "[memory]"]
     events.sort(key=lambda event: event.start_ns())
-    return max(accumulate(event.nbytes() for event in events))
+    return int(max(accumulate(event.nbytes() for event in events)))
 
 
 def flops(work: Work) -> int:
     with FlopCounterMode(display=False) as counter:
         work()
-    return counter.get_total_flops()
+    return int(counter.get_total_flops())
 
 
 def matmul_rate(device: torch.device, dtype: torch.dtype) -> float:

@@ -110,7 +110,8 @@ def gradients() -> str:
 
 
 def _read(file: str) -> dict[str, Any]:
-    return json.loads((RESULTS / file).read_text(encoding="utf-8"))
+    record: dict[str, Any] = json.loads((RESULTS / file).read_text(encoding="utf-8"))
+    return record
 
 
 def _score(cell: dict[str, Any]) -> str:
