@@ -8,10 +8,10 @@ from program import REPOSITORY
 
 MOST = {
     "functions that take a Namespace": 3,  # where a command begins
-    "untyped tables": 27,
+    "untyped tables": 1,  # the options of a request, to build another with
     "argument parsers": 3,
     "searches in argv": 0,
-    "files in the largest room": 31,
+    "files in the largest room": 30,
     "files that say a task's name": 1,
     "files that say a subword method's name": 1,
     "class names defined twice": 0,
@@ -19,7 +19,7 @@ MOST = {
     "functions called demand": 0,
     "docstrings that complete a name": 0,
     "lines of a function, median": 5,
-    "functions over 40 lines": 1,
+    "functions over 40 lines": 0,
 }
 
 
