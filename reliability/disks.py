@@ -16,7 +16,10 @@ from reliability import kills
 from reliability.trainings import LIMIT, check, fairseq_train, kill, run, start, wait_for
 from reliability.writers import TRANSLATING, WRITERS, Trained, run_as_command
 
-SYSTEM = "(No space left on device|Read-only file system|File too large|Not a directory|File exists|No such file)"
+SYSTEM = (
+    "(No space left on device|Read-only file system|File too large|Not a directory|File exists|No such file"
+    "|is a file: name another)"
+)
 Fault = Callable[[Path], "contextlib.AbstractContextManager[Path]"]
 
 
@@ -72,7 +75,7 @@ class Outcome:
 
     @property
     def refused(self) -> bool:
-        """An error in a line that says what the system refused, a status that is not 0, and nothing half written."""
+        """An error in a line that says what stands in the way, a status that is not 0, and nothing half written."""
         line = re.search(rf"^realformer-nmt: .*{SYSTEM}", self.said, re.M)
         return self.status == 1 and line is not None and "Traceback" not in self.said and not self.torn
 

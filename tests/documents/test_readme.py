@@ -1,7 +1,5 @@
 """What the README and the trial in docs/training.md tell a reader to type."""
 
-import ast
-import inspect
 import json
 import os
 import re
@@ -65,9 +63,7 @@ def test_the_readme_names_what_there_is() -> None:
 
 
 def test_the_readme_counts_the_repairs_of_fairseq() -> None:
-    (function,) = ast.parse(inspect.getsource(fairseq_patches.apply.__wrapped__)).body
-    assert isinstance(function, ast.FunctionDef)
-    assert f"brings {len(function.body) - 1} repairs of\nfairseq" in README
+    assert f"brings {len(fairseq_patches.PATCHES)} repairs of\nfairseq" in README
 
 
 def test_the_grid_of_the_readme_is_that_of_its_table(tmp_path: Path) -> None:
