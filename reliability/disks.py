@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from matplotlib import font_manager
+
 from realformer_nmt.checkpoints.integrity import is_cut
 from realformer_nmt.common.text_lines import write_lines
 from reliability import kills
@@ -41,6 +43,7 @@ def mount(*words: str) -> None:
 @contextlib.contextmanager
 def small_files(folder: Path) -> Iterator[Path]:
     """For who is not root: the kernel stops every file there."""
+    font_manager.findfont("DejaVu Sans")  # the list of fonts, written at the first use, is not to be cut
     folder.mkdir(parents=True)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))

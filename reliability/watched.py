@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from matplotlib import font_manager
+
 from realformer_nmt import cli
 from realformer_nmt.comparison import compare
 from realformer_nmt.corpora import fetch, prepare
@@ -14,7 +16,8 @@ from realformer_nmt.evaluation import significance
 from realformer_nmt.model import meta_model
 from realformer_nmt.protocols import show, train
 
-PRELOADED = (compare, fetch, prepare, show, significance, meta_model, train)  # once, and not in every fork
+# Once, and not in every fork; matplotlib writes its list of fonts at the first import in the life of an account
+PRELOADED = (compare, fetch, prepare, show, significance, meta_model, train, font_manager)
 OUTPUT, STRAYED = ".output", ".strayed"  # in the current folder
 OWN = (OUTPUT, STRAYED)
 LIMIT = 120  # seconds, after which a command is taken to hang
