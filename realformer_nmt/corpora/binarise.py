@@ -1,4 +1,4 @@
-"""The last stage of prepare: the data-bin that fairseq-preprocess would make of the subwords, at 30 times its speed."""
+"""The last stage of prepare: the data-bin that fairseq-preprocess would make of the subwords."""
 
 import functools
 from collections import Counter
