@@ -1,4 +1,4 @@
-"""`realformer-nmt archs`: a table of every --arch with its four choices, layers, width and parameters."""
+"""`realformer-nmt archs`: a table of every --arch with its choices, layers, width and parameters."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.option import option
 from realformer_nmt.common.request import Request
 
-HEADERS = ("arch", "topology", "scaling", "source", "carry", "encoder", "decoder", "width", "parameters")
+HEADERS = ("arch", "topology", "scaling", "source", "carry", "norm", "encoder", "decoder", "width", "parameters")
 SPECIAL, MOST = 4, 100_000_000  # least and most entries of a dictionary; fairseq adds four special ones
 
 
@@ -21,6 +21,7 @@ class Arch(NamedTuple):
     residual_scaling: str
     score_source: str
     score_carry: str
+    norm: str
     encoder_layers: int
     decoder_layers: int
     encoder_embed_dim: int
@@ -29,7 +30,7 @@ class Arch(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ArchsRequest(Request):
-    """List every --arch for translation: name, the four choices, layers, width, parameters. Each family is a language
+    """List every --arch for translation: name, choices, layers, width, parameters. Each family is a language
     model and a masked one, too: FAMILY_lm_SIZE, FAMILY_bert_SIZE, for long texts FAMILY_etc_SIZE."""
 
     subcommand: ClassVar[str] = "archs"

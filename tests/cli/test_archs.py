@@ -29,9 +29,9 @@ def test_the_table_says_the_same(capsys: pytest.CaptureFixture[str], monkeypatch
     assert archs.ArchsRequest(vocabulary=100).run() == 0
     header, _, row, *_ = capsys.readouterr().out.splitlines()
     assert header.split() == [
-        *("arch", "topology", "scaling", "source", "carry", "encoder", "decoder", "width", "parameters")
+        *("arch", "topology", "scaling", "source", "carry", "norm", "encoder", "decoder", "width", "parameters")
     ]
-    assert row.split()[:8] == ["resi_dual_tiny", "dual", "none", "dot", "none", "2", "2", "64"]
+    assert row.split()[:9] == ["resi_dual_tiny", "dual", "none", "dot", "none", "layer", "2", "2", "64"]
 
 
 def test_choices_layers_and_width(rows: dict[str, dict[str, object]]) -> None:
@@ -40,7 +40,7 @@ def test_choices_layers_and_width(rows: dict[str, dict[str, object]]) -> None:
     assert chosen == ["post", "admin", "dot", "mean"]
     assert (row["encoder_layers"], row["decoder_layers"], row["encoder_embed_dim"]) == (60, 12, 512)
     assert rows["resi_dual"]["encoder_layers"] == 6  # a bare family: the sizes that flags replace
-    assert len(rows) == 27 * 8
+    assert len(rows) == 32 * 8
 
 
 def test_parameters(rows: dict[str, dict[str, object]]) -> None:
