@@ -40,7 +40,9 @@ class TranslationConfig(FairseqDataclass):
     )
     score_carry: str = _part("score_carry", "none", "residual attention: {}")
     norm: str = field(default="layer", metadata=_help(f"which norm, wherever one stands: one of {', '.join(NORMS)}"))
-    score_length: int = field(default=256, metadata=_help("longest sequence a Synthesizer's tables have room for"))
+    score_length: int = field(
+        default=256, metadata=_help("longest sequence a Synthesizer's tables have room for; N of qk_norm")
+    )
     encoder_embed_dim: int = field(default=512, metadata=_help("encoder width"))
     encoder_ffn_embed_dim: int = field(default=2048, metadata=_help("width of the encoder's feed-forward blocks"))
     encoder_layers: int = field(default=6, metadata=_help("number of encoder layers"))

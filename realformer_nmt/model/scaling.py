@@ -136,6 +136,11 @@ def _ds_init(_stack: Stack) -> Scaling:
     return Scaling(lambda _width, _index: Plain(), gains, lambda depth: Gains(depth**-0.25, depth**-0.25))
 
 
+def _keel(stack: Stack) -> Scaling:
+    """Return L x + f(x), L the layers of the stack, not trained: Keel (Chen and Wei 2026), second-hand."""
+    return Scaling(lambda _width, _index: Constant(stack.layers), weight=stack.layers)
+
+
 def _layer_scale(stack: Stack) -> Scaling:
     """Return x + a f(x), a per channel, from 0.1 in up to 18 layers, 1e-5 in up to 24, 1e-6 in more: LayerScale.
 
@@ -187,6 +192,7 @@ SCALINGS: dict[str, Callable[[Stack], Scaling]] = {
     "deepnorm": _deepnorm,
     "b2t": _b2t,
     "ds_init": _ds_init,
+    "keel": _keel,
     "layer_scale": _layer_scale,
     "pro_res": growing(1000),
     "sub_ln": _sub_ln,

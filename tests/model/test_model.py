@@ -7,6 +7,7 @@ from torch import Tensor
 
 from realformer_nmt.model.cache import Decoding
 from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.presets import FAMILIES
 
 REAL = PREVIOUS != PAD
 UNMOVED = (
@@ -108,6 +109,15 @@ def test_half_precision_stays_finite_at_60_and_12_layers(dtype: torch.dtype, par
     logits.float().logsumexp(-1).sum().backward()
     assert logits[REAL].isfinite().all()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.encoder.layers[-1].parameters())
+
+
+@pytest.mark.parametrize("family", ["gpas", "keel", "layer_scale", "layernorm_scaling", "mix_ln", "norm_former"])
+def test_families_for_depth_stay_finite_in_bf16_at_60_and_12_layers(family: str) -> None:
+    model = build(**FAMILIES[family], encoder_layers=60, decoder_layers=12).to(torch.bfloat16).train()
+    logits, _ = model(SOURCE, None, PREVIOUS)
+    logits.float().logsumexp(-1).sum().backward()
+    assert logits[REAL].isfinite().all()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
 
 
 def test_a_sequence_longer_than_the_table_is_refused() -> None:

@@ -33,6 +33,20 @@ class PeriLN(PreLN):
         return (shortcut(stream[0], norm("after", branch)),)
 
 
+class Keel(Topology):
+    """x = LN(shortcut(x, f(LN(x)))): Keel (Chen and Wei 2026, 2601.19895), with the scaling `keel`. Second-hand."""
+
+    def norm(self, _place: Place) -> nn.Module:
+        return self.new_norms("before", "after")
+
+    def read(self, stream: Stream, norm: nn.Module, _place: Place) -> Tensor:
+        normed: Tensor = norm("before", stream[0])
+        return normed
+
+    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module, _place: Place) -> Stream:
+        return (norm("after", shortcut(stream[0], branch)),)
+
+
 class ResPost(Topology):
     """x = shortcut(x, LN(f(x))), and LN(x) after the last layer: Swin-v2 (Liu et al. 2022), OLMo 2 (2025).
 

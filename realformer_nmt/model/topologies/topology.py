@@ -40,6 +40,14 @@ class Norms(nn.Module):
         return normed
 
 
+class HeadNorms(nn.Module):
+    """The step between the projections of an attention and its heads: here nothing."""
+
+    def forward(self, _name: str, heads: Tensor) -> Tensor:
+        """Return queries, keys or values, as the name says, B x H x T x D, changed."""
+        return heads
+
+
 class HeadOutput(nn.Module):
     """The step between the heads of an attention and their output projection: here nothing."""
 
@@ -68,6 +76,10 @@ class Topology(nn.Module, ABC):
     def norm(self, _place: Place) -> nn.Module:
         """Return a module with all norms of one sub-layer."""
         return self.new_norm(self.width)
+
+    def head_norms(self, _head_width: int, *_names: str) -> nn.Module:
+        """Return the module between projections and heads, for query, key and value, as far as there are any."""
+        return HeadNorms()
 
     def head_output(self, _width: int, _heads: int) -> HeadOutput:
         """Return the module between the heads of self-attention and their output projection."""
