@@ -106,6 +106,13 @@ def test_plain_shortcuts_add() -> None:
         torch.testing.assert_close(SCALINGS["none"](ENCODER).shortcut(8, index)(x, branch), x + branch)
 
 
+def test_keel_multiplies_the_stream_by_the_number_of_layers() -> None:
+    x, branch = torch.randn(2, 4, 8)
+    for stack, layers in [(ENCODER, 60), (DECODER, 12)]:
+        torch.testing.assert_close(SCALINGS["keel"](stack).shortcut(8, 4)(x, branch), layers * x + branch)
+        assert SCALINGS["keel"](stack).weight == layers
+
+
 MAGNETO = math.sqrt(math.log(36) * math.log(120) / 3)  # of 60 layers that are read by 12
 S = 2**-0.5  # of stock fairseq: the gain of q, k and v
 
