@@ -20,7 +20,7 @@ TASKS: Mapping[str, Any] = {name: resolve_name(task.implementation) for name, ta
 
 
 def remember_dictionaries() -> None:
-    """Save dictionaries and languages in checkpoints, as state of the task, and check them when one is loaded."""
+    """Save dictionaries and languages in checkpoints, and check them on loading."""
     for kind in TASKS.values():
         replace(kind, "state_dict", state_dict)
         replace(kind, "load_state_dict", load_state_dict)

@@ -6,6 +6,6 @@ import numpy as np
 
 
 def name_whole_numbers() -> None:
-    """Provide numpy.compat.long, Python's int, which --sample-break-mode eos and --num-buckets need."""
+    """Provide numpy.compat.long for --sample-break-mode eos and --num-buckets."""
     if not hasattr(np, "compat"):
         vars(np)["compat"] = SimpleNamespace(long=int)
