@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path("docs/results")
-PAGES = (Path("docs/why_pre_ln_leads.md"), *sorted(RESULTS.glob("*/README.md")))
+PAGES = (Path("docs/why_pre_ln_leads.md"), *sorted(RESULTS.rglob("*.md")))
 MULTI30K = ("multi30k_en_de_6l/results.json", "multi30k_en_de/results.json")
 
 

@@ -14,8 +14,8 @@ QUICKSTART = (REPOSITORY / "recipes" / "quickstart" / "README.md").read_text()
 Row = dict[str, str]
 
 
-def beside(record_name: str) -> str:
-    return (REPOSITORY / "docs" / "results" / record_name / "README.md").read_text()
+def beside(record_name: str, page: str = "README.md") -> str:
+    return (REPOSITORY / "docs" / "results" / record_name / page).read_text()
 
 
 def rows(name: str, page: str = PAGE) -> list[Row]:
@@ -182,7 +182,7 @@ def test_gradients() -> None:
     measured = {
         (str(row["depth"]), row["family"]): row["gradient"] for row in record("gradients_at_start.json")["rows"]
     }
-    table = rows("gradients")
+    table = rows("gradients", beside(".", "gradients.md"))
     assert {(row["layers"], row["family"]) for row in table} == measured.keys()
     for row in table:
         norms = measured[row["layers"], row["family"]]
