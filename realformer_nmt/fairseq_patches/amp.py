@@ -22,7 +22,7 @@ def autocast_on_a_cpu(
 def end_where_no_scale_is_left() -> None:
     """End a training without a loss scale after gradients that are not finite.
 
-    fairseq asks for a smaller scale, and fails with an AttributeError. Here 0 stands for the scale, below any smallest.
+    fairseq fails with an AttributeError. It asks for a smaller scale; here 0 stands for one, below any smallest.
     """
     original = AMPOptimizer.next_loss_scale.fget
 

@@ -17,8 +17,9 @@ from realformer_nmt.fairseq_patches.patch import Original, patch
 def keep_last_batch(original: Original, indices: Any, *args: Any, **kwargs: Any) -> list[Any]:
     """Keep the last batch.
 
-    fairseq drops it unless its size is a multiple of --required-batch-size-multiple (8): 203 sentences become 200, in
-    decoding too (commit d871f616; issues 5036 and 5351 of facebookresearch/fairseq).
+    fairseq drops it unless its size is a multiple of --required-batch-size-multiple (8): 203 sentences become 200
+    (issues 5036 and 5351 of facebookresearch/fairseq). It does so in training, validation and generation, since commit
+    d871f616 of December 2022.
     """
     if not isinstance(indices, np.ndarray):
         indices = np.fromiter(indices, dtype=np.int64)
@@ -33,7 +34,7 @@ def keep_last_batch(original: Original, indices: Any, *args: Any, **kwargs: Any)
 def end_prefetching_before_exit() -> None:
     """End the thread that prefetches batches before Python ends.
 
-    Else a command that ends within an epoch aborts with status 134, as Python kills the thread inside C++ code
+    Else a command that ends within an epoch aborts with status 134. Python's end kills the thread inside C++ code
     (data/iterators.py).
     """
     atexit.register(_end_prefetching)

@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 def save_at_one_blow(original: Original, state: object, filename: str, async_write: bool = False) -> None:
     """Write each checkpoint atomically.
 
-    fairseq renames a file that may not be on the disk yet, and leaves NAME.tmp on a full disk. It tries three times,
+    fairseq renames a file that may not be on the disk yet. It leaves NAME.tmp on a full disk, and tries three times,
     into the same stream: if space becomes free meanwhile, it renames a file that begins with the incomplete first try
     (checkpoint_utils.py).
     """

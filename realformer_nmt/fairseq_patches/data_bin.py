@@ -21,7 +21,7 @@ from realformer_nmt.fairseq_patches.patch import Original, patch, replace
 def check_languages() -> None:
     """Check languages in options, checkpoints and file names.
 
-    fairseq takes them from any file name with a hyphen, in the order of the folder (data/data_utils.py).
+    fairseq trusts any file name with a hyphen, in the order of the folder (data/data_utils.py).
     """
     replace(tasks, "setup_task", setup_task)
     data_utils.infer_language_pair = lambda path: pair_in(Path(path))
@@ -49,7 +49,7 @@ def setup_task(original: Original, cfg: Any, **kwargs: Any) -> Any:
 def check_dictionaries(original: Original, dictionary: Dictionary, file: object) -> None:
     """Check a dictionary, by its hash where the data-bin was prepared.
 
-    With a damaged or foreign one fairseq trains on wrong words (data/dictionary.py).
+    With a wrong one fairseq trains on wrong words (data/dictionary.py).
     """
     with dictionary_file(Path(file)) if isinstance(file, str) else contextlib.nullcontext():
         original(dictionary, file)
@@ -58,8 +58,8 @@ def check_dictionaries(original: Original, dictionary: Dictionary, file: object)
 def check_datasets() -> None:
     """Check lengths, indices, words and hashes; read only the format mmap.
 
-    On damaged data fairseq ends with a traceback or trains on wrong words. An index error on the GPU and an allocation of 574
-    GB were seen. A .fasta side runs a shell command (data/indexed_dataset.py, data/fasta_dataset.py).
+    On damaged data fairseq ends with a traceback or trains on wrong words. Among the errors are one on the GPU and an
+    allocation of 574 GB. A .fasta side runs a shell command (data/indexed_dataset.py, data/fasta_dataset.py).
     """
     replace(indexed_dataset, "make_dataset", make_dataset)
     indexed_dataset.infer_dataset_impl = lambda _: FORMAT

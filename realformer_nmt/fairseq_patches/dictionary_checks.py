@@ -1,6 +1,6 @@
 """Checks that a checkpoint was trained with the dictionaries and languages of the data-bin.
 
-With another dictionary every subword would silently get the weights of another one.
+With another dictionary each subword would get another's weights.
 """
 
 import hashlib

@@ -27,9 +27,9 @@ LAYER = re.compile(r".*?\.layers\.\d+|\w+\.\w+")
 
 @patch(Trainer, "train_step")
 def note_divergence(original: Original, trainer: Trainer, samples: list[Batch], raise_oom: bool = False) -> Any:
-    """Record a divergence, and end by the error that reports it.
+    """Record a divergence, and end by its error.
 
-    On torch >= 2.0 fairseq's search for the first NaN raises StopIteration instead (nan_detector.py): its hooks meet
+    On torch >= 2.0 fairseq's search for the first NaN raises StopIteration instead (nan_detector.py). Its hooks meet
     the encoder's dictionary of lists.
     """
     try:

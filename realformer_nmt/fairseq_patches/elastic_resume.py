@@ -23,8 +23,8 @@ def note_the_ranks(original: Original, iterator: EpochBatchIterator) -> State:
 def find_the_place_on_other_ranks(original: Original, iterator: EpochBatchIterator, state: State) -> None:
     """Resume within an epoch on any number of ranks.
 
-    From mid-epoch, fairseq goes back to the first quarter on half the ranks; on twice as many it skips batches or
-    fails.
+    fairseq repeats or skips batches, or fails. From the middle of an epoch it goes back to the first quarter on half as
+    many ranks; on twice as many it leaves batches out, or has none left and fails.
     """
     original(iterator, {**state, "iterations_in_epoch": batches_per_rank(state, iterator.num_shards)})
 

@@ -14,8 +14,8 @@ def copy_what_is_no_average(
 ) -> None:
     """Copy state that is no average.
 
-    EMA fails on integers and flags, and blends a buffer that is written once, such as a profile, with its earlier
-    value. Modules name such buffers in `written_once`.
+    EMA fails on integers and flags, and averages a buffer that is written once, such as a profile. Modules name such
+    buffers in `written_once`.
     """
     original(average, model, config, device, {*(skip_keys or ()), *copied(model)})
 

@@ -1,4 +1,4 @@
-"""Names that fairseq looks up in numpy, and that numpy 2 no longer has."""
+"""Names that fairseq uses and numpy 2 no longer has."""
 
 from types import SimpleNamespace
 

@@ -11,8 +11,8 @@ from realformer_nmt.fairseq_patches.patch import Original, patch
 def begin_once(original: Original, wrapper: Any, wrapped_bar: Any, *args: Any, **kwargs: Any) -> None:
     """Call wandb.init once.
 
-    fairseq calls it twice per epoch (logging/progress_bar.py), which warns and creates another folder of logs. It
-    continues the same run.
+    fairseq calls it twice per epoch: a warning and a folder of logs each time. It continues the same run
+    (logging/progress_bar.py).
     """
     if getattr(progress_bar.wandb, "run", None) is None:
         original(wrapper, wrapped_bar, *args, **kwargs)

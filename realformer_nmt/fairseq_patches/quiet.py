@@ -55,7 +55,7 @@ def quieten_root_logger() -> None:
 def log_each_line_once(original: Original, *args: Any, log_file: str | None = None, **kwargs: Any) -> Any:
     """Close a --log-file before it is opened again.
 
-    fairseq opens it in every epoch and closes none (logging/progress_bar.py): the n-th epoch's lines appear n times.
+    fairseq leaves it open: the n-th epoch's lines appear n times (logging/progress_bar.py).
     """
     opened = [handler for handler in progress_bars.logger.handlers if isinstance(handler, logging.FileHandler)]
     for handler in opened if log_file else ():

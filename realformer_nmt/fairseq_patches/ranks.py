@@ -168,7 +168,8 @@ def run_rank(index: int, main: Callable[..., None], cfg: Config, kwargs: Mapping
 def wrap_models_on_the_cpu(original: Original, module: torch.nn.Module, **options: Any) -> Any:
     """Name no GPU to DistributedDataParallel on the CPU.
 
-    fairseq names one, which torch refuses (--ddp-backend pytorch_ddp, models/distributed_fairseq_model.py).
+    fairseq names one, which torch refuses. This is with --ddp-backend pytorch_ddp
+    (models/distributed_fairseq_model.py).
     """
     if all(parameter.device.type == "cpu" for parameter in module.parameters()):
         options = {**options, "device_ids": None, "output_device": None}
@@ -189,8 +190,8 @@ def end_ranks_that_wait_for_ever() -> None:
 def gather_lists_on_the_cpu(original: Original, data: object, group: Any = None, max_size: int = 16384) -> Any:
     """Gather lists without CUDA on gloo.
 
-    fairseq-validate, and criteria whose logs cannot be summed, gather through a CUDA buffer (all_gather_list in
-    distributed/utils.py).
+    fairseq-validate and some criteria gather through a CUDA buffer. They are criteria whose logs cannot be summed, and
+    use all_gather_list (distributed/utils.py).
     """
     group = distributed_utils.get_global_group() if group is None else group
     if group is None or distributed_utils.use_xla() or torch.distributed.get_backend(group) != "gloo":
@@ -203,7 +204,7 @@ def gather_lists_on_the_cpu(original: Original, data: object, group: Any = None,
 def validate_uneven_shares() -> None:
     """Skip the empty batches of a rank that has fewer than others.
 
-    fairseq-validate fails on them (KeyError: 'net_input', fairseq_cli/validate.py); the trainer skips them.
+    fairseq-validate fails on them (KeyError: 'net_input'). The trainer skips them (fairseq_cli/validate.py).
     """
     for task in (FairseqTask, TranslationTask):
         replace(task, "valid_step", _valid_step)

@@ -37,8 +37,9 @@ def go_on_from_a_whole_checkpoint_of_this_model(
 ) -> Any:
     """Resume from the newest complete checkpoint, if it is of this model.
 
-    fairseq takes checkpoint_last.pt or none, even if a kill or a full disk left it incomplete. It loads any weights
-    whose names and shapes fit, and of others it says no more than 'Cannot load'.
+    fairseq takes checkpoint_last.pt or none, even an incomplete one. A kill without this plug-in, a full disk or an
+    interrupted copy leaves such. fairseq loads any weights whose names and shapes fit, and of others it says no more
+    than 'Cannot load'.
     """
     path = Path(choose_checkpoint(trainer, filename))
     if path.is_file():

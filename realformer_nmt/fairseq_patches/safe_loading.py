@@ -40,8 +40,8 @@ class _MessageTorch(_CheckpointTorch):
 def read_checkpoints_safely() -> None:
     """Read checkpoints without running code in them.
 
-    fairseq's main branch (checkpoint_utils.py, two calls; issue 5610) and torch before 2.6 load with
-    weights_only=False, which runs the code that a checkpoint contains. torch >= 2.6 refuses those with BLEU's counts or
+    fairseq, and torch before 2.6, run the code that a checkpoint contains (issue 5610). fairseq's main branch loads
+    with weights_only=False (checkpoint_utils.py, two calls). torch >= 2.6 refuses checkpoints with BLEU's counts or
     with the options of a model without a dataclass (issue 5603), and calls constructors of its own with any arguments
     that a file has. No torch verifies the checksums.
     """

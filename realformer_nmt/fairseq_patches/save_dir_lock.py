@@ -1,6 +1,6 @@
 """One training at a time in a --save-dir, also of fairseq-train without `realformer-nmt train`.
 
-Two trainings would overwrite each other's checkpoints, and resume from them. The lock ends with its process.
+Two trainings would overwrite each other's checkpoints. The lock ends with its process.
 """
 
 import gc
