@@ -26,7 +26,7 @@ def explain_clashes(original: Original, model_name: str, arch_name: str) -> Any:
 def fill_in_before_hydra() -> None:
     """Fill in an architecture's settings before fairseq-hydra-train's defaults.
 
-    fairseq would train `_name: realformer_tiny` without its settings (add_defaults in dataclass/initialize.py).
+    fairseq would train `_name: realformer_tiny` without its settings (dataclass/initialize.py).
     """
     for name in ("fairseq.dataclass.initialize", "fairseq_cli.train", "fairseq_cli.hydra_validate"):
         if name in sys.modules:  # these modules import the function by name

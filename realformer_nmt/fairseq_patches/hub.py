@@ -37,8 +37,7 @@ class _Tarfile(types.ModuleType):
 
 
 def unpack_within_a_folder() -> None:
-    """Refuse archives with members that lead elsewhere: fairseq unpacks them there (file_utils.py, which reads the
-    names first)."""
+    """Refuse archives with members that lead elsewhere: fairseq unpacks them there (file_utils.py)."""
     file_utils.tarfile = _Tarfile("tarfile")
 
 
