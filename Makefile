@@ -21,6 +21,7 @@ PIP_HASHED := $(PIP_INSTALL) --require-hashes --no-deps
 
 NEWEST ?= $(VENV)/newest-torch
 TRACKERS := $(VENV)/trackers
+COMET := $(VENV)/comet
 COMMANDS := tests/test_command.py tests/cli tests/checkpoints tests/protocols tests/evaluation tests/recipes \
 	tests/corpora/test_prepare.py tests/comparison/test_compare.py tests/serving tests/analysis/test_analyse.py \
 	tests/exporting tests/end_to_end/test_generation.py
@@ -30,11 +31,11 @@ APT := tools/apt_get.sh
 BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
 SLURM := $(shell PATH="$$PATH:/usr/sbin" command -v slurmctld)
 
-.PHONY: help install demo demo-longer docs check audit constraints licences format test unit newest trackers bench \
-	bench-gpu browser reliability slurm sanitise clean anew
+.PHONY: help install demo demo-longer docs check audit constraints licences format test unit newest trackers comet-parity \
+	bench bench-gpu browser reliability slurm sanitise clean anew
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
-		while IFS=$$'\t' read -r target what; do printf 'make %-11s  %s\n' "$$target" "$$what"; done
+		while IFS=$$'\t' read -r target what; do printf 'make %-12s  %s\n' "$$target" "$$what"; done
 	@printf '\n%s\n' 'settings: VENV=.venv PYTHON=python3 TORCH=$(PINNED) TORCH_INDEX=https://download.pytorch.org/whl/cpu'
 
 install: $(VENV)/installed ## make .venv with Python, torch, fairseq, all extras and the tools
@@ -108,6 +109,14 @@ newest: ## test every command on the newest torch that installs, in an environme
 trackers: install ## test what trainings log to TensorBoard and W&B, installed in a folder of their own
 	$(PIP_INSTALL) --upgrade --target $(TRACKERS) tensorboard wandb
 	PYTHONPATH=$(abspath $(TRACKERS)) $(TESTING) $(BIN)/python -m pytest tests/protocols/test_trackers.py
+
+# its requirements fit Python 3.10 to 3.12; newer setuptools have no pkg_resources, and newer sentencepiece no protobuf 4
+comet-parity: install ## score tiny COMET models by unbabel-comet, installed apart, then by ours
+	test -x $(COMET)/bin/python || $(PYTHON) -m venv $(COMET)
+	$(COMET)/bin/python -m pip install --quiet $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) \
+		unbabel-comet==2.2.7 sentencepiece==0.2.0 'setuptools<81'
+	PYTHONPATH=tests/helpers $(COMET)/bin/python tests/helpers/comet_parity.py tests/evaluation/comet/expected_scores.json
+	$(TESTING) $(BIN)/python -m pytest tests/evaluation/comet
 
 # BENCH="--sizes 6-6 18-18 60-12 --families all --checkpointed" takes hours on a CPU
 bench: install ## measure speed and memory beside stock fairseq

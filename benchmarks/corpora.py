@@ -156,7 +156,7 @@ def stages(texts: TrainingTexts, folder: Path, vocabulary_size: int, rounds: int
         yield measure(f"apply {method}", functools.partial(encode, kept, method, model, pieces), rounds)
     for language, split_name in itertools.product(LANGUAGES, ("valid", "test")):
         (folder / "sentencepiece-pieces" / f"{split_name}.{language}").touch()
-    yield measure("fairseq-preprocess", functools.partial(binary, folder), rounds)
+    yield measure("data-bin", functools.partial(binary, folder), rounds)
 
 
 def binary(folder: Path) -> int:

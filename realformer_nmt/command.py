@@ -34,7 +34,7 @@ SUBCOMMANDS = (
     Subcommand("doctor", "show versions, the GPU, problems and how to solve them", "realformer_nmt.cli.doctor"),
     Subcommand("install-engine", "build and install the tested fairseq", "realformer_nmt.cli.engine"),
     Subcommand("user-dir", "print the folder to give to fairseq's --user-dir", "realformer_nmt.cli.user_dir"),
-    Subcommand("archs", "list the architectures", "realformer_nmt.cli.archs", True),
+    Subcommand("archs", "list the architectures", "realformer_nmt.cli.archs"),
     Subcommand("inspect", "show what a checkpoint holds", "realformer_nmt.checkpoints.inspect", True),
     Subcommand("fetch", "download a corpus and extract its texts", "realformer_nmt.corpora.fetch"),
     Subcommand("invent", "write an English-German corpus made from a small grammar", "realformer_nmt.synthetic.invent"),

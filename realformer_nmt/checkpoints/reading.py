@@ -48,9 +48,9 @@ def load(path: Path, unread: Container[str] = ()) -> Checkpoint:
         return load_stream(file, str(path), unread)
 
 
-def load_stream(file: BinaryIO, name: str, unread: Container[str] = ()) -> Checkpoint:
-    """Return the checkpoint in an open file; errors call the file `name`."""
-    with in_one_line(name):
+def load_stream(file: BinaryIO, name: str, unread: Container[str] = (), hint: str = SAVED) -> Checkpoint:
+    """Return the checkpoint in an open file; errors call the file `name` and end with the hint."""
+    with in_one_line(name, hint):
         source = opened(file)
         nodes = source.root()
         if type(nodes) is not dict:
@@ -103,7 +103,7 @@ def regular(path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def in_one_line(name: str) -> Iterator[None]:
+def in_one_line(name: str, hint: str = SAVED) -> Iterator[None]:
     """Turn all errors of a block that reads a checkpoint into a UserError of one line that names the file."""
     try:
         yield
@@ -113,4 +113,4 @@ def in_one_line(name: str) -> Iterator[None]:
             "its maker for a checkpoint of tensors and plain values; if it was one, it is damaged: copy it again"
         ) from None
     except Exception as error:  # a damaged file may trip any part of the reader
-        raise CheckpointError(f"cannot load {name}: {NONE} ({reason(error)}); {SAVED}") from error
+        raise CheckpointError(f"cannot load {name}: {NONE} ({reason(error)}); {hint}") from error

@@ -1,15 +1,18 @@
-"""`realformer-nmt archs`: a table of every --arch with its four choices, layers, width and parameters."""
+"""`realformer-nmt archs`: a table of every --arch with its four choices, layers, width and, if asked, parameters."""
 
 import argparse
 import json
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from realformer_nmt.command import register
 from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.option import option
 from realformer_nmt.common.request import Request
+from realformer_nmt.model.presets import PRESETS, SIZES
 
 HEADERS = ("arch", "topology", "scaling", "source", "carry", "encoder", "decoder", "width", "parameters")
+UNSIZED = SIZES["wmt_en_de"]  # a family without a size has these, the defaults of its options
 SPECIAL, MOST = 4, 100_000_000  # least and most entries of a dictionary; fairseq adds four special ones
 
 
@@ -24,44 +27,54 @@ class Arch(NamedTuple):
     encoder_layers: int
     decoder_layers: int
     encoder_embed_dim: int
-    parameters: int
+    parameters: int | None  # None: not counted
 
 
 @dataclass(frozen=True, kw_only=True)
 class ArchsRequest(Request):
-    """List every --arch for translation: name, the four choices, layers, width, parameters. Each family is a language
-    model and a masked one, too: FAMILY_lm_SIZE, FAMILY_bert_SIZE, for long texts FAMILY_etc_SIZE."""
+    """List every --arch for translation: name, the four choices, layers, width; with --vocabulary, parameters. Each
+    family is a language model and a masked one, too: FAMILY_lm_SIZE, FAMILY_bert_SIZE, for long texts
+    FAMILY_etc_SIZE."""
 
     subcommand: ClassVar[str] = "archs"
     examples: ClassVar[str] = "example: realformer-nmt archs --vocabulary 40000"
 
     json: bool = option("print a JSON list", False)
-    vocabulary: int = option(
-        "words of the joined dictionary, to count parameters (default: 32768)", 32768, range=whole(SPECIAL, MOST)
+    vocabulary: int | None = option(
+        "count parameters, with a joined dictionary of N words; builds every model, which takes seconds",
+        None,
+        metavar="N",
+        range=whole(SPECIAL, MOST),
     )
 
     def run(self) -> int:
-        from tabulate import tabulate  # late, as below: --help needs neither
+        from tabulate import tabulate  # late, as --help does without
 
-        from realformer_nmt.model.presets import PRESETS
-
+        if self.vocabulary:
+            register(self.subcommand)
         rows = [describe(arch, self.vocabulary) for arch in PRESETS]
         if self.json:
             print(json.dumps([row._asdict() for row in rows], indent=2))
             return 0
-        print(tabulate(rows, headers=HEADERS, intfmt=","))
-        print(f"\nParameters: with a joined dictionary of {self.vocabulary:,} entries and --share-all-embeddings.")
+        columns = HEADERS if self.vocabulary else HEADERS[:-1]
+        print(tabulate([row[: len(columns)] for row in rows], headers=columns, intfmt=","))
+        if self.vocabulary:
+            print(f"\nParameters: with a joined dictionary of {self.vocabulary:,} entries and --share-all-embeddings.")
         return 0
 
 
 REQUEST = ArchsRequest
 
 
-def describe(arch: str, vocabulary: int) -> Arch:
-    from realformer_nmt.model.config import TranslationConfig
+def describe(arch: str, vocabulary: int | None) -> Arch:
+    options = UNSIZED | PRESETS[arch]
+    number = vocabulary and count_parameters(arch, vocabulary)
+    return Arch._make([arch, *(options[name] for name in Arch._fields[1:-1]), number])
+
+
+def count_parameters(arch: str, vocabulary: int) -> int:
+    from realformer_nmt.model.config import TranslationConfig  # late, as these import torch
     from realformer_nmt.model.meta_model import parameters
-    from realformer_nmt.model.presets import PRESETS
 
     options = vars(TranslationConfig()) | PRESETS[arch] | {"share_all_embeddings": True}
-    number = parameters(argparse.Namespace(**options), vocabulary, vocabulary)
-    return Arch._make([arch, *(options[name] for name in Arch._fields[1:-1]), number])
+    return parameters(argparse.Namespace(**options), vocabulary, vocabulary)

@@ -92,7 +92,7 @@ def prepare(job: PrepareJob, folder: PreparedFolder, request: PrepareRequest) ->
     encoded = stage.step(SUBWORD_TEXT, SubwordTextRecord, work.encode)
     if not request.keep:
         stage.remove(TEXT)
-    data = stage.step(DATA, BinarisedRecord, partial(work.binarise, encoded), lasting=True)
+    data = stage.step(DATA, BinarisedRecord, work.binarise, lasting=True)
     if folder.record.exists():
         verify(folder.path, by_hash=False)  # sizes alone, which is quick; a training checks the hashes
     else:
@@ -137,14 +137,13 @@ class PrepareSteps:
             )
         )
 
-    def binarise(self, encoded: SubwordTextRecord, out: Path) -> BinarisedRecord:
+    def binarise(self, out: Path) -> BinarisedRecord:
         job, request = self.job, self.request
         learnt = [self.folder.subwords / DICTIONARY] if DICTIONARY in METHODS[job.subwords].files else []
         dictionaries = job.like.dictionaries() if job.like else learnt
         joined = len(dictionaries) == 1 if dictionaries else job.plan.protocol.joined_dictionary
-        tokens = sum(sum(counts.tokens) + 2 * counts.pairs for counts in encoded.pieces.values())
-        text, languages, workers = self.folder.subword_text, job.plan.languages, request.workers
-        lines = binarise(text, languages, out, workers, dictionaries, joined, tokens, request.quiet)
+        text, languages = self.folder.subword_text, job.plan.languages
+        lines = binarise(text, languages, out, request.workers, dictionaries, joined, request.quiet)
         files = describe(out, sorted(out.iterdir()), within=DATA)
         return BinarisedRecord(lines=lines, bytes=files.bytes, sha256=files.sha256)
 

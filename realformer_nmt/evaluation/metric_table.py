@@ -26,6 +26,7 @@ class Metric:
     label: str
     scorer: Callable[[], Scorer] | None  # None: it needs more than the texts
     text: str = RAW
+    neural: bool = False  # the mean of segments' scores, by a model that the grid's setting of this metric's name names
     tested: bool = True  # by sacreBLEU's test of significance, of raw text
     higher_is_better: bool = True
     digits: int = 2
@@ -68,7 +69,7 @@ METRICS: dict[str, Metric] = {
     "rouge_1": Metric("ROUGE-1", Rouge1, SUMMARY),
     "rouge_2": Metric("ROUGE-2", Rouge2, SUMMARY),
     "rouge_l": Metric("ROUGE-L", RougeL, SUMMARY),
-    "comet": Metric("COMET", None, tested=False, digits=4),
+    "comet": Metric("COMET x 100", None, neural=True),
     "masked_accuracy": Metric("masked accuracy (%)", None, figure=of_rows.masked_accuracy, part=of_rows.column(1)),
     "perplexity": Metric(
         "perplexity",
@@ -92,9 +93,14 @@ def text_metrics() -> dict[str, Metric]:
     return {name: metric for name, metric in METRICS.items() if metric.scorer}
 
 
+def neural_metrics() -> dict[str, Metric]:
+    """Return the metrics that are the mean of segments' scores, which a record keeps."""
+    return {name: metric for name, metric in METRICS.items() if metric.neural}
+
+
 def tested_metrics() -> dict[str, Metric]:
-    """Return the metrics of texts that sacreBLEU can test."""
-    return {name: metric for name, metric in text_metrics().items() if metric.tested}
+    """Return the metrics of translations that sacreBLEU can test."""
+    return {name: metric for name, metric in (text_metrics() | neural_metrics()).items() if metric.tested}
 
 
 def row_figures(task: str | None, numbers: bool = False) -> dict[str, Figure]:
@@ -105,5 +111,5 @@ def row_figures(task: str | None, numbers: bool = False) -> dict[str, Figure]:
 
 def drawn(task: str, numbers: bool = False) -> list[str]:
     """Return the metrics that a grid may name; the first is the default."""
-    of_texts = text_metrics() if tasks.TASKS[task].translates else {}
+    of_texts = text_metrics() | neural_metrics() if tasks.TASKS[task].translates else {}
     return [*of_texts, *row_figures(task, numbers)]

@@ -1,18 +1,16 @@
 """Scores of texts, each with the metric's name, the text and the signature."""
 
-import importlib
-import importlib.metadata
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 from sacrebleu.metrics.base import Metric as Scorer
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.evaluation.metric_table import METRICS, text_metrics
+from realformer_nmt.evaluation.metric_table import text_metrics
 from realformer_nmt.evaluation.run_record import Score
 
 HYPHEN = re.compile(r"(\S)-(\S)")
@@ -59,6 +57,11 @@ def measure(scorer: Scorer, label: str, texts: ScoredTexts, samples: int = 0) ->
     return replace(score, mean=float(result._mean), interval=float(result._ci)) if samples > 1 else score
 
 
+def signed_with(signature: str) -> dict[str, str]:
+    """Return the parts of a signature by their names."""
+    return {name: value for name, _, value in (part.partition(":") for part in signature.split("|"))}
+
+
 def check_same_length(hypotheses: Lines, reference: Lines) -> None:
     if len(hypotheses) != len(reference):
         raise UserError(
@@ -82,27 +85,3 @@ def check_whole_compounds(hyphens: str | None, hypotheses: Lines, reference: Lin
             f"compound-split BLEU is refused: this text {reason}, so splitting would inflate the score; "
             "it is defined for text tokenised with --hyphens plain"
         )
-
-
-def comet(model: str, source: Lines, hypotheses: Lines, reference: Lines) -> Score:
-    """Return the COMET score (Rei et al. 2022) of a model that the package unbabel-comet downloads."""
-    import torch  # here: no other metric needs it
-
-    package = comet_package()
-    check_same_length(source, reference)
-    triples = [
-        {"src": source_line, "mt": hypothesis, "ref": reference_line}
-        for source_line, hypothesis, reference_line in zip(source, hypotheses, reference, strict=True)
-    ]
-    scorer = package.load_from_checkpoint(package.download_model(model))
-    gpus = min(1, torch.cuda.device_count())
-    score = float(scorer.predict(triples, batch_size=32, gpus=gpus).system_score)
-    signature = f"{model}|unbabel-comet:{importlib.metadata.version('unbabel-comet')}"
-    return Score(metric=METRICS["comet"].label, score=score, signature=signature, text="raw text")
-
-
-def comet_package() -> Any:
-    try:
-        return importlib.import_module("comet")
-    except ImportError as error:
-        raise UserError(f"--comet: {error}; pip install unbabel-comet, or leave --comet out") from error

@@ -21,6 +21,8 @@ class Score(Struct, frozen=True, kw_only=True):
     text: str | UnsetType = UNSET  # the form of the text that was compared
     mean: float | UnsetType = UNSET  # of the bootstrap's samples
     interval: Finite | UnsetType | None = UNSET  # 95 % of them lie within mean +- interval
+    empty: int | UnsetType = UNSET  # hypotheses without a word, which a neural metric may score high
+    segments: list[Finite] | UnsetType = UNSET  # of a metric that is their mean
 
 
 class CheckpointMean(Struct, frozen=True, kw_only=True):

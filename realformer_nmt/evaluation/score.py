@@ -34,7 +34,10 @@ class ScoreRequest(StageRequest):
     compound_split: bool = option("end with an error if this score is not possible", False)
     rouge: bool = option("the texts are summaries: compute ROUGE-1, 2 and L too", False)
     comet: str | None = option(
-        f"compute COMET too (default model: {COMET})", None, metavar="MODEL", without_value=COMET
+        f"compute COMET too, by a folder, a checkpoint or a name of the hub (default: {COMET})",
+        None,
+        metavar="MODEL",
+        without_value=COMET,
     )
     bootstrap: int = option(
         "samples for the intervals, 40 or more; 0: no intervals",

@@ -21,6 +21,7 @@ def table(translation: TranslationRecord, scores: dict[str, Score], figures: lis
     if translation.validation:
         parts.append(f"validation: {validation_scores.describe(translation.validation)}")
     parts.append("\n".join(f"{score.metric}: {score.signature}" for score in scores.values()))
+    parts += [f"{score.metric}: {empty_ones(score.empty)}" for score in scores.values() if score.empty]
     if figures:
         rows = [
             (
@@ -41,6 +42,12 @@ def table(translation: TranslationRecord, scores: dict[str, Score], figures: lis
 def line(score: Score, digits: int) -> tuple[str, str, str, str]:
     interval = f"± {score.interval:.{digits}f}" if isinstance(score.interval, float) else ""
     return score.metric, f"{score.score:.{digits}f}", interval, score.text or ""
+
+
+def empty_ones(number: int) -> str:
+    """Return what to know of empty hypotheses, which a neural metric scores like any text."""
+    are = "hypothesis is" if number == 1 else "hypotheses are"
+    return f"{number} {are} empty, and scored as the model scores an empty text, which may be high"
 
 
 def test_set(translation: TranslationRecord) -> str:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from realformer_nmt.checkpoints import lineage
 from realformer_nmt.checkpoints.train_record import TrainRecord
-from realformer_nmt.common import json_records, records
+from realformer_nmt.common import extras, json_records, records
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.option_choice import choose
 from realformer_nmt.common.provenance import named
@@ -26,6 +26,7 @@ from realformer_nmt.evaluation import (
     score_table,
     translation_record,
 )
+from realformer_nmt.evaluation.comet import model_files
 from realformer_nmt.evaluation.metrics import ScoredTexts
 from realformer_nmt.evaluation.published import PublishedFigure
 from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord, Score
@@ -33,12 +34,13 @@ from realformer_nmt.evaluation.score import ScoreRequest
 from realformer_nmt.evaluation.translation_record import HYPOTHESES, RECORD, REFERENCE, TOKENISED, TranslationRecord
 
 PAPERS_METRIC, PAPERS_LINES = "tokenised BLEU newstest2014", 3003
+COMET_EXTRA = "huggingface"
 TRAINER = "`realformer-nmt train` writes it"
 
 
 def run(request: ScoreRequest) -> int:
     if request.comet:
-        metrics.comet_package()  # fail early if it is missing
+        extras.check(COMET_EXTRA)
     translation = translation_record.read(request.translation)
     stage = stage_of_translation(request, translation)
     if not (request.training or request.fresh):
@@ -95,13 +97,14 @@ def stage_of(request: ScoreRequest) -> Stage:
 
 
 def stage_of_translation(request: ScoreRequest, translation: TranslationRecord) -> Stage:
-    names = ("compound_split", "comet", "bootstrap", "seed")
-    settings = {name: getattr(request, name) for name in names} | ({"rouge": True} if request.rouge else {})
+    model = model_files.find(request.comet) if request.comet else None
+    settings = {name: getattr(request, name) for name in ("compound_split", "bootstrap", "seed")}
+    settings |= {"comet": model.name if model else None} | ({"rouge": True} if request.rouge else {})
     inputs = {name: request.translation / name for name in (RECORD, *translation.files)}
     inputs |= named(map(Path, translation.checkpoints))
     inputs["reference"] = raw_texts.reference(request, translation)
-    if request.comet:
-        inputs["source"] = raw_texts.source(request, translation)
+    if model:
+        inputs |= {"source": raw_texts.source(request, translation), "comet": model.checkpoint}
     if request.training:
         inputs[request.training.name] = request.training
     return Stage("score", request.output, {**settings, "published": request.published or dataset(translation)}, inputs)
@@ -136,9 +139,11 @@ def score(
 ) -> dict[str, Score]:
     scores = metrics.scores(texts(request, translation, hypotheses, reference), request.bootstrap)
     if request.comet:
-        scores["comet"] = metrics.comet(
-            request.comet, read_lines(raw_texts.source(request, translation)), hypotheses, reference
-        )
+        from realformer_nmt.evaluation.comet import scorer  # which imports transformers
+
+        comet = scorer.CometScorer(model_files.find(request.comet))
+        source = read_lines(raw_texts.source(request, translation))
+        scores["comet"] = scorer.score(comet, source, hypotheses, reference, request.bootstrap)
     return scores
 
 

@@ -2,10 +2,10 @@
 
 import logging
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from sacrebleu.significance import PairedTest, Result
 from tabulate import tabulate
@@ -18,7 +18,8 @@ from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.request import Request
 from realformer_nmt.common.text_lines import read_recorded
 from realformer_nmt.evaluation import metric_table, metrics
-from realformer_nmt.evaluation.run_record import RunRecord
+from realformer_nmt.evaluation.run_record import RunRecord, Score
+from realformer_nmt.evaluation.segment_mean import SegmentMean, as_lines
 
 TESTS = {"ar": "paired approximate randomisation", "bs": "paired bootstrap"}
 WRITER = "`realformer-nmt score` writes it"
@@ -36,6 +37,22 @@ class System:
     reference_sha256: str
     source: str | None = None  # language
     source_sha256: str | None = None  # of a text that is no subset of the data-bin
+    scores: Mapping[str, Score] = field(default_factory=dict)  # by metric
+
+    def lines(self, metric: str) -> list[str]:
+        """Return what a metric is computed from: the hypotheses, or of a neural metric the scores of segments."""
+        neural = metric_table.METRICS[metric].neural
+        return as_lines(self.segments(metric).segments or []) if neural else self.hypotheses
+
+    def model(self, metric: str) -> str:
+        """Return the hash of the model of a neural metric."""
+        return metrics.signed_with(self.segments(metric).signature).get("sha256", "")
+
+    def segments(self, metric: str) -> Score:
+        score = self.scores.get(metric)
+        if score is None or not score.segments:
+            raise UserError(f"{self.name} has no scores of segments in {metric}: `score --{metric} MODEL` keeps them")
+        return score
 
 
 @dataclass(frozen=True)
@@ -107,6 +124,7 @@ def read(path: Path) -> System:
         reference_sha256=reference.sha256,
         source=translation.languages[0] if translation else None,
         source_sha256=source.sha256 if source else None,
+        scores=record.scores,
     )
 
 
@@ -132,41 +150,62 @@ def compare(
     systems: Sequence[System], names: Sequence[str], test: str, samples: int, seed: int, jobs: int
 ) -> list[Comparison]:
     """Test each system against the first; Holm's correction is over all tests of the call."""
-    hypotheses: list[tuple[str, Sequence[str]]] = [(system.name, system.hypotheses) for system in systems]
-    rows = {name: metric_table.METRICS[name] for name in names}
-    scorers = {name: row.scorer() for name, row in rows.items() if row.scorer}
     logging.getLogger("sacrebleu").setLevel(logging.WARNING)  # it logs each of its steps
     with metrics.seeded(seed):
-        test_of_pairs = PairedTest(
-            hypotheses, scorers, [systems[0].reference], test_type=test, n_samples=samples, n_jobs=jobs
-        )
-        columns = test_of_pairs()[1]
-    results = {name: [each for each in column if isinstance(each, Result)] for name, column in columns.items()}
-    del results["System"]  # the rest is in the order of our metrics, by sacreBLEU's names
-    cells = [
-        (name, row, system, results[name][index])
-        for index, system in enumerate(systems[1:], 1)
-        for name, row in zip(results, rows.values(), strict=True)
-    ]
+        columns = {name: tested(name, systems, test, samples, jobs) for name in names}
+    cells = [(name, index) for index in range(1, len(systems)) for name in columns]
+    results = [columns[name].results[index] for name, index in cells]
     p_values = [
-        p_with_ties(1.0 if result.p_value is None else result.p_value, system, systems[0])
-        for _, _, system, result in cells
+        p_with_ties(result.p_value, systems[index], systems[0])
+        for (_, index), result in zip(cells, results, strict=True)
     ]
     comparisons = []
-    for (name, row, system, result), p, p_holm in zip(cells, p_values, holm(p_values), strict=True):
-        difference = result.score - results[name][0].score
+    for (name, index), result, p, p_holm in zip(cells, results, p_values, holm(p_values), strict=True):
+        difference = result.score - columns[name].results[0].score
         comparison = Comparison(
-            system=system.name,
-            metric=name,
+            system=systems[index].name,
+            metric=columns[name].label,
             score=result.score,
             difference=difference,
             p=p,
             p_holm=p_holm,
             significant=p_holm < ALPHA,
-            better=row.is_better(difference),
+            better=metric_table.METRICS[name].is_better(difference),
         )
         comparisons.append(comparison)
     return comparisons
+
+
+class MetricResults(NamedTuple):
+    """Results of a metric, a row per system, and sacreBLEU's name of it, or ours of a neural one."""
+
+    label: str
+    results: list[Result]
+
+
+def tested(name: str, systems: Sequence[System], test: str, samples: int, jobs: int) -> MetricResults:
+    """Test one metric; the same seed exchanges the same lines for every metric."""
+    row = metric_table.METRICS[name]
+    if row.neural:
+        check_one_model(name, systems)
+    scorer = row.scorer or SegmentMean
+    lines: list[tuple[str, Sequence[str]]] = [(system.name, system.lines(name)) for system in systems]
+    test_of_pairs = PairedTest(
+        lines, {name: scorer()}, [systems[0].reference], test_type=test, n_samples=samples, n_jobs=jobs
+    )
+    ((label, results),) = [column for column in test_of_pairs()[1].items() if column[0] != "System"]
+    return MetricResults(row.label if row.neural else label, [each for each in results if isinstance(each, Result)])
+
+
+def check_one_model(name: str, systems: Sequence[System]) -> None:
+    """Refuse segments' scores of several models."""
+    models = [system.model(name) for system in systems]
+    for system, model in zip(systems, models, strict=True):
+        if model != models[0]:
+            raise UserError(
+                f"{system.name} was scored by another {name} model ({model}) than {systems[0].name} ({models[0]}): "
+                "score both by one"
+            )
 
 
 def p_with_ties(p: float | None, system: System, baseline: System) -> float:

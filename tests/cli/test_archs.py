@@ -1,14 +1,17 @@
 """`realformer-nmt archs` against the issue's list and parameters counted by hand."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from fixture_types import Once
-from program import realformer_nmt
+from program import REPOSITORY, realformer_nmt
 
 from realformer_nmt.cli import archs
 from realformer_nmt.model import presets
+from realformer_nmt.model.config import TranslationConfig
 
 VOCABULARY, WIDTH, FFN = 32768, 512, 2048
 
@@ -16,7 +19,7 @@ VOCABULARY, WIDTH, FFN = 32768, 512, 2048
 @pytest.fixture(scope="module")
 def rows(once: Once) -> dict[str, dict[str, object]]:
     def ask(folder: Path) -> None:
-        listed = realformer_nmt("archs", "--json")
+        listed = realformer_nmt("archs", "--json", "--vocabulary", VOCABULARY)
         assert listed.returncode == 0
         assert listed.stderr == ""
         (folder / "archs.json").write_text(listed.stdout)
@@ -25,13 +28,29 @@ def rows(once: Once) -> dict[str, dict[str, object]]:
 
 
 def test_the_table_says_the_same(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presets, "PRESETS", {"resi_dual_tiny": presets.PRESETS["resi_dual_tiny"]})
+    monkeypatch.setattr(archs, "PRESETS", {"resi_dual_tiny": presets.PRESETS["resi_dual_tiny"]})
     assert archs.ArchsRequest(vocabulary=100).run() == 0
     header, _, row, *_ = capsys.readouterr().out.splitlines()
     assert header.split() == [
         *("arch", "topology", "scaling", "source", "carry", "encoder", "decoder", "width", "parameters")
     ]
     assert row.split()[:8] == ["resi_dual_tiny", "dual", "none", "dot", "none", "2", "2", "64"]
+
+
+def test_a_list_without_parameters_needs_no_torch() -> None:
+    """Importing torch takes most of the seconds that a reader waits; the rest is the models that would be built."""
+    program = "import sys; from realformer_nmt import command; command.main(['archs']); print('torch' in sys.modules)"
+    listed = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, check=True, capture_output=True, text=True)
+    *table, imported = listed.stdout.splitlines()
+    assert imported == "False"
+    assert len(table) == 2 + len(presets.PRESETS)
+    assert "parameters" not in table[0]
+
+
+def test_a_family_without_a_size_has_the_defaults_of_the_options() -> None:
+    defaults = vars(TranslationConfig())
+    shape = [*archs.Arch._fields[5:8], "decoder_embed_dim", "encoder_ffn_embed_dim", "encoder_attention_heads"]
+    assert {name: archs.UNSIZED[name] for name in shape} == {name: defaults[name] for name in shape}
 
 
 def test_choices_layers_and_width(rows: dict[str, dict[str, object]]) -> None:

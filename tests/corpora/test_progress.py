@@ -94,7 +94,7 @@ def test_every_stage_of_prepare_shows_how_far_it_is(tmp_path: Path) -> None:
     words = ["prepare", *own, "--subwords", "moses_bpe", "--vocabulary", 40, "--folder", tmp_path / "data"]
     status, shown = on_a_terminal(words)
     assert status == 0, shown
-    for bar in ("text: text.en", "subwords: reading", "pieces: train", "data-bin"):
+    for bar in ("text: text.en", "subwords: reading", "pieces: train", "dictionary: train.de", "data-bin: train.en"):
         assert re.search(re.escape(bar) + BAR.format(r"[\d.]+k"), shown), bar
     assert re.search(r"100%.*40/40 \[\d\d:\d\d<\d\d:\d\d, .*it/s\]", shown)  # of subword-nmt's merges
 

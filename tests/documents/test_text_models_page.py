@@ -73,3 +73,12 @@ def test_what_is_recalled_is_the_records() -> None:
     for row in found["rows"]:
         near = abs(row["right"] - chance) < 0.1
         assert near == (row["pattern"] == "local")
+
+
+def test_both_ways_of_carried_scores_are_the_records() -> None:
+    measured = record("carried_scores")
+    shown = re.findall(r"^\| (\d+) \| ([\d,]+) \| (.* MB) \| (.* MB) \|$", PAGE, re.MULTILINE)
+    costs = [f"{row['seconds']:.1f} s, {row['bytes'] / 1e6:,.0f} MB" for row in measured["rows"]]
+    tried = [(str(row["layers"]), f"{row['length']:,}") for row in measured["rows"][::2]]
+    assert shown == [(*row, *pair) for row, pair in zip(tried, zip(costs[::2], costs[1::2], strict=True), strict=True)]
+    assert f"the results differ by {measured['largest_difference']:.1e}".replace("e-07", "e-7") in PAGE

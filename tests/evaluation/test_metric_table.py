@@ -40,10 +40,23 @@ def test_a_grid_may_choose_what_is_scored_from_texts_alone(tmp_path: Path) -> No
     for metric in ("ter", "bleu", "retokenised_bleu"):
         file.write_text(f'families = ["admin"]\nlayers = ["6"]\nmetric = "{metric}"\n')
         assert grid.load(file).metric == metric
-    for metric in ("comet", "valid_loss"):
+    refused = {"valid_loss": "metric valid_loss is not one of bleu, chrf, .*ter", "comet": 'name it, comet = "MODEL"'}
+    for metric, message in refused.items():
         file.write_text(f'families = ["admin"]\nlayers = ["6"]\nmetric = "{metric}"\n')
-        with pytest.raises(UserError, match=f"metric {metric} is not one of bleu, chrf, .*ter"):
+        with pytest.raises(UserError, match=message):
             grid.load(file)
+
+
+def test_a_grid_names_the_model_of_its_metric(tmp_path: Path) -> None:
+    """By a path from the grid's folder, or else as the hub does."""
+    file = tmp_path / "grid.toml"
+    file.write_text('families = ["admin"]\nlayers = ["6"]\nmetric = "comet"\ncomet = "models/mine"\n')
+    assert grid.load(file).comet_model == "models/mine"
+    (tmp_path / "models" / "mine").mkdir(parents=True)
+    assert grid.load(file).comet_model == str(tmp_path / "models" / "mine")
+    file.write_text(f'{file.read_text()}[data]\nfolder = "a"\nsubwords = "none"\nreference = "b"\n')
+    with pytest.raises(UserError, match="comet reads the raw source, which"):
+        grid.load(file)
 
 
 def test_the_system_with_fewer_errors_is_the_better_one() -> None:

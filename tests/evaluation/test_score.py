@@ -9,14 +9,17 @@ from typing import Any
 
 import argv
 import pytest
+import tiny_comet
 import translation_records
 from msgspec import to_builtins
 from word_salad import texts
 
-from realformer_nmt.common import checksummed_json
+from realformer_nmt.common import checksummed_json, extras
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import read_lines, sha256
 from realformer_nmt.evaluation import metrics, raw_texts, scoring, translation_record
+from realformer_nmt.evaluation.comet import model_files
+from realformer_nmt.evaluation.comet.scorer import CometScorer
 from realformer_nmt.evaluation.metric_table import tokenised_bleu
 from realformer_nmt.evaluation.metrics import ScoredTexts, measure
 from realformer_nmt.evaluation.score import ScoreRequest
@@ -144,25 +147,29 @@ def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
 def test_comet_is_never_left_out_silently(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hypotheses, reference = texts(number=3)
     folder = folder_of(tmp_path / "out", hypotheses, reference)
-    with pytest.raises(UserError, match="--comet: No module named 'comet'; pip install unbabel-comet"):
+    with pytest.raises(UserError, match="--comet /no/model: no such file; allowed are a folder with "):
+        request(folder, "--comet", "/no/model").run()
+    monkeypatch.setattr(extras, "find_spec", lambda module: None if module == "transformers" else module)
+    with pytest.raises(ModuleNotFoundError, match=r"transformers is not installed: pip install 'realformer-nmt\[hugg"):
         request(folder, "--comet").run()
-    package = tmp_path / "site" / "comet"
-    package.mkdir(parents=True)
-    (package / "__init__.py").write_text(
-        "from types import SimpleNamespace as N\n"
-        "download_model = lambda name: f'path of {name}'\n"
-        "def load_from_checkpoint(path):\n"
-        "    assert path == 'path of Some/model'\n"
-        "    def predict(data, batch_size, gpus):\n"
-        "        return N(system_score=sum(t['src'] + t['mt'] == t['ref'] for t in data) / 3)\n"
-        "    return N(predict=predict)\n"
-    )
-    distribution = tmp_path / "site" / "unbabel_comet-2.2.dist-info"
-    distribution.mkdir()
-    (distribution / "METADATA").write_text("Metadata-Version: 2.1\nName: unbabel-comet\nVersion: 2.2\n")
-    monkeypatch.syspath_prepend(tmp_path / "site")
-    found = metrics.comet("Some/model", ["a", "b", "c"], ["1", "2", "3"], ["a1", "b2", "c4"])
-    assert (found.score, found.signature) == (pytest.approx(2 / 3), "Some/model|unbabel-comet:2.2")
+
+
+def test_comet_is_a_setting_by_name_and_an_input_by_hash(tmp_path: Path) -> None:
+    """So a model that has moved is the same one."""
+    hypotheses, reference = texts(number=3)
+    folder = folder_of(tmp_path / "out", hypotheses, reference)
+    model = tiny_comet.write(tmp_path / "model", "softmax")
+    source = tmp_path / "source.txt"
+    source.write_text("a\nb\nc\n")
+    options = ["--comet", model, "--source", source]
+    stage = scoring.stage_of(request(folder, *map(str, options)))
+    assert stage.settings["comet"] == "model"
+    assert (stage.inputs["comet"], stage.inputs["source"]) == (model / "checkpoints" / "model.ckpt", source)
+    assert scoring.stage_of(request(folder)).settings["comet"] is None
+    scores = scored(folder, *map(str, options), "--bootstrap", "0")
+    by_model = CometScorer(model_files.find(str(model))).segments(["a", "b", "c"], hypotheses, reference)
+    assert scores["comet"].segments == pytest.approx([100 * value for value in by_model], abs=1e-4)
+    assert scores["comet"].metric == "COMET x 100"
 
 
 @pytest.mark.parametrize("name", ["corpus", "subset", "published", "hyphens"])

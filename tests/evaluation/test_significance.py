@@ -19,7 +19,7 @@ from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.evaluation import significance
-from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord
+from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord, Score
 from realformer_nmt.evaluation.significance import SignificanceRequest, System, compare, holm, shown
 from reliability.fuzzed_inputs import MODEL
 
@@ -158,3 +158,34 @@ def test_what_cannot_be_compared_is_refused_by_name(tmp_path: Path) -> None:
             significance.run(called(*runs))
     with pytest.raises(UserError, match="--seed 0: sacreBLEU needs 1 or more"):
         compare([System("", "", lines, lines, "")] * 2, ["bleu"], "ar", 10, 0, 1)
+
+
+def scored_by(model: str, name: str, segments: list[float], lines: list[str]) -> System:
+    score = Score(metric="COMET", score=0, signature=f"nrefs:1|sha256:{model}|version:2", segments=segments)
+    return System(name, "", [f"{name} {line}" for line in lines], lines, "", scores={"comet": score})
+
+
+def test_a_neural_metric_is_tested_by_its_scores_of_segments() -> None:
+    """The p of all exchanges of eight pairs of numbers, whose mean is the score."""
+    lines = reference(8)
+    chance = np.random.default_rng(5)
+    one, other = (chance.normal(80, 5, 8).round(3), chance.normal(83, 5, 8).round(3))
+    systems = [scored_by("a", "one", one.tolist(), lines), scored_by("a", "other", other.tolist(), lines)]
+    signs = np.array(list(itertools.product([-1, 1], repeat=8)))
+    means = np.abs(signs @ (other - one)) / 8
+    exact = float((means > abs((other - one).mean()) + 1e-9).mean())
+    (found,) = compare(systems, ["comet"], "ar", 4000, 1, 1)
+    assert (found.metric, found.score) == ("COMET x 100", pytest.approx(other.mean()))
+    assert found.difference == pytest.approx((other - one).mean())
+    assert 0.01 < exact < 0.99
+    assert abs(found.p - exact) < 4 * (exact * (1 - exact) / 4000) ** 0.5 + 2 / 256
+    assert compare(systems, ["bleu", "comet"], "ar", 4000, 1, 1)[1].p == found.p
+
+
+def test_scores_of_other_models_or_of_no_segments_are_not_tested() -> None:
+    lines = reference(3)
+    systems = [scored_by(model, model, [1.0, 2, 3], lines) for model in ("aaa", "bbb")]
+    with pytest.raises(UserError, match=r"bbb was scored by another comet model \(bbb\) than aaa \(aaa\): score both"):
+        compare(systems, ["comet"], "ar", 10, 1, 1)
+    with pytest.raises(UserError, match="c has no scores of segments in comet: `score --comet MODEL` keeps them"):
+        compare([systems[0], System("c", "", lines, lines, "")], ["comet"], "ar", 10, 1, 1)

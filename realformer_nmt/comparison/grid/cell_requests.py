@@ -35,11 +35,14 @@ def translate_request(
     )
 
 
-def score_request(folder: Path, subset: str, reference: Path | None = None, rouge: bool = False) -> ScoreRequest:
+def score_request(
+    folder: Path, subset: str, reference: Path | None = None, rouge: bool = False, comet: str | None = None
+) -> ScoreRequest:
     return ScoreRequest(
         translation=of_subset(folder, "translation", subset),
         output=of_subset(folder, "run", subset, ".json"),
         reference=reference,
         rouge=rouge,
+        comet=comet,
         training=folder / RECORD,
     )

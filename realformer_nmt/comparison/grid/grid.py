@@ -93,6 +93,7 @@ class Grid:
     override: tuple[Override, ...] = ()
     baseline: str | None = None  # a family
     metric: str | None = None  # the one that is drawn; the first of the task
+    comet: str | None = None  # the model of this metric: a folder, a checkpoint or the hub's name
     subsets: tuple[str, ...] = ("test",)  # of the data-bin; the examples and plots are of the first
     title: str | None = None  # of the report; else made of corpus, families and layers
     retries: int = 2  # of a cell that an infrastructure fault ended
@@ -136,6 +137,10 @@ class Grid:
         metrics = [*metric_table.drawn(self.task), *metric_table.drawn(self.task, numbers=True)]
         if self.drawn not in metrics:
             raise ValueError(unknown("metric", self.drawn, list(dict.fromkeys(metrics))))
+        if self.drawn in metric_table.neural_metrics() and not getattr(self, self.drawn, None):
+            raise ValueError(f'metric: {self.drawn} is computed by a model: name it, {self.drawn} = "MODEL"')
+        if self.comet and self.data:
+            raise ValueError("comet reads the raw source, which [data] does not name: give corpus or prepared instead")
         for subset in self.subsets:
             safe_names.plain(subset)
         if self.data and set(self.data.references or {}) != set(self.subsets[1:]):
@@ -188,6 +193,12 @@ class Grid:
             if rule.meets(cell):
                 options = merge(options, getattr(rule, table) or {})
         return options
+
+    @property
+    def comet_model(self) -> str | None:
+        """Return the model as `score --comet` names it: a path from the grid's folder, or a name of the hub."""
+        file = self.path(self.comet) if self.comet else None
+        return str(file) if file and file.exists() else self.comet
 
     def path(self, written: str) -> Path:
         try:

@@ -19,7 +19,8 @@ def stages(grid: Grid, corpus: CorpusChoice, folder: Path, protocol: Protocol, s
     first = subset == grid.subsets[0]
     name = "" if first else f" {subset}"
     translate = translate_request(folder, subset, corpus.text, protocol, validate=first)
-    score = score_request(folder, subset, corpus.reference(subset), METRICS[grid.drawn].text == SUMMARY)
+    summaries = METRICS[grid.drawn].text == SUMMARY
+    score = score_request(folder, subset, corpus.reference(subset), summaries, grid.comet_model)
     return (
         CellStage(f"translate{name}", translate, translate.output / "translation.json"),
         CellStage(f"score{name}", score, score.output),

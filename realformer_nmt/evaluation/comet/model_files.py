@@ -1,0 +1,69 @@
+"""Files of a COMET model: a folder as the hub's snapshots have it, its checkpoint, or the hub's name."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from realformer_nmt.common.errors import UserError, one_line
+
+HPARAMS, CHECKPOINTS = "hparams.yaml", ("checkpoints/model.ckpt", "model.ckpt")
+ENCODER = "encoder"  # in the folder: the encoder's config.json and tokenizer, where the hub cannot be reached
+LAYOUT = f"allowed are a folder with {HPARAMS} and {CHECKPOINTS[0]}, this checkpoint, or the hub's name of one"
+
+
+class ModelFiles(NamedTuple):
+    """Files of a model, and the name that a signature has for it."""
+
+    name: str
+    folder: Path
+    checkpoint: Path
+
+    @property
+    def hparams(self) -> Path:
+        return self.folder / HPARAMS
+
+
+def find(model: str) -> ModelFiles:
+    """Return the files of the model that --comet names; those of the hub's name are brought once."""
+    path = Path(model)
+    if path.exists():
+        folder = folder_of(path) if path.is_file() else path
+        checkpoint = path if path.is_file() else checkpoint_in(folder)
+        return checked(ModelFiles(folder.resolve().name, folder, checkpoint))
+    if path.is_absolute() or len(path.parts) != 2 or path.parts[0] == "..":
+        raise UserError(f"--comet {model}: no such file; {LAYOUT}")
+    folder = snapshot(model)
+    return checked(ModelFiles(path.name, folder, checkpoint_in(folder)))
+
+
+def folder_of(checkpoint: Path) -> Path:
+    """Return the folder of a checkpoint's hparams.yaml: its own, or the one above `checkpoints`."""
+    beside = checkpoint.resolve().parent
+    return beside if (beside / HPARAMS).is_file() else beside.parent
+
+
+def checkpoint_in(folder: Path) -> Path:
+    paths = [folder / name for name in CHECKPOINTS]
+    return next((path for path in paths if path.is_file()), paths[0])
+
+
+def checked(files: ModelFiles) -> ModelFiles:
+    for path in (files.hparams, files.checkpoint):
+        if not path.is_file():
+            raise UserError(f"--comet: {path}: no such file; {LAYOUT}")
+    return files
+
+
+def snapshot(model: str) -> Path:
+    """Return the folder of a model of the hub: from its cache, or else brought now."""
+    from huggingface_hub import snapshot_download  # here: only a name of the hub needs it
+
+    try:
+        return Path(snapshot_download(model, local_files_only=True))
+    except Exception:  # it is not in the cache
+        try:
+            return Path(snapshot_download(model))
+        except Exception as error:
+            raise UserError(
+                f"--comet {model}: the hub could not bring it ({one_line(error)[:200]}): bring the computer online and "
+                "log in where the model asks for it, or name a folder that you have"
+            ) from error

@@ -1,0 +1,132 @@
+"""COMET scores of translations: the model is loaded once, and scores segments in batches of similar length."""
+
+import importlib.metadata
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypedDict, cast
+
+import torch
+from msgspec.structs import replace
+from omegaconf import OmegaConf
+from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerBase, XLMRobertaConfig
+
+from realformer_nmt.checkpoints import reading
+from realformer_nmt.common.errors import UserError, one_line
+from realformer_nmt.common.json_records import expected
+from realformer_nmt.common.option_choice import choose
+from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.evaluation.comet import settings
+from realformer_nmt.evaluation.comet.model_files import ENCODER, LAYOUT, ModelFiles
+from realformer_nmt.evaluation.comet.models import MODELS, CometModel, Segment
+from realformer_nmt.evaluation.comet.settings import CometSettings
+from realformer_nmt.evaluation.metric_table import METRICS
+from realformer_nmt.evaluation.metrics import Lines, ScoredTexts, check_same_length, measure
+from realformer_nmt.evaluation.run_record import Score
+from realformer_nmt.evaluation.segment_mean import as_lines, mean_of
+
+BATCH, PRECISION, DIGITS = 16, "fp32", 6
+ENCODERS = ("XLM-RoBERTa",)
+HINT = f"--comet: {LAYOUT}"
+
+
+class StoredModel(TypedDict, total=False):
+    """Entries of a checkpoint that are read."""
+
+    state_dict: Mapping[str, torch.Tensor]
+    hyper_parameters: Mapping[str, object]
+
+
+class CometScorer:
+    """A COMET model with its tokenizer, on the GPU where there is one."""
+
+    def __init__(self, files: ModelFiles) -> None:
+        weights, options = read(files)
+        kind = choose(f"{files.hparams}: class_identifier", options.class_identifier, MODELS)
+        choose(f"{files.hparams}: encoder_model", options.encoder_model, dict.fromkeys(ENCODERS))
+        config, self.tokenizer = encoder_files(files, options.pretrained_model)
+        self.files = files
+        self.model = with_weights(kind(options, config), weights, files.checkpoint)
+        self.model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+
+    def segments(self, source: Lines, hypotheses: Lines, reference: Lines) -> list[float]:
+        """Return the score of each segment."""
+        segments = list(map(Segment, self.tokens(hypotheses), self.tokens(source), self.tokens(reference)))
+        order = sorted(range(len(segments)), key=lambda index: sum(map(len, segments[index])))
+        scores = [0.0] * len(segments)
+        with torch.inference_mode():
+            for batch in batches(order):
+                for index, score in zip(batch, self.model([segments[i] for i in batch]).tolist(), strict=True):
+                    scores[index] = score
+        return scores
+
+    def tokens(self, lines: Lines) -> list[list[int]]:
+        ids: list[list[int]] = self.tokenizer(list(lines), truncation=True, max_length=self.model.longest)["input_ids"]
+        return ids
+
+    def about(self) -> dict[str, str]:
+        """Return what a signature says of the model and its computation."""
+        return {
+            "model": re.sub(r"[|:\s]", "_", self.files.name),
+            "sha256": sha256(self.files.checkpoint)[:16],
+            "precision": PRECISION,
+            "transformers": importlib.metadata.version("transformers"),
+        }
+
+
+def score(scorer: CometScorer, source: Lines, hypotheses: Lines, reference: Lines, samples: int) -> Score:
+    """Return the mean of the segments' scores x 100, with these scores and the number of empty hypotheses."""
+    check_same_length(hypotheses, reference)
+    check_same_length(source, reference)
+    segments = [round(100 * value, DIGITS) for value in scorer.segments(source, hypotheses, reference)]
+    texts = ScoredTexts("raw text", as_lines(segments), reference)
+    mean = measure(mean_of(scorer.about()), METRICS["comet"].label, texts, samples)
+    return replace(mean, segments=segments, empty=sum(not line.strip() for line in hypotheses))
+
+
+def read(files: ModelFiles) -> tuple[Mapping[str, torch.Tensor], CometSettings]:
+    """Return the weights and the settings of a model; no code of its files is run."""
+    with files.checkpoint.open("rb") as file:
+        content = reading.load_stream(file, str(files.checkpoint), ("optimizer_states",), HINT)
+    stored = cast(StoredModel, content)
+    hparams = read_hparams(files.hparams)
+    with expected(files.hparams, HINT):
+        options = settings.merge(hparams, stored.get("hyper_parameters") or {})
+    with expected(files.checkpoint, HINT):
+        return stored["state_dict"], options
+
+
+def read_hparams(path: Path) -> Mapping[str, object]:
+    try:
+        return cast("Mapping[str, object]", OmegaConf.to_container(OmegaConf.load(path)))
+    except Exception as error:  # YAML has errors of its own
+        raise UserError(f"{path} cannot be read ({one_line(error)[:200]}); {HINT}") from error
+
+
+def encoder_files(files: ModelFiles, name: str) -> tuple[XLMRobertaConfig, PreTrainedTokenizerBase]:
+    """Return the encoder's configuration and tokenizer: of the folder `encoder` beside hparams.yaml, or of the hub."""
+    beside = files.folder / ENCODER
+    place = str(beside) if beside.is_dir() else name
+    try:
+        return AutoConfig.from_pretrained(place), AutoTokenizer.from_pretrained(place)
+    except Exception as error:
+        raise UserError(
+            f"--comet: the configuration and the tokenizer of {place} cannot be read ({one_line(error)[:200]}): bring "
+            f"the computer online, or put them into {beside}"
+        ) from error
+
+
+def with_weights(model: CometModel, weights: Mapping[str, torch.Tensor], checkpoint: Path) -> CometModel:
+    """Return the model with the weights of a checkpoint, which may have more, such as a head for words."""
+    try:
+        missing = model.load_state_dict(dict(weights), strict=False, assign=True).missing_keys
+    except RuntimeError as error:
+        raise UserError(f"{checkpoint}: {one_line(error)[:300]}; {HINT}") from error
+    if missing:
+        raise UserError(f"{checkpoint} lacks {missing[0]} ({len(missing)} weights in all); {HINT}")
+    return model.float()
+
+
+def batches(order: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(order), BATCH):
+        yield order[start : start + BATCH]

@@ -1,0 +1,33 @@
+"""Settings of a COMET model, as its hparams.yaml and its checkpoint say them."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct, convert
+from msgspec.structs import replace
+
+SOFTMAX = "softmax"
+PATCHED = "sparsemax_patch"  # in hparams.yaml: the checkpoint says sparsemax, and was trained with softmax
+
+
+class CometSettings(Struct, frozen=True, kw_only=True):
+    """Settings that inference needs, with the defaults of unbabel-comet 2.2.7."""
+
+    class_identifier: str
+    encoder_model: str = "XLM-RoBERTa"
+    pretrained_model: str = "xlm-roberta-large"
+    layer: int | str = "mix"
+    sent_layer: int | str = "mix"  # instead of `layer`, of a unified metric
+    layer_transformation: str = SOFTMAX
+    layer_norm: bool = True
+    pool: str = "avg"
+    hidden_sizes: tuple[int, ...] = (3072, 1024)
+    activations: str = "Tanh"
+    final_activation: str | None = None
+    input_segments: tuple[str, ...] = ("mt", "src", "ref")
+
+
+def merge(hparams: Mapping[str, object], stored: Mapping[str, object]) -> CometSettings:
+    """Return the settings: the class of hparams.yaml, and the rest of the checkpoint, as unbabel-comet reads them."""
+    settings = convert({**(stored or hparams), "class_identifier": hparams["class_identifier"]}, CometSettings)
+    patched = PATCHED in (hparams.get("layer_transformation"), settings.layer_transformation)
+    return replace(settings, layer_transformation=SOFTMAX) if patched else settings

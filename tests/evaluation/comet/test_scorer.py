@@ -1,0 +1,101 @@
+"""COMET scores against the package unbabel-comet's, which `make comet-parity` records; files that are refused."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import tiny_comet
+import torch
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.evaluation import metrics
+from realformer_nmt.evaluation.comet import model_files, scorer
+from realformer_nmt.evaluation.comet.scorer import CometScorer
+
+EXPECTED = json.loads(Path(__file__).with_name("expected_scores.json").read_text())
+SOURCE, HYPOTHESES, REFERENCE = (list(lines) for lines in zip(*tiny_comet.SENTENCES, strict=True))
+
+
+@pytest.fixture(autouse=True)
+def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+
+
+def opened(folder: Path, name: str = "softmax") -> CometScorer:
+    return CometScorer(model_files.find(str(tiny_comet.write(folder / name, name))))
+
+
+@pytest.mark.parametrize("name", tiny_comet.MODELS)
+def test_scores_are_those_of_the_package(name: str, tmp_path: Path) -> None:
+    """Odd characters, symbols spelt out, empty lines and lines longer than the table of positions are among them."""
+    scores = opened(tmp_path, name).segments(SOURCE, HYPOTHESES, REFERENCE)
+    assert scores == pytest.approx(EXPECTED["scores"][name], abs=1e-5)
+    assert max(scores) - min(scores) > 1e-3  # so the tolerance tells sentences apart
+
+
+def test_sparsemax_and_softmax_are_told_apart() -> None:
+    softmax, sparsemax, patched = (EXPECTED["scores"][name] for name in ("softmax", "sparsemax", "patched"))
+    assert patched == softmax
+    assert sparsemax != pytest.approx(softmax, abs=1e-3)
+
+
+def test_neither_order_nor_neighbours_of_a_segment_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = opened(tmp_path)
+    together = model.segments(SOURCE, HYPOTHESES, REFERENCE)
+    monkeypatch.setattr(scorer, "BATCH", 3)
+    backwards = model.segments(SOURCE[::-1], HYPOTHESES[::-1], REFERENCE[::-1])
+    assert backwards[::-1] == pytest.approx(together, abs=1e-5)
+
+
+def test_the_score_is_the_mean_of_its_segments_and_counts_empty_hypotheses(tmp_path: Path) -> None:
+    model = opened(tmp_path)
+    with metrics.seeded(3):
+        score = scorer.score(model, SOURCE, HYPOTHESES, REFERENCE, 100)
+    assert score.segments == pytest.approx([100 * value for value in EXPECTED["scores"]["softmax"]], abs=1e-3)
+    assert score.score == pytest.approx(sum(score.segments) / len(SOURCE))
+    assert score.empty == 1
+    digest = r"model:softmax\|sha256:[0-9a-f]{16}\|precision:fp32\|transformers:[\d.]+"
+    assert re.search(rf"nrefs:1\|bs:100\|seed:3\|{digest}\|version:", score.signature)
+    assert isinstance(score.interval, float)
+    assert 0 < score.interval < max(score.segments) - min(score.segments)
+    with pytest.raises(UserError, match="8 hypotheses and 7 references"):
+        scorer.score(model, SOURCE, HYPOTHESES, REFERENCE[1:], 0)
+
+
+def changed(folder: Path, **hparams: object) -> Path:
+    written = json.loads((folder / "hparams.yaml").read_text())
+    (folder / "hparams.yaml").write_text(json.dumps({**written, **hparams}))
+    return folder
+
+
+def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
+    folder = tiny_comet.write(tmp_path / "model", "softmax")
+    checkpoint = folder / "checkpoints" / "model.ckpt"
+    changed(folder, class_identifier="xcomet_metric")
+    with pytest.raises(UserError, match="class_identifier xcomet_metric is not one of regression_metric, unified_metr"):
+        CometScorer(model_files.find(str(folder)))
+    changed(folder, class_identifier="unified_metric")
+    with pytest.raises(UserError, match=r"model\.ckpt: .*size mismatch for estimator"):
+        CometScorer(model_files.find(str(folder)))
+    changed(folder, class_identifier="regression_metric")
+    state = torch.load(checkpoint)
+    del state["state_dict"]["layerwise_attention.gamma"]
+    torch.save(state, checkpoint)
+    with pytest.raises(UserError, match=r"lacks layerwise_attention\.gamma \(1 weights in all\); --comet: allowed"):
+        CometScorer(model_files.find(str(folder)))
+    torch.save({"state_dict": state["state_dict"], "hyper_parameters": Path("/")}, checkpoint)
+    with pytest.raises(UserError, match=r"refused to load .* it holds pathlib"):
+        CometScorer(model_files.find(str(folder)))
+    (folder / "hparams.yaml").write_text("a: [")
+    state["hyper_parameters"] = {}
+    torch.save(state, checkpoint)
+    with pytest.raises(UserError, match=r"hparams\.yaml cannot be read"):
+        CometScorer(model_files.find(str(folder)))
+
+
+def test_an_encoder_that_cannot_be_brought_is_one_line(tmp_path: Path) -> None:
+    folder = tiny_comet.write(tmp_path / "model", "softmax")
+    (folder / "encoder").rename(folder / "elsewhere")
+    with pytest.raises(UserError, match=r"the tokenizer of xlm-roberta-large cannot be read .* or put them into .*enc"):
+        CometScorer(model_files.find(str(folder)))
