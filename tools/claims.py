@@ -1,4 +1,4 @@
-"""What the papers predict, measured: docs/results/claims.json, and the tables of docs/claims.md.
+"""What the papers predict, measured: docs/results/claims.json, and the tables of docs/results/claims.md.
 
 python tools/claims.py ANALYSIS.JSON... measures models before training, which takes minutes, and takes trained ones
 from records of `realformer-nmt analyse`.
@@ -25,7 +25,7 @@ def main(words: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("analyses", type=Path, nargs="+", metavar="ANALYSIS.JSON")
     parser.add_argument("--record", type=Path, default=Path("docs/results/claims.json"))
-    parser.add_argument("--page", type=Path, default=Path("docs/claims.md"))
+    parser.add_argument("--page", type=Path, default=Path("docs/results/claims.md"))
     parser.add_argument("--depths", type=int, nargs="+", default=at_initialisation.DEPTHS)
     parser.add_argument("--seeds", type=int, nargs="+", default=at_initialisation.SEEDS)
     args = parser.parse_args(words)

@@ -1,19 +1,17 @@
-"""The tables of docs/why_pre_ln_leads.md and of the quickstart, out of the records: python tools/pre_ln_tables.py
+"""Write the tables of docs/why_pre_ln_leads.md and of the records behind it: python tools/pre_ln_tables.py
 
 A table stands between `<!-- table NAME -->` and `<!-- end -->`.
 """
 
-import csv
 import json
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-PAGES = (Path("docs/why_pre_ln_leads.md"), Path("recipes/quickstart/README.md"))
 RESULTS = Path("docs/results")
+PAGES = (Path("docs/why_pre_ln_leads.md"), *sorted(RESULTS.rglob("*.md")))
 MULTI30K = ("multi30k_en_de_6l/results.json", "multi30k_en_de/results.json")
-PUBLISHED = Path("realformer_nmt/evaluation/published.csv")
 
 
 def main() -> None:
@@ -83,19 +81,6 @@ def longer() -> str:
     return _table(["updates", *heads], rows)
 
 
-def papers() -> str:
-    with PUBLISHED.open(encoding="utf-8", newline="") as file:
-        found = [row for row in csv.DictReader(file) if row["paper"] == "RealFormer (He et al. 2021) table 7"]
-    shown = {
-        (row["model"], int(row["encoder_layers"])): row["bleu"] or "failed"
-        for row in found
-        if row["dataset"] == "WMT14 En-De"
-    }
-    models, depths = dict.fromkeys(model for model, _ in shown), (6, 12, 18)
-    rows = [[model, *(shown[model, depth] for depth in depths)] for model in models]
-    return _table(["model", *(f"{depth}L-{depth}L" for depth in depths)], rows)
-
-
 def gradients() -> str:
     rows = [
         [
@@ -128,15 +113,14 @@ def _figure(value: float | None, digits: int) -> str:
 
 def _table(head: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
     cells = list(head)
-    lines: list[Iterable[object]] = [cells, ["---"] * len(cells), *rows]
-    return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
+    head_line, *lines = (f"| {' | '.join(map(str, line))} |\n" for line in (cells, *rows))
+    return "".join([head_line, f"|{'---|' * len(cells)}\n", *lines])
 
 
 TABLES: dict[str, Callable[[], str]] = {
     "budget": partial(budget, MULTI30K),
     "crossing": partial(budget, ["multi30k_128/longer.json"]),
     "easy": easy,
-    "papers": papers,
     "gradients": gradients,
     "rates": partial(ablation, "ablations_lr"),
     "half": partial(ablation, "ablations_budget"),

@@ -13,16 +13,17 @@ from realformer_nmt.fairseq_patches.patch import Original, patch
 def autocast_on_a_cpu(
     original: Original, task: Any, sample: Any, model: Any, criterion: Any, optimizer: Any, *args: Any, **kwargs: Any
 ) -> Any:
-    """Autocast with --amp on a CPU, too: fairseq autocasts on CUDA alone, so that --amp --cpu would train in fp32."""
+    """Autocast with --amp on a CPU: fairseq trains in fp32 there."""
     if isinstance(optimizer, AMPOptimizer) and next(model.parameters()).device.type == "cpu":
         criterion = torch.autocast("cpu", torch.bfloat16)(criterion.__call__)
     return original(task, sample, model, criterion, optimizer, *args, **kwargs)
 
 
 def end_where_no_scale_is_left() -> None:
-    """End a training without a loss scale after gradients that are not finite, as one at its smallest scale ends.
+    """End a training without a loss scale after gradients that are not finite.
 
-    fairseq asks for a smaller scale, and fails with an AttributeError where there is none; 0 is below any smallest."""
+    fairseq fails with an AttributeError. It asks for a smaller scale; here 0 stands for one, below any smallest.
+    """
     original = AMPOptimizer.next_loss_scale.fget
 
     def next_loss_scale(self: AMPOptimizer) -> float:

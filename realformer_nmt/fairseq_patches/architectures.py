@@ -24,9 +24,10 @@ def explain_clashes(original: Original, model_name: str, arch_name: str) -> Any:
 
 
 def fill_in_before_hydra() -> None:
-    """Fill in an architecture's settings before fairseq-hydra-train fills in its model's defaults.
+    """Fill in an architecture's settings before fairseq-hydra-train's defaults.
 
-    add_defaults (dataclass/initialize.py) does so first: `_name: realformer_tiny` would train without its settings."""
+    fairseq would train `_name: realformer_tiny` without its settings (dataclass/initialize.py).
+    """
     for name in ("fairseq.dataclass.initialize", "fairseq_cli.train", "fairseq_cli.hydra_validate"):
         if name in sys.modules:  # these modules import the function by name
             replace(sys.modules[name], "add_defaults", add_defaults)

@@ -17,9 +17,9 @@ from realformer_nmt.fairseq_patches.patch import Original, patch
 def keep_last_batch(original: Original, indices: Any, *args: Any, **kwargs: Any) -> list[Any]:
     """Keep the last batch.
 
-    batch_by_size drops it unless its size is a multiple of --required-batch-size-multiple, 8 by default: 203 sentences
-    become 200 in training, validation and generation (commit d871f616, December 2022; issues 5036 and 5351 of
-    facebookresearch/fairseq).
+    fairseq drops it unless its size is a multiple of --required-batch-size-multiple (8): 203 sentences become 200
+    (issues 5036 and 5351 of facebookresearch/fairseq). It does so in training, validation and generation, since commit
+    d871f616 of December 2022.
     """
     if not isinstance(indices, np.ndarray):
         indices = np.fromiter(indices, dtype=np.int64)
@@ -32,9 +32,10 @@ def keep_last_batch(original: Original, indices: Any, *args: Any, **kwargs: Any)
 
 
 def end_prefetching_before_exit() -> None:
-    """End the thread that prefetches batches before Python ends, when a command ends within an epoch.
+    """End the thread that prefetches batches before Python ends.
 
-    Else Python's end kills it inside C++ code, and the process aborts with status 134 (data/iterators.py).
+    Else a command that ends within an epoch aborts with status 134. Python's end kills the thread inside C++ code
+    (data/iterators.py).
     """
     atexit.register(_end_prefetching)
 

@@ -18,8 +18,8 @@ MASTERS = "fp32_weights"
 def train_in_bf16_without_tpu(
     original: Original, parser: Any, input_args: list[str] | None = None, *args: Any, **kwargs: Any
 ) -> Any:
-    """Turn --tpu off again unless it was passed: --bf16 turns it on (options.py), and fails without torch_xla (issue
-    4696 of facebookresearch/fairseq)."""
+    """Turn off --tpu unless it was passed: --bf16 turns it on (options.py), and fails without torch_xla (issue 4696 of
+    facebookresearch/fairseq)."""
     parsed = original(parser, input_args, *args, **kwargs)
     settings = parsed[0] if isinstance(parsed, tuple) else parsed
     if getattr(settings, "tpu", False) and "--tpu" not in (sys.argv if input_args is None else input_args):
@@ -29,14 +29,14 @@ def train_in_bf16_without_tpu(
 
 @patch(BaseFairseqModel, "prepare_for_inference_")
 def decode_in_bf16(original: Original, model: BaseFairseqModel, cfg: Any) -> None:
-    """Cast models for --bf16: fairseq-generate and -interactive cast for --fp16 alone, and would decode in fp32."""
+    """Cast models for --bf16: fairseq-generate and -interactive decode in fp32."""
     original(model, cfg)
     if cfg.common.bf16:
         model.bfloat16()
 
 
 def resume_with_the_fp32_weights() -> None:
-    """Save the fp32 weights that --bf16 and --fp16 update: without them a resumed run begins with rounded ones."""
+    """Save the fp32 weights of --bf16 and --fp16: without them a resumed run begins with rounded ones."""
     replace(FP16Optimizer, "state_dict", with_masters)
     replace(FP16Optimizer, "load_state_dict", load_masters)
 

@@ -26,9 +26,10 @@ logger = logging.getLogger(__name__)
 def save_at_one_blow(original: Original, state: object, filename: str, async_write: bool = False) -> None:
     """Write each checkpoint atomically.
 
-    torch_persistent_save renames a file that may not have reached the disk, and leaves NAME.tmp where the disk is full.
-    It tries three times, into the same stream: if space becomes free meanwhile, it renames a file that begins with the
-    incomplete first try (checkpoint_utils.py)."""
+    fairseq renames a file that may not be on the disk yet. It leaves NAME.tmp on a full disk, and tries three times,
+    into the same stream: if space becomes free meanwhile, it renames a file that begins with the incomplete first try
+    (checkpoint_utils.py).
+    """
     if async_write or not PathManager.supports_rename(filename):
         original(state, filename, async_write)
     else:
@@ -40,8 +41,9 @@ def save_at_one_blow(original: Original, state: object, filename: str, async_wri
 def copy_at_one_blow(original: Original, src_path: str, dst_path: str, overwrite: bool = False) -> Any:
     """Copy checkpoints atomically.
 
-    fairseq copies checkpoint_last.pt and checkpoint_best.pt over the previous ones, byte by byte (file_io.py): a run
-    killed meanwhile has no complete checkpoint under the name that it would resume from."""
+    fairseq overwrites checkpoint_last.pt and checkpoint_best.pt byte by byte (file_io.py): a kill meanwhile leaves them
+    incomplete.
+    """
     if not (PathManager.supports_rename(src_path) and PathManager.supports_rename(dst_path)):
         return original(src_path, dst_path, overwrite)
     source = Path(src_path)
@@ -52,9 +54,10 @@ def copy_at_one_blow(original: Original, src_path: str, dst_path: str, overwrite
 
 @patch(checkpoint_utils, "save_checkpoint")
 def miss_a_folder_that_is_gone(original: Original, cfg: Any, trainer: Trainer, *args: Any, **kwargs: Any) -> Any:
-    """Refuse to save where --save-dir has disappeared, which the training created when it began.
+    """Refuse to save where --save-dir has disappeared.
 
-    save_checkpoint would create it again: below the mount point of a disk that is no longer there, for example."""
+    fairseq creates it again, for example below the mount point of a lost disk.
+    """
     if trainer.is_data_parallel_master and not cfg.no_save and not Path(cfg.save_dir).is_dir():
         raise UserError(
             f"--save-dir {cfg.save_dir} has vanished since the training began: bring it back; the same command "
@@ -110,8 +113,8 @@ def check_complete(path: Path) -> None:
 
 @patch(checkpoint_utils, "load_checkpoint")
 def refuse_options_that_name_no_file(original: Original, cfg: Any, trainer: Trainer, **options: Any) -> Any:
-    """Refuse a folder, a FIFO or nothing as --restore-file or --finetune-from-model: fairseq silently trains from the
-    start (trainer.py)."""
+    """Refuse a --restore-file or --finetune-from-model that is no file: fairseq silently trains from the start
+    (trainer.py)."""
     if cfg.restore_file != LAST and not trainer.checkpoint_suffix:
         check_file("--restore-file", cfg.restore_file)
     if cfg.finetune_from_model is not None and not Path(cfg.save_dir, LAST).is_file():

@@ -19,9 +19,9 @@ from realformer_nmt.fairseq_patches.patch import Original, patch, replace
 
 
 def check_languages() -> None:
-    """Check languages in options, checkpoints and names of files.
+    """Check languages in options, checkpoints and file names.
 
-    fairseq reads them from any file name with a hyphen, in the order of the folder (data/data_utils.py).
+    fairseq trusts any file name with a hyphen, in the order of the folder (data/data_utils.py).
     """
     replace(tasks, "setup_task", setup_task)
     data_utils.infer_language_pair = lambda path: pair_in(Path(path))
@@ -49,17 +49,17 @@ def setup_task(original: Original, cfg: Any, **kwargs: Any) -> Any:
 def check_dictionaries(original: Original, dictionary: Dictionary, file: object) -> None:
     """Check a dictionary, by its hash where the data-bin was prepared.
 
-    With a damaged one, or one of another data-bin, fairseq trains on wrong words (data/dictionary.py).
+    With a wrong one fairseq trains on wrong words (data/dictionary.py).
     """
     with dictionary_file(Path(file)) if isinstance(file, str) else contextlib.nullcontext():
         original(dictionary, file)
 
 
 def check_datasets() -> None:
-    """Check lengths, indices and words, and hashes where the data-bin was prepared; read no format but mmap.
+    """Check lengths, indices, words and hashes; read only the format mmap.
 
-    With damaged data fairseq ends with a traceback, an index error on the GPU or an allocation of 574 GB, or trains on
-    wrong words. A .fasta side runs a shell command (data/indexed_dataset.py, data/fasta_dataset.py).
+    On damaged data fairseq ends with a traceback or trains on wrong words. Among the errors are one on the GPU and an
+    allocation of 574 GB. A .fasta side runs a shell command (data/indexed_dataset.py, data/fasta_dataset.py).
     """
     replace(indexed_dataset, "make_dataset", make_dataset)
     indexed_dataset.infer_dataset_impl = lambda _: FORMAT
@@ -75,9 +75,9 @@ def make_dataset(
 
 @patch(SentencePredictionTask, "load_dataset")
 def check_targets(original: Original, task: SentencePredictionTask, split: str, *args: Any, **kwargs: Any) -> Any:
-    """Check all targets of a task on sentences before the first update.
+    """Check a task's targets before the first update.
 
-    fairseq ends when it meets the first wrong one, and waits for a pipe (tasks/sentence_prediction.py).
+    fairseq ends at the first wrong one, and waits for a pipe (tasks/sentence_prediction.py).
     """
     data, classes = Path(task.cfg.data), task.cfg.num_classes
     for inner in ("input1", "label"):

@@ -1,6 +1,6 @@
 """Checks that a checkpoint was trained with the dictionaries and languages of the data-bin.
 
-With another dictionary every subword would silently get the weights of another one.
+With another dictionary each subword would get another's weights.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ TASKS: Mapping[str, Any] = {name: resolve_name(task.implementation) for name, ta
 
 
 def remember_dictionaries() -> None:
-    """Save dictionaries and languages in checkpoints, as state of the task, and check them when one is loaded."""
+    """Save dictionaries and languages in checkpoints, and check them on loading."""
     for kind in TASKS.values():
         replace(kind, "state_dict", state_dict)
         replace(kind, "load_state_dict", load_state_dict)

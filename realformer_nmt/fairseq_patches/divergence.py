@@ -27,10 +27,10 @@ LAYER = re.compile(r".*?\.layers\.\d+|\w+\.\w+")
 
 @patch(Trainer, "train_step")
 def note_divergence(original: Original, trainer: Trainer, samples: list[Batch], raise_oom: bool = False) -> Any:
-    """Write a record of a divergence, and end the training by the error that reports it.
+    """Record a divergence, and end by its error.
 
-    On torch >= 2.0 a StopIteration of fairseq's search for the first tensor that is no number ends the run in place of
-    that error (nan_detector.py): its hooks meet the encoder's dictionary of lists.
+    On torch >= 2.0 fairseq's search for the first NaN raises StopIteration instead (nan_detector.py). Its hooks meet
+    the encoder's dictionary of lists.
     """
     try:
         return original(trainer, samples, raise_oom)

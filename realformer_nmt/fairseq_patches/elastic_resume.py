@@ -15,16 +15,17 @@ State = Mapping[str, Any]
 
 @patch(EpochBatchIterator, "state_dict")
 def note_the_ranks(original: Original, iterator: EpochBatchIterator) -> State:
-    """Record the number of ranks: a checkpoint only says how many batches each rank has had of the epoch."""
+    """Record the number of ranks: fairseq records only how many batches each has had."""
     return {**original(iterator), RANKS: iterator.num_shards}
 
 
 @patch(EpochBatchIterator, "load_state_dict")
 def find_the_place_on_other_ranks(original: Original, iterator: EpochBatchIterator, state: State) -> None:
-    """Resume within an epoch where the run stopped, on any number of ranks.
+    """Resume within an epoch on any number of ranks.
 
-    Stopped in the middle of an epoch, fairseq goes on at its first quarter on half as many ranks; on twice as many it
-    leaves batches out, or has none left and fails."""
+    fairseq repeats or skips batches, or fails. From the middle of an epoch it goes back to the first quarter on half as
+    many ranks; on twice as many it leaves batches out, or has none left and fails.
+    """
     original(iterator, {**state, "iterations_in_epoch": batches_per_rank(state, iterator.num_shards)})
 
 

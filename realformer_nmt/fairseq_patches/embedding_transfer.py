@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 @patch(Trainer, "load_checkpoint")
 def carry_embeddings(original: Original, trainer: Trainer, filename: str, *args: Any, **kwargs: Any) -> Any:
-    """Load embeddings row by row, each for its subword: fairseq alone loads only weights of the same shapes."""
+    """Load embeddings by subword: fairseq loads only weights of the same shapes."""
     folder, model = source_data(trainer), trainer.model
     if folder is None or filename != trainer.cfg.checkpoint.finetune_from_model:
         return original(trainer, filename, *args, **kwargs)

@@ -24,7 +24,7 @@ def command() -> str | None:
 
 
 def end_with_one_line() -> None:
-    """Shorten errors of fairseq's commands to one line, whoever raises them: fairseq ends with a traceback."""
+    """Shorten errors of fairseq's commands to one line: fairseq ends with a traceback."""
     program = command()
     if program:
         shorten(program)

@@ -37,17 +37,17 @@ class _Tarfile(types.ModuleType):
 
 
 def unpack_within_a_folder() -> None:
-    """Refuse archives with members that lead elsewhere: fairseq unpacks them wherever names and links lead
-    (file_utils.py, which reads the names first)."""
+    """Refuse archives with members that lead elsewhere: fairseq unpacks them there (file_utils.py)."""
     file_utils.tarfile = _Tarfile("tarfile")
 
 
 @patch(hub_utils, "from_pretrained")
 def ask_for_the_files_of_a_bpe(original: Original, *args: Any, **kwargs: Any) -> Any:
-    """Ask the caller for the files of a BPE, unless they lie in the model's folder.
+    """Ask the caller for a BPE's files, unless they are in the model's folder.
 
-    fairseq opens or downloads whatever the checkpoint names. Here only the BPE's name is read from the checkpoint
-    (checkpoints/configuration.py)."""
+    fairseq opens or downloads what the checkpoint names. Here only the BPE's name is read from the checkpoint
+    (checkpoints/configuration.py).
+    """
     loaded = original(*args, **kwargs)
     for group in ("bpe", "tokenizer"):
         check_files(group, loaded["args"].get(group))

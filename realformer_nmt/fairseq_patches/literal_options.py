@@ -44,8 +44,8 @@ COMMANDS = ("fairseq_cli.validate", "fairseq_cli.eval_lm")
 
 
 def evaluate_plain_values_alone() -> None:
-    """Read Adam's betas, convolutions and --model-overrides as plain values: fairseq evaluates them, even
-    those of a checkpoint from elsewhere, as Python (optim/adam.py, models/fconv.py, utils.py)."""
+    """Read Adam's betas, convolutions and --model-overrides as plain values: fairseq evaluates them as Python, even
+    from a foreign checkpoint (optim/adam.py, models/fconv.py, utils.py)."""
     for name in (*(f"fairseq.{module}" for module in EVALUATING), *COMMANDS):
         if name in sys.modules:
             vars(sys.modules[name])["eval"] = evaluate

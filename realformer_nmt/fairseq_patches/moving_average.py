@@ -12,10 +12,11 @@ from realformer_nmt.fairseq_patches.patch import Original, patch
 def copy_what_is_no_average(
     original: Original, average: EMA, model: nn.Module, config: Any, device: Any = None, skip_keys: Any = None
 ) -> None:
-    """Copy the entries of the state dict that are no average.
+    """Copy state that is no average.
 
-    EMA averages all: it fails on integers and flags, and would blend a buffer that a model writes once, such as a
-    profile, with its value before. Modules name such buffers in `written_once`."""
+    EMA fails on integers and flags, and averages a buffer that is written once, such as a profile. Modules name such
+    buffers in `written_once`.
+    """
     original(average, model, config, device, {*(skip_keys or ()), *copied(model)})
 
 
@@ -37,10 +38,10 @@ def _averages(entry: object) -> bool:
 def average_tied_weights_once(
     original: Original, average: EMA, new_model: nn.Module, updates: int | None = None
 ) -> None:
-    """Average a weight of several names once.
+    """Average tied weights once.
 
-    With --share-all-embeddings it is one tensor in both models, which EMA averages once per name, so that the decay is
-    ema_decay squared or cubed."""
+    With --share-all-embeddings EMA averages one tensor once per name: the decay is ema_decay squared or cubed.
+    """
     original(average, _OneNameEach(new_model), updates)
 
 

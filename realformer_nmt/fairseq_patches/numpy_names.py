@@ -1,4 +1,4 @@
-"""Names that fairseq looks up in numpy, and that numpy 2 no longer has."""
+"""Names that fairseq uses and numpy 2 no longer has."""
 
 from types import SimpleNamespace
 
@@ -6,6 +6,6 @@ import numpy as np
 
 
 def name_whole_numbers() -> None:
-    """Provide numpy.compat.long, Python's int, which --sample-break-mode eos and --num-buckets need."""
+    """Provide numpy.compat.long for --sample-break-mode eos and --num-buckets."""
     if not hasattr(np, "compat"):
         vars(np)["compat"] = SimpleNamespace(long=int)

@@ -11,8 +11,9 @@ from realformer_nmt.fairseq_patches.patch import Original, patch
 def begin_once(original: Original, wrapper: Any, wrapped_bar: Any, *args: Any, **kwargs: Any) -> None:
     """Call wandb.init once.
 
-    fairseq calls it in every epoch, for training and for validation (logging/progress_bar.py): it continues the same
-    run, but warns each time and creates another folder of logs."""
+    fairseq calls it twice per epoch: a warning and a folder of logs each time. It continues the same run
+    (logging/progress_bar.py).
+    """
     if getattr(progress_bar.wandb, "run", None) is None:
         original(wrapper, wrapped_bar, *args, **kwargs)
     else:

@@ -23,11 +23,12 @@ from realformer_nmt.tasks import task_of
 
 
 def check_every_option() -> None:
-    """Check the range of every option as soon as a command has them.
+    """Check the range of every option.
 
-    fairseq accepts any number: with --dropout 2, --update-freq 0 or no limit it trains nonsense, or for ever. Most
-    commands call parse_args_and_arch. fairseq-hydra-train does not, but builds a trainer; nor does
-    fairseq-preprocess, which then imports the --user-dir of its options."""
+    fairseq accepts any number: with --dropout 2 it trains nonsense, without a limit for ever. Most commands call
+    parse_args_and_arch. fairseq-hydra-train does not, but builds a trainer; nor does fairseq-preprocess, which then
+    imports the --user-dir of its options.
+    """
     replace(options, "parse_args_and_arch", parse_args_and_arch)
     replace(Trainer, "__init__", make_trainer)
     replace(utils, "import_user_module", import_user_module)

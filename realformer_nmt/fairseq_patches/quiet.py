@@ -29,10 +29,12 @@ UNACTIONABLE = (  # category, regular expression of the message's start
 
 
 def quieten_warnings() -> None:
-    """Ignore warnings on which only fairseq could act, a page of them per run.
+    """Ignore warnings that a user cannot act on.
 
-    It calls deprecated interfaces of hydra >= 1.1 (dataclass/initialize.py, dataclass/utils.py) and of torch >= 2.4
-    (tasks/fairseq_task.py, models/distributed_fairseq_model.py, modules/transformer_layer.py)."""
+    fairseq calls deprecated interfaces of hydra and torch. They are those of hydra >= 1.1 (dataclass/initialize.py,
+    dataclass/utils.py) and of torch >= 2.4 (tasks/fairseq_task.py, models/distributed_fairseq_model.py,
+    modules/transformer_layer.py).
+    """
     for category, message in UNACTIONABLE:
         warnings.filterwarnings("ignore", message=message, category=category)
     module = r"fairseq\.data\.token_block_dataset"  # of a text whose first line is empty, which no task here reads
@@ -42,8 +44,9 @@ def quieten_warnings() -> None:
 def quieten_root_logger() -> None:
     """Set the root logger back to INFO, unless LOGLEVEL=DEBUG.
 
-    `import fairseq` sets it to DEBUG (models/wav2vec/wav2vec2_classification.py) unless a command has configured it
-    before, and then every library's debug lines are shown."""
+    `import fairseq` sets it to DEBUG, which shows every library's debug lines. It does so in
+    models/wav2vec/wav2vec2_classification.py, unless a command has configured the logger before.
+    """
     if logging.getLogger().level == logging.DEBUG and os.environ.get("LOGLEVEL", "").upper() != "DEBUG":
         logging.getLogger().setLevel(logging.INFO)
 
@@ -52,7 +55,8 @@ def quieten_root_logger() -> None:
 def log_each_line_once(original: Original, *args: Any, log_file: str | None = None, **kwargs: Any) -> Any:
     """Close a --log-file before it is opened again.
 
-    Every epoch opens it once more and closes none (logging/progress_bar.py): the n-th epoch's lines appear n times."""
+    fairseq leaves it open: the n-th epoch's lines appear n times (logging/progress_bar.py).
+    """
     opened = [handler for handler in progress_bars.logger.handlers if isinstance(handler, logging.FileHandler)]
     for handler in opened if log_file else ():
         progress_bars.logger.removeHandler(handler)

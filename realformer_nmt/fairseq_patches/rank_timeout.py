@@ -47,8 +47,9 @@ class _PatientDistribution(types.ModuleType):
 
 
 def limit_the_wait() -> None:
-    """Set the limit of every process group of fairseq.
+    """Set the time limit of every process group.
 
-    Else a rank waits half an hour for one that is stopped (SIGSTOP, a machine that sleeps). Each group needs the limit,
-    as a new one does not inherit it (distributed/utils.py names none)."""
+    Else a rank waits half an hour for one that is stopped. That is by SIGSTOP, or on a machine that sleeps. Each group
+    needs the limit, as a new one does not inherit it (distributed/utils.py names none).
+    """
     distributed_utils.dist = _PatientDistribution("torch.distributed")

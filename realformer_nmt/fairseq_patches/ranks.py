@@ -36,9 +36,10 @@ Config = Any  # fairseq's FairseqConfig, which has no type within omegaconf
 
 
 def refuse_ranks_that_train_alone() -> None:
-    """Refuse to train in torchrun's processes where fairseq-hydra-train takes each for a run of its own.
+    """Refuse torchrun where fairseq-hydra-train takes each process for a run of its own.
 
-    It imports this package after that decision, too late to join the processes."""
+    It imports this package too late to join them.
+    """
     ranks = int(os.environ.get("WORLD_SIZE", "1"))
     if HydraConfig.initialized() and ranks > 1 and not torch.distributed.is_initialized():
         raise UserError(
@@ -51,8 +52,9 @@ def refuse_ranks_that_train_alone() -> None:
 def start_the_ranks_asked_for(original: Original, cfg: Config, main: Callable[..., None], **kwargs: Any) -> None:
     """Start as many ranks as torchrun or the options say.
 
-    call_main under torchrun without --distributed-world-size runs N trainings at once. On the CPU it fails (modulo by
-    zero GPUs), refuses to spawn, or, with an init method, ends with success without training."""
+    fairseq under torchrun without --distributed-world-size runs N trainings at once. On the CPU call_main fails (modulo
+    by zero GPUs), refuses to spawn, or, with an init method, ends with success without training.
+    """
     settings = cfg.distributed_training
     if not (cfg.common.tpu or settings.pipeline_model_parallel):
         on_cpu = cfg.common.cpu or not torch.cuda.is_available()
@@ -164,9 +166,10 @@ def run_rank(index: int, main: Callable[..., None], cfg: Config, kwargs: Mapping
 
 @patch(distributed_fairseq_model, "DistributedDataParallel")
 def wrap_models_on_the_cpu(original: Original, module: torch.nn.Module, **options: Any) -> Any:
-    """Name no GPU to torch's DistributedDataParallel for a model on the CPU.
+    """Name no GPU to DistributedDataParallel on the CPU.
 
-    fairseq names one, which torch refuses (--ddp-backend pytorch_ddp, models/distributed_fairseq_model.py).
+    fairseq names one, which torch refuses. This is with --ddp-backend pytorch_ddp
+    (models/distributed_fairseq_model.py).
     """
     if all(parameter.device.type == "cpu" for parameter in module.parameters()):
         options = {**options, "device_ids": None, "output_device": None}
@@ -176,8 +179,9 @@ def wrap_models_on_the_cpu(original: Original, module: torch.nn.Module, **option
 def end_ranks_that_wait_for_ever() -> None:
     """End a rank by SIGTERM at --heartbeat-timeout.
 
-    fairseq sends SIGINT, which Python handles only after the collective operation that the rank waits in: never, where
-    another machine is lost (distributed/distributed_timeout_wrapper.py)."""
+    fairseq sends SIGINT, which a rank that waits for a lost machine never handles. Python handles it only after the
+    collective operation that the rank waits in (distributed/distributed_timeout_wrapper.py).
+    """
     original = distributed_fairseq_model.DistributedTimeoutWrapper
     distributed_fairseq_model.DistributedTimeoutWrapper = functools.partial(original, signal=signal.SIGTERM)
 
@@ -186,8 +190,9 @@ def end_ranks_that_wait_for_ever() -> None:
 def gather_lists_on_the_cpu(original: Original, data: object, group: Any = None, max_size: int = 16384) -> Any:
     """Gather lists without CUDA on gloo.
 
-    fairseq-validate, and criteria whose logs cannot be summed, use all_gather_list, which copies through a CUDA buffer
-    (distributed/utils.py)."""
+    fairseq-validate and some criteria gather through a CUDA buffer. They are criteria whose logs cannot be summed, and
+    use all_gather_list (distributed/utils.py).
+    """
     group = distributed_utils.get_global_group() if group is None else group
     if group is None or distributed_utils.use_xla() or torch.distributed.get_backend(group) != "gloo":
         return original(data, group, max_size)
@@ -197,9 +202,10 @@ def gather_lists_on_the_cpu(original: Original, data: object, group: Any = None,
 
 
 def validate_uneven_shares() -> None:
-    """Skip empty batches, which ranks with fewer batches than others get.
+    """Skip the empty batches of a rank that has fewer than others.
 
-    The trainer skips them, fairseq-validate fails (KeyError: 'net_input', fairseq_cli/validate.py)."""
+    fairseq-validate fails on them (KeyError: 'net_input'). The trainer skips them (fairseq_cli/validate.py).
+    """
     for task in (FairseqTask, TranslationTask):
         replace(task, "valid_step", _valid_step)
 

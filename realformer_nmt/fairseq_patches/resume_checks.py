@@ -35,11 +35,12 @@ UNSUPPORTED = ("cross_self_attention", "full_context_alignment", "adaptive_input
 def go_on_from_a_whole_checkpoint_of_this_model(
     original: Original, trainer: Trainer, filename: str, *args: Any, **kwargs: Any
 ) -> Any:
-    """Resume from the newest complete checkpoint of the folder, if it is of this model.
+    """Resume from the newest complete checkpoint, if it is of this model.
 
-    fairseq resumes from checkpoint_last.pt or not at all, though a kill of fairseq without this plug-in, a full disk or
-    an interrupted copy may have left it incomplete. It loads any weights whose names and shapes fit, and of others it
-    says no more than 'Cannot load'."""
+    fairseq takes checkpoint_last.pt or none, even an incomplete one. A kill without this plug-in, a full disk or an
+    interrupted copy leaves such. fairseq loads any weights whose names and shapes fit, and of others it says no more
+    than 'Cannot load'.
+    """
     path = Path(choose_checkpoint(trainer, filename))
     if path.is_file():
         check_same_model(path, trainer)

@@ -38,18 +38,19 @@ class _MessageTorch(_CheckpointTorch):
 
 
 def read_checkpoints_safely() -> None:
-    """Read checkpoints without running code that they contain.
+    """Read checkpoints without running code in them.
 
-    fairseq's main branch loads with weights_only=False (checkpoint_utils.py, two calls; issue 5610), and torch before
-    2.6 does so by default: a checkpoint from elsewhere runs the code that it contains. torch >= 2.6 refuses those with
-    BLEU's counts or with the options of a model without a dataclass (issue 5603), and calls constructors of its own
-    with any arguments that a file has. No torch verifies the checksums."""
+    fairseq, and torch before 2.6, run the code that a checkpoint contains (issue 5610). fairseq's main branch loads
+    with weights_only=False (checkpoint_utils.py, two calls). torch >= 2.6 refuses checkpoints with BLEU's counts or
+    with the options of a model without a dataclass (issue 5603), and calls constructors of its own with any arguments
+    that a file has. No torch verifies the checksums.
+    """
     checkpoint_utils.torch = _CheckpointTorch("torch")
     distributed_utils.torch = _MessageTorch("torch")
 
 
 def open_ordinary_files_alone() -> None:
-    """Refuse a --path that is no file: fairseq waits for a FIFO without end, and ends by a traceback at a folder."""
+    """Refuse a --path that is no file: fairseq waits for a FIFO without end, and shows a traceback for a folder."""
     for name in ("load_checkpoint_to_cpu", "load_ema_from_checkpoint"):
         replace(checkpoint_utils, name, _load)
 

@@ -1,6 +1,6 @@
 """One training at a time in a --save-dir, also of fairseq-train without `realformer-nmt train`.
 
-Two trainings would overwrite each other's checkpoints, and resume from them. The lock ends with its process.
+Two trainings would overwrite each other's checkpoints. The lock ends with its process.
 """
 
 import gc
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 @patch(checkpoint_utils, "load_checkpoint")
 def hold_the_folder(original: Original, cfg: Any, trainer: Trainer, **options: Any) -> Any:
-    """Lock --save-dir on rank 0, which writes there, before it looks for a checkpoint to resume from."""
+    """Lock --save-dir on rank 0 before it looks for a checkpoint."""
     local = not PathManager.path_requires_pathmanager(cfg.save_dir)
     if trainer.is_data_parallel_master and local and not cfg.no_save:
         trainer.lock = lock(Path(cfg.save_dir))  # the lock lives as long as the trainer

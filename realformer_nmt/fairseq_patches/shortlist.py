@@ -87,10 +87,10 @@ class ShortlistGenerator(SequenceGenerator):
 def search_a_shortlist(
     original: Original, task: FairseqTask, models: Any, args: Any, seq_gen_cls: Any = None, *more: Any, **options: Any
 ) -> Any:
-    """Search only the best words of each beam, with the same hypotheses and scores but for ties.
+    """Search only each beam's best words, with the same results but for ties.
 
-    Each step of fairseq's search passes several times over the whole vocabulary (sequence_generator.py). Its own search
-    remains where all words are needed: for a prefix, constraints, n-grams, sampling, several models.
+    fairseq passes several times over the vocabulary per step (sequence_generator.py). Its own search remains where all
+    words are needed: for a prefix, constraints, n-grams, sampling, several models.
     """
     if seq_gen_cls is None and not getattr(args, "print_alignment", False):
         seq_gen_cls = ShortlistGenerator

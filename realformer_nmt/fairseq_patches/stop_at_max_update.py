@@ -12,7 +12,7 @@ logger = logging.getLogger(__name__)
 
 
 def train_no_further() -> None:
-    """Check --max-update before the first update: fairseq checks it only after one (train in fairseq_cli/train.py)."""
+    """Check --max-update before the first update: fairseq checks it after one (fairseq_cli/train.py)."""
     for module in (sys.modules.get(COMMAND), sys.modules.get("__main__")):  # the latter where python -m runs it
         if getattr(getattr(module, "__spec__", None), "name", None) == COMMAND:
             replace(module, "train", train)

@@ -1,4 +1,4 @@
-"""Every figure of docs/why_pre_ln_leads.md is the record's; `python tools/pre_ln_tables.py` writes its tables anew."""
+"""Every figure of docs/why_pre_ln_leads.md is the record's, and so are the tables beside the records behind it."""
 
 import json
 import re
@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 from program import REPOSITORY
 
-from realformer_nmt.evaluation.published import figures
-
 PAGE = (REPOSITORY / "docs" / "why_pre_ln_leads.md").read_text()
 WORDS = " ".join(PAGE.split())
 QUICKSTART = (REPOSITORY / "recipes" / "quickstart" / "README.md").read_text()
 Row = dict[str, str]
+
+
+def beside(record_name: str, page: str = "README.md") -> str:
+    return (REPOSITORY / "docs" / "results" / record_name / page).read_text()
 
 
 def rows(name: str, page: str = PAGE) -> list[Row]:
@@ -32,16 +34,16 @@ def shown(cell: str, figure: float) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("name", "files"),
+    ("name", "place", "files"),
     [
-        ("budget", ["multi30k_en_de_6l/results.json", "multi30k_en_de/results.json"]),
-        ("crossing", ["multi30k_128/longer.json"]),
+        ("budget", "multi30k_en_de", ["multi30k_en_de_6l/results.json", "multi30k_en_de/results.json"]),
+        ("crossing", "multi30k_128", ["multi30k_128/longer.json"]),
     ],
 )
-def test_losses_and_scores_of_multi30k(name: str, files: list[str]) -> None:
+def test_losses_and_scores_of_multi30k(name: str, place: str, files: list[str]) -> None:
     records = [record(file) for file in files]
     cells = {(str(cell["depth"]), cell["family"]): cell for found in records for cell in found["cells"]}
-    table = rows(name)
+    table = rows(name, beside(place))
     assert {(row["layers"], row["family"]) for row in table} == cells.keys()
     for row in table:
         cell = cells[row.pop("layers"), row.pop("family")]
@@ -55,7 +57,7 @@ def test_losses_and_scores_of_multi30k(name: str, files: list[str]) -> None:
 def test_scores_after_500_updates() -> None:
     found = record("quickstart_500/results.json")
     scores = {cell["family"]: cell["scores"]["bleu"]["score"] for cell in found["cells"]}
-    table = {row["family"]: row["500 updates"] for row in rows("easy")}
+    table = {row["family"]: row["500 updates"] for row in rows("easy", beside("quickstart_500"))}
     assert table.keys() == scores.keys()
     assert all(shown(table[family], score) for family, score in scores.items())
     behind = re.search(r"Post-LN is ([\d.]+) points behind Pre-LN", WORDS)
@@ -72,7 +74,7 @@ def test_scores_of_an_ablation(table: str, name: str) -> None:
     found = {(cell["family"], *cell["axes"].values()): cell for cell in record(f"{name}/results.json")["cells"]}
     lines = {
         (row["family"], *map(float, re.findall(r"[\d.]+", head))): score
-        for row in rows(table)
+        for row in rows(table, beside(name))
         for head, score in row.items()
         if head != "family"
     }
@@ -82,11 +84,8 @@ def test_scores_of_an_ablation(table: str, name: str) -> None:
         assert shown(score, cell["scores"]["bleu"]["score"]) if cell["scores"] else score == cell["state"]
 
 
-@pytest.mark.parametrize("page", [PAGE, QUICKSTART])
-def test_scores_at_three_budgets(page: str) -> None:
-    table = {
-        (family, row["updates"]): row[family] for row in rows("deep", page) for family in row if family != "updates"
-    }
+def test_scores_at_three_budgets() -> None:
+    table = {(family, row["updates"]): row[family] for row in rows("deep") for family in row if family != "updates"}
     scores: dict[tuple[str, str], list[float]] = {}
     for cell in record("quickstart_longer/results.json")["cells"]:
         scores.setdefault((cell["family"], str(cell["axes"]["updates"])), []).append(cell["scores"]["bleu"]["score"])
@@ -97,12 +96,11 @@ def test_scores_at_three_budgets(page: str) -> None:
         assert shown(deviation, statistics.stdev(of_seeds))
 
 
-@pytest.mark.parametrize("page", [PAGE, QUICKSTART])
-def test_leads_at_three_budgets(page: str) -> None:
-    """As the pages tell them, seed by seed, and that they shrink."""
+def test_leads_at_three_budgets() -> None:
+    """As the page tells them, seed by seed, and that they shrink."""
     cells = record("quickstart_longer/results.json")["cells"]
     found = {(cell["family"], cell["seed"], cell["axes"]["updates"]): cell["scores"]["bleu"]["score"] for cell in cells}
-    said = re.search(r"RealFormer by (11.*?); of\s+ADMIN by (.*?)\.\s", page, re.DOTALL)
+    said = re.search(r"RealFormer by (11.*?); of\s+ADMIN by (.*?)\.\s", PAGE, re.DOTALL)
     assert said
     for family, text in zip(("realformer", "admin"), said.groups(), strict=True):
         places = [(seed, updates) for seed in (1, 2) for updates in (375, 750, 1500)]
@@ -121,7 +119,7 @@ def test_scores_and_losses_at_two_budgets() -> None:
         for cell in cells
         if (cell["depth"], cell["seed"]) == ("18", 1)
     }
-    table = rows("longer")
+    table = rows("longer", beside("multi30k_128"))
     assert [row["updates"] for row in table] == ["2000", "6000"]
     for row in table:
         for family in ("pre_ln", "realformer"):
@@ -131,10 +129,13 @@ def test_scores_and_losses_at_two_budgets() -> None:
 
 
 def test_what_the_longer_training_says() -> None:
-    short, longer = ({row["family"]: row for row in rows("crossing")}, record("multi30k_128/longer.json"))
+    short, longer = (
+        {row["family"]: row for row in rows("crossing", beside("multi30k_128"))},
+        record("multi30k_128/longer.json"),
+    )
     lead = [
-        float(row["pre_ln"]) - float(row["realformer"]) for row in rows("longer")
-    ]  # of scores with two digits, as the page has them
+        float(row["pre_ln"]) - float(row["realformer"]) for row in rows("longer", beside("multi30k_128"))
+    ]  # of scores with two digits, as the record has them
     p = next(row["p"] for row in longer["rows"] if row["family"] == "realformer")
     assert f"ahead by {lead[0]:.2f} BLEU, with 6,000 RealFormer by {-lead[1]:.2f}," in WORDS
     assert f"do not tell apart (p {p:.2f})" in WORDS
@@ -148,7 +149,7 @@ def test_what_the_longer_training_says() -> None:
 
 
 def test_what_its_analysis_says() -> None:
-    page = " ".join((REPOSITORY / "docs" / "results" / "multi30k_128" / "README.md").read_text().split())
+    page = " ".join(beside("multi30k_128").split())
     (analysis,) = record("multi30k_128/longer.json")["analyses"]
     entropy, divergence = (re.findall(r"\d\.\d\d", claim["measured"]) for claim in analysis["claims"])
     assert [claim["agrees"] for claim in analysis["claims"]] == [False, True]
@@ -177,21 +178,11 @@ def test_scores_of_the_quickstart() -> None:
     assert float(behind[1]) == pytest.approx(float(six["pre_ln"]) - float(six["post_ln"]))
 
 
-def test_the_papers_figures() -> None:
-    table = {(row["model"], depth): row[depth] for row in rows("papers") for depth in row if depth != "model"}
-    published = {
-        (each.model, f"{each.encoder_layers}L-{each.decoder_layers}L"): each.bleu
-        for each in figures("WMT14 En-De")
-        if each.paper == "RealFormer (He et al. 2021) table 7"
-    }
-    assert {key: None if figure == "failed" else float(figure) for key, figure in table.items()} == published
-
-
 def test_gradients() -> None:
     measured = {
         (str(row["depth"]), row["family"]): row["gradient"] for row in record("gradients_at_start.json")["rows"]
     }
-    table = rows("gradients")
+    table = rows("gradients", beside(".", "gradients.md"))
     assert {(row["layers"], row["family"]) for row in table} == measured.keys()
     for row in table:
         norms = measured[row["layers"], row["family"]]
