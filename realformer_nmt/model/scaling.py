@@ -138,7 +138,8 @@ def _ds_init(_stack: Stack) -> Scaling:
 
 def _keel(stack: Stack) -> Scaling:
     """Return L x + f(x), L the layers of the stack, not trained: Keel (Chen and Wei 2026), second-hand."""
-    return Scaling(lambda _width, _index: Constant(stack.layers), weight=stack.layers)
+    a = float(stack.layers)
+    return Scaling(lambda _width, _index: Constant(a), weight=a)
 
 
 def _layer_scale(stack: Stack) -> Scaling:

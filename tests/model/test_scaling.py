@@ -109,7 +109,9 @@ def test_plain_shortcuts_add() -> None:
 def test_keel_multiplies_the_stream_by_the_number_of_layers() -> None:
     x, branch = torch.randn(2, 4, 8)
     for stack, layers in [(ENCODER, 60), (DECODER, 12)]:
-        torch.testing.assert_close(SCALINGS["keel"](stack).shortcut(8, 4)(x, branch), layers * x + branch)
+        shortcut = SCALINGS["keel"](stack).shortcut(8, 4)
+        torch.testing.assert_close(shortcut(x, branch), layers * x + branch)
+        assert shortcut.weight().mean() == layers
         assert SCALINGS["keel"](stack).weight == layers
 
 
