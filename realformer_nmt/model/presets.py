@@ -30,6 +30,7 @@ FAMILIES: dict[str, Preset] = {
     "synthesizer_random_vanilla": family("post", "none", "random+dot", "none"),
     "synthesizer_dense_vanilla": family("post", "none", "dense+dot", "none"),
     "b2t": family("b2t", "b2t", "dot", "none"),
+    "dense_former": family("dense_former", "none", "dot", "none"),
     "dlcl_post": family("dlcl_post", "none", "dot", "none"),
     "dlcl_pre": family("dlcl_pre", "none", "dot", "none"),
     "ds_init": family("post", "ds_init", "dot", "none"),

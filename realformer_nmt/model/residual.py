@@ -4,6 +4,7 @@ from fairseq.modules import Fp32LayerNorm
 from torch import Tensor, nn
 
 from realformer_nmt.model.topologies.branch_norms import NoNorm, PeriLN, ResPost, SubLN
+from realformer_nmt.model.topologies.dense_former import DenseFormer
 from realformer_nmt.model.topologies.gated_attention import Gated
 from realformer_nmt.model.topologies.layer_history import PostHistory, PreHistory
 from realformer_nmt.model.topologies.long_shortcuts import BottomToTop, RungeKutta, Siamese
@@ -42,6 +43,7 @@ TOPOLOGIES: dict[str, type[Topology]] = {
     "pre": PreLN,
     "dual": Dual,
     "b2t": BottomToTop,
+    "dense_former": DenseFormer,
     "dlcl_post": PostHistory,
     "dlcl_pre": PreHistory,
     "gated": Gated,

@@ -36,6 +36,7 @@ NAMED_BY_THE_PAPERS = {
     "synthesizer_random_vanilla": ("post", "none", "random+dot", "none"),
     "synthesizer_dense_vanilla": ("post", "none", "dense+dot", "none"),
     "b2t": ("b2t", "b2t", "dot", "none"),
+    "dense_former": ("dense_former", "none", "dot", "none"),
     "dlcl_post": ("dlcl_post", "none", "dot", "none"),
     "dlcl_pre": ("dlcl_pre", "none", "dot", "none"),
     "ds_init": ("post", "ds_init", "dot", "none"),

@@ -10,6 +10,7 @@ SPELLINGS = {  # of names in code; any other name is written with spaces
     "admin": "ADMIN",
     "b2t": "B2T",
     "deepnorm": "DeepNorm",
+    "dense_former": "DenseFormer",
     "dlcl": "DLCL",
     "ds_init": "DS-Init",
     "iwslt14": "IWSLT14",
