@@ -59,6 +59,7 @@ class Layer(nn.Module):
             dropout=cfg.attention_dropout,
             gains=self.gains,
             head_output=topology.head_output(width, heads),
+            head_mixing=topology.head_mixing(heads, width // heads, self.depth),
             pattern=pattern,
             positions=relative_positions,
         )
@@ -157,6 +158,7 @@ class DecoderLayer(Layer):
             dropout=cfg.attention_dropout,
             gains=self.scaling.memory_gains(depth, equal_widths=cfg.encoder_embed_dim == width),
             head_output=topology.memory_head_output(width, heads),
+            head_mixing=topology.head_mixing(heads, width // heads, depth),
         )
         self.encoder_attn_layer_norm = topology.norm(self.place(1))
         self.encoder_attn_shortcut = self.shortcut(1)

@@ -40,6 +40,7 @@ FAMILIES: dict[str, Preset] = {
     "rk2": family("rk2", "none", "dot", "none"),
     "siamese_norm": family("siamese", "none", "dot", "none"),
     "t_fixup": family("no_norm", "t_fixup", "dot", "none"),
+    "talking_heads": family("talking", "none", "dot", "none"),
     "value_residual": family("pre", "none", "dot", "first_values"),
 }
 

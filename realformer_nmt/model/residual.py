@@ -9,6 +9,7 @@ from realformer_nmt.model.topologies.gated_attention import Gated
 from realformer_nmt.model.topologies.layer_history import PostHistory, PreHistory
 from realformer_nmt.model.topologies.long_shortcuts import BottomToTop, RungeKutta, Siamese
 from realformer_nmt.model.topologies.shortcuts import Shortcut
+from realformer_nmt.model.topologies.talking_heads import Talking
 from realformer_nmt.model.topologies.topology import Place, PostLN, PreLN, Stream, Topology
 
 
@@ -53,4 +54,5 @@ TOPOLOGIES: dict[str, type[Topology]] = {
     "rk2": RungeKutta,
     "siamese": Siamese,
     "sub_ln": SubLN,
+    "talking": Talking,
 }

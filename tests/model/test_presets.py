@@ -46,6 +46,7 @@ NAMED_BY_THE_PAPERS = {
     "rk2": ("rk2", "none", "dot", "none"),
     "siamese_norm": ("siamese", "none", "dot", "none"),
     "t_fixup": ("no_norm", "t_fixup", "dot", "none"),
+    "talking_heads": ("talking", "none", "dot", "none"),
     "value_residual": ("pre", "none", "dot", "first_values"),
 }
 
