@@ -35,6 +35,8 @@ FAMILIES: dict[str, Preset] = {
     "dlcl_pre": family("dlcl_pre", "none", "dot", "none"),
     "ds_init": family("post", "ds_init", "dot", "none"),
     "gated_attention": family("gated", "none", "dot", "none"),
+    "hyper": family("hyper", "none", "dot", "none"),
+    "hyper_static": family("hyper_static", "none", "dot", "none"),
     "peri_ln": family("peri", "none", "dot", "none"),
     "pro_res": family("pre", "pro_res", "dot", "none"),
     "rk2": family("rk2", "none", "dot", "none"),

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from realformer_nmt.model.topologies.branch_norms import NoNorm, PeriLN, ResPost, SubLN
 from realformer_nmt.model.topologies.dense_former import DenseFormer
 from realformer_nmt.model.topologies.gated_attention import Gated
+from realformer_nmt.model.topologies.hyper_connections import Hyper, HyperStatic
 from realformer_nmt.model.topologies.layer_history import PostHistory, PreHistory
 from realformer_nmt.model.topologies.long_shortcuts import BottomToTop, RungeKutta, Siamese
 from realformer_nmt.model.topologies.shortcuts import Shortcut
@@ -48,6 +49,8 @@ TOPOLOGIES: dict[str, type[Topology]] = {
     "dlcl_post": PostHistory,
     "dlcl_pre": PreHistory,
     "gated": Gated,
+    "hyper": Hyper,
+    "hyper_static": HyperStatic,
     "no_norm": NoNorm,
     "peri": PeriLN,
     "res_post": ResPost,

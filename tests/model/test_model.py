@@ -10,9 +10,10 @@ from realformer_nmt.model.model import TranslationModel
 
 REAL = PREVIOUS != PAD
 UNMOVED = (
-    "k_proj.bias",
-    "shortcut.share",
-)  # a softmax does not see what shifts all its scores; only decay moves shares
+    "k_proj.bias",  # a softmax does not see what shifts all its scores
+    "shortcut.share",  # only decay moves it
+    *("stream_gain", "alpha_scale", "beta_scale"),  # of hyper: they meet matrices that start at 0
+)
 
 
 @pytest.fixture(params=COMBINATIONS, ids="-".join, scope="module")

@@ -41,6 +41,8 @@ NAMED_BY_THE_PAPERS = {
     "dlcl_pre": ("dlcl_pre", "none", "dot", "none"),
     "ds_init": ("post", "ds_init", "dot", "none"),
     "gated_attention": ("gated", "none", "dot", "none"),
+    "hyper": ("hyper", "none", "dot", "none"),
+    "hyper_static": ("hyper_static", "none", "dot", "none"),
     "peri_ln": ("peri", "none", "dot", "none"),
     "pro_res": ("pre", "pro_res", "dot", "none"),
     "rk2": ("rk2", "none", "dot", "none"),

@@ -13,6 +13,7 @@ SPELLINGS = {  # of names in code; any other name is written with spaces
     "dense_former": "DenseFormer",
     "dlcl": "DLCL",
     "ds_init": "DS-Init",
+    "hyper": "Hyper-connections",
     "iwslt14": "IWSLT14",
     "pro_res": "ProRes",
     "realformer": "RealFormer",

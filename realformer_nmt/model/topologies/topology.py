@@ -1,8 +1,8 @@
 """The base of all topologies, and the two that others extend: Post-LN and Pre-LN.
 
 A topology builds the norms of the sub-layers, reads a sub-layer's input from the stream, writes its output back
-through the shortcut (scaling.py), and reads the stream out after the last layer. The stream is a tuple of B x T x C
-tensors that only the topology reads. Encoder and decoder have one each, which may hold parameters.
+through the shortcut (scaling.py), and reads the stream out after the last layer. The stream is a tuple of tensors,
+B x T x C or B x T x n x C, that only the topology reads. Encoder and decoder have one each, which may hold parameters.
 """
 
 from abc import ABC, abstractmethod

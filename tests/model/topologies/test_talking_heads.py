@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from attention_by_hand import CHAINS, D, HEADS, MASKS, attentions, output, raw_scores, softmax, values
+from attention_by_hand import CHAINS, HEADS, MASKS, D, attentions, output, raw_scores, softmax, values
 from fairseq.sequence_generator import SequenceGenerator
 from tiny import PAD, PREVIOUS, SOURCE, build, dictionary
 from torch import Tensor
