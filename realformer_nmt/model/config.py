@@ -121,6 +121,11 @@ def validate(cfg: TranslationConfig, sides: Sequence[str] = SIDES) -> None:
         )
     for side in sides:
         stack = Stack(side, *(getattr(cfg, f"{other}_layers") if other in sides else 0 for other in SIDES))
+        if not topology.has_shortcuts and scaling(stack).weighs:
+            raise OptionError(
+                f"--residual-topology {cfg.residual_topology} has no shortcuts for --residual-scaling "
+                f"{cfg.residual_scaling} to weigh: use --residual-scaling none"
+            )
         weight = scaling(stack).weight
         if not topology.renormalises and stack.sublayers * math.log(weight) > math.log(torch.finfo(torch.float32).max):
             raise OptionError(

@@ -29,6 +29,7 @@ FAMILIES: dict[str, Preset] = {
     "synthesizer_factorised_random": family("post", "none", "factorised_random", "none"),
     "synthesizer_random_vanilla": family("post", "none", "random+dot", "none"),
     "synthesizer_dense_vanilla": family("post", "none", "dense+dot", "none"),
+    "attn_res": family("attn_res", "none", "dot", "none"),
     "b2t": family("b2t", "b2t", "dot", "none"),
     "dense_former": family("dense_former", "none", "dot", "none"),
     "dlcl_post": family("dlcl_post", "none", "dot", "none"),

@@ -3,6 +3,7 @@
 from fairseq.modules import Fp32LayerNorm
 from torch import Tensor, nn
 
+from realformer_nmt.model.topologies.attention_residuals import AttentionResiduals
 from realformer_nmt.model.topologies.branch_norms import NoNorm, PeriLN, ResPost, SubLN
 from realformer_nmt.model.topologies.dense_former import DenseFormer
 from realformer_nmt.model.topologies.gated_attention import Gated
@@ -44,6 +45,7 @@ TOPOLOGIES: dict[str, type[Topology]] = {
     "post": PostLN,
     "pre": PreLN,
     "dual": Dual,
+    "attn_res": AttentionResiduals,
     "b2t": BottomToTop,
     "dense_former": DenseFormer,
     "dlcl_post": PostHistory,

@@ -12,7 +12,7 @@ REAL = PREVIOUS != PAD
 UNMOVED = (
     "k_proj.bias",  # a softmax does not see what shifts all its scores
     "shortcut.share",  # only decay moves it
-    *("stream_gain", "alpha_scale", "beta_scale"),  # of hyper: they meet matrices that start at 0
+    *("stream_gain", "alpha_scale", "beta_scale", "key_gain"),  # of hyper and attn_res: they meet what starts at 0
 )
 
 
@@ -109,6 +109,15 @@ def test_half_precision_stays_finite_at_60_and_12_layers(dtype: torch.dtype, par
     logits.float().logsumexp(-1).sum().backward()
     assert logits[REAL].isfinite().all()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.encoder.layers[-1].parameters())
+
+
+@pytest.mark.parametrize("topology", ["attn_res", "dense_former", "hyper"])
+def test_what_carries_more_than_one_stream_stays_finite_in_bf16_at_60_and_12_layers(topology: str) -> None:
+    model = build(residual_topology=topology, score_carry="mean", encoder_layers=60, decoder_layers=12)
+    logits, _ = model.to(torch.bfloat16).train()(SOURCE, None, PREVIOUS)
+    logits.float().logsumexp(-1).sum().backward()
+    assert logits[REAL].isfinite().all()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
 
 
 def test_a_sequence_longer_than_the_table_is_refused() -> None:

@@ -35,6 +35,7 @@ NAMED_BY_THE_PAPERS = {
     },
     "synthesizer_random_vanilla": ("post", "none", "random+dot", "none"),
     "synthesizer_dense_vanilla": ("post", "none", "dense+dot", "none"),
+    "attn_res": ("attn_res", "none", "dot", "none"),
     "b2t": ("b2t", "b2t", "dot", "none"),
     "dense_former": ("dense_former", "none", "dot", "none"),
     "dlcl_post": ("dlcl_post", "none", "dot", "none"),

@@ -8,6 +8,7 @@ SPELLINGS = {  # of names in code; any other name is written with spaces
     "pre_ln": "Pre-LN",
     "peri_ln": "Peri-LN",
     "admin": "ADMIN",
+    "attn_res": "Attention residuals",
     "b2t": "B2T",
     "deepnorm": "DeepNorm",
     "dense_former": "DenseFormer",

@@ -53,6 +53,8 @@ class Topology(nn.Module, ABC):
 
     renormalises = True  # whether the stream stays within bounds, however often a shortcut multiplies it
 
+    has_shortcuts = True  # whether `write` calls the shortcut, which a scaling may weigh
+
     def __init__(self, stack: Stack, width: int) -> None:
         super().__init__()
         self.stack, self.width = stack, width
