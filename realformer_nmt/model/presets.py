@@ -32,6 +32,7 @@ FAMILIES: dict[str, Preset] = {
     "attn_res": family("attn_res", "none", "dot", "none"),
     "b2t": family("b2t", "b2t", "dot", "none"),
     "dense_former": family("dense_former", "none", "dot", "none"),
+    "differential": family("differential", "none", "dot", "none"),
     "dlcl_post": family("dlcl_post", "none", "dot", "none"),
     "dlcl_pre": family("dlcl_pre", "none", "dot", "none"),
     "ds_init": family("post", "ds_init", "dot", "none"),

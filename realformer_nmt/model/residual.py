@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from realformer_nmt.model.topologies.attention_residuals import AttentionResiduals
 from realformer_nmt.model.topologies.branch_norms import NoNorm, PeriLN, ResPost, SubLN
 from realformer_nmt.model.topologies.dense_former import DenseFormer
+from realformer_nmt.model.topologies.differential import Differential
 from realformer_nmt.model.topologies.gated_attention import Gated
 from realformer_nmt.model.topologies.hyper_connections import Hyper, HyperStatic
 from realformer_nmt.model.topologies.layer_history import PostHistory, PreHistory
@@ -48,6 +49,7 @@ TOPOLOGIES: dict[str, type[Topology]] = {
     "attn_res": AttentionResiduals,
     "b2t": BottomToTop,
     "dense_former": DenseFormer,
+    "differential": Differential,
     "dlcl_post": PostHistory,
     "dlcl_pre": PreHistory,
     "gated": Gated,

@@ -38,6 +38,7 @@ NAMED_BY_THE_PAPERS = {
     "attn_res": ("attn_res", "none", "dot", "none"),
     "b2t": ("b2t", "b2t", "dot", "none"),
     "dense_former": ("dense_former", "none", "dot", "none"),
+    "differential": ("differential", "none", "dot", "none"),
     "dlcl_post": ("dlcl_post", "none", "dot", "none"),
     "dlcl_pre": ("dlcl_pre", "none", "dot", "none"),
     "ds_init": ("post", "ds_init", "dot", "none"),
