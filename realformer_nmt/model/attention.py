@@ -49,8 +49,9 @@ class Attention(nn.Module, ABC):
     ) -> None:
         super().__init__()
         width = source.heads * source.head_width
+        source = carry.source(source, depth)
         self.score_source, self.carry, self.depth = source, carry, depth
-        self.pattern, self.positions = pattern, positions
+        self.pattern, self.positions = pattern, positions if source.queries and source.keys else NONE
         self.head_mixing = head_mixing or HeadMixing()
         usual = positions.none and self.head_mixing.none
         self.plain = isinstance(source, Dot) and carry.keeps_scores and usual
@@ -164,9 +165,9 @@ class SelfAttention(Attention):
     def _look(
         self, x: Tensor, _memory: Tensor, carried: Carried, cache: SelfCache | None, stepping: bool
     ) -> tuple[Tensor | None, KeysValues, Carried]:
-        projected = [layer(x) for layer in self._projections()] if self.joint is None else self.joint.outputs(x)
-        query = self._heads(projected[-1]) if self.score_source.queries else None
-        new, carried = self._keys_values(projected[:-1] if query is not None else projected, carried)
+        projected = [layer(x) for layer in self._projections()] if self.joint is None else [*self.joint.outputs(x)]
+        query = self._heads(projected.pop()) if self.score_source.queries else self.score_source.layout(x)
+        new, carried = self._keys_values(projected, carried)
         return query, (new if cache is None else cache.extend(new, stepping)), carried
 
 

@@ -152,7 +152,7 @@ class DecoderLayer(Layer):
         self.add_self_attention(cfg, topology)
         self.encoder_attn = CrossAttention(
             build_source("dot", heads, width // heads, cfg.score_length),
-            self.carry,
+            self.carry.memory_carry(),
             depth,
             memory_width=cfg.encoder_embed_dim,
             dropout=cfg.attention_dropout,

@@ -32,7 +32,8 @@ COMBINATIONS = [  # every value of each part with every one of the others, then 
     *itertools.product(set(TOPOLOGIES) - set(FIRST_TOPOLOGIES), SCALINGS_OF_WEIGHTS, ["dot"], ["mean"]),
     *itertools.product(WITH_SHORTCUTS - set(FIRST_TOPOLOGIES), SCALINGS, ["dot"], ["mean"]),
     *itertools.product(FIRST_TOPOLOGIES, set(SCALINGS) - set(FIRST_SCALINGS), ["dot", "random+dot"], ["none", "mean"]),
-    *itertools.product(TOPOLOGIES, ["none"], ["dot"], ["first_values", "mean+first_values"]),
+    *itertools.product(TOPOLOGIES, ["none"], ["dot"], ["first_values", "mean+first_values", "lazy", "mean+lazy"]),
+    *itertools.product(FIRST_TOPOLOGIES, ["none"], [*SOURCES, *MIXTURES], ["lazy"]),
 ]
 COMBINATIONS = sorted(set(COMBINATIONS))
 # Left-padded sources of 3, 6 and 5 tokens, as fairseq makes them, and right-padded targets
