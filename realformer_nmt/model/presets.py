@@ -39,6 +39,7 @@ FAMILIES: dict[str, Preset] = {
     "gated_attention": family("gated", "none", "dot", "none"),
     "hyper": family("hyper", "none", "dot", "none"),
     "hyper_static": family("hyper_static", "none", "dot", "none"),
+    "mhc": family("mhc", "none", "dot", "none"),
     "peri_ln": family("peri", "none", "dot", "none"),
     "pro_res": family("pre", "pro_res", "dot", "none"),
     "rk2": family("rk2", "none", "dot", "none"),

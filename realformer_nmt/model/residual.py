@@ -11,6 +11,7 @@ from realformer_nmt.model.topologies.gated_attention import Gated
 from realformer_nmt.model.topologies.hyper_connections import Hyper, HyperStatic
 from realformer_nmt.model.topologies.layer_history import PostHistory, PreHistory
 from realformer_nmt.model.topologies.long_shortcuts import BottomToTop, RungeKutta, Siamese
+from realformer_nmt.model.topologies.manifold_connections import ManifoldHyper
 from realformer_nmt.model.topologies.shortcuts import Shortcut
 from realformer_nmt.model.topologies.talking_heads import Talking
 from realformer_nmt.model.topologies.topology import Place, PostLN, PreLN, Stream, Topology
@@ -55,6 +56,7 @@ TOPOLOGIES: dict[str, type[Topology]] = {
     "gated": Gated,
     "hyper": Hyper,
     "hyper_static": HyperStatic,
+    "mhc": ManifoldHyper,
     "no_norm": NoNorm,
     "peri": PeriLN,
     "res_post": ResPost,

@@ -111,7 +111,7 @@ def test_half_precision_stays_finite_at_60_and_12_layers(dtype: torch.dtype, par
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.encoder.layers[-1].parameters())
 
 
-@pytest.mark.parametrize("topology", ["attn_res", "dense_former", "hyper"])
+@pytest.mark.parametrize("topology", ["attn_res", "dense_former", "hyper", "mhc"])
 def test_what_carries_more_than_one_stream_stays_finite_in_bf16_at_60_and_12_layers(topology: str) -> None:
     model = build(residual_topology=topology, score_carry="mean", encoder_layers=60, decoder_layers=12)
     logits, _ = model.to(torch.bfloat16).train()(SOURCE, None, PREVIOUS)

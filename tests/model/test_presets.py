@@ -45,6 +45,7 @@ NAMED_BY_THE_PAPERS = {
     "gated_attention": ("gated", "none", "dot", "none"),
     "hyper": ("hyper", "none", "dot", "none"),
     "hyper_static": ("hyper_static", "none", "dot", "none"),
+    "mhc": ("mhc", "none", "dot", "none"),
     "peri_ln": ("peri", "none", "dot", "none"),
     "pro_res": ("pre", "pro_res", "dot", "none"),
     "rk2": ("rk2", "none", "dot", "none"),

@@ -16,6 +16,7 @@ SPELLINGS = {  # of names in code; any other name is written with spaces
     "ds_init": "DS-Init",
     "hyper": "Hyper-connections",
     "iwslt14": "IWSLT14",
+    "mhc": "mHC",
     "pro_res": "ProRes",
     "realformer": "RealFormer",
     "resi_dual": "ResiDual",

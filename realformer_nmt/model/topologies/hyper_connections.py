@@ -40,7 +40,7 @@ class Connections(nn.Module):
 class Static(Connections):
     """a = e_{l mod n} for sub-layer l from 0, A = 1 and b = (1 ... 1) to begin with; A and a are one matrix."""
 
-    def __init__(self, input_norm: nn.Module, _width: int, number: int) -> None:
+    def __init__(self, input_norm: nn.Module, number: int) -> None:
         super().__init__(input_norm)
         across = torch.eye(STREAMS)
         self.static_alpha = nn.Parameter(torch.cat([across[:, number % STREAMS, None], across], 1))  # n x (1 + n)
@@ -63,7 +63,7 @@ class Dynamic(Static):
     """The same weights plus s tanh(W RMS(streams)) per position, s = 0.01 and W = 0 to begin with."""
 
     def __init__(self, input_norm: nn.Module, width: int, number: int) -> None:
-        super().__init__(input_norm, width, number)
+        super().__init__(input_norm, number)
         self.stream_gain = nn.Parameter(torch.ones(width))
         self.dynamic_alpha = nn.Parameter(torch.zeros(width, 1 + STREAMS))
         self.dynamic_beta = nn.Parameter(torch.zeros(width))
@@ -87,10 +87,8 @@ class HyperStatic(PreLN):
     update it is Pre-LN.
     """
 
-    connections: type[Static] = Static
-
     def norm(self, place: Place) -> nn.Module:
-        return self.connections(nn.LayerNorm(self.width), self.width, place.number)
+        return Static(nn.LayerNorm(self.width), place.number)
 
     def enter(self, x: Tensor) -> Stream:
         return (x.unsqueeze(-2).expand(*x.shape[:-1], STREAMS, -1),)  # B x T x n x C
@@ -117,4 +115,5 @@ class Hyper(HyperStatic):
     Checked against lucidrains/hyper-connections (4775103), whose norm of the streams is RMS; the paper's is LN.
     """
 
-    connections = Dynamic
+    def norm(self, place: Place) -> nn.Module:
+        return Dynamic(nn.LayerNorm(self.width), self.width, place.number)
