@@ -61,6 +61,7 @@ class Layer(nn.Module):
             gains=self.gains,
             head_norms=topology.head_norms(width // heads, *source.operands),
             head_output=topology.head_output(width, heads),
+            head_mixing=topology.head_mixing(heads, width // heads, self.depth),
             pattern=pattern,
             positions=relative_positions,
         )
@@ -154,13 +155,14 @@ class DecoderLayer(Layer):
         source = build_source(memory_option(cfg.score_source), heads, width // heads, cfg.score_length)
         self.encoder_attn = CrossAttention(
             source,
-            self.carry,
+            self.carry.memory_carry(),
             depth,
             memory_width=cfg.encoder_embed_dim,
             dropout=cfg.attention_dropout,
             gains=self.scaling.memory_gains(depth, equal_widths=cfg.encoder_embed_dim == width),
             head_norms=topology.head_norms(width // heads, *source.operands),
             head_output=topology.memory_head_output(width, heads),
+            head_mixing=topology.head_mixing(heads, width // heads, depth),
         )
         self.encoder_attn_layer_norm = topology.norm(self.place(1))
         self.encoder_attn_shortcut = self.shortcut(1)
