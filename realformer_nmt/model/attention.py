@@ -1,7 +1,7 @@
 """Multi-head attention around a score rule: projections, mask, softmax, decoding cache."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -42,7 +42,7 @@ class Attention(nn.Module, ABC):
         memory_width: int,
         dropout: float,
         gains: Gains,
-        head_norms: nn.Module | None = None,
+        head_norms: Callable[..., nn.Module] | None = None,
         head_output: HeadOutput | None = None,
         head_mixing: HeadMixing | None = None,
         pattern: Pattern = FULL,
@@ -64,7 +64,7 @@ class Attention(nn.Module, ABC):
         if source.keys:
             self.k_proj = xavier_linear(memory_width, width, gains.query_key)
         self.v_proj = xavier_linear(memory_width, width, gains.value)
-        self.head_norms = head_norms or HeadNorms()
+        self.head_norms = head_norms(source.head_width, *source.operands) if head_norms else HeadNorms()
         self.head_output = head_output or HeadOutput()
         self.out_proj = xavier_linear(width, width, gains.output)
 

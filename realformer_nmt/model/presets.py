@@ -8,9 +8,10 @@ from realformer_nmt.model.part_names import PART_NAMES
 Preset = dict[str, str | int | float]
 
 
-def family(topology: str, scaling: str, source: str, carry: str, **options: str) -> Preset:
-    """Return the options of a family: its four parts, and others that differ from the default."""
-    return {**dict(zip(PART_NAMES, (topology, scaling, source, carry), strict=True)), **options}
+def family(topology: str, scaling: str, source: str, carry: str, norm: str | None = None) -> Preset:
+    """Return the options of a family: its four parts, and its norm unless that is the default."""
+    parts = dict(zip(PART_NAMES, (topology, scaling, source, carry), strict=True))
+    return {**parts, **({"norm": norm} if norm else {})}
 
 
 FAMILIES: dict[str, Preset] = {
