@@ -9,10 +9,23 @@ from realformer_nmt.command import register
 from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.option import option
 from realformer_nmt.common.request import Request
-from realformer_nmt.model.presets import PRESETS, SIZES
+from realformer_nmt.model.presets import FAMILIES, FAMILIES_BY_IDEA, PRESETS, SIZES, in_every_size
 
-HEADERS = ("arch", "topology", "scaling", "source", "carry", "norm", "encoder", "decoder", "width", "parameters")
+HEADERS = (
+    "arch",
+    "idea",
+    "topology",
+    "scaling",
+    "source",
+    "carry",
+    "norm",
+    "encoder",
+    "decoder",
+    "width",
+    "parameters",
+)
 DEFAULTS = {**SIZES["wmt_en_de"], "norm": "layer"}  # of the options, for what a family or a size does not say
+IDEAS = {family: idea for idea, families in FAMILIES_BY_IDEA.items() for family in families}
 SPECIAL, MOST = 4, 100_000_000  # least and most entries of a dictionary; fairseq adds four special ones
 
 
@@ -20,6 +33,7 @@ class Arch(NamedTuple):
     """Row of the table; the fields are the names of the options."""
 
     arch: str
+    idea: str  # what sets its family apart; "" of a family from a --user-dir
     residual_topology: str
     residual_scaling: str
     score_source: str
@@ -52,7 +66,11 @@ class ArchsRequest(Request):
 
         if self.vocabulary:
             register(self.subcommand)
-        rows = [describe(arch, self.vocabulary) for arch in PRESETS]
+        rows = [
+            describe(arch, IDEAS.get(family, ""), self.vocabulary)
+            for family, options in FAMILIES.items()
+            for arch in in_every_size({family: options})
+        ]
         if self.json:
             print(json.dumps([row._asdict() for row in rows], indent=2))
             return 0
@@ -66,10 +84,10 @@ class ArchsRequest(Request):
 REQUEST = ArchsRequest
 
 
-def describe(arch: str, vocabulary: int | None) -> Arch:
+def describe(arch: str, idea: str, vocabulary: int | None) -> Arch:
     options = DEFAULTS | PRESETS[arch]
     number = vocabulary and count_parameters(arch, vocabulary)
-    return Arch._make([arch, *(options[name] for name in Arch._fields[1:-1]), number])
+    return Arch._make([arch, idea, *(options[name] for name in Arch._fields[2:-1]), number])
 
 
 def count_parameters(arch: str, vocabulary: int) -> int:

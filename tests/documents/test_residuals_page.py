@@ -1,0 +1,47 @@
+"""The page "Which residual?": each family under its idea, and what is no family named by options that exist."""
+
+import re
+
+from program import REPOSITORY
+
+from realformer_nmt.model.parts import PARTS
+from realformer_nmt.model.presets import FAMILIES, FAMILIES_BY_IDEA
+
+PAGE = (REPOSITORY / "docs" / "residuals.md").read_text()
+MODELS = (REPOSITORY / "docs" / "models.md").read_text()
+IDEAS = {
+    "Where the norm stands": "norm",
+    "Which norm": "norm",
+    "How the branch is weighed": "branch",
+    "What is carried from layer to layer": "carried",
+    "Inside attention": "attention",
+}
+
+
+def rows() -> list[tuple[str, str]]:
+    """The idea of each row, and its first cell."""
+    sections = re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
+    return [
+        (IDEAS[title], cell)
+        for title, text in sections
+        if title in IDEAS
+        for cell in re.findall(r"^\| (`.+?`) \|", text, re.MULTILINE)
+    ]
+
+
+def test_every_family_stands_under_its_idea_here_or_on_the_page_of_models() -> None:
+    shown = {(idea, name) for idea, cell in rows() for name in re.findall(r"`(\w+)`", cell)}
+    families = {(idea, name) for idea, families in FAMILIES_BY_IDEA.items() for name in families}
+    assert shown <= families
+    elsewhere = {name for _, name in families - shown}
+    endings = {name.removeprefix("synthesizer") for name in elsewhere}  # how that page shortens them
+    assert {name for name in endings if f"`{name}`" not in MODELS and f"`synthesizer{name}`" not in MODELS} == set()
+    assert len(FAMILIES) == len(families)
+
+
+def test_options_that_are_no_family_exist() -> None:
+    named = [pair for _, cell in rows() for pair in re.findall(r"--([a-z-]+) (\w+)", cell)]
+    assert len(named) > len(IDEAS)
+    for option, value in named:
+        if option != "norm":
+            assert value in PARTS[option.replace("-", "_")], (option, value)
