@@ -18,10 +18,15 @@ def register() -> None:
 
 
 def add_family(
-    name: str, topology: str = "post", scaling: str = "none", source: str = "dot", carry: str = "none"
+    name: str,
+    topology: str = "post",
+    scaling: str = "none",
+    source: str = "dot",
+    carry: str = "none",
+    **options: str,
 ) -> None:
     """Add a family of models, as an --arch in every size; to be called from a --user-dir of yours."""
-    added = presets.in_every_size({name: presets.family(topology, scaling, source, carry)})
+    added = presets.in_every_size({name: presets.family(topology, scaling, source, carry, **options)})
     one_sided = {kind: presets.of_kind(kind, {name: added[name]}) for kind in presets.KINDS}
     _register(added, one_sided)
     presets.FAMILIES[name] = added[name]

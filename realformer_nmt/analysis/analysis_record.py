@@ -103,6 +103,7 @@ class AnalysedModel(Struct, frozen=True, kw_only=True):
     residual_scaling: Choice = UNSET
     score_source: Choice = UNSET
     score_carry: Choice = UNSET
+    norm: Choice = UNSET
     encoder_layers: Choice = UNSET
     decoder_layers: Choice = UNSET
     encoder_embed_dim: Choice = UNSET

@@ -31,6 +31,7 @@ from realformer_nmt.common.provenance import several
 from realformer_nmt.common.stage_record import Stage
 from realformer_nmt.common.versions import versions
 from realformer_nmt.figures.drawing import Drawing
+from realformer_nmt.model.part_names import FAMILY_OPTIONS
 
 RECORD = "analysis.json"
 KINDS = ("entropy", "divergence", "looks")  # figures that every run may draw; others are claimed when they are drawn
@@ -87,7 +88,7 @@ def analysed(
         depth=layers,
         sentence=SentenceTokens(source=sentence.source, target=sentence.target) if sentence else UNSET,
     )
-    choices = (*inspection.CHOICES, *inspection.SIZES)
+    choices = (*FAMILY_OPTIONS, *inspection.SIZES)
     return replace(record, **{name: model.options[name] for name in choices if name in model.options})
 
 

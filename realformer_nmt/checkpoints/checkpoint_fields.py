@@ -10,12 +10,13 @@ import torch
 from realformer_nmt.checkpoints import reading
 from realformer_nmt.checkpoints.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.model.part_names import FAMILY_OPTIONS
 from realformer_nmt.model.parts import PARTS
 
 Options = Mapping[str, object]  # settings by their names, of any type that a file may hold
 # The options that decide what a model computes; others, such as dropout, only matter in training
 CHOICES = (
-    *PARTS,
+    *FAMILY_OPTIONS,
     "score_length",
     "encoder_layers",
     "encoder_embed_dim",
@@ -43,7 +44,7 @@ CHOICES = (
 
 # What models do whose checkpoints are older than these options
 PATTERNS = {"encoder_attention_pattern": "full", "encoder_window": 128, "encoder_global_tokens": 16}
-BEFORE = {**PATTERNS, "encoder_relative_positions": 0}
+BEFORE = {**PATTERNS, "encoder_relative_positions": 0, "norm": "layer"}
 
 
 def load(path: Path, unread: Container[str] = ("last_optimizer_state",)) -> Checkpoint:

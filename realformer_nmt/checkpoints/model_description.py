@@ -25,6 +25,7 @@ class ModelDescription(Struct, frozen=True, kw_only=True):
     residual_scaling: Choice = UNSET
     score_source: Choice = UNSET
     score_carry: Choice = UNSET
+    norm: Choice = UNSET
     score_length: Choice = UNSET
     encoder_layers: Choice = UNSET
     decoder_layers: Choice = UNSET

@@ -1,4 +1,4 @@
-"""`realformer-nmt archs`: a table of every --arch with its four choices, layers, width and, if asked, parameters."""
+"""`realformer-nmt archs`: a table of every --arch with its choices, layers, width and, if asked, parameters."""
 
 import argparse
 import json
@@ -11,8 +11,8 @@ from realformer_nmt.common.option import option
 from realformer_nmt.common.request import Request
 from realformer_nmt.model.presets import PRESETS, SIZES
 
-HEADERS = ("arch", "topology", "scaling", "source", "carry", "encoder", "decoder", "width", "parameters")
-UNSIZED = SIZES["wmt_en_de"]  # a family without a size has these, the defaults of its options
+HEADERS = ("arch", "topology", "scaling", "source", "carry", "norm", "encoder", "decoder", "width", "parameters")
+DEFAULTS = {**SIZES["wmt_en_de"], "norm": "layer"}  # of the options, for what a family or a size does not say
 SPECIAL, MOST = 4, 100_000_000  # least and most entries of a dictionary; fairseq adds four special ones
 
 
@@ -24,6 +24,7 @@ class Arch(NamedTuple):
     residual_scaling: str
     score_source: str
     score_carry: str
+    norm: str
     encoder_layers: int
     decoder_layers: int
     encoder_embed_dim: int
@@ -32,9 +33,8 @@ class Arch(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ArchsRequest(Request):
-    """List every --arch for translation: name, the four choices, layers, width; with --vocabulary, parameters. Each
-    family is a language model and a masked one, too: FAMILY_lm_SIZE, FAMILY_bert_SIZE, for long texts
-    FAMILY_etc_SIZE."""
+    """List every --arch for translation: name, choices, layers, width; with --vocabulary, parameters. Each family is a
+    language model and a masked one, too: FAMILY_lm_SIZE, FAMILY_bert_SIZE, for long texts FAMILY_etc_SIZE."""
 
     subcommand: ClassVar[str] = "archs"
     examples: ClassVar[str] = "example: realformer-nmt archs --vocabulary 40000"
@@ -67,7 +67,7 @@ REQUEST = ArchsRequest
 
 
 def describe(arch: str, vocabulary: int | None) -> Arch:
-    options = UNSIZED | PRESETS[arch]
+    options = DEFAULTS | PRESETS[arch]
     number = vocabulary and count_parameters(arch, vocabulary)
     return Arch._make([arch, *(options[name] for name in Arch._fields[1:-1]), number])
 

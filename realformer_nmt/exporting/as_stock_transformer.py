@@ -14,12 +14,12 @@ from realformer_nmt.exporting.folding import Weights, fold
 from realformer_nmt.exporting.loaded_run import Source
 from realformer_nmt.model.config import SIDES, TranslationConfig
 from realformer_nmt.model.model import read_options
-from realformer_nmt.model.parts import PARTS
+from realformer_nmt.model.part_names import FAMILY_OPTIONS
 from realformer_nmt.model.scaling import SCALINGS
 
 OF_RUNNING = ("decoding_precision", "checkpoint_activations", "carry_embeddings")
 OF_PATTERNS = ("encoder_attention_pattern", "encoder_window", "encoder_global_tokens", "encoder_relative_positions")
-EXTRA_OPTIONS = {*PARTS, "score_length", *OF_PATTERNS, *OF_RUNNING}  # that fairseq's transformer does not have
+EXTRA_OPTIONS = {*FAMILY_OPTIONS, "score_length", *OF_PATTERNS, *OF_RUNNING}  # that fairseq's transformer does not have
 TABLES = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "decoder.output_projection.weight")
 
 
@@ -28,7 +28,8 @@ class TopologyForm(NamedTuple):
     scalings: Collection[str]  # that can be folded
 
 
-PLAIN = ("none", "b2t", "ds_init", "pro_res", "sub_ln", "t_fixup")  # whose shortcuts leave the stream as it is
+# whose shortcuts leave the stream as it is
+PLAIN = ("none", "b2t", "ds_init", "layer_scale", "pro_res", "sub_ln", "t_fixup")
 FORMS = {"post": TopologyForm(False, SCALINGS), "pre": TopologyForm(True, PLAIN)}  # by topology
 
 
@@ -65,6 +66,7 @@ def check_form(source: Source, config: TranslationConfig) -> TopologyForm:
         "residual_scaling": form.scalings,
         "score_source": ("dot",),
         "score_carry": ("none",),
+        "norm": ("layer",),
     }
     for part, names in allowed.items():
         if getattr(config, part) not in names:

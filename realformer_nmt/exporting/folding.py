@@ -41,8 +41,9 @@ def fold(side: str, stack: Side, weights: Weights) -> None:
     for name, shortcut in shortcuts(stack):
         layer, _, kind = name.rpartition(".")
         norm, readers, writer = SUBLAYERS[kind]
-        for part in ("weight", "bias"):
-            weights[f"{side}.{layer}.{writer}.{part}"] *= shortcut.branch_weight().double()
+        share = shortcut.branch_weight().detach().double()  # C, or a scalar
+        weights[f"{side}.{layer}.{writer}.weight"] *= share.unsqueeze(-1)  # C x inputs
+        weights[f"{side}.{layer}.{writer}.bias"] *= share
         w = shortcut.weight().detach().double()  # C, or a scalar
         if not w.eq(1).all():
             check_invertible(f"{side}.{name}", w)

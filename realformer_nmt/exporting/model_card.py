@@ -14,7 +14,7 @@ from realformer_nmt.common import records
 from realformer_nmt.common.text_lines import sha256
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.exporting.loaded_run import Source
-from realformer_nmt.model.parts import PARTS
+from realformer_nmt.model.part_names import FAMILY_OPTIONS
 
 RECORD = "run.json"
 HINT = "`realformer-nmt score` writes it; move it away to export without scores"
@@ -84,7 +84,8 @@ def test_record(source: Source, file: Path) -> RunRecord | None:
 
 
 def described(source: Source) -> str:
-    parts = ", ".join(f"{name} {_safe(source.options.get(name))}" for name in (*PARTS, *SIZES))
+    names = [name for name in (*FAMILY_OPTIONS, *SIZES) if name in source.options]
+    parts = ", ".join(f"{name} {_safe(source.options[name])}" for name in names)
     parameters = sum(parameter.numel() for parameter in source.model.parameters())
     arch = _safe(arch_of(source.options))
     return f"`{arch}` ({parts}), {parameters:,} parameters, {source.updates:,} updates; trained by realformer_nmt."

@@ -18,7 +18,7 @@ from realformer_nmt.model.relative_positions import NONE, Positions
 from realformer_nmt.model.scaling import Gains
 from realformer_nmt.model.score_source import ScoreSource
 from realformer_nmt.model.scores import Dot
-from realformer_nmt.model.topologies.topology import HeadOutput
+from realformer_nmt.model.topologies.topology import HeadNorms, HeadOutput
 
 
 class Attended(NamedTuple):
@@ -41,6 +41,7 @@ class Attention(nn.Module, ABC):
         memory_width: int,
         dropout: float,
         gains: Gains,
+        head_norms: nn.Module | None = None,
         head_output: HeadOutput | None = None,
         pattern: Pattern = FULL,
         positions: Positions = NONE,
@@ -58,6 +59,7 @@ class Attention(nn.Module, ABC):
         if source.keys:
             self.k_proj = xavier_linear(memory_width, width, gains.query_key)
         self.v_proj = xavier_linear(memory_width, width, gains.value)
+        self.head_norms = head_norms or HeadNorms()
         self.head_output = head_output or HeadOutput()
         self.out_proj = xavier_linear(width, width, gains.output)
 
@@ -125,12 +127,13 @@ class Attention(nn.Module, ABC):
 
     def _keys_values(self, projected: Sequence[Tensor], carried: Carried) -> tuple[KeysValues, Carried]:
         """Return values and keys of projections: of values, and of keys if the scores need any."""
-        value, *keys = map(self._heads, projected)
+        value, *keys = map(self._heads, ("value", "key"), projected)
         value, carried = self.carry.values(value, carried, self.depth)
         return KeysValues((value, *keys)), carried
 
-    def _heads(self, x: Tensor) -> Tensor:
-        return x.view(*x.shape[:-1], self.score_source.heads, -1).transpose(1, 2)  # B x H x T x D
+    def _heads(self, name: str, x: Tensor) -> Tensor:
+        heads: Tensor = self.head_norms(name, x.view(*x.shape[:-1], self.score_source.heads, -1).transpose(1, 2))
+        return heads  # B x H x T x D
 
 
 class SelfAttention(Attention):
@@ -159,7 +162,7 @@ class SelfAttention(Attention):
         self, x: Tensor, _memory: Tensor, carried: Carried, cache: SelfCache | None, stepping: bool
     ) -> tuple[Tensor | None, KeysValues, Carried]:
         projected = [layer(x) for layer in self._projections()] if self.joint is None else self.joint.outputs(x)
-        query = self._heads(projected[-1]) if self.score_source.queries else None
+        query = self._heads("query", projected[-1]) if self.score_source.queries else None
         new, carried = self._keys_values(projected[:-1] if query is not None else projected, carried)
         return query, (new if cache is None else cache.extend(new, stepping)), carried
 
@@ -170,7 +173,7 @@ class CrossAttention(Attention):
     def _look(
         self, x: Tensor, memory: Tensor, carried: Carried, cache: CrossCache | None, stepping: bool
     ) -> tuple[Tensor, KeysValues, Carried]:
-        query = self._heads(self.q_proj(x))
+        query = self._heads("query", self.q_proj(x))
         if cache is not None and cache.held is not None:
             return query, cache.held, carried
         seen, carried = self._keys_values([self.v_proj(memory), self.k_proj(memory)], carried)

@@ -12,6 +12,7 @@ from realformer_nmt.common.errors import OptionError
 from realformer_nmt.common.option_choice import choose
 from realformer_nmt.kernels.precision import FORMS
 from realformer_nmt.model.attention_pattern import PATTERNS
+from realformer_nmt.model.norms import NORMS
 from realformer_nmt.model.parts import PARTS
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import SCALINGS, Stack
@@ -38,7 +39,10 @@ class TranslationConfig(FairseqDataclass):
         "score_source", "dot", "scores of self-attention: {}, or several joined by +, as random+dot"
     )
     score_carry: str = _part("score_carry", "none", "residual attention: {}")
-    score_length: int = field(default=256, metadata=_help("longest sequence a Synthesizer's tables have room for"))
+    norm: str = field(default="layer", metadata=_help(f"which norm, wherever one stands: one of {', '.join(NORMS)}"))
+    score_length: int = field(
+        default=256, metadata=_help("longest sequence a Synthesizer's tables have room for; N of qk_norm")
+    )
     encoder_embed_dim: int = field(default=512, metadata=_help("encoder width"))
     encoder_ffn_embed_dim: int = field(default=2048, metadata=_help("width of the encoder's feed-forward blocks"))
     encoder_layers: int = field(default=6, metadata=_help("number of encoder layers"))
@@ -103,6 +107,7 @@ def validate(cfg: TranslationConfig, sides: Sequence[str] = SIDES) -> None:
     """Refuse options with which these sides cannot be built."""
     topology = choose("--residual-topology", cfg.residual_topology, TOPOLOGIES)
     scaling = choose("--residual-scaling", cfg.residual_scaling, SCALINGS)
+    norm = choose("--norm", cfg.norm, NORMS)
     choose("--decoding-precision", cfg.decoding_precision, FORMS)
     choose("--score-carry", cfg.score_carry, PARTS["score_carry"])
     source_names(cfg.score_source)
@@ -120,13 +125,16 @@ def validate(cfg: TranslationConfig, sides: Sequence[str] = SIDES) -> None:
             f"--decoder-embed-dim is {cfg.decoder_embed_dim}"
         )
     for side in sides:
-        stack = Stack(side, *(getattr(cfg, f"{other}_layers") if other in sides else 0 for other in SIDES))
+        encoder_layers, decoder_layers = (getattr(cfg, f"{each}_layers") if each in sides else 0 for each in SIDES)
+        stack = Stack(side, encoder_layers, decoder_layers)
         weight = scaling(stack).weight
-        if not topology.renormalises and stack.sublayers * math.log(weight) > math.log(torch.finfo(torch.float32).max):
+        bounded = topology.renormalises and norm.bounds
+        if not bounded and stack.sublayers * math.log(weight) > math.log(torch.finfo(torch.float32).max):
             raise OptionError(
-                f"--residual-topology {cfg.residual_topology} never normalises the stream, and --residual-scaling "
-                f"{cfg.residual_scaling} multiplies it by {weight:.2f} in each of the {side}'s {stack.sublayers} "
-                "sub-layers, beyond what fp32 can hold: use --residual-topology post or dual, or fewer layers"
+                f"--residual-topology {cfg.residual_topology} with --norm {cfg.norm} never normalises the stream, and "
+                f"--residual-scaling {cfg.residual_scaling} multiplies it by {weight:.2f} in each of the {side}'s "
+                f"{stack.sublayers} sub-layers, beyond what fp32 can hold: use --residual-topology post or dual with "
+                "a norm, or fewer layers"
             )
 
 

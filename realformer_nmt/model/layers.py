@@ -12,7 +12,7 @@ from realformer_nmt.model.carry import CARRIES, Carried
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.relative_positions import NONE, Positions, positions
 from realformer_nmt.model.scaling import SCALINGS
-from realformer_nmt.model.scores import build_source
+from realformer_nmt.model.scores import build_source, memory_option
 from realformer_nmt.model.topologies.shortcuts import Shortcut
 from realformer_nmt.model.topologies.topology import Place, Stream, Topology
 
@@ -51,13 +51,15 @@ class Layer(nn.Module):
         self, cfg: TranslationConfig, topology: Topology, pattern: Pattern = FULL, relative_positions: Positions = NONE
     ) -> None:
         width, _, heads = self.shape
+        source = build_source(cfg.score_source, heads, width // heads, cfg.score_length)
         self.self_attn = SelfAttention(
-            build_source(cfg.score_source, heads, width // heads, cfg.score_length),
+            source,
             self.carry,
             self.depth,
             memory_width=width,
             dropout=cfg.attention_dropout,
             gains=self.gains,
+            head_norms=topology.head_norms(width // heads, *source.operands),
             head_output=topology.head_output(width, heads),
             pattern=pattern,
             positions=relative_positions,
@@ -149,13 +151,15 @@ class DecoderLayer(Layer):
         super().__init__(cfg, depth, topology)
         width, _, heads = self.shape
         self.add_self_attention(cfg, topology)
+        source = build_source(memory_option(cfg.score_source), heads, width // heads, cfg.score_length)
         self.encoder_attn = CrossAttention(
-            build_source("dot", heads, width // heads, cfg.score_length),
+            source,
             self.carry,
             depth,
             memory_width=cfg.encoder_embed_dim,
             dropout=cfg.attention_dropout,
             gains=self.scaling.memory_gains(depth, equal_widths=cfg.encoder_embed_dim == width),
+            head_norms=topology.head_norms(width // heads, *source.operands),
             head_output=topology.memory_head_output(width, heads),
         )
         self.encoder_attn_layer_norm = topology.norm(self.place(1))

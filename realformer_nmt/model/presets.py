@@ -8,8 +8,9 @@ from realformer_nmt.model.part_names import PART_NAMES
 Preset = dict[str, str | int | float]
 
 
-def family(topology: str, scaling: str, source: str, carry: str) -> Preset:
-    return dict(zip(PART_NAMES, (topology, scaling, source, carry), strict=True))
+def family(topology: str, scaling: str, source: str, carry: str, **options: str) -> Preset:
+    """Return the options of a family: its four parts, and others that differ from the default."""
+    return {**dict(zip(PART_NAMES, (topology, scaling, source, carry), strict=True)), **options}
 
 
 FAMILIES: dict[str, Preset] = {
@@ -33,10 +34,19 @@ FAMILIES: dict[str, Preset] = {
     "dlcl_post": family("dlcl_post", "none", "dot", "none"),
     "dlcl_pre": family("dlcl_pre", "none", "dot", "none"),
     "ds_init": family("post", "ds_init", "dot", "none"),
+    "dyt": family("pre", "none", "dot", "none", norm="dyt"),
     "gated_attention": family("gated", "none", "dot", "none"),
+    "gpas": family("gpas", "none", "dot", "none"),
+    "keel": family("keel", "keel", "dot", "none"),
+    "layer_scale": family("pre", "layer_scale", "dot", "none"),
+    "layernorm_scaling": family("layernorm_scaling", "none", "dot", "none"),
+    "mix_ln": family("mix_ln", "none", "dot", "none"),
+    "norm_former": family("norm_former", "none", "dot", "none"),
     "peri_ln": family("peri", "none", "dot", "none"),
     "pro_res": family("pre", "pro_res", "dot", "none"),
+    "qk_norm": family("pre", "none", "qk_norm", "none"),
     "rk2": family("rk2", "none", "dot", "none"),
+    "scale_norm": family("pre", "none", "dot", "none", norm="scale"),
     "siamese_norm": family("siamese", "none", "dot", "none"),
     "t_fixup": family("no_norm", "t_fixup", "dot", "none"),
     "value_residual": family("pre", "none", "dot", "first_values"),

@@ -1,12 +1,15 @@
 """The table of topologies, and ResiDual: how a sub-layer reads from the stream and writes to it."""
 
-from fairseq.modules import Fp32LayerNorm
 from torch import Tensor, nn
 
-from realformer_nmt.model.topologies.branch_norms import NoNorm, PeriLN, ResPost, SubLN
+from realformer_nmt.model.topologies.branch_norms import Keel, NoNorm, PeriLN, ResPost, SubLN
 from realformer_nmt.model.topologies.gated_attention import Gated
+from realformer_nmt.model.topologies.hybrid_norm import HybridNorm
+from realformer_nmt.model.topologies.layer_gates import GPAS, ReZero
 from realformer_nmt.model.topologies.layer_history import PostHistory, PreHistory
 from realformer_nmt.model.topologies.long_shortcuts import BottomToTop, RungeKutta, Siamese
+from realformer_nmt.model.topologies.norm_former import NormFormer
+from realformer_nmt.model.topologies.norms_by_depth import LayerNormScaling, MixLN
 from realformer_nmt.model.topologies.shortcuts import Shortcut
 from realformer_nmt.model.topologies.topology import Place, PostLN, PreLN, Stream, Topology
 
@@ -18,8 +21,7 @@ class Dual(Topology):
     """
 
     def final_norm(self) -> nn.Module:
-        norm: nn.LayerNorm = Fp32LayerNorm(self.width, eps=1e-7)
-        return norm
+        return self.new_norm(self.width, eps=1e-7)
 
     def enter(self, x: Tensor) -> Stream:
         return x, x.float()
@@ -45,9 +47,16 @@ TOPOLOGIES: dict[str, type[Topology]] = {
     "dlcl_post": PostHistory,
     "dlcl_pre": PreHistory,
     "gated": Gated,
+    "gpas": GPAS,
+    "hybrid_norm": HybridNorm,
+    "keel": Keel,
+    "layernorm_scaling": LayerNormScaling,
+    "mix_ln": MixLN,
     "no_norm": NoNorm,
+    "norm_former": NormFormer,
     "peri": PeriLN,
     "res_post": ResPost,
+    "rezero": ReZero,
     "rk2": RungeKutta,
     "siamese": Siamese,
     "sub_ln": SubLN,

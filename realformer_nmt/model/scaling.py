@@ -7,15 +7,25 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from realformer_nmt.model.topologies.shortcuts import Constant, Decayed, Growing, Plain, Profiled, Shortcut, Trained
+from realformer_nmt.model.topologies.shortcuts import (
+    ChannelScaled,
+    Constant,
+    Decayed,
+    Growing,
+    Plain,
+    Profiled,
+    Shortcut,
+    Trained,
+)
 
 
 class Stack(NamedTuple):
-    """Stack of layers that a scaling is for; a side that does not exist has 0 layers."""
+    """Stack of layers that a topology and a scaling are for; a side that does not exist has 0 layers."""
 
     name: str  # encoder or decoder
     encoder_layers: int
     decoder_layers: int
+    norm: str = "layer"  # in NORMS
 
     @property
     def alone(self) -> bool:
@@ -126,6 +136,21 @@ def _ds_init(_stack: Stack) -> Scaling:
     return Scaling(lambda _width, _index: Plain(), gains, lambda depth: Gains(depth**-0.25, depth**-0.25))
 
 
+def _keel(stack: Stack) -> Scaling:
+    """Return L x + f(x), L the layers of the stack, not trained: Keel (Chen and Wei 2026), second-hand."""
+    a = float(stack.layers)
+    return Scaling(lambda _width, _index: Constant(a), weight=a)
+
+
+def _layer_scale(stack: Stack) -> Scaling:
+    """Return x + a f(x), a per channel, from 0.1 in up to 18 layers, 1e-5 in up to 24, 1e-6 in more: LayerScale.
+
+    Formula checked against x-transformers; the initial values are second-hand.
+    """
+    a = 0.1 if stack.layers <= 18 else 1e-5 if stack.layers <= 24 else 1e-6
+    return Scaling(lambda width, _index: ChannelScaled(width, a))
+
+
 def _sub_ln(stack: Stack) -> Scaling:
     """Return plain shortcuts, v, out, fc1 and fc2 times g: Magneto (Wang et al. 2022), figure 2.
 
@@ -168,6 +193,8 @@ SCALINGS: dict[str, Callable[[Stack], Scaling]] = {
     "deepnorm": _deepnorm,
     "b2t": _b2t,
     "ds_init": _ds_init,
+    "keel": _keel,
+    "layer_scale": _layer_scale,
     "pro_res": growing(1000),
     "sub_ln": _sub_ln,
     "t_fixup": _t_fixup,

@@ -14,11 +14,17 @@ class ScoreSource(nn.Module):
 
     queries = False  # whether the source needs them
     keys = False
+    of_memory = False  # whether encoder-decoder attention has it, too
     tabled = True  # whether the source has tables by position
 
     def __init__(self, heads: int, head_width: int, length: int) -> None:
         super().__init__()
         self.heads, self.head_width, self.length = heads, head_width, length
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """Return the names of what an attention with these scores projects."""
+        return ("value", *["key"] * self.keys, *["query"] * self.queries)
 
     def check(self, length: int) -> int:
         if length > self.length:

@@ -1,9 +1,11 @@
 """The sources of raw attention scores; carry.py passes scores from layer to layer."""
 
 import functools
+import math
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import normalize
 
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.common.option_choice import choose
@@ -15,11 +17,33 @@ from realformer_nmt.model.synthesizer import Dense, DensePerHead, FactorisedDens
 class Dot(ScoreSource):
     """Q K^T / sqrt(D): Vaswani et al. 2017, equation 1."""
 
-    queries = keys = True
+    queries = keys = of_memory = True
     tabled = False
 
     def forward(self, _x: Tensor, query: Tensor, seen: KeysValues) -> Tensor:
         return seen.match(query * self.head_width**-0.5)  # B x H x T x S
+
+
+class QKNorm(ScoreSource):
+    """g Q/|Q| (K/|K|)^T, g one trained number per attention: Henry et al. 2020 (2010.04245).
+
+    Checked against CyndxAI/QKNorm. g starts at log2(N^2 - N), N of --score-length; the authors take the 97.5th
+    percentile of the training set's lengths. Theirs are smaller initial weights, too, N(0, 2 / 5d). A sum of carried
+    scores grows by g per layer: rather carry their mean.
+    """
+
+    queries = keys = of_memory = True
+    tabled = False
+
+    def __init__(self, heads: int, head_width: int, length: int) -> None:
+        super().__init__(heads, head_width, length)
+        pairs = max(length, 2) * (max(length, 2) - 1)
+        self.scale = nn.Parameter(torch.full((1,), math.log2(pairs)))
+
+    def forward(self, _x: Tensor, query: Tensor, seen: KeysValues) -> Tensor:
+        value, key = seen.parts
+        units = seen._replace(parts=(value, normalize(key, dim=-1)))
+        return units.match(self.scale * normalize(query, dim=-1))  # B x H x T x S
 
 
 class Mixture(ScoreSource):
@@ -48,6 +72,7 @@ SOURCES: dict[str, type[ScoreSource]] = {
     "fixed_random": FixedRandom,
     "factorised_dense": FactorisedDense,
     "factorised_random": FactorisedRandom,
+    "qk_norm": QKNorm,
 }
 
 
@@ -64,6 +89,11 @@ def source_names(option: str) -> list[str]:
 def longest(option: str, length: int) -> int | None:
     """Return the longest sequence that a source's tables have room for; None if it has no tables."""
     return length if any(SOURCES[name].tabled for name in source_names(option)) else None
+
+
+def memory_option(option: str) -> str:
+    """Return the option for encoder-decoder attention: the sources that it has, too, or dot."""
+    return "+".join(name for name in source_names(option) if SOURCES[name].of_memory) or "dot"
 
 
 def build_source(option: str, heads: int, head_width: int, length: int) -> ScoreSource:

@@ -13,6 +13,7 @@ from torch.utils.checkpoint import checkpoint
 from realformer_nmt.kernels.dropout import Dropout
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.layers import Layer
+from realformer_nmt.model.norms import NORMS
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.scores import longest
@@ -38,7 +39,7 @@ class Side(nn.Module):
         if not cfg.no_token_positional_embeddings:
             learned = getattr(cfg, f"{stack.name}_learned_pos")
             self.embed_positions = PositionalEmbedding(limit, width, self.padding_idx, learned=learned)
-        self.layernorm_embedding = nn.LayerNorm(width) if cfg.layernorm_embedding else nn.Identity()
+        self.layernorm_embedding = NORMS[stack.norm](width) if cfg.layernorm_embedding else nn.Identity()
         self.dropout_module = Dropout(cfg.dropout, module_name=type(self).__name__)
         self.checkpoint_activations = cfg.checkpoint_activations
         self.topology = TOPOLOGIES[cfg.residual_topology](stack, width)

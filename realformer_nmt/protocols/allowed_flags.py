@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from realformer_nmt.common.option_choice import unknown
-from realformer_nmt.model.part_names import PART_NAMES
+from realformer_nmt.model.part_names import FAMILY_OPTIONS
 from realformer_nmt.tasks import TASKS
 
 SIZES = tuple(
@@ -18,7 +18,7 @@ SIZES = tuple(
     for side in ("encoder", "decoder")
     for name in ("embed-dim", "ffn-embed-dim", "layers", "attention-heads", "learned-pos", "layerdrop")
 )
-PART_FLAGS = tuple(part.replace("_", "-") for part in PART_NAMES)
+PART_FLAGS = tuple(part.replace("_", "-") for part in FAMILY_OPTIONS)
 FLAGS = {
     "model": """score-length activation-fn encoder-attention-pattern encoder-window encoder-global-tokens
         encoder-relative-positions pooler-dropout pooler-activation-fn dropout attention-dropout activation-dropout

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from realformer_nmt.checkpoints import checkpoint_fields, inspection
+from realformer_nmt.model.part_names import FAMILY_OPTIONS, PART_NAMES
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.serving.serve import ServeRequest
 from realformer_nmt.serving.translator import Translator, load_for
@@ -47,11 +48,12 @@ def names(runs: Sequence[Path]) -> dict[str, Path]:
 
 
 def family(options: Mapping[str, Any]) -> str:
-    """Return the family of a model's four parts, or the parts if no family has them; of a model of fairseq its arch."""
-    parts = {name: options.get(name) for name in inspection.CHOICES}
-    if None in parts.values():
+    """Return the family of a model's choices, or the choices if no family has them; of a model of fairseq its arch."""
+    without = {name: (None, checkpoint_fields.BEFORE.get(name)) for name in FAMILY_OPTIONS}
+    choices = {name: options[name] for name in FAMILY_OPTIONS if options.get(name) not in without[name]}
+    if not choices.keys() >= {*PART_NAMES}:
         return str(inspection.arch_of(dict(options)))
-    return next((name for name, preset in FAMILIES.items() if preset == parts), " ".join(map(str, parts.values())))
+    return next((name for name, preset in FAMILIES.items() if preset == choices), " ".join(map(str, choices.values())))
 
 
 def layers(options: Mapping[str, Any]) -> tuple[int, int] | None:

@@ -32,9 +32,9 @@ def test_the_table_says_the_same(capsys: pytest.CaptureFixture[str], monkeypatch
     assert archs.ArchsRequest(vocabulary=100).run() == 0
     header, _, row, *_ = capsys.readouterr().out.splitlines()
     assert header.split() == [
-        *("arch", "topology", "scaling", "source", "carry", "encoder", "decoder", "width", "parameters")
+        *("arch", "topology", "scaling", "source", "carry", "norm", "encoder", "decoder", "width", "parameters")
     ]
-    assert row.split()[:8] == ["resi_dual_tiny", "dual", "none", "dot", "none", "2", "2", "64"]
+    assert row.split()[:9] == ["resi_dual_tiny", "dual", "none", "dot", "none", "layer", "2", "2", "64"]
 
 
 def test_a_list_without_parameters_needs_no_torch() -> None:
@@ -49,8 +49,8 @@ def test_a_list_without_parameters_needs_no_torch() -> None:
 
 def test_a_family_without_a_size_has_the_defaults_of_the_options() -> None:
     defaults = vars(TranslationConfig())
-    shape = [*archs.Arch._fields[5:8], "decoder_embed_dim", "encoder_ffn_embed_dim", "encoder_attention_heads"]
-    assert {name: archs.UNSIZED[name] for name in shape} == {name: defaults[name] for name in shape}
+    shape = [*archs.Arch._fields[5:9], "decoder_embed_dim", "encoder_ffn_embed_dim", "encoder_attention_heads"]
+    assert {name: archs.DEFAULTS[name] for name in shape} == {name: defaults[name] for name in shape}
 
 
 def test_choices_layers_and_width(rows: dict[str, dict[str, object]]) -> None:
@@ -59,7 +59,7 @@ def test_choices_layers_and_width(rows: dict[str, dict[str, object]]) -> None:
     assert chosen == ["post", "admin", "dot", "mean"]
     assert (row["encoder_layers"], row["decoder_layers"], row["encoder_embed_dim"]) == (60, 12, 512)
     assert rows["resi_dual"]["encoder_layers"] == 6  # a bare family: the sizes that flags replace
-    assert len(rows) == 27 * 8
+    assert len(rows) == 36 * 8
 
 
 def test_parameters(rows: dict[str, dict[str, object]]) -> None:

@@ -16,16 +16,16 @@ from torch import Tensor
 from realformer_nmt.corpora.cleaning import Steps
 from realformer_nmt.corpora.text_pipeline import Preparation
 from realformer_nmt.exporting.loaded_run import Source
-from realformer_nmt.model.parts import PARTS
+from realformer_nmt.model.part_names import FAMILY_OPTIONS
 from realformer_nmt.serving import translator
 
 DEVIATION = 0.3
 LONGEST = 40  # hypothesis
 
 
-def source(parts: tuple[str, str, str, str], folder: Path, **options: Any) -> Source:
-    """Of tiny.py's sizes and dictionary, which the folder gets."""
-    given = {**tiny.SIZE, "score_length": 12, **dict(zip(PARTS, parts, strict=True)), **options}
+def source(parts: tuple[str, ...], folder: Path, **options: Any) -> Source:
+    """Of four parts, and a norm if there is a fifth; of tiny.py's sizes and dictionary, which the folder gets."""
+    given = {**tiny.SIZE, "score_length": 12, **dict(zip(FAMILY_OPTIONS, parts, strict=False)), **options}
     model = tiny.build(**given).eval()
     model.load_state_dict(at_random(model.state_dict()))
     for language in ("src", "tgt"):

@@ -3,19 +3,22 @@
 import itertools
 from argparse import Namespace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from fairseq.data import Dictionary
-from torch import Tensor
+from torch import Tensor, nn
 
 from realformer_nmt.model.cache import Decoding
 from realformer_nmt.model.model import TranslationModel
-from realformer_nmt.model.parts import PARTS
+from realformer_nmt.model.norms import NORMS, ScaleNorm
+from realformer_nmt.model.part_names import FAMILY_OPTIONS
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import SCALINGS
 from realformer_nmt.model.scores import SOURCES
+from realformer_nmt.model.topologies.topology import Topology
 
+Model = TypeVar("Model", bound=nn.Module)
 PAD, EOS = 1, 2
 SIZE = {
     f"{side}_{name}": value
@@ -30,6 +33,7 @@ COMBINATIONS = [  # every value of each part with every one of the others, then 
     *itertools.product(set(TOPOLOGIES) - set(FIRST_TOPOLOGIES), SCALINGS, ["dot"], ["mean"]),
     *itertools.product(FIRST_TOPOLOGIES, set(SCALINGS) - set(FIRST_SCALINGS), ["dot", "random+dot"], ["none", "mean"]),
     *itertools.product(TOPOLOGIES, ["none"], ["dot"], ["first_values", "mean+first_values"]),
+    *itertools.product(TOPOLOGIES, ["none"], ["dot"], ["mean"], set(NORMS) - {"layer"}),
 ]
 COMBINATIONS = sorted(set(COMBINATIONS))
 # Left-padded sources of 3, 6 and 5 tokens, as fairseq makes them, and right-padded targets
@@ -56,8 +60,23 @@ def build(**options: Any) -> TranslationModel:
     return TranslationModel.build_model(Namespace(**(defaults | options)), task())
 
 
-def combination(parts: tuple[str, str, str, str], **options: Any) -> TranslationModel:
-    return build(**dict(zip(PARTS, parts, strict=True)), **options)
+def combination(parts: tuple[str, ...], **options: Any) -> TranslationModel:
+    """Of four parts, and a norm if there is a fifth."""
+    return opened(build(**dict(zip(FAMILY_OPTIONS, parts, strict=False)), **options))
+
+
+def opened(model: Model) -> Model:
+    """A gate that starts at 0 keeps gradients from all behind it: it is opened."""
+    with torch.no_grad():
+        for topology in (module for module in model.modules() if isinstance(module, Topology)):
+            for gate in topology.parameters(recurse=False):
+                gate += 0.5 * ~gate.any()
+    return model
+
+
+def is_length(model: nn.Module, name: str) -> bool:
+    """Whether a parameter is the length that a ScaleNorm gives, which the next norm may take back."""
+    return isinstance(model.get_submodule(name.rpartition(".")[0]), ScaleNorm)
 
 
 def profiled(model: TranslationModel) -> TranslationModel:

@@ -106,6 +106,15 @@ def test_plain_shortcuts_add() -> None:
         torch.testing.assert_close(SCALINGS["none"](ENCODER).shortcut(8, index)(x, branch), x + branch)
 
 
+def test_keel_multiplies_the_stream_by_the_number_of_layers() -> None:
+    x, branch = torch.randn(2, 4, 8)
+    for stack, layers in [(ENCODER, 60), (DECODER, 12)]:
+        shortcut = SCALINGS["keel"](stack).shortcut(8, 4)
+        torch.testing.assert_close(shortcut(x, branch), layers * x + branch)
+        assert shortcut.weight().mean() == layers
+        assert SCALINGS["keel"](stack).weight == layers
+
+
 MAGNETO = math.sqrt(math.log(36) * math.log(120) / 3)  # of 60 layers that are read by 12
 S = 2**-0.5  # of stock fairseq: the gain of q, k and v
 

@@ -11,7 +11,7 @@ from realformer_nmt.model.cache import KeysValues
 from realformer_nmt.model.carry import CARRIES, Carried
 from realformer_nmt.model.scaling import Gains
 from realformer_nmt.model.score_source import ScoreSource
-from realformer_nmt.model.scores import SOURCES, build_source, longest
+from realformer_nmt.model.scores import SOURCES, build_source, longest, memory_option
 from realformer_nmt.model.weights import WeightsError
 
 BATCH, HEADS, WIDTH, TABLE = 2, 3, 4, 12
@@ -32,6 +32,27 @@ def test_dot_is_the_scaled_product_of_each_query_and_key() -> None:
     for b, h, i, j in [(0, 0, 0, 0), (1, 2, 4, 3), (0, 1, 2, 4)]:
         by_hand = sum(query[b, h, i, c] * key[b, h, j, c] for c in range(WIDTH)) / math.sqrt(WIDTH)
         torch.testing.assert_close(scores[b, h, i, j], by_hand)
+
+
+def test_qk_norm_is_the_scaled_cosine_of_each_query_and_key() -> None:
+    query, key, value = torch.randn(3, BATCH, HEADS, 5, WIDTH)
+    norm = source("qk_norm")
+    scores = norm(X, query, KeysValues((value, key)))
+    for b, h, i, j in [(0, 0, 0, 0), (1, 2, 4, 3), (0, 1, 2, 4)]:
+        q, k = query[b, h, i], key[b, h, j]
+        cosine = sum(q[c] * k[c] for c in range(WIDTH)) / math.sqrt(sum(q**2)) / math.sqrt(sum(k**2))
+        torch.testing.assert_close(scores[b, h, i, j], norm.scale[0] * cosine)
+
+
+def test_qk_norm_starts_at_the_papers_scale_and_needs_no_table() -> None:
+    assert build_source("qk_norm", HEADS, WIDTH, 72).scale.item() == pytest.approx(math.log2(72**2 - 72))
+    assert build_source("qk_norm", HEADS, WIDTH, 1).scale.item() == 1
+    assert longest("qk_norm", 12) is None
+
+
+def test_encoder_decoder_attention_has_the_scores_that_are_of_queries_and_keys() -> None:
+    options = {"dot": "dot", "random": "dot", "random+dot": "dot", "qk_norm": "qk_norm", "dense+qk_norm": "qk_norm"}
+    assert {option: memory_option(option) for option in options} == options
 
 
 def dense(s: ScoreSource, _x: Tensor, query: Tensor, _head: int, _i: int, j: int) -> Tensor:
@@ -70,7 +91,7 @@ BY_HAND = {
 
 
 def test_every_kind_of_synthesizer_is_checked_by_hand() -> None:
-    assert {*BY_HAND, "dot"} == set(SOURCES)
+    assert {*BY_HAND, "dot", "qk_norm"} == set(SOURCES)
 
 
 @pytest.mark.parametrize("name", BY_HAND)

@@ -11,6 +11,7 @@ from fairseq import options
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid import grid as grids
 from realformer_nmt.model.config import TranslationConfig
+from realformer_nmt.model.part_names import FAMILY_OPTIONS
 from realformer_nmt.protocols import protocol
 from realformer_nmt.protocols.allowed_flags import ALLOWED, check_harmless
 
@@ -47,6 +48,14 @@ def test_a_file_sets_every_number_of_a_side() -> None:
     """What its encoder or its decoder is like; a family's parts have no side in their names."""
     sides = [name for field in fields(TranslationConfig) if (name := field.name).startswith(("encoder_", "decoder_"))]
     assert {name.replace("_", "-") for name in sides} <= ALLOWED
+
+
+@pytest.mark.parametrize("name", FAMILY_OPTIONS)
+def test_what_a_familys_name_stands_for_is_no_setting_of_a_grid(name: str, tmp_path: Path) -> None:
+    grid, flag = tmp_path / "grid.toml", name.replace("_", "-")
+    grid.write_text(f'families = ["admin"]\nlayers = ["1"]\n[train]\n{flag} = "none"\n')
+    with pytest.raises(UserError, match=f"--{flag} is what a family's name stands for"):
+        grids.load(grid)
 
 
 @pytest.mark.parametrize("value", VALUES)

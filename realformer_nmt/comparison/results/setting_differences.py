@@ -7,9 +7,9 @@ from typing import Any
 
 from realformer_nmt.comparison.grid.axes import AXES
 from realformer_nmt.comparison.results.cell_result import CellResult
-from realformer_nmt.model.parts import PARTS
+from realformer_nmt.model.part_names import FAMILY_OPTIONS
 
-OF_FAMILY = ("model", *PARTS, "score_length")
+OF_FAMILY = ("model", *FAMILY_OPTIONS, "score_length")
 OF_CELL = ("encoder_layers", "decoder_layers", "seed")
 PACKAGES = ("realformer_nmt", "commit", "torch", "fairseq", "fairseq-fixed")
 

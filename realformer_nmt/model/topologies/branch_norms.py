@@ -2,9 +2,10 @@
 
 from torch import Tensor, nn
 
+from realformer_nmt.model.norms import Unnormed
 from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.shortcuts import Shortcut
-from realformer_nmt.model.topologies.topology import HeadOutput, Norms, Place, PreLN, Stream, Topology
+from realformer_nmt.model.topologies.topology import HeadOutput, Place, PostLN, PreLN, Stream, Topology
 
 
 class PeriLN(PreLN):
@@ -16,10 +17,10 @@ class PeriLN(PreLN):
 
     def __init__(self, stack: Stack, width: int) -> None:
         super().__init__(stack, width)
-        self.embedding_norm = nn.LayerNorm(width)
+        self.embedding_norm = self.new_norm(width)
 
     def norm(self, _place: Place) -> nn.Module:
-        return Norms(self.width, "before", "after")
+        return self.new_norms("before", "after")
 
     def enter(self, x: Tensor) -> Stream:
         return (self.embedding_norm(x),)
@@ -32,6 +33,20 @@ class PeriLN(PreLN):
         return (shortcut(stream[0], norm("after", branch)),)
 
 
+class Keel(Topology):
+    """x = LN(shortcut(x, f(LN(x)))): Keel (Chen and Wei 2026, 2601.19895), with the scaling `keel`. Second-hand."""
+
+    def norm(self, _place: Place) -> nn.Module:
+        return self.new_norms("before", "after")
+
+    def read(self, stream: Stream, norm: nn.Module, _place: Place) -> Tensor:
+        normed: Tensor = norm("before", stream[0])
+        return normed
+
+    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module, _place: Place) -> Stream:
+        return (norm("after", shortcut(stream[0], branch)),)
+
+
 class ResPost(Topology):
     """x = shortcut(x, LN(f(x))), and LN(x) after the last layer: Swin-v2 (Liu et al. 2022), OLMo 2 (2025).
 
@@ -42,7 +57,7 @@ class ResPost(Topology):
     renormalises = False
 
     def final_norm(self) -> nn.Module:
-        return nn.LayerNorm(self.width)
+        return self.new_norm(self.width)
 
     def read(self, stream: Stream, _norm: nn.Module, _place: Place) -> Tensor:
         return stream[0]
@@ -54,9 +69,9 @@ class ResPost(Topology):
 class NormedHeads(HeadOutput):
     """LN of the heads, joined."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, norm: nn.Module) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(width)
+        self.norm = norm
 
     def forward(self, _x: Tensor, heads: Tensor) -> Tensor:
         normed: Tensor = self.norm(heads)
@@ -71,22 +86,16 @@ class SubLN(PreLN):
     """
 
     def head_output(self, width: int, _heads: int) -> HeadOutput:
-        return NormedHeads(width)
+        return NormedHeads(self.new_norm(width))
 
     def hidden_norm(self, ffn_width: int) -> nn.Module:
-        return nn.LayerNorm(ffn_width)
+        return self.new_norm(ffn_width)
 
 
-class NoNorm(Topology):
-    """x = shortcut(x, f(x)), without any norm: T-Fixup (Huang et al. 2020), with the scaling `t_fixup`."""
+class NoNorm(PostLN):
+    """x = shortcut(x, f(x)), whatever the stack's norm: T-Fixup (Huang et al. 2020), with the scaling `t_fixup`."""
 
     renormalises = False
 
-    def norm(self, _place: Place) -> nn.Module:
-        return nn.Identity()
-
-    def read(self, stream: Stream, _norm: nn.Module, _place: Place) -> Tensor:
-        return stream[0]
-
-    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, _norm: nn.Module, _place: Place) -> Stream:
-        return (shortcut(stream[0], branch),)
+    def new_norm(self, width: int, eps: float = 1e-5) -> nn.Module:
+        return Unnormed(width, eps)

@@ -19,7 +19,7 @@ class History(Topology):
         super().__init__(stack, width)
         entries = stack.layers + 1
         self.weights = nn.Parameter(torch.ones(entries, entries).tril() / torch.arange(1, entries + 1)[:, None])
-        self.history_norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(stack.layers))
+        self.history_norms = nn.ModuleList(self.new_norm(width) for _ in range(stack.layers))
 
     def sum(self, outputs: Stream) -> Tensor:
         """Return sum_k W[l, k] y_k, for l + 1 outputs."""

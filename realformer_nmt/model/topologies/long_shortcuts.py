@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.shortcuts import Shortcut
-from realformer_nmt.model.topologies.topology import Norms, Place, PostLN, PreLN, Results, Stream, Topology
+from realformer_nmt.model.topologies.topology import Place, PostLN, PreLN, Results, Stream, Topology
 
 
 class BottomToTop(PostLN):
@@ -40,13 +40,13 @@ class Siamese(Topology):
 
     def __init__(self, stack: Stack, width: int) -> None:
         super().__init__(stack, width)
-        self.first_norm = nn.LayerNorm(width)
+        self.first_norm = self.new_norm(width)
 
     def norm(self, _place: Place) -> nn.Module:
-        return Norms(self.width, "input", "y", "x")
+        return self.new_norms("input", "y", "x")
 
     def final_norm(self) -> nn.Module:
-        return Norms(self.width, "y", "sum")
+        return self.new_norms("y", "sum")
 
     def enter(self, x: Tensor) -> Stream:
         return self.first_norm(x), x

@@ -85,6 +85,23 @@ class Decayed(Profiled):
         return (self.share.detach() + 0 * self.share) * self.w0 + self.delta
 
 
+class ChannelScaled(Shortcut):
+    """x + a f(x), one trained weight per channel: LayerScale (Touvron et al. 2021, 2103.17239)."""
+
+    def __init__(self, width: int, a: float) -> None:
+        super().__init__()
+        self.a = nn.Parameter(torch.full((width,), a))
+
+    def weight(self) -> Tensor:
+        return torch.ones(())
+
+    def branch_weight(self) -> Tensor:
+        return self.a
+
+    def forward(self, x: Tensor, branch: Tensor) -> Tensor:
+        return torch.addcmul(x, branch, self.a)
+
+
 class Growing(Shortcut):
     """x + a f(x) with a = min(t / t1, 1) at update t: ProRes (2603.05369), t1 = T l in layer l.
 

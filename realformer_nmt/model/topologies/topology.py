@@ -6,11 +6,12 @@ tensors that only the topology reads. Encoder and decoder have one each, which m
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
+from realformer_nmt.model.norms import NORMS
 from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.shortcuts import Shortcut
 
@@ -29,14 +30,22 @@ class Place(NamedTuple):
 class Norms(nn.Module):
     """Several norms of one sub-layer, by their names."""
 
-    def __init__(self, width: int, *names: str) -> None:
+    def __init__(self, norms: Mapping[str, nn.Module]) -> None:
         super().__init__()
-        for name in names:
-            self.add_module(name, nn.LayerNorm(width))
+        for name, norm in norms.items():
+            self.add_module(name, norm)
 
     def forward(self, name: str, x: Tensor) -> Tensor:
         normed: Tensor = getattr(self, name)(x)
         return normed
+
+
+class HeadNorms(nn.Module):
+    """The step between the projections of an attention and its heads: here nothing."""
+
+    def forward(self, _name: str, heads: Tensor) -> Tensor:
+        """Return queries, keys or values, as the name says, B x H x T x D, changed."""
+        return heads
 
 
 class HeadOutput(nn.Module):
@@ -56,9 +65,21 @@ class Topology(nn.Module, ABC):
         super().__init__()
         self.stack, self.width = stack, width
 
+    def new_norm(self, width: int, eps: float = 1e-5) -> nn.Module:
+        """Return a norm of the stack's kind: every norm of a topology is built here."""
+        return NORMS[self.stack.norm](width, eps)
+
+    def new_norms(self, *names: str) -> Norms:
+        """Return several norms for one sub-layer, by their names."""
+        return Norms({name: self.new_norm(self.width) for name in names})
+
     def norm(self, _place: Place) -> nn.Module:
         """Return a module with all norms of one sub-layer."""
-        return nn.LayerNorm(self.width)
+        return self.new_norm(self.width)
+
+    def head_norms(self, _head_width: int, *_names: str) -> nn.Module:
+        """Return the module between projections and heads, for query, key and value, as far as there are any."""
+        return HeadNorms()
 
     def head_output(self, _width: int, _heads: int) -> HeadOutput:
         """Return the module between the heads of self-attention and their output projection."""
@@ -109,7 +130,7 @@ class PreLN(Topology):
     renormalises = False
 
     def final_norm(self) -> nn.Module:
-        return nn.LayerNorm(self.width)
+        return self.new_norm(self.width)
 
     def read(self, stream: Stream, norm: nn.Module, _place: Place) -> Tensor:
         normed: Tensor = norm(stream[0])

@@ -4,7 +4,7 @@ import torch
 from tiny import PREVIOUS, SOURCE, build
 from topologies import BRANCHES, Pass, W, X, normalise
 
-from realformer_nmt.model.topologies.branch_norms import NoNorm, PeriLN, ResPost
+from realformer_nmt.model.topologies.branch_norms import Keel, NoNorm, PeriLN, ResPost
 
 
 def test_peri_ln() -> None:
@@ -13,6 +13,13 @@ def test_peri_ln() -> None:
     for f, norm in zip(BRANCHES, done.norms, strict=True):
         x = W * x + normalise(f(normalise(x, norm.before)), norm.after)
     torch.testing.assert_close(done.output, normalise(x, done.final))
+
+
+def test_keel() -> None:
+    done, x = Pass(Keel), X
+    for f, norm in zip(BRANCHES, done.norms, strict=True):
+        x = normalise(W * x + f(normalise(x, norm.before)), norm.after)
+    torch.testing.assert_close(done.output, x)
 
 
 def test_res_post() -> None:

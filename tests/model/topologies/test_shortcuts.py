@@ -29,3 +29,13 @@ def test_fairseq_tells_pro_res_the_number_of_updates_and_saves_it() -> None:
     for one in (model, other):
         shares = [float(module.share) for module in one.modules() if isinstance(module, Growing)]
         assert shares == pytest.approx([1, 1, 0.5, 0.5, 1, 1, 1, 0.5, 0.5, 0.5])
+
+
+def test_layer_scale_weighs_each_channel_of_the_branch() -> None:
+    x, branch = torch.randn(2, 4, 8), torch.randn(2, 4, 8)
+    for layers, start in [(2, 0.1), (18, 0.1), (24, 1e-5), (60, 1e-6)]:
+        shortcut = SCALINGS["layer_scale"](Stack("decoder", 6, layers)).shortcut(8, 3)
+        torch.testing.assert_close(shortcut(x, branch), x + start * branch)
+    with torch.no_grad():
+        shortcut.a.copy_(torch.arange(8))
+    torch.testing.assert_close(shortcut(x, branch), x + torch.arange(8) * branch)

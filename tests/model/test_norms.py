@@ -1,0 +1,145 @@
+"""Norms against their formulas and torch's own; which models hold them, and which checkpoints they leave alone."""
+
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from exportable import source
+from tiny import PREVIOUS, SOURCE, build, profiled
+from torch import Tensor, nn
+
+from realformer_nmt.checkpoints.checkpoint_fields import choices
+from realformer_nmt.common.errors import OptionError, UserError
+from realformer_nmt.exporting import as_stock_transformer
+from realformer_nmt.model.norms import NORMS, DynamicTanh, LayerNorm, RMSNorm, ScaleNorm
+from realformer_nmt.serving import served_models
+
+WIDTH = 16
+X = torch.randn(2, 3, WIDTH, generator=torch.Generator().manual_seed(1)) * 4 + 1
+
+
+def at_random(norm: nn.Module) -> nn.Module:
+    torch.manual_seed(2)
+    for parameter in norm.parameters():
+        nn.init.normal_(parameter)
+    return norm
+
+
+def by_hand(name: str, norm: nn.Module, x: Tensor) -> Tensor:
+    if name == "layer":
+        return (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, correction=0) + 1e-5).sqrt() * norm.weight + (
+            norm.bias
+        )
+    if name == "rms":
+        return torch.nn.functional.rms_norm(x, (WIDTH,), norm.weight, 1e-5)
+    if name == "scale":
+        return torch.nn.functional.normalize(x, dim=-1) * norm.weight
+    if name == "dyt":
+        power = torch.exp(2 * norm.slope * x)
+        return (power - 1) / (power + 1) * norm.weight + norm.bias
+    return x
+
+
+@pytest.mark.parametrize("name", NORMS)
+def test_formula(name: str) -> None:
+    norm = at_random(NORMS[name](WIDTH))
+    torch.testing.assert_close(norm(X), by_hand(name, norm, X))
+
+
+@pytest.mark.parametrize("name", NORMS)
+def test_a_norm_is_exact_for_an_input_more_exact_than_its_weights(name: str) -> None:
+    """As ResiDual's second stream is; and it returns the type that it gets."""
+    norm = at_random(NORMS[name](WIDTH)).half()
+    expected = by_hand(name, at_random(NORMS[name](WIDTH)).half().float(), X)
+    assert norm(X).dtype is torch.float32
+    torch.testing.assert_close(norm(X), expected)
+    for kind in (torch.half, torch.bfloat16):
+        assert at_random(NORMS[name](WIDTH)).to(kind)(X.to(kind)).dtype is kind
+
+
+def test_large_inputs_in_fp16_do_not_overflow() -> None:
+    for kind in (LayerNorm, RMSNorm, ScaleNorm, DynamicTanh):
+        assert kind(WIDTH).half()(X.half() * 5000).isfinite().all()
+
+
+def test_padding_of_zeros_stays_finite_and_has_gradients() -> None:
+    for kind in NORMS.values():
+        x = torch.zeros(1, WIDTH, requires_grad=True)
+        y = kind(WIDTH)(x)
+        y.sum().backward()
+        assert y.isfinite().all()
+        assert x.grad is not None
+        assert x.grad.isfinite().all()
+
+
+def test_initial_values_are_the_papers() -> None:
+    assert ScaleNorm(64).weight.item() == 8
+    torch.testing.assert_close(ScaleNorm(WIDTH)(X), RMSNorm(WIDTH, eps=0)(X))  # sqrt(d) x / |x|
+    assert DynamicTanh(WIDTH).slope.item() == 0.5
+    torch.testing.assert_close(DynamicTanh(WIDTH)(X), (X / 2).tanh())
+
+
+@pytest.mark.parametrize("topology", ["post", "pre", "dual"])
+def test_the_default_keeps_fairseqs_names_and_other_norms_stand_in_the_same_places(topology: str) -> None:
+    default = {name for name, _ in build(residual_topology=topology).named_parameters()}
+    assert default == {name for name, _ in build(residual_topology=topology, norm="layer").named_parameters()}
+    rms = {name for name, _ in build(residual_topology=topology, norm="rms").named_parameters()}
+    assert default - rms == {name for name in default if name.endswith("norm.bias")}
+    none = build(residual_topology=topology, norm="none", layernorm_embedding=True)
+    assert not [name for name, _ in none.named_parameters() if "norm" in name]
+
+
+def test_the_norm_of_the_embeddings_is_of_the_same_kind() -> None:
+    assert isinstance(build(norm="scale", layernorm_embedding=True).encoder.layernorm_embedding, ScaleNorm)
+    assert isinstance(build(norm="dyt", residual_topology="peri").encoder.topology.embedding_norm, DynamicTanh)
+
+
+def test_without_norms_post_and_pre_ln_are_one() -> None:
+    outputs = [
+        build(residual_topology=topology, norm="none")(SOURCE, None, PREVIOUS)[0] for topology in ("post", "pre")
+    ]
+    torch.testing.assert_close(*outputs)
+
+
+def test_scale_norms_train_their_lengths() -> None:
+    model = build(norm="scale", residual_topology="pre")
+    lengths = [module.weight for module in model.modules() if isinstance(module, ScaleNorm)]
+    assert len(lengths) == 2 * 2 + 2 * 3 + 2
+    gradients = torch.autograd.grad(model(SOURCE, None, PREVIOUS)[0].logsumexp(-1).sum(), lengths)
+    assert all(gradient.abs() > 1e-4 for gradient in gradients)
+
+
+def test_an_unknown_norm_and_a_stream_that_would_overflow_are_refused() -> None:
+    with pytest.raises(OptionError, match="--norm batch is not one of layer, rms, scale, dyt, none"):
+        build(norm="batch")
+    deep = {"residual_scaling": "deepnorm", "encoder_layers": 900}
+    with pytest.raises(OptionError, match="post with --norm none never normalises the stream"):
+        build(norm="none", **deep)
+
+
+@pytest.mark.parametrize("name", [name for name in NORMS if name != "layer"])
+def test_stock_fairseq_has_no_place_for_another_norm(name: str, tmp_path: Path) -> None:
+    exported = source(("post", "none", "dot", "none", name), tmp_path)
+    with pytest.raises(UserError, match=f"has --norm {name}, which fairseq's transformer has no place for, only for"):
+        as_stock_transformer.of(exported)
+
+
+@pytest.mark.parametrize("name", [name for name in NORMS if name != "none"])
+@pytest.mark.parametrize("kind", ["int8", "bf16"])
+def test_decoding_with_rounded_products_is_near(name: str, kind: str) -> None:
+    model = profiled(build(norm=name, residual_topology="pre"))
+    exact, _ = model.decoder(PREVIOUS, model.encoder(SOURCE))
+    model.make_generation_fast_(precision=kind)
+    with torch.no_grad():
+        rounded, _ = model.decoder(PREVIOUS, model.encoder(SOURCE))
+    assert (rounded - exact).abs().max() < 0.1 * exact.abs().max()
+    assert math.isfinite(float(rounded.sum()))
+
+
+def test_a_checkpoint_from_before_the_option_has_layer_norms() -> None:
+    options = {"residual_topology": "pre", "residual_scaling": "none", "score_source": "dot", "score_carry": "none"}
+    assert choices({"cfg": {"model": options}})["norm"] == "layer"
+    assert served_models.family(options) == served_models.family({**options, "norm": "layer"}) == "pre_ln"
+    assert served_models.family({**options, "norm": "scale"}) == "scale_norm"
+    assert served_models.family({**options, "norm": "rms"}) == "pre none dot none rms"
