@@ -23,10 +23,10 @@ def add_family(
     scaling: str = "none",
     source: str = "dot",
     carry: str = "none",
-    **options: str,
+    norm: str | None = None,
 ) -> None:
     """Add a family of models, as an --arch in every size; to be called from a --user-dir of yours."""
-    added = presets.in_every_size({name: presets.family(topology, scaling, source, carry, **options)})
+    added = presets.in_every_size({name: presets.family(topology, scaling, source, carry, norm)})
     one_sided = {kind: presets.of_kind(kind, {name: added[name]}) for kind in presets.KINDS}
     _register(added, one_sided)
     presets.FAMILIES[name] = added[name]

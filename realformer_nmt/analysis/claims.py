@@ -65,8 +65,10 @@ def summary(model: AnalysedModel) -> TrainedModel:
     chains, checkpoint = model.attention.chains, model.depth.checkpoint
     cosines = {side: similarity.cosine for side, similarity in checkpoint.likeness.items()}
     branches = {
-        side: [terms.share_of_branch for name, terms in stream.sublayers.items() if name.endswith(".ffn")][-1]
+        side: terms.share_of_branch
         for side, stream in checkpoint.stream.items()
+        for name, terms in stream.sublayers.items()  # the last of them counts
+        if name.endswith(".ffn")
     }
     return TrainedModel(
         family=model.arch,

@@ -65,7 +65,7 @@ def streams(models: Mapping[str, DepthFigures]) -> Panels:
     panels: Panels = {}
     for side, figures in by_side(models):
         for name, model in figures.items():
-            tensors = list(zip(*model.checkpoint.stream[side].norm, strict=True))
+            tensors = list(zip(*model.checkpoint.stream[side].norm, strict=False))  # some grow by one per layer
             for number, values in enumerate(tensors, 1):
                 line = Line(name, values, 0, f"(tensor {number})" if number > 1 else "")
                 panels.setdefault(side, []).append(line)

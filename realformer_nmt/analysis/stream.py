@@ -66,7 +66,11 @@ def measure(model: nn.Module, text: Text) -> dict[str, StreamFigures]:
     return {
         side: StreamFigures(
             norm=[[(moments.squares / moments.count) ** 0.5 for moments in layer] for layer in norms[side]],
-            sublayers={name: shortcut_terms(each.weight(), *terms[each]) for name, each in sublayers[side].items()},
+            sublayers={
+                name: shortcut_terms(each.weight(), *terms[each])
+                for name, each in sublayers[side].items()
+                if terms[each][0].count  # a topology may have no use for it
+            },
         )
         for side in sublayers
     }

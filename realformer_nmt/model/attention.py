@@ -1,7 +1,7 @@
 """Multi-head attention around a score rule: projections, mask, softmax, decoding cache."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -18,6 +18,7 @@ from realformer_nmt.model.relative_positions import NONE, Positions
 from realformer_nmt.model.scaling import Gains
 from realformer_nmt.model.score_source import ScoreSource
 from realformer_nmt.model.scores import Dot
+from realformer_nmt.model.topologies.head_mixing import HeadMixing
 from realformer_nmt.model.topologies.topology import HeadNorms, HeadOutput
 
 
@@ -26,7 +27,7 @@ class Attended(NamedTuple):
 
     output: Tensor  # B x T x C
     carried: Carried  # to the next layer
-    probabilities: Tensor | None  # B x H x T x S, with `weights`
+    probabilities: Tensor | None  # of the softmax: B x H x T x S, with `weights`
 
 
 class Attention(nn.Module, ABC):
@@ -41,17 +42,21 @@ class Attention(nn.Module, ABC):
         memory_width: int,
         dropout: float,
         gains: Gains,
-        head_norms: nn.Module | None = None,
+        head_norms: Callable[..., nn.Module] | None = None,
         head_output: HeadOutput | None = None,
+        head_mixing: HeadMixing | None = None,
         pattern: Pattern = FULL,
         positions: Positions = NONE,
     ) -> None:
         super().__init__()
         width = source.heads * source.head_width
+        source = carry.source(source, depth)
         self.score_source, self.carry, self.depth = source, carry, depth
-        self.pattern, self.positions = pattern, positions
-        self.plain = isinstance(source, Dot) and carry.keeps_scores and positions.none
-        self.has_kernel = type(source) is Dot and positions.none and "divisor" in vars(type(carry))
+        self.pattern, self.positions = pattern, positions if source.queries and source.keys else NONE
+        self.head_mixing = head_mixing or HeadMixing()
+        usual = positions.none and self.head_mixing.none
+        self.plain = isinstance(source, Dot) and carry.keeps_scores and usual
+        self.has_kernel = type(source) is Dot and usual and "divisor" in vars(type(carry))
         self.kernel = False  # whether it decodes by the package's kernel
         self.dropout_module = Dropout(dropout, module_name=type(self).__name__)
         if source.queries:
@@ -59,7 +64,7 @@ class Attention(nn.Module, ABC):
         if source.keys:
             self.k_proj = xavier_linear(memory_width, width, gains.query_key)
         self.v_proj = xavier_linear(memory_width, width, gains.value)
-        self.head_norms = head_norms or HeadNorms()
+        self.head_norms = head_norms(source.head_width, *source.operands) if head_norms else HeadNorms()
         self.head_output = head_output or HeadOutput()
         self.out_proj = xavier_linear(width, width, gains.output)
 
@@ -89,8 +94,10 @@ class Attention(nn.Module, ABC):
         scores = self.positions(scores, views, self.pattern, seen.length)
         logits, carried = self.carry.scores(_concatenated(scores), carried, self.depth)
         split = _split_views(logits, scores)
-        shares = [_softmax(part, view) for part, view in zip(split, views, strict=True)]
-        heads = [view.seen.mix(self.dropout_module(share)) for view, share in zip(views, shares, strict=True)]
+        mixing = self.head_mixing
+        shares = [_softmax(mixing.before_softmax(part), view) for part, view in zip(split, views, strict=True)]
+        weighed = [mixing.after_softmax(self.dropout_module(share)) for share in shares]
+        heads = [mixing.after_values(view.seen.mix(each)) for view, each in zip(views, weighed, strict=True)]
         shown = self.pattern.matrix(shares, seen) if weights else None
         return Attended(self._join(x, heads), carried, shown)
 
@@ -161,9 +168,9 @@ class SelfAttention(Attention):
     def _look(
         self, x: Tensor, _memory: Tensor, carried: Carried, cache: SelfCache | None, stepping: bool
     ) -> tuple[Tensor | None, KeysValues, Carried]:
-        projected = [layer(x) for layer in self._projections()] if self.joint is None else self.joint.outputs(x)
-        query = self._heads("query", projected[-1]) if self.score_source.queries else None
-        new, carried = self._keys_values(projected[:-1] if query is not None else projected, carried)
+        projected = [layer(x) for layer in self._projections()] if self.joint is None else [*self.joint.outputs(x)]
+        query = self._heads("query", projected.pop()) if self.score_source.queries else self.score_source.layout(x)
+        new, carried = self._keys_values(projected, carried)
         return query, (new if cache is None else cache.extend(new, stepping)), carried
 
 

@@ -6,6 +6,8 @@ when values are projected, which for encoder-decoder attention in beam search is
 
 from torch import Tensor
 
+from realformer_nmt.model.score_source import NoScores, ScoreSource
+
 Carried = tuple[Tensor, ...]
 
 
@@ -13,6 +15,14 @@ class Carry:
     """logits_l = scores_l: nothing is carried."""
 
     keeps_scores = True  # so that torch's kernel, which does not return them, may compute them
+
+    def source(self, source: ScoreSource, _depth: int) -> ScoreSource:
+        """Return the source of a layer's scores, for the one that it would have; depth counts from 1."""
+        return source
+
+    def memory_carry(self) -> "Carry":
+        """Return the carry of encoder-decoder attention, for this one of self-attention."""
+        return self
 
     def values(self, value: Tensor, carried: Carried, _depth: int) -> tuple[Tensor, Carried]:
         """Return the values to mix, for this layer's, B x H x S x D, and what is carried; depth counts from 1."""
@@ -60,8 +70,8 @@ class FirstValues(Carry):
     Checked against Zcchill/Value-Residual-Learning. Each of the three chains has the V_1 of its own first layer.
     """
 
-    def values(self, value: Tensor, carried: Carried, depth: int) -> tuple[Tensor, Carried]:
-        return (value, (value,)) if depth == 1 else ((value + carried[0]) / 2, carried)
+    def values(self, value: Tensor, carried: Carried, _depth: int) -> tuple[Tensor, Carried]:
+        return ((value + carried[0]) / 2, carried) if carried else (value, (value,))
 
 
 class MeanAndFirstValues(FirstValues, RunningMean):
@@ -73,10 +83,45 @@ class MeanAndFirstValues(FirstValues, RunningMean):
         return logits, (*values, *sums)
 
 
+class Lazy(Carry):
+    """logits_l = logits_{l-1} for l = 2, 4, ..., layers whose self-attention has no queries and keys.
+
+    Sharing attention weights (Xiao et al. 2019, 1906.11024) in groups of two, second-hand, without code. Masks are
+    those of the layer below, and so are the probabilities. Encoder-decoder attention shares nothing: its whole output
+    would no longer depend on the layer's input. Without the first layer, which an analysis
+    may leave out, the second sees all alike.
+    """
+
+    keeps_scores = False
+
+    def source(self, source: ScoreSource, depth: int) -> ScoreSource:
+        return source if depth % 2 else NoScores(source.heads, source.head_width, source.length)
+
+    def memory_carry(self) -> Carry:
+        return Carry()
+
+    def scores(self, raw: Tensor, carried: Carried, depth: int) -> tuple[Tensor, Carried]:
+        return (raw, (raw,)) if depth % 2 or not carried else (carried[0], carried)
+
+
+class MeanAndLazy(Lazy, RunningMean):
+    """The running mean of the scores of layers 1, 3, ..., each for the layer above, too."""
+
+    def memory_carry(self) -> Carry:
+        return RunningMean()
+
+    def scores(self, raw: Tensor, carried: Carried, depth: int) -> tuple[Tensor, Carried]:
+        layers = (depth + 1) // 2  # that have scores
+        own = depth % 2 or not carried
+        return RunningMean.scores(self, raw, carried, layers) if own else (carried[0] / layers, carried)
+
+
 CARRIES: dict[str, Carry] = {
     "none": Carry(),
     "sum": RunningSum(),
     "mean": RunningMean(),
     "first_values": FirstValues(),
     "mean+first_values": MeanAndFirstValues(),
+    "lazy": Lazy(),
+    "mean+lazy": MeanAndLazy(),
 }

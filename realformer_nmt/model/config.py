@@ -127,6 +127,11 @@ def validate(cfg: TranslationConfig, sides: Sequence[str] = SIDES) -> None:
     for side in sides:
         encoder_layers, decoder_layers = (getattr(cfg, f"{each}_layers") if each in sides else 0 for each in SIDES)
         stack = Stack(side, encoder_layers, decoder_layers)
+        if not topology.has_shortcuts and scaling(stack).weighs:
+            raise OptionError(
+                f"--residual-topology {cfg.residual_topology} has no shortcuts for --residual-scaling "
+                f"{cfg.residual_scaling} to weigh: use --residual-scaling none"
+            )
         weight = scaling(stack).weight
         bounded = topology.renormalises and norm.bounds
         if not bounded and stack.sublayers * math.log(weight) > math.log(torch.finfo(torch.float32).max):

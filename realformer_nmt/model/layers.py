@@ -51,16 +51,16 @@ class Layer(nn.Module):
         self, cfg: TranslationConfig, topology: Topology, pattern: Pattern = FULL, relative_positions: Positions = NONE
     ) -> None:
         width, _, heads = self.shape
-        source = build_source(cfg.score_source, heads, width // heads, cfg.score_length)
         self.self_attn = SelfAttention(
-            source,
+            build_source(cfg.score_source, heads, width // heads, cfg.score_length),
             self.carry,
             self.depth,
             memory_width=width,
             dropout=cfg.attention_dropout,
             gains=self.gains,
-            head_norms=topology.head_norms(width // heads, *source.operands),
+            head_norms=topology.head_norms,
             head_output=topology.head_output(width, heads),
+            head_mixing=topology.head_mixing(heads, width // heads, self.depth),
             pattern=pattern,
             positions=relative_positions,
         )
@@ -151,16 +151,16 @@ class DecoderLayer(Layer):
         super().__init__(cfg, depth, topology)
         width, _, heads = self.shape
         self.add_self_attention(cfg, topology)
-        source = build_source(memory_option(cfg.score_source), heads, width // heads, cfg.score_length)
         self.encoder_attn = CrossAttention(
-            source,
-            self.carry,
+            build_source(memory_option(cfg.score_source), heads, width // heads, cfg.score_length),
+            self.carry.memory_carry(),
             depth,
             memory_width=cfg.encoder_embed_dim,
             dropout=cfg.attention_dropout,
             gains=self.scaling.memory_gains(depth, equal_widths=cfg.encoder_embed_dim == width),
-            head_norms=topology.head_norms(width // heads, *source.operands),
+            head_norms=topology.head_norms,
             head_output=topology.memory_head_output(width, heads),
+            head_mixing=topology.head_mixing(heads, width // heads, depth),
         )
         self.encoder_attn_layer_norm = topology.norm(self.place(1))
         self.encoder_attn_shortcut = self.shortcut(1)

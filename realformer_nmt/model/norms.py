@@ -10,6 +10,12 @@ from torch import Tensor, nn
 from torch.nn.functional import layer_norm
 
 
+def rms_normed(x: Tensor, eps: float = 1e-5) -> Tensor:
+    """Return x / sqrt(mean(x^2) + eps), computed in fp32; torch's own operation cannot be exported to ONNX."""
+    exact = x.float()
+    return (exact * (exact.square().mean(-1, keepdim=True) + eps).rsqrt()).type_as(x)
+
+
 class LayerNorm(nn.LayerNorm):
     """(x - mean(x)) / sqrt(var(x) + eps) * g + b: Ba et al. 2016 (1607.06450)."""
 
@@ -34,9 +40,7 @@ class RMSNorm(nn.Module):
         self.weight = nn.Parameter(torch.ones(width))
 
     def forward(self, x: Tensor) -> Tensor:
-        exact = x.float()
-        normed = exact * (exact.square().mean(-1, keepdim=True) + self.eps).rsqrt()
-        return (normed * self.weight).type_as(x)
+        return (rms_normed(x.float(), self.eps) * self.weight).type_as(x)
 
 
 class ScaleNorm(nn.Module):

@@ -8,9 +8,10 @@ from realformer_nmt.model.part_names import PART_NAMES
 Preset = dict[str, str | int | float]
 
 
-def family(topology: str, scaling: str, source: str, carry: str, **options: str) -> Preset:
-    """Return the options of a family: its four parts, and others that differ from the default."""
-    return {**dict(zip(PART_NAMES, (topology, scaling, source, carry), strict=True)), **options}
+def family(topology: str, scaling: str, source: str, carry: str, norm: str | None = None) -> Preset:
+    """Return the options of a family: its four parts, and its norm unless that is the default."""
+    parts = dict(zip(PART_NAMES, (topology, scaling, source, carry), strict=True))
+    return {**parts, **({"norm": norm} if norm else {})}
 
 
 FAMILIES: dict[str, Preset] = {
@@ -30,16 +31,22 @@ FAMILIES: dict[str, Preset] = {
     "synthesizer_factorised_random": family("post", "none", "factorised_random", "none"),
     "synthesizer_random_vanilla": family("post", "none", "random+dot", "none"),
     "synthesizer_dense_vanilla": family("post", "none", "dense+dot", "none"),
+    "attn_res": family("attn_res", "none", "dot", "none"),
     "b2t": family("b2t", "b2t", "dot", "none"),
+    "dense_former": family("dense_former", "none", "dot", "none"),
+    "differential": family("differential", "none", "dot", "none"),
     "dlcl_post": family("dlcl_post", "none", "dot", "none"),
     "dlcl_pre": family("dlcl_pre", "none", "dot", "none"),
     "ds_init": family("post", "ds_init", "dot", "none"),
     "dyt": family("pre", "none", "dot", "none", norm="dyt"),
     "gated_attention": family("gated", "none", "dot", "none"),
     "gpas": family("gpas", "none", "dot", "none"),
+    "hyper": family("hyper", "none", "dot", "none"),
+    "hyper_static": family("hyper_static", "none", "dot", "none"),
     "keel": family("keel", "keel", "dot", "none"),
     "layer_scale": family("pre", "layer_scale", "dot", "none"),
     "layernorm_scaling": family("layernorm_scaling", "none", "dot", "none"),
+    "mhc": family("mhc", "none", "dot", "none"),
     "mix_ln": family("mix_ln", "none", "dot", "none"),
     "norm_former": family("norm_former", "none", "dot", "none"),
     "peri_ln": family("peri", "none", "dot", "none"),
@@ -49,6 +56,7 @@ FAMILIES: dict[str, Preset] = {
     "scale_norm": family("pre", "none", "dot", "none", norm="scale"),
     "siamese_norm": family("siamese", "none", "dot", "none"),
     "t_fixup": family("no_norm", "t_fixup", "dot", "none"),
+    "talking_heads": family("talking", "none", "dot", "none"),
     "value_residual": family("pre", "none", "dot", "first_values"),
 }
 

@@ -74,6 +74,11 @@ class Scaling(NamedTuple):
         """Return the gains for encoder-decoder attention, to a memory of the same width or another."""
         return (self.memory or self.gains)(depth) if equal_widths else self.unequal(depth)
 
+    @property
+    def weighs(self) -> bool:
+        """Tell whether its shortcuts are other than x + f(x)."""
+        return not isinstance(self.shortcut(1, 1), Plain)
+
 
 def _none(_stack: Stack) -> Scaling:
     return Scaling(lambda _width, _index: Plain())

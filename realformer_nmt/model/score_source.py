@@ -4,9 +4,10 @@
 B x H x T x D (None unless the source has `queries`), seen has the keys and the positions of both.
 """
 
-from torch import nn
+from torch import Tensor, nn
 
 from realformer_nmt.common.errors import OptionError
+from realformer_nmt.model.cache import KeysValues
 
 
 class ScoreSource(nn.Module):
@@ -26,6 +27,10 @@ class ScoreSource(nn.Module):
         """Return the names of what an attention with these scores projects."""
         return ("value", *["key"] * self.keys, *["query"] * self.queries)
 
+    def layout(self, _x: Tensor) -> Tensor | None:
+        """Return what an attention pattern lays out in place of queries, if the source needs none."""
+        return None
+
     def check(self, length: int) -> int:
         if length > self.length:
             raise OptionError(
@@ -33,3 +38,16 @@ class ScoreSource(nn.Module):
                 f"train with --score-length {length} or more, or leave out sequences over {self.length} tokens"
             )
         return length
+
+
+class NoScores(ScoreSource):
+    """Source of a layer whose scores are those of another: zeros, of which only the shape is used."""
+
+    tabled = False
+
+    def layout(self, x: Tensor) -> Tensor:
+        return x[:, None, :, :1]  # B x 1 x T x 1
+
+    def forward(self, _x: Tensor, query: Tensor, seen: KeysValues) -> Tensor:
+        rows, _, length, _ = query.shape
+        return query.new_zeros(()).expand(rows, self.heads, length, seen.parts[0].size(2))

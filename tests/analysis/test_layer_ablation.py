@@ -1,5 +1,6 @@
 """Against a model that was built without the layer, with the weights of the others."""
 
+import math
 from pathlib import Path
 
 import analysed
@@ -22,6 +23,14 @@ def test_a_model_of_the_other_layers_loses_as_much(parts: dict[str, str], toy_co
     assert found["encoder"][1] == pytest.approx(loss(smaller, text) - loss(model, text), abs=1e-5)
     assert [len(losses) for losses in found.values()] == [3, 2]
     assert model.state_dict().keys() == weights.keys()  # all layers are back
+
+
+@pytest.mark.parametrize("carry", ["first_values", "lazy", "mean+lazy"])
+def test_what_the_first_layer_would_carry_may_be_left_out(carry: str, toy_corpus: Path) -> None:
+    text = analysed.some(toy_corpus)
+    found = layer_ablation.measure(analysed.model(text, score_carry=carry), text)
+    assert all(math.isfinite(loss) for losses in found.values() for loss in losses)
+    assert [len(losses) for losses in found.values()] == [2, 2]
 
 
 def test_an_only_layer_stays(toy_corpus: Path) -> None:

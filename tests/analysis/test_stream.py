@@ -47,3 +47,11 @@ def test_a_branch_that_adds_nothing(toy_corpus: Path) -> None:
     assert found.norm[0] == found.norm[1] == found.norm[2]
     assert found.sublayers["layers.1.ffn"] == ShortcutTerms(w=1.0, share_of_branch=0.0, effective_w=None)
     assert list(found.sublayers)[:3] == ["layers.0.self_attn", "layers.0.encoder_attn", "layers.0.ffn"]
+
+
+def test_a_stream_that_grows_has_no_sums_if_it_has_no_shortcuts(toy_corpus: Path) -> None:
+    """Attention residuals keep all outputs apart: one, and two more per encoder layer."""
+    text = analysed.some(toy_corpus)
+    found = stream.measure(analysed.model(text, residual_topology="attn_res"), text)["encoder"]
+    assert [len(tensors) for tensors in found.norm] == [1, 3, 5]
+    assert found.sublayers == {}

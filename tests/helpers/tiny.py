@@ -28,12 +28,16 @@ SIZE = {
 MIXTURES = ["random+dot", "dense+dot", "random+dense+dot"]
 FIRST_TOPOLOGIES = ("post", "pre", "dual")
 FIRST_SCALINGS = ("none", "admin", "admin_decayed", "admin_fixed", "deepnorm")
+SCALINGS_OF_WEIGHTS = ("none", "b2t", "ds_init", "sub_ln", "t_fixup")  # not of shortcuts
+WITH_SHORTCUTS = {name for name, topology in TOPOLOGIES.items() if topology.has_shortcuts}
 COMBINATIONS = [  # every value of each part with every one of the others, then each later one with the parts it meets
     *itertools.product(FIRST_TOPOLOGIES, FIRST_SCALINGS, [*SOURCES, *MIXTURES], ("none", "sum", "mean")),
-    *itertools.product(set(TOPOLOGIES) - set(FIRST_TOPOLOGIES), SCALINGS, ["dot"], ["mean"]),
+    *itertools.product(set(TOPOLOGIES) - set(FIRST_TOPOLOGIES), SCALINGS_OF_WEIGHTS, ["dot"], ["mean"]),
+    *itertools.product(WITH_SHORTCUTS - set(FIRST_TOPOLOGIES), SCALINGS, ["dot"], ["mean"]),
     *itertools.product(FIRST_TOPOLOGIES, set(SCALINGS) - set(FIRST_SCALINGS), ["dot", "random+dot"], ["none", "mean"]),
-    *itertools.product(TOPOLOGIES, ["none"], ["dot"], ["first_values", "mean+first_values"]),
+    *itertools.product(TOPOLOGIES, ["none"], ["dot"], ["first_values", "mean+first_values", "lazy", "mean+lazy"]),
     *itertools.product(TOPOLOGIES, ["none"], ["dot"], ["mean"], set(NORMS) - {"layer"}),
+    *itertools.product(FIRST_TOPOLOGIES, ["none"], [*SOURCES, *MIXTURES], ["lazy"]),
 ]
 COMBINATIONS = sorted(set(COMBINATIONS))
 # Left-padded sources of 3, 6 and 5 tokens, as fairseq makes them, and right-padded targets

@@ -60,7 +60,7 @@ def by_hand(
 
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize("kind", [SelfAttention, CrossAttention])
-@pytest.mark.parametrize("carry", CARRIES)
+@pytest.mark.parametrize("carry", [carry for carry in CARRIES if "lazy" not in carry])  # which test_carry.py has
 def test_three_layers(carry: str, kind: type[Attention], mask: str) -> None:
     torch.manual_seed(4)
     x, memory = torch.randn(2, 2, 5, HEADS * D)

@@ -11,9 +11,10 @@ from realformer_nmt.model.presets import FAMILIES
 
 REAL = PREVIOUS != PAD
 UNMOVED = (
-    "k_proj.bias",
-    "shortcut.share",
-)  # a softmax does not see what shifts all its scores; only decay moves shares
+    "k_proj.bias",  # a softmax does not see what shifts all its scores
+    "shortcut.share",  # only decay moves it
+    *("stream_gain", "alpha_scale", "beta_scale", "key_gain"),  # of hyper and attn_res: they meet what starts at 0
+)
 
 
 @pytest.fixture(params=COMBINATIONS, ids="-".join, scope="module")
@@ -115,6 +116,15 @@ def test_half_precision_stays_finite_at_60_and_12_layers(dtype: torch.dtype, par
 def test_families_for_depth_stay_finite_in_bf16_at_60_and_12_layers(family: str) -> None:
     model = build(**FAMILIES[family], encoder_layers=60, decoder_layers=12).to(torch.bfloat16).train()
     logits, _ = model(SOURCE, None, PREVIOUS)
+    logits.float().logsumexp(-1).sum().backward()
+    assert logits[REAL].isfinite().all()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
+
+
+@pytest.mark.parametrize("topology", ["attn_res", "dense_former", "hyper", "mhc"])
+def test_what_carries_more_than_one_stream_stays_finite_in_bf16_at_60_and_12_layers(topology: str) -> None:
+    model = build(residual_topology=topology, score_carry="mean", encoder_layers=60, decoder_layers=12)
+    logits, _ = model.to(torch.bfloat16).train()(SOURCE, None, PREVIOUS)
     logits.float().logsumexp(-1).sum().backward()
     assert logits[REAL].isfinite().all()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())

@@ -8,11 +8,12 @@ import torch
 from exportable import source
 from tiny import PREVIOUS, SOURCE, build, profiled
 from torch import Tensor, nn
+from torch.nn import functional
 
 from realformer_nmt.checkpoints.checkpoint_fields import choices
 from realformer_nmt.common.errors import OptionError, UserError
 from realformer_nmt.exporting import as_stock_transformer
-from realformer_nmt.model.norms import NORMS, DynamicTanh, LayerNorm, RMSNorm, ScaleNorm
+from realformer_nmt.model.norms import NORMS, DynamicTanh, LayerNorm, RMSNorm, ScaleNorm, rms_normed
 from realformer_nmt.serving import served_models
 
 WIDTH = 16
@@ -143,3 +144,13 @@ def test_a_checkpoint_from_before_the_option_has_layer_norms() -> None:
     assert served_models.family(options) == served_models.family({**options, "norm": "layer"}) == "pre_ln"
     assert served_models.family({**options, "norm": "scale"}) == "scale_norm"
     assert served_models.family({**options, "norm": "rms"}) == "pre none dot none rms"
+
+
+def test_rms_normed_is_torchs() -> None:
+    x = 3 * torch.randn(2, 5, 8)
+    torch.testing.assert_close(rms_normed(x), functional.rms_norm(x, (8,), eps=1e-5))
+
+
+def test_squares_beyond_half_precision_stay_finite() -> None:
+    x = torch.full((1, 4), 3e4, dtype=torch.float16)
+    assert torch.equal(rms_normed(x), torch.ones_like(x))

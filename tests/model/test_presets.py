@@ -35,7 +35,10 @@ NAMED_BY_THE_PAPERS = {
     },
     "synthesizer_random_vanilla": ("post", "none", "random+dot", "none"),
     "synthesizer_dense_vanilla": ("post", "none", "dense+dot", "none"),
+    "attn_res": ("attn_res", "none", "dot", "none"),
     "b2t": ("b2t", "b2t", "dot", "none"),
+    "dense_former": ("dense_former", "none", "dot", "none"),
+    "differential": ("differential", "none", "dot", "none"),
     "dlcl_post": ("dlcl_post", "none", "dot", "none"),
     "dlcl_pre": ("dlcl_pre", "none", "dot", "none"),
     "ds_init": ("post", "ds_init", "dot", "none"),
@@ -47,6 +50,9 @@ NAMED_BY_THE_PAPERS = {
     "layernorm_scaling": ("layernorm_scaling", "none", "dot", "none"),
     "mix_ln": ("mix_ln", "none", "dot", "none"),
     "norm_former": ("norm_former", "none", "dot", "none"),
+    "hyper": ("hyper", "none", "dot", "none"),
+    "hyper_static": ("hyper_static", "none", "dot", "none"),
+    "mhc": ("mhc", "none", "dot", "none"),
     "peri_ln": ("peri", "none", "dot", "none"),
     "pro_res": ("pre", "pro_res", "dot", "none"),
     "qk_norm": ("pre", "none", "qk_norm", "none"),
@@ -54,6 +60,7 @@ NAMED_BY_THE_PAPERS = {
     "scale_norm": ("pre", "none", "dot", "none", "scale"),
     "siamese_norm": ("siamese", "none", "dot", "none"),
     "t_fixup": ("no_norm", "t_fixup", "dot", "none"),
+    "talking_heads": ("talking", "none", "dot", "none"),
     "value_residual": ("pre", "none", "dot", "first_values"),
 }
 

@@ -7,8 +7,10 @@ from torch import Tensor, nn
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.branch_norms import SubLN
+from realformer_nmt.model.topologies.differential import Differential
 from realformer_nmt.model.topologies.gated_attention import Gated
 from realformer_nmt.model.topologies.shortcuts import Constant
+from realformer_nmt.model.topologies.talking_heads import Talking
 from realformer_nmt.model.topologies.topology import Place
 
 WIDTH = 6
@@ -19,7 +21,7 @@ NORMS = [nn.LayerNorm(WIDTH) for _ in range(3)]
 for parameter in (p for norm in NORMS for p in norm.parameters()):
     nn.init.normal_(parameter)
 W = 1.5
-OF_ATTENTION = (Gated, SubLN)  # Pre-LN around other attentions
+OF_ATTENTION = (Differential, Gated, SubLN, Talking)  # Pre-LN around other attentions
 
 
 def normalise(x: Tensor, norm: nn.Module, eps: float = 1e-5) -> Tensor:

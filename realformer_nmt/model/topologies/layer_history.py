@@ -1,11 +1,18 @@
 """DLCL: a layer's input is a trained sum of the outputs of all layers below."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 
 from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.shortcuts import Shortcut
 from realformer_nmt.model.topologies.topology import Place, PostLN, PreLN, Stream, Topology
+
+
+def weighted_sum(weights: Tensor, outputs: Sequence[Tensor]) -> Tensor:
+    """Return sum_k weights[k] y_k, over the first of the weights if there are more than outputs."""
+    return torch.einsum("k,k...->...", weights[: len(outputs)], torch.stack(tuple(outputs))).type_as(outputs[0])
 
 
 class History(Topology):
@@ -23,8 +30,7 @@ class History(Topology):
 
     def sum(self, outputs: Stream) -> Tensor:
         """Return sum_k W[l, k] y_k, for l + 1 outputs."""
-        weights = self.weights[len(outputs) - 1, : len(outputs)]
-        return torch.einsum("k,k...->...", weights, torch.stack(outputs)).type_as(outputs[0])
+        return weighted_sum(self.weights[len(outputs) - 1], outputs)
 
     def enter(self, x: Tensor) -> Stream:
         return self.sum((x,)), x

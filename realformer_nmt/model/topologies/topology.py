@@ -1,8 +1,8 @@
 """The base of all topologies, and the two that others extend: Post-LN and Pre-LN.
 
 A topology builds the norms of the sub-layers, reads a sub-layer's input from the stream, writes its output back
-through the shortcut (scaling.py), and reads the stream out after the last layer. The stream is a tuple of B x T x C
-tensors that only the topology reads. Encoder and decoder have one each, which may hold parameters.
+through the shortcut (scaling.py), and reads the stream out after the last layer. The stream is a tuple of tensors,
+B x T x C or B x T x n x C, that only the topology reads. Encoder and decoder have one each, which may hold parameters.
 """
 
 from abc import ABC, abstractmethod
@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from realformer_nmt.model.norms import NORMS
 from realformer_nmt.model.scaling import Stack
+from realformer_nmt.model.topologies.head_mixing import HeadMixing
 from realformer_nmt.model.topologies.shortcuts import Shortcut
 
 Stream = tuple[Tensor, ...]
@@ -61,6 +62,8 @@ class Topology(nn.Module, ABC):
 
     renormalises = True  # whether the stream stays within bounds, however often a shortcut multiplies it
 
+    has_shortcuts = True  # whether `write` calls the shortcut, which a scaling may weigh
+
     def __init__(self, stack: Stack, width: int) -> None:
         super().__init__()
         self.stack, self.width = stack, width
@@ -88,6 +91,10 @@ class Topology(nn.Module, ABC):
     def memory_head_output(self, _width: int, _heads: int) -> HeadOutput:
         """Return the same of encoder-decoder attention."""
         return HeadOutput()
+
+    def head_mixing(self, _heads: int, _head_width: int, _depth: int) -> HeadMixing:
+        """Return the module of an attention's heads around the softmax; depth counts from 1."""
+        return HeadMixing()
 
     def hidden_norm(self, _ffn_width: int) -> nn.Module:
         """Return the norm between the two products of a feed-forward block."""

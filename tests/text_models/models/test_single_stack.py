@@ -19,7 +19,8 @@ from realformer_nmt.text_models.models.single_stack import DecoderAlone, Encoder
 
 REAL, LENGTHS = PREVIOUS != PAD, SOURCE.ne(PAD).sum(1)
 RIGHT = torch.tensor([[7, 5, 2, 1, 1, 1], [4, 5, 6, 7, 8, 2], [9, 4, 4, 6, 2, 1]])
-UNMOVED = ("k_proj.bias", "shortcut.share")  # as in test_model.py
+ZERO_AT_FIRST = ("stream_gain", "alpha_scale", "beta_scale", "key_gain")
+UNMOVED = ("k_proj.bias", "shortcut.share", *ZERO_AT_FIRST)  # as in test_model.py
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},
     "tied_output": {"share_decoder_input_output_embed": True},

@@ -1,0 +1,51 @@
+"""Attention residuals against their formula over three layers, and what they refuse."""
+
+import pytest
+import torch
+from tiny import PREVIOUS, SOURCE, build
+from topologies import BRANCHES, Pass, X, normalise
+from torch import Tensor, nn
+
+from realformer_nmt.common.errors import OptionError
+from realformer_nmt.model.topologies.attention_residuals import AttentionResiduals, DepthAttention
+
+
+def attended(weights: DepthAttention, outputs: list[Tensor]) -> Tensor:
+    keys = [v / (v.square().mean(-1, keepdim=True) + 1e-5).sqrt() * weights.key_gain for v in outputs]
+    shares = [torch.exp(key @ weights.query)[..., None] for key in keys]
+    total = sum(share * v for share, v in zip(shares, outputs, strict=True)) / sum(shares)
+    return normalise(total, weights.input_norm)
+
+
+def test_each_sub_layer_and_the_output_attend_to_all_before() -> None:
+    done = Pass(AttentionResiduals)
+    outputs = [X, BRANCHES[0](normalise(X, done.norms[0].input_norm))]
+    for f, norm in zip(BRANCHES[1:], done.norms[1:], strict=True):
+        outputs.append(f(attended(norm, outputs)))
+    torch.testing.assert_close(done.output, attended(done.final, outputs), rtol=1e-4, atol=1e-5)
+
+
+def test_it_starts_as_a_mean() -> None:
+    """Which Pre-LN's sum is, too, for a norm that follows it: the first logits are the same."""
+    kimi, pre = build(residual_topology="attn_res"), build(residual_topology="pre")
+    weights = pre.state_dict()
+    named = {name: weights.get(name.replace(".input_norm", ""), value) for name, value in kimi.state_dict().items()}
+    kimi.load_state_dict(named)
+    torch.testing.assert_close(kimi(SOURCE, None, PREVIOUS)[0], pre(SOURCE, None, PREVIOUS)[0], rtol=1e-3, atol=1e-3)
+
+
+def test_every_weight_of_a_model_that_has_moved_gets_a_gradient() -> None:
+    model = build(residual_topology="attn_res")
+    for name, parameter in model.named_parameters():
+        if name.endswith("query"):
+            nn.init.normal_(parameter)
+    model(SOURCE, None, PREVIOUS)[0].log_softmax(-1)[..., 2].sum().backward()
+    assert all(
+        parameter.grad.abs().max() > 0 for name, parameter in model.named_parameters() if "k_proj.bias" not in name
+    )
+
+
+@pytest.mark.parametrize("scaling", ["admin", "deepnorm", "pro_res"])
+def test_without_shortcuts_nothing_can_weigh_them(scaling: str) -> None:
+    with pytest.raises(OptionError, match=f"attn_res has no shortcuts for --residual-scaling {scaling} to weigh: use "):
+        build(residual_topology="attn_res", residual_scaling=scaling)
