@@ -1,4 +1,4 @@
-"""Write the tables of docs/compatibility.md from the docstrings of the patches: python tools/compatibility.py
+"""Write the tables of docs/reference/patches.md from the docstrings of the patches: python tools/compatibility.py
 
 A comment `<!-- patches: amp bf16 -->` in the page begins a table of the patches in these modules, and `<!-- end -->`
 ends it. A docstring's first clause is a patch's effect, its next sentence the cause: what fairseq does alone.
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-PAGE = Path("docs/compatibility.md")
+PAGE = Path("docs/reference/patches.md")
 FOLDER = Path("realformer_nmt/fairseq_patches")
 TABLE = re.compile(r"(<!-- patches: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 FILES = re.compile(r" \([\w/]+\.py(?:, [\w/]+\.py)*\)")

@@ -1,4 +1,4 @@
-"""Changes of fairseq: apply() makes them all, and docs/compatibility.md has a table of them."""
+"""Changes of fairseq: apply() makes them all, and docs/reference/patches.md has a table of them."""
 
 import functools
 from collections.abc import Callable

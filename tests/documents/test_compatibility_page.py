@@ -1,4 +1,4 @@
-"""docs/compatibility.md has the tables that `python tools/compatibility.py` makes of the patches' docstrings."""
+"""docs/reference/patches.md has the tables that `python tools/compatibility.py` makes of the patches' docstrings."""
 
 import re
 import runpy

@@ -10,7 +10,7 @@ from program import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "why_pre_ln_leads.md").read_text()
 WORDS = " ".join(PAGE.split())
-QUICKSTART = (REPOSITORY / "recipes" / "quickstart" / "README.md").read_text()
+README = (REPOSITORY / "README.md").read_text()
 Row = dict[str, str]
 
 
@@ -160,7 +160,7 @@ def test_what_its_analysis_says() -> None:
 
 def test_scores_of_the_quickstart() -> None:
     six, eighteen = (
-        {family: cells[place] for family, *cells in re.findall(r"^\| `(\w+)` \| ([\d.]+) \| (\S+)", QUICKSTART, re.M)}
+        {family: cells[place] for family, *cells in re.findall(r"^\| `(\w+)` \| ([\d.]+) \| (\S+)", README, re.M)}
         for place in (0, 1)
     )
     quoted = re.search(

@@ -1,4 +1,4 @@
-"""The list of patches: in the package, in docs/compatibility.md, and in what fairseq evaluates."""
+"""The list of patches: in the package, in docs/reference/patches.md, and in what fairseq evaluates."""
 
 import inspect
 import re
@@ -12,7 +12,7 @@ from realformer_nmt import fairseq_patches
 from realformer_nmt.fairseq_patches import literal_options
 from realformer_nmt.fairseq_patches.patch import Original, patch
 
-PAGE = REPOSITORY / "docs/compatibility.md"
+PAGE = REPOSITORY / "docs/reference/patches.md"
 FAIRSEQ = Path(fairseq.__file__).parent
 EVAL = re.compile(r"(?<![\w.])eval\((?!\))")
 
