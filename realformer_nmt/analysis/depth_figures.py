@@ -24,14 +24,17 @@ def drawings(models: Mapping[str, DepthFigures]) -> dict[str, Drawing]:
         for name, model in models.items()
         for side, likeness in model.checkpoint.likeness.items()
     }
+    shortcuts = {
+        "branches": ("branch's share of the variance", branches),
+        "effective_w": ("effective weight of the shortcut", weights),
+    }
     left_out = {
         side: [Line(name, model.left_out[side]) for name, model in figures.items()] for side, figures in by_side(models)
     }
     return {
         "gradients": lines.draw("norm of the gradient of a layer's parameters", gradients, True),
         "stream": lines.draw("root mean square of the stream", streams(models), True),
-        "branches": lines.draw("branch's share of the variance", branches),
-        "effective_w": lines.draw("effective weight of the shortcut", weights),
+        **{name: lines.draw(title, panels) for name, (title, panels) in shortcuts.items() if panels},
         "disturbance": lines.draw("how far disturbed weights move the output", disturbances, True),
         "cosine": lines.draw("cosine with the layer below", cosines),
         "effective_rank": lines.draw("effective rank", ranks),

@@ -112,8 +112,8 @@ class MeanAndLazy(Lazy, RunningMean):
 
     def scores(self, raw: Tensor, carried: Carried, depth: int) -> tuple[Tensor, Carried]:
         layers = (depth + 1) // 2  # that have scores
-        own = depth % 2 or not carried
-        return RunningMean.scores(self, raw, carried, layers) if own else (carried[0] / layers, carried)
+        scored = depth % 2 or not carried
+        return RunningMean.scores(self, raw, carried, layers) if scored else (carried[0] / layers, carried)
 
 
 CARRIES: dict[str, Carry] = {

@@ -8,10 +8,11 @@ from torch import Tensor, nn
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.norms import rms_normed
 from realformer_nmt.model.topologies.head_mixing import HeadMixing
+from realformer_nmt.model.topologies.talking_heads import sum_of_heads
 from realformer_nmt.model.topologies.topology import PreLN
 
 
-class Difference(HeadMixing):
+class SoftmaxDifference(HeadMixing):
     """Heads 2i and 2i + 1 become one, of twice the width: (1 - t0) RMS((softmax_1 - t softmax_2) V).
 
     t = exp(q1 . k1) - exp(q2 . k2) + t0 with four trained vectors from N(0, 0.1), and t0 = 0.8 - 0.6 exp(-0.3 (l - 1)).
@@ -28,8 +29,11 @@ class Difference(HeadMixing):
     def after_softmax(self, probabilities: Tensor) -> Tensor:
         q1, k1, q2, k2 = self.vectors.float()
         share = torch.exp(q1 @ k1) - torch.exp(q2 @ k2) + self.start
-        first, second = torch.unflatten(probabilities, 1, (-1, 2)).unbind(2)  # B x H/2 x T x S
-        return (first - share.type_as(second) * second).repeat_interleave(2, 1)  # for both halves of the values
+        row = torch.stack([torch.ones_like(share), -share])
+        blocks = torch.eye(probabilities.size(1) // 2, device=share.device)
+        weights = blocks[:, None, :, None] * row  # H/2 x 1 x H/2 x 2
+        both = weights.expand(-1, 2, -1, -1).flatten(2).flatten(0, 1)  # H x H: the same for both halves of the values
+        return sum_of_heads(both, probabilities)
 
     def after_values(self, heads: Tensor) -> Tensor:
         pairs = torch.unflatten(heads, 1, (-1, 2)).transpose(2, 3).flatten(3)  # B x H/2 x T x 2D
@@ -51,4 +55,4 @@ class Differential(PreLN):
                 f"--{self.stack.name}-attention-heads {heads} is odd, and --residual-topology differential takes heads "
                 "in pairs: use an even number"
             )
-        return Difference(head_width, depth)
+        return SoftmaxDifference(head_width, depth)

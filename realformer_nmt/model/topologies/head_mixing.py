@@ -1,4 +1,4 @@
-"""What the heads of an attention do to each other: before the softmax, after it, and after they have mixed values."""
+"""Steps in which the heads of an attention see each other: before the softmax, after it, and after the values."""
 
 from torch import Tensor, nn
 
