@@ -13,6 +13,7 @@ from realformer_nmt.comparison.grid.axes import shown as shown_on
 from realformer_nmt.comparison.grid.groups import Place, place
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
 from realformer_nmt.comparison.results.results_file import MeanScore, MetricColumn, ResultRow, Results, metric_column
+from realformer_nmt.evaluation.agreement import MEANING, fit
 from realformer_nmt.evaluation.significance import shown, signed
 
 Entry = TypeVar("Entry", CellResult, ResultRow)
@@ -157,6 +158,7 @@ def tested(results: Results) -> str:
         f"p: {test.name} of {labels.get(test.metric, test.metric)}, {test.samples:,} samples, corrected for the number "
         f"of tests ({test.correction}); of several seeds the largest. It says whether the difference would hold on "
         "other sentences like these, the deviation whether it would hold after another training."
+        + (f" {MEANING}" if fit(drawn.name, drawn.signature) else "")
         + ("" if drawn.higher_is_better else f" Lower {drawn.label} is better.")
         + notes
     )
