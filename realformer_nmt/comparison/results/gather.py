@@ -12,14 +12,12 @@ from realformer_nmt.common.versions import commit, versions
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
-from realformer_nmt.comparison.grid.outside_texts import OutsideText
 from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.comparison.grid.translation_scoring import TEST
 from realformer_nmt.comparison.results import (
     analyses,
     best,
     measured_cell,
-    outside_rows,
     setting_differences,
     summary,
     tuning_table,
@@ -44,13 +42,7 @@ from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.evaluation.significance import TESTS
 
 
-def gather(
-    grid: Grid,
-    corpus: CorpusChoice,
-    states: Sequence[CellState],
-    command: Sequence[str],
-    outside: Sequence[OutsideText] = (),
-) -> Results:
+def gather(grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], command: Sequence[str]) -> Results:
     """Build the content of results.json from the records of all cells."""
     cell_results = []
     for state in states:
@@ -87,7 +79,6 @@ def gather(
         rows=table.rows,
         tuned=tuned(grid, scored, cell_results, table.rows),
         further=[further(grid, states, cell_results, subset) for subset in grid.subsets[1:]],
-        outside=outside_rows.rows(outside, grid, corpus, scored, table.rows),
         examples=examples(cells, runs),
         analyses=analyses.gather(cells[0].folder.parents[1], states),
     )
