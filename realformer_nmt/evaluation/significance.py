@@ -2,6 +2,7 @@
 
 import logging
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -262,7 +263,7 @@ def table(baseline: System, comparisons: Sequence[Comparison], request: Signific
         ]
         rows.append(row)
     headers = ["run", "metric", "score", "difference", "p", "p (Holm)", f"below {ALPHA}", agreement.HEAD]
-    notes = [NOTE, agreement.MEANING]
+    notes = [NOTE, textwrap.fill(agreement.MEANING, 110)]
     if not any(row[-1] for row in rows):
         headers, notes, rows = headers[:-1], notes[:1], [row[:-1] for row in rows]
     head = (
