@@ -8,7 +8,7 @@ EXTRAS = {  # by the module that is imported
     **dict.fromkeys(("jinja2", "rich"), "compare"),
     **dict.fromkeys(("fastapi", "h11", "pydantic", "starlette", "uvicorn"), "serve"),
     **dict.fromkeys(("onnx", "onnxruntime", "onnxscript"), "onnx"),
-    **dict.fromkeys(("huggingface_hub", "safetensors", "transformers"), "huggingface"),
+    **dict.fromkeys(("safetensors", "transformers"), "huggingface"),
     "ctranslate2": "ctranslate2",
     "shtab": "completion",
 }

@@ -44,6 +44,12 @@ class CompareRequest(TrackerOptions):
         "run this family alone (repeatable); the report is of all", (), metavar="FAMILY", repeated=True
     )
     add_seeds: int = option("N seeds beyond the grid's", 0, metavar="N", range=whole(0, MOST_SEEDS))
+    outside: tuple[str, ...] = option(
+        "a translation of the test set from elsewhere, a line for each line: it is scored, tested and reported",
+        (),
+        metavar="NAME=FILE",
+        repeated=True,
+    )
     fresh: bool = option("make again what no longer fits the grid", False, old_flag="--anew")
     launcher: Literal["here", "slurm"] = option("run on this machine, or one SLURM job for each cell", "here")
     gpus: int | None = option(

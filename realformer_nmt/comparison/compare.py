@@ -14,6 +14,7 @@ from realformer_nmt.common.option_choice import unknown
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.command import CompareRequest
 from realformer_nmt.comparison.grid import grid as grids
+from realformer_nmt.comparison.grid import outside_texts
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.cells import cells, check_one_task
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
@@ -32,6 +33,7 @@ def run(request: CompareRequest) -> int:
     grid = grids.load(request.grid).with_seeds(request.add_seeds)
     check_one_task(grid)
     corpus = scoring_of(grid.task).find(grid, request)
+    outside = outside_texts.parse(request.outside, grid, corpus)
     gpus = number_of_gpus(request)
     trackers.check_requested(request)
     all_cells = cells(grid, corpus, request, min(1, gpus))
@@ -47,12 +49,13 @@ def run(request: CompareRequest) -> int:
     if not request.report:
         with alone(request.folder / ".lock", "compares in"):
             check_data(grid, corpus)
+            outside_texts.parse(request.outside, grid, corpus)  # whose lines may only be counted now
             if request.merge:
                 merge_folders(request, grid, corpus, selected, gpus)
             else:
                 train_and_score(request, grid, selected, gpus)
     states = tuning_choice.needed(grid, freshness.read(all_cells))
-    reporting.write_report(grid, corpus, states, request.folder)
+    reporting.write_report(grid, corpus, states, request.folder, outside)
     if not request.report:
         check_no_errors([state for state in states if state.cell in selected])
     return 0

@@ -4,12 +4,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from realformer_nmt.common.json_records import expected
 from realformer_nmt.common.stage_record import AGAIN
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
+from realformer_nmt.comparison.grid.outside_texts import OutsideText
 from realformer_nmt.comparison.report import document
-from realformer_nmt.comparison.results import gather, results_file
+from realformer_nmt.comparison.results import gather, measured_cell, outside_rows, results_file
 from realformer_nmt.comparison.running.freshness import CellState
 
 
@@ -18,10 +21,14 @@ def check_folder(folder: Path, grid: Grid) -> None:
     document.check_folder(folder, grid.drawn, grid.axes or {})
 
 
-def write_report(grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], folder: Path) -> None:
+def write_report(
+    grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], folder: Path, outside: Sequence[OutsideText] = ()
+) -> None:
     """Gather the results of all cells, write results.json and the report, and print the table."""
     with expected(folder / "cells", AGAIN):
         record = gather.gather(grid, corpus, states, ["realformer-nmt", *sys.argv[1:]])
+        scored = measured_cell.scored_cells(states, grid.subsets[0])
+        record = replace(record, outside=outside_rows.rows(outside, grid, corpus, scored, record.rows))
         results_file.write(folder / document.RECORD, record)
         document.write(record, folder)
     print(document.terminal_table(record))

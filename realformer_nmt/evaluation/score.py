@@ -25,7 +25,7 @@ class ScoreRequest(StageRequest):
     output: Path = option(metavar="RUN.JSON")
     reference: Path | None = option("raw reference (default: the corpus's)", None, metavar="FILE", either="reference")
     test_set: str | None = option(
-        "sacreBLEU's, whose source was translated (default: as `translate` noted)",
+        "name or FILE.tsv or FILE.jsonl, whose source was translated (default: as `translate` noted)",
         None,
         metavar="NAME",
         either="reference",

@@ -34,13 +34,12 @@ from realformer_nmt.evaluation.score import ScoreRequest
 from realformer_nmt.evaluation.translation_record import HYPOTHESES, RECORD, REFERENCE, TOKENISED, TranslationRecord
 
 PAPERS_METRIC, PAPERS_LINES = "tokenised BLEU newstest2014", 3003
-COMET_EXTRA = "huggingface"
 TRAINER = "`realformer-nmt train` writes it"
 
 
 def run(request: ScoreRequest) -> int:
     if request.comet:
-        extras.check(COMET_EXTRA)
+        extras.check(model_files.EXTRA)
     translation = translation_record.read(request.translation)
     stage = stage_of_translation(request, translation)
     if not (request.training or request.fresh):

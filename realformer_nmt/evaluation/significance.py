@@ -2,6 +2,7 @@
 
 import logging
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ from realformer_nmt.common.numbers import PROCESSES, SAMPLES, SEEDS, whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.request import Request
 from realformer_nmt.common.text_lines import read_recorded
-from realformer_nmt.evaluation import metric_table, metrics
+from realformer_nmt.evaluation import agreement, metric_table, metrics
 from realformer_nmt.evaluation.run_record import RunRecord, Score
 from realformer_nmt.evaluation.segment_mean import SegmentMean, as_lines
 
@@ -44,6 +45,9 @@ class System:
         neural = metric_table.METRICS[metric].neural
         return as_lines(self.segments(metric).segments or []) if neural else self.hypotheses
 
+    def signature(self, metric: str) -> str | None:
+        return self.scores[metric].signature if metric in self.scores else None
+
     def model(self, metric: str) -> str:
         """Return the hash of the model of a neural metric."""
         return metrics.signed_with(self.segments(metric).signature).get("sha256", "")
@@ -65,6 +69,7 @@ class Comparison:
     p_holm: float
     significant: bool
     better: bool  # than the baseline
+    agreement: float | None = None  # per cent of such differences that people see alike
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,6 +176,7 @@ def compare(
             p_holm=p_holm,
             significant=p_holm < ALPHA,
             better=metric_table.METRICS[name].is_better(difference),
+            agreement=agreement.agreement(name, systems[index].signature(name), difference),
         )
         comparisons.append(comparison)
     return comparisons
@@ -245,7 +251,7 @@ def table(baseline: System, comparisons: Sequence[Comparison], request: Signific
     for comparison in comparisons:
         is_bound = comparison.p <= smallest
         verdict = "yes, better" if comparison.better else "yes, worse"
-        row = (
+        row = [
             comparison.system,
             comparison.metric,
             f"{comparison.score:.2f}",
@@ -253,10 +259,14 @@ def table(baseline: System, comparisons: Sequence[Comparison], request: Signific
             shown(comparison.p, is_bound),
             shown(comparison.p_holm, is_bound),
             verdict if comparison.significant else "no",
-        )
+            agreement.shown(comparison.agreement),
+        ]
         rows.append(row)
-    headers = ["run", "metric", "score", "difference", "p", "p (Holm)", f"below {ALPHA}"]
+    headers = ["run", "metric", "score", "difference", "p", "p (Holm)", f"below {ALPHA}", agreement.HEAD]
+    notes = [NOTE, textwrap.fill(agreement.MEANING, 110)]
+    if not any(row[-1] for row in rows):
+        headers, notes, rows = headers[:-1], notes[:1], [row[:-1] for row in rows]
     head = (
         f"baseline {baseline.name}, {len(baseline.reference)} lines; {TESTS[request.test]}, {request.samples} samples"
     )
-    return "\n\n".join([head, tabulate(rows, headers, disable_numparse=True), NOTE])
+    return "\n\n".join([head, tabulate(rows, headers, disable_numparse=True), *notes])

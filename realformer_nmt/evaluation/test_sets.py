@@ -1,4 +1,4 @@
-"""sacreBLEU's test sets, which it downloads once to its cache, ~/.sacrebleu or $SACREBLEU."""
+"""Test sets by name, which sacreBLEU downloads once to its cache, ~/.sacrebleu or $SACREBLEU, or in a file."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -8,6 +8,7 @@ from sacrebleu.utils import get_reference_files, get_source_file
 
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.common.option_choice import unknown
+from realformer_nmt.evaluation import test_set_files
 
 
 class TestSetFiles(NamedTuple):
@@ -15,7 +16,14 @@ class TestSetFiles(NamedTuple):
     reference: Path  # the first of those that sacreBLEU takes by default
 
 
+def lasting(name: str) -> str:
+    """Return a name as a record keeps it, a file's with its folder."""
+    return str(Path(name).resolve()) if Path(name).suffix in test_set_files.READERS else name
+
+
 def find(name: str, languages: tuple[str, str]) -> TestSetFiles:
+    if Path(name).suffix in test_set_files.READERS:
+        return TestSetFiles(*test_set_files.unpack(Path(name), languages))
     pair = "-".join(languages)
     if name not in DATASETS:
         raise UserError(unknown("--test-set", name, sorted(DATASETS)))

@@ -35,7 +35,12 @@ class TranslateRequest(CorpusOptions, StageRequest):
     input: Path | None = option(
         "translate this raw text instead; FILE.gz works too, - is stdin", None, metavar="FILE", either="text"
     )
-    test_set: str | None = option("translate sacreBLEU's instead, such as wmt24", None, metavar="NAME", either="text")
+    test_set: str | None = option(
+        "translate this instead: a name of sacreBLEU's, such as wmt24, or FILE.tsv or FILE.jsonl",
+        None,
+        metavar="NAME",
+        either="text",
+    )
     output: Path = option("folder to fill; - prints the hypotheses on stdout", metavar="FOLDER")
     validate: bool = option("also note loss and greedy BLEU on the validation data", False)
     fresh: bool = option(HELP, False, old_flag="--anew")

@@ -217,7 +217,7 @@ def described(request: TranslateRequest, corpus: Preparation, origin: Origin) ->
         input=str(text.resolve()) if text else UNSET,
         subset=UNSET if text else request.subset,
         texts=UNSET if text else corpus.texts.get(request.subset, []),
-        test_set=UNSET if request.test_set is None else request.test_set,
+        test_set=UNSET if request.test_set is None else test_sets.lasting(request.test_set),
         corpus=corpus.corpus,
         published=corpus.published,
         languages=corpus.languages,

@@ -2,9 +2,11 @@
 
 import contextlib
 import csv
+import hashlib
 import io
 import json
 import os
+import shutil
 import signal
 import statistics
 import subprocess
@@ -265,3 +267,29 @@ def test_a_record_that_a_forger_sealed_is_data_or_refused(root: Path) -> None:
     cell = attacks_records.copied(root / "grid.toml", root / "runs", folder)
     assert attacks_records.give_others(folder, cell, 3)["tried"] == 3
     assert attacks_records.show_texts(folder, cell, hostile_files.TEXTS[:1]) == 1
+
+
+def test_translations_from_elsewhere_are_rows_that_were_not_trained_here(
+    root: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
+    """The reference itself, which the baseline never reaches, and the baseline's own translation."""
+    runs = tmp_path / "runs"
+    shutil.copytree(root / "runs", runs)
+    reference, baseline = toy_corpus.with_name("test.tgt"), runs / "cells" / DONE[0] / "translation" / "hypotheses.txt"
+    named = ["--outside", f"oracle={reference}", "--outside", f"again={baseline}"]
+    done = realformer_nmt("compare", root / "grid.toml", "--folder", runs, "--report", "--gpus", 0, *named)
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = {(row["name"], row["depth"]): row for row in comparisons.results(runs)["outside"]}
+    assert rows.keys() == {(name, depth) for name in ("oracle", "again") for depth in ("1", "2-1")}
+    lines = [path.read_text().splitlines() for path in (baseline, reference)]
+    score = sacrebleu.corpus_bleu(lines[0], [lines[1]]).score
+    oracle, again = rows["oracle", "1"], rows["again", "1"]
+    assert oracle["scores"]["bleu"]["score"] == pytest.approx(100)
+    assert oracle["delta"]["bleu"] == pytest.approx(100 - score)
+    assert (again["delta"]["bleu"], again["p"], again["p_holm"]) == (pytest.approx(0), 1.0, 1.0)
+    assert oracle["p"] < 0.01 < again["p"]
+    assert oracle["sha256"] == hashlib.sha256(reference.read_bytes()).hexdigest()
+    for text in (done.stdout, (runs / "table.md").read_text(), (runs / "report.html").read_text()):
+        assert "Not trained here" in text
+        assert "oracle" in text
+    assert len(comparisons.results(runs)["rows"]) == 4

@@ -72,8 +72,10 @@ def test_the_system_with_fewer_errors_is_the_better_one() -> None:
         assert (row.difference > 0) is (fewer is (metric == "BLEU"))
     request = SignificanceRequest(runs=(), samples=1000, test="ar")
     printed = significance.table(systems[0], found, request).splitlines()
-    assert [line.split()[-1] for line in printed if line.startswith("eighth")] == ["better", "better"]
-    assert [line.split()[-1] for line in printed if line.startswith("all")] == ["worse", "worse"]
+    for name, verdict in (("eighth", "yes, better"), ("all", "yes, worse")):
+        assert ["TER" in line for line in printed if line.startswith(name) and verdict in line] == [False, True]
+    agreed = {line.split()[1]: line.endswith(" %") for line in printed if line.startswith("eighth")}
+    assert agreed == {"BLEU": True, "TER": False}  # of TER no constants are published
 
 
 def test_what_is_tested_is_of_raw_text() -> None:

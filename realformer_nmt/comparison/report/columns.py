@@ -7,6 +7,7 @@ from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.comparison.grid.axes import AXES, shown
 from realformer_nmt.comparison.grid.groups import group
 from realformer_nmt.comparison.report.formatting import (
+    NOTHING,
     difference,
     hours,
     measured,
@@ -19,6 +20,7 @@ from realformer_nmt.comparison.report.formatting import (
 from realformer_nmt.comparison.report.provenance import named, version
 from realformer_nmt.comparison.report.report_table import ReportTable
 from realformer_nmt.comparison.results.results_file import MetricColumn, ResultRow, Results
+from realformer_nmt.evaluation import agreement
 from realformer_nmt.evaluation.significance import ALPHA
 
 Figure = Callable[[ResultRow], str | Number | None]
@@ -87,7 +89,18 @@ def compared(results: Results, metric: MetricColumn) -> list[Column]:
         return "baseline" if row.family == results.baseline else difference(row, metric.name)
 
     to_baseline = Column(f"to {results.baseline}", say)
-    return [to_baseline, P] if metric.name == results.metric else [to_baseline]
+    if metric.name != results.metric:
+        return [to_baseline]
+    return [to_baseline, P, agreed(metric)] if agreement.fit(metric.name, metric.signature) else [to_baseline, P]
+
+
+def agreed(metric: MetricColumn) -> Column:
+    """Return the column of how often people see such a difference as the metric does."""
+
+    def figure(row: ResultRow) -> Number | None:
+        return agreement.agreement(metric.name, metric.signature, (row.delta or {}).get(metric.name))
+
+    return Column(agreement.HEAD, lambda row: agreement.shown(figure(row)) or NOTHING, {"people_agree": figure})
 
 
 def real(row: ResultRow) -> str:

@@ -31,6 +31,7 @@ from realformer_nmt.comparison.report.cost_plot import cost
 from realformer_nmt.comparison.report.example_diff import examples
 from realformer_nmt.comparison.report.finding import finding
 from realformer_nmt.comparison.report.formatting import by_size, drawn_metric
+from realformer_nmt.comparison.report.outside_table import outside_table
 from realformer_nmt.comparison.report.tables import terminal_table as terminal_table
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.results_file import AnalysisResult, MetricColumn, ResultRow, Results
@@ -127,6 +128,7 @@ def content(results: Results) -> dict[str, object]:
         "spent": sum(cell.hours or 0 for cell in results.cells),
         "period": period(results.cells),
         "main": [(drawing.label, drawing.page_svg(f"{name}-")) for name, drawing in drawings(results).items()],
+        "outside": outside_table(results),
         "tuned": page_table(tuned) if tuned else None,
         "training": svgs(curve_plots.training(results), "train"),
         "validation": svgs(curve_plots.validation(results), "valid"),

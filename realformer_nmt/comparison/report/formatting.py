@@ -12,7 +12,15 @@ from realformer_nmt.comparison.grid.axes import AXES
 from realformer_nmt.comparison.grid.axes import shown as shown_on
 from realformer_nmt.comparison.grid.groups import Place, place
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
-from realformer_nmt.comparison.results.results_file import MeanScore, MetricColumn, ResultRow, Results, metric_column
+from realformer_nmt.comparison.results.results_file import (
+    MeanScore,
+    MetricColumn,
+    OutsideRow,
+    ResultRow,
+    Results,
+    metric_column,
+)
+from realformer_nmt.evaluation.agreement import MEANING, fit
 from realformer_nmt.evaluation.significance import shown, signed
 
 Entry = TypeVar("Entry", CellResult, ResultRow)
@@ -31,13 +39,13 @@ def deep(depth: str) -> str:
     return "1 layer" if depth == "1" else f"{depth} layers"
 
 
-def on_axes(entry: CellResult | ResultRow) -> list[str]:
+def on_axes(entry: CellResult | ResultRow | OutsideRow) -> list[str]:
     return [f"{name} {shown_on(value)}" for name, value in entry.axes.items()]
 
 
-def placed(entry: CellResult | ResultRow) -> str:
+def placed(entry: CellResult | ResultRow | OutsideRow) -> str:
     """Return the place of a row or cell, `18 layers, lr 0.001`."""
-    return ", ".join([deep(entry.depth), *on_axes(entry)])
+    return ", ".join([deep(entry.depth or NOTHING), *on_axes(entry)])
 
 
 def short(entry: CellResult | ResultRow) -> str:
@@ -157,6 +165,7 @@ def tested(results: Results) -> str:
         f"p: {test.name} of {labels.get(test.metric, test.metric)}, {test.samples:,} samples, corrected for the number "
         f"of tests ({test.correction}); of several seeds the largest. It says whether the difference would hold on "
         "other sentences like these, the deviation whether it would hold after another training."
+        + (f" {MEANING}" if fit(drawn.name, drawn.signature) else "")
         + ("" if drawn.higher_is_better else f" Lower {drawn.label} is better.")
         + notes
     )

@@ -11,6 +11,7 @@ from tabulate import tabulate
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.report.columns import Column, columns
 from realformer_nmt.comparison.report.formatting import MARK, metrics, placed, tested
+from realformer_nmt.comparison.report.outside_table import outside_table
 from realformer_nmt.comparison.report.report_table import ReportTable, test_sets, tuned_table
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
 
@@ -54,6 +55,10 @@ def terminal_table(results: Results) -> str:
     tuned = tuned_table(results)
     if tuned:
         blocks.append(f"{tuned.title}\n{plain(tuned)}")
+    outside = outside_table(results)
+    if outside:
+        rows = [[printable(word) for word in words] for words in outside.lines]
+        blocks.append(f"{outside.title}\n{tabulate(rows, outside.headers, disable_numparse=True)}")
     return "\n\n".join(blocks)
 
 
@@ -77,6 +82,11 @@ def markdown(results: Results) -> str:
     tuned = tuned_table(results)
     if tuned:
         blocks.append(f"{tuned.title}:\n\n{markdown_table(tuned)}\n\n{tuned.note}")
+    outside = outside_table(results)
+    if outside:
+        rows = [[markdown_escaped(word) for word in words] for words in [outside.headers, *outside.lines]]
+        table = tabulate(rows[1:], rows[0], tablefmt="github", disable_numparse=True)
+        blocks.append(f"{outside.title}:\n\n{table}\n\n{markdown_escaped(outside.note)}")
     signatures = [
         f"- {markdown_escaped(metric.label)}: `{printable(metric.signature).replace('`', '')}`"
         for metric in metrics(results)

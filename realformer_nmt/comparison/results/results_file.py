@@ -12,7 +12,7 @@ from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.common import json_records
 from realformer_nmt.common.json_records import write_json
 from realformer_nmt.common.versions import Machine
-from realformer_nmt.comparison.results.cell_result import CellResult
+from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
 from realformer_nmt.evaluation.metric_table import METRICS
 from realformer_nmt.evaluation.published import PublishedFigure
 
@@ -70,6 +70,22 @@ class ResultRow(Struct, frozen=True, kw_only=True):
     p_best: Number | None = None
     best: bool = False
     tried: int | UnsetType = UNSET  # settings, of a row of the tuned table
+
+
+class OutsideRow(Struct, frozen=True, kw_only=True):
+    """Translation that was not made here, beside the baseline's row at one place."""
+
+    name: str
+    file: str
+    sha256: str
+    scores: dict[str, CellScore]
+    depth: str | None = None  # the baseline's, and its layers and axes
+    layers: list[int] = []
+    axes: dict[str, Number] = {}
+    delta: dict[str, Number] = {}
+    p: Number | None = None
+    p_holm: Number | None = None
+    p_is_bound: bool = False
 
 
 class SubsetTable(Struct, frozen=True, kw_only=True):
@@ -137,6 +153,7 @@ class Results(Struct, frozen=True, kw_only=True):
     rows: list[ResultRow]
     tuned: TunedTable | None = None
     further: list[SubsetTable] = []
+    outside: list[OutsideRow] = []
     examples: list[ExampleSentence]
     analyses: list[AnalysisResult] = []
 

@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import NamedTuple
 
+from realformer_nmt.common import extras
 from realformer_nmt.common.errors import UserError, one_line
 
+EXTRA = "huggingface"
 HPARAMS, CHECKPOINTS = "hparams.yaml", ("checkpoints/model.ckpt", "model.ckpt")
 ENCODER = "encoder"  # in the folder: the encoder's config.json and tokenizer, where the hub cannot be reached
 LAYOUT = f"allowed are a folder with {HPARAMS} and {CHECKPOINTS[0]}, this checkpoint, or the hub's name of one"
@@ -55,7 +57,8 @@ def checked(files: ModelFiles) -> ModelFiles:
 
 def snapshot(model: str) -> Path:
     """Return the folder of a model of the hub: from its cache, or else brought now."""
-    from huggingface_hub import snapshot_download  # here: only a name of the hub needs it
+    extras.check(EXTRA)
+    from huggingface_hub import snapshot_download  # which comes with transformers
 
     try:
         return Path(snapshot_download(model, local_files_only=True))

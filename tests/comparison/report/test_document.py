@@ -97,7 +97,7 @@ def test_a_table_for_each_metric(page: html.HtmlElement) -> None:
             round(mean, 2) for mean in means
         )
         assert shown.count("failed (stuck)") == 1
-        assert len(pane.xpath(".//thead//th")) == (8 if metric.name == results.metric else 7)
+        assert len(pane.xpath(".//thead//th")) == (9 if metric.name == results.metric else 7)
     assert page.xpath("//input[@checked]/@id") == ["metric-0"]
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 import re
 import statistics
 
@@ -54,6 +55,19 @@ def test_what_rounds_to_nothing_has_no_sign(difference: float, said: str) -> Non
     results = sample()
     results.rows[0].delta["bleu"] = difference
     assert one_row(results, "post_ln", "6")[4] == said
+
+
+def test_how_many_people_see_a_difference_stands_beside_its_p() -> None:
+    """88.333 / (1 + exp(-0.96639 d)) of BLEU (Kocmi et al. 2024); a metric without constants has no such column."""
+    results = sample()
+    row = next(row for row in results.rows if (row.family, row.depth) == ("admin", "6"))
+    percent = 88.333 / (1 + math.exp(-0.96639 * abs((row.delta or {})["bleu"])))
+    shown = dict(zip(headers(results), one_row(results, "admin", "6"), strict=True))
+    assert shown["people agree"] == f"{percent:.0f} %"
+    assert "People agree: of pairs of systems of WMT" in tables.markdown(results)
+    loss = replace(results, metric="valid_loss")
+    assert "people agree" not in headers(loss)
+    assert "People agree" not in tables.markdown(loss)
 
 
 def test_a_bound_of_p_is_said_to_be_one() -> None:
@@ -160,7 +174,7 @@ def test_latex_is_booktabs_with_a_rule_between_depths() -> None:
     lines = tables.latex(sample()).splitlines()
     rules = [line for line in lines if line.endswith("rule")]
     assert rules == ["\\toprule", "\\midrule", "\\midrule", "\\bottomrule"]
-    assert lines[1] == "\\begin{tabular}{llrrrrrrrrr}"
+    assert lines[1] == "\\begin{tabular}{llrrrrrrrrrr}"
     assert lines[-1] == "\\end{tabular}"
 
 

@@ -1,0 +1,49 @@
+"""Table of the translations from elsewhere, beside the baseline at each place."""
+
+from typing import NamedTuple
+
+from realformer_nmt.comparison.report.formatting import NOTHING, interval, metrics, placed, printable
+from realformer_nmt.comparison.results.results_file import MetricColumn, OutsideRow, Results
+from realformer_nmt.evaluation import agreement
+from realformer_nmt.evaluation.significance import shown, signed
+
+TITLE = "Not trained here"
+
+
+class OutsideTable(NamedTuple):
+    title: str
+    headers: list[str]
+    lines: list[list[str]]
+    note: str
+
+
+def outside_table(results: Results) -> OutsideTable | None:
+    """Return the table, None where no such translation was named."""
+    if not results.outside:
+        return None
+    drawn, *further = metrics(results)
+    scored = [metric for metric in (drawn, *further) if metric.name in results.outside[0].scores]
+    heads = ["translation", *(metric.label for metric in scored)]
+    heads += [f"{drawn.label} to {results.baseline}", "at", "p (Holm)", agreement.HEAD]
+    return OutsideTable(TITLE, heads, [line(row, scored, drawn) for row in results.outside], note(results))
+
+
+def line(row: OutsideRow, scored: list[MetricColumn], drawn: MetricColumn) -> list[str]:
+    delta = row.delta.get(drawn.name)
+    return [
+        row.name,
+        *(interval(row.scores[metric.name]) for metric in scored),
+        NOTHING if delta is None else signed(delta).replace("-", "\N{MINUS SIGN}"),
+        placed(row) if row.depth else NOTHING,
+        NOTHING if row.p_holm is None else shown(row.p_holm, row.p_is_bound),
+        agreement.shown(agreement.agreement(drawn.name, drawn.signature, delta)) or NOTHING,
+    ]
+
+
+def note(results: Results) -> str:
+    files = {row.name: f"{row.name} is {row.file} (sha256 {row.sha256[:16]})" for row in results.outside}
+    return (
+        f"Translations of {printable(results.subset)} that no model of this comparison made: "
+        f"{printable('; '.join(files.values()))}. What they were trained on is not known here. Scores ± the 95 % "
+        "interval over other sentences; p of several seeds is the largest, corrected for the tests of this table."
+    )

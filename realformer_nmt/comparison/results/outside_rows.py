@@ -1,0 +1,88 @@
+"""Rows of translations from elsewhere: their scores, and their differences to the baseline at each place."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from realformer_nmt.common.records import known
+from realformer_nmt.common.text_lines import read_lines, sha256
+from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.grid.corpus import CorpusChoice
+from realformer_nmt.comparison.grid.grid import Grid
+from realformer_nmt.comparison.grid.outside_texts import OutsideText, check_lines, raw_text
+from realformer_nmt.comparison.grid.translation_scoring import TEST, tested
+from realformer_nmt.comparison.results.cell_result import CellScore
+from realformer_nmt.comparison.results.results_file import OutsideRow, ResultRow
+from realformer_nmt.comparison.results.summary import SAMPLES, SEED, holm, members
+from realformer_nmt.evaluation import metrics, significance
+from realformer_nmt.evaluation.comet import model_files
+from realformer_nmt.evaluation.metric_table import METRICS, RAW, SUMMARY
+from realformer_nmt.evaluation.metrics import ScoredTexts
+from realformer_nmt.evaluation.run_record import Score
+from realformer_nmt.evaluation.significance import System
+
+INTERVAL_SAMPLES = 1000
+
+
+def rows(
+    texts: Sequence[OutsideText], grid: Grid, corpus: CorpusChoice, scored: Sequence[Cell], table: Sequence[ResultRow]
+) -> list[OutsideRow]:
+    """Return a row per text and row of the baseline in the table; `scored` are the cells that are done and scored."""
+    baseline = grid.baseline or grid.families[0]
+    baselines: list[ResultRow | None] = [row for row in table if row.family == baseline and row.seeds]
+    listed = []
+    for text in texts:
+        system = scored_system(text, grid, corpus)
+        listed += [compared(text, system, place, grid, scored) for place in baselines or [None]]
+    corrected = holm({number: row.p for number, row in enumerate(listed) if row.p is not None})
+    return [replace(row, p_holm=corrected.get(number)) for number, row in enumerate(listed)]
+
+
+def scored_system(text: OutsideText, grid: Grid, corpus: CorpusChoice) -> System:
+    """Score a text against the reference of the first test set."""
+    subset = grid.subsets[0]
+    check_lines(text, corpus, subset)
+    reference_file = raw_text(corpus, subset, 1)
+    lines, reference = read_lines(text.file), read_lines(reference_file)
+    forms = dict.fromkeys([RAW, METRICS[grid.drawn].text], ScoredTexts("raw text", lines, reference))
+    with metrics.seeded(SEED):
+        scores = metrics.scores({form: forms[form] for form in (RAW, SUMMARY) if form in forms}, INTERVAL_SAMPLES)
+        if grid.comet_model:
+            source = read_lines(raw_text(corpus, subset, 0))
+            scores["comet"] = comet(grid.comet_model, source, lines, reference)
+    return System(text.name, subset, lines, reference, sha256(reference_file), scores=scores)
+
+
+def comet(model: str, source: Sequence[str], hypotheses: Sequence[str], reference: Sequence[str]) -> Score:
+    from realformer_nmt.evaluation.comet import scorer  # which imports transformers
+
+    opened = scorer.CometScorer(model_files.find(model))
+    return scorer.score(opened, source, hypotheses, reference, INTERVAL_SAMPLES)
+
+
+def compared(
+    text: OutsideText, system: System, place: ResultRow | None, grid: Grid, scored: Sequence[Cell]
+) -> OutsideRow:
+    """Return the row of a text beside the baseline's row at one place; of several seeds the largest p counts."""
+    means = {name: score.mean for name, score in place.scores.items()} if place else {}
+    p = largest_p(system, members(place.cells, scored), tested(grid.drawn)) if place else None
+    return OutsideRow(
+        name=text.name,
+        file=str(text.file),
+        sha256=sha256(text.file),
+        scores={name: CellScore(score=s.score, interval=known(s.interval)) for name, s in system.scores.items()},
+        depth=place.depth if place else None,
+        layers=place.layers if place else [],
+        axes=place.axes if place else {},
+        delta={name: s.score - means[name] for name, s in system.scores.items() if name in means},
+        p=p,
+        p_is_bound=p is not None and p <= 1 / (SAMPLES + 1) + 1e-12,
+    )
+
+
+def largest_p(system: System, baselines: Sequence[Cell], metric: str) -> float | None:
+    """Return the largest p over the baseline's seeds that were scored on the same reference."""
+    systems = [significance.read(cell.scores) for cell in baselines]
+    same = [each for each in systems if each.reference_sha256 == system.reference_sha256]
+    p_values = [significance.compare([each, system], [metric], TEST, SAMPLES, SEED, 1)[0].p for each in same]
+    return max(p_values, default=None)

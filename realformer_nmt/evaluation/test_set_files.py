@@ -1,0 +1,87 @@
+"""Test sets as TSV or JSON lines, with document ids, as WMT has them since 2025; they are unpacked beside the file.
+
+FILE.en and FILE.de have a line per row, FILE.documents the id of each line's document. Breaks within a text become
+spaces, for commands and metrics here count lines.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.text_lines import read_lines, write_lines
+
+Row = Mapping[str, object]
+SOURCES = ("src_text", "src", "source")
+REFERENCES = ("ref_text", "ref", "reference", "tgt_text", "tgt", "target")
+DOCUMENTS = ("doc_id", "docid", "document")
+PAIR = re.compile(r"([a-z]+)-([a-z]+)\w*_#_")  # how WMT's document ids begin: en-de_DE_#_news_#_...
+
+
+def tsv(lines: Sequence[str]) -> Iterator[Row]:
+    """Yield the rows below a line of names; quotes are text."""
+    yield from csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+
+
+def json_lines(lines: Sequence[str]) -> Iterator[Row]:
+    for number, line in enumerate(lines, 1):
+        try:
+            row = json.loads(line)
+        except ValueError:
+            row = None
+        if not isinstance(row, dict):
+            raise UserError(f"line {number} is no JSON object")
+        yield row
+
+
+READERS: Mapping[str, Callable[[Sequence[str]], Iterator[Row]]] = {".tsv": tsv, ".jsonl": json_lines}
+
+
+def unpack(file: Path, languages: tuple[str, str]) -> tuple[Path, Path]:
+    """Write source, reference and document ids of a language pair beside a file; return the first two."""
+    try:
+        rows = [row for row in READERS[file.suffix](read_lines(file)) if is_of_pair(row, languages)]
+        if not rows:
+            raise UserError(f"no row is of {'-'.join(languages)}")
+        source, reference = column(rows, (*SOURCES, languages[0])), column(rows, (*REFERENCES, languages[1]))
+        documents = column(rows, DOCUMENTS) if text(rows[0], DOCUMENTS) else []
+    except UserError as error:
+        raise UserError(f"--test-set {file}: {error}") from error
+    paths = [file.with_name(f"{file.name}.{ending}") for ending in (*languages, "documents")]
+    for path, lines in zip(paths, (source, reference, documents), strict=True):
+        if lines:
+            write_once(path, lines, file)
+    return paths[0], paths[1]
+
+
+def is_of_pair(row: Row, languages: tuple[str, str]) -> bool:
+    """Tell whether a row is of the pair, by its languages or its document id; a row that says neither is."""
+    named = [str(row[name]).split("_")[0] for name in ("src_lang", "tgt_lang") if row.get(name)]
+    match = PAIR.match(text(row, DOCUMENTS) or "")
+    return tuple(named if len(named) == 2 else match.groups() if match else languages) == languages
+
+
+def column(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
+    """Return the text of each row under the first of the names that it has."""
+    texts = [text(row, names) for row in rows]
+    if None in texts:
+        raise UserError(f"row {texts.index(None) + 1} of the pair has none of {', '.join(names)}")
+    return [" ".join((each or "").split()) for each in texts]
+
+
+def text(row: Row, names: Sequence[str]) -> str | None:
+    """Return a row's text; of several translations the first reference: refA of WMT's tgt_text."""
+    value = next((row[name] for name in names if row.get(name) is not None), None)
+    if isinstance(value, dict):
+        value = next((value[name] for name in sorted(value) if name.startswith("ref")), None)
+    return value if isinstance(value, str) else None
+
+
+def write_once(path: Path, lines: Sequence[str], file: Path) -> None:
+    """Write a text beside its file; refuse to change one that is there."""
+    if path.exists() and read_lines(path) != list(lines):
+        raise UserError(f"{path} is there, and is another text than that of {file}: remove it")
+    if not path.exists():
+        write_lines(path, lines)

@@ -1,0 +1,67 @@
+"""Test sets in files: what is unpacked, by hand, and each row that cannot be."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.text_lines import read_lines
+from realformer_nmt.evaluation import test_sets
+
+PAIR = ("en", "de")
+
+
+def test_a_table_is_unpacked_with_its_documents(tmp_path: Path) -> None:
+    file = tmp_path / "set.tsv"
+    file.write_text('doc_id\tsrc\tref\nnews1\tA "dog\tEin "Hund\nnews1\tNo.\tNein.\n')
+    found = test_sets.find(str(file), PAIR)
+    assert (found.source, found.reference) == (tmp_path / "set.tsv.en", tmp_path / "set.tsv.de")
+    assert (read_lines(found.source), read_lines(found.reference)) == (['A "dog', "No."], ['Ein "Hund', "Nein."])
+    assert read_lines(tmp_path / "set.tsv.documents") == ["news1", "news1"]
+    assert test_sets.find(str(file), PAIR) == found
+    file.write_text("en\tde\nA\tB\n")
+    with pytest.raises(UserError, match=r"set\.tsv\.en is there, and is another text than that of .*: remove it"):
+        test_sets.find(str(file), PAIR)
+
+
+def test_json_lines_of_wmt_hold_many_pairs_and_translations(tmp_path: Path) -> None:
+    """The first reference counts, systems do not; breaks of a paragraph become spaces."""
+    file = tmp_path / "wmt25.jsonl"
+    rows = [
+        {
+            "doc_id": "en-de_DE_#_news_#_a",
+            "src_text": "A.\n\nB.",
+            "tgt_text": {"GPT": "x", "refB": "y", "refA": "A1.\nB1."},
+        },
+        {"doc_id": "en-cs_CZ_#_news_#_a", "src_text": "A.", "tgt_text": {"refA": "cs"}},
+        {"doc_id": "b", "src_lang": "en", "tgt_lang": "de_DE", "src_text": "C", "tgt_text": {"refA": "D"}},
+        {"doc_id": "b", "src_lang": "en", "tgt_lang": "fr_FR", "src_text": "C", "tgt_text": {"refA": "fr"}},
+    ]
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    found = test_sets.find(str(file), PAIR)
+    assert (read_lines(found.source), read_lines(found.reference)) == (["A. B.", "C"], ["A1. B1.", "D"])
+    assert read_lines(tmp_path / "wmt25.jsonl.documents") == ["en-de_DE_#_news_#_a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.jsonl", "[1]\n", "a.jsonl: line 1 is no JSON object"),
+        ("a.jsonl", '{"src": "a"\n', "a.jsonl: line 1 is no JSON object"),
+        ("a.jsonl", '{"src": "a", "tgt_lang": "cs", "src_lang": "en"}\n', "no row is of en-de"),
+        ("a.jsonl", '{"src": "a", "tgt_text": {"GPT": "b"}}\n', "row 1 of the pair has none of ref_text, ref, .*, de"),
+        ("a.tsv", "src\tnote\na\tb\n", "row 1 of the pair has none of ref_text"),
+        ("a.tsv", "", "no row is of en-de"),
+    ],
+)
+def test_what_is_no_test_set_is_said(name: str, content: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(UserError, match=message):
+        test_sets.find(str(tmp_path / name), PAIR)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_file_that_is_absent_is_named() -> None:
+    with pytest.raises(UserError, match=r"/absent\.tsv: no such file"):
+        test_sets.find("/absent.tsv", PAIR)
