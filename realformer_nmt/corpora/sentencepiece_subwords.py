@@ -6,6 +6,7 @@ encoded, except U+2581, which stands for a space in the subwords.
 
 import functools
 import io
+import itertools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,9 @@ from realformer_nmt.corpora.subwords import Encoder, Lines, Surface, TrainingTex
 from realformer_nmt.data_bins.prepare_record import check_prepared
 
 FAIRSEQ_SYMBOLS = ("<s>", "<pad>", "</s>", "<unk>")
+SPACE = "\u2581"
+PROBE = "A \uff22 \ufb01 e\u0301 \u00a0 \u200b"  # what a model that normalises its text would change
+REMEMBERED = 200_000  # words; about 50 MB
 SAMPLE = 2_500_000  # pairs that sentencepiece learns from
 
 
@@ -82,7 +86,38 @@ def sentencepiece_model(folder: Path) -> sentencepiece.SentencePieceProcessor:
 
 def encoder(folder: Path) -> Encoder:
     model = sentencepiece_model(folder)
-    return lambda lines: [" ".join(subwords) for subwords in model.encode(lines, out_type=str, num_threads=1)]
+    return WordEncoder(model) if is_wordwise(model) else functools.partial(encode, model)
+
+
+def encode(model: sentencepiece.SentencePieceProcessor, lines: Lines) -> Lines:
+    return [" ".join(subwords) for subwords in model.encode(lines, out_type=str, num_threads=1)]
+
+
+def is_wordwise(model: sentencepiece.SentencePieceProcessor) -> bool:
+    """Tell whether each word is split apart from its neighbours, as by the models that are learnt here."""
+    subwords = map(model.id_to_piece, range(model.vocab_size()))
+    words = [subword for word in PROBE.split(" ") for subword in model.encode(word, out_type=str)]
+    unchanged = model.decode(words) == PROBE and model.encode(PROBE, out_type=str) == words
+    return unchanged and not any(SPACE in subword[1:] for subword in subwords)
+
+
+class WordEncoder:
+    """An encoder that remembers the subwords of each word."""
+
+    def __init__(self, model: sentencepiece.SentencePieceProcessor) -> None:
+        self.model = model
+        self.memory: dict[str, str] = {}
+
+    def __call__(self, lines: Lines) -> Lines:
+        if any(SPACE in line for line in lines):  # at an end of a word it counts as a space, or not, by what follows
+            return encode(self.model, lines)
+        sentences = [line.split(" ") for line in lines]
+        words = set(itertools.chain.from_iterable(sentences))
+        if len(self.memory) > REMEMBERED:
+            self.memory = {}
+        new = [word for word in words if word not in self.memory]
+        self.memory.update(zip(new, encode(self.model, new), strict=True))
+        return [" ".join(map(self.memory.__getitem__, sentence)) for sentence in sentences]
 
 
 def detokenise(lines: Lines, folder: Path | None, _: str) -> Surface:

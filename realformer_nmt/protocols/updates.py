@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairseq import options, tasks, utils
-from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.data_bins.datasets import check_plain
 from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.protocols.configuration import configuration
 from realformer_nmt.tasks import task_of
 
 
@@ -47,7 +47,7 @@ def parse(argv: Sequence[str]) -> Any:
 def _configuration(argv: tuple[str, ...]) -> Any:
     with quiet():
         try:
-            return convert_namespace_to_omegaconf(flags(argv))
+            return configuration(vars(flags(argv)))
         except (OmegaConfBaseException, HydraException, OverflowError) as error:  # ${...} in a path; too large for C
             raise UserError(f"{one_line(error)}: fairseq does not accept a value in {' '.join(argv)}") from error
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sentencepiece import SentencePieceProcessor
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
@@ -58,7 +58,49 @@ def test_sentencepiece_gives_back_any_text(models: dict[str, Path], lines: list[
     for line, pieces in zip(clean, encoded, strict=True):
         assert pieces.split() == [piece for piece in pieces.split(" ") if piece]  # fairseq splits as we joined
         assert known.issuperset(pieces.split())
+        assert pieces == " ".join(processor.encode(line, out_type=str))
         assert processor.decode(pieces.split()) == line
+
+
+def test_what_sentencepiece_forgets_it_finds_again(
+    texts: TrainingTexts, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ["", *texts.source.read_text("utf-8").split("\n")[:-1], "unseen w\u00f6rds \u2581 a\u2581b"]
+    processor = SentencePieceProcessor(model_file=str(models["sentencepiece"] / MODEL))
+    monkeypatch.setattr(sentencepiece_subwords, "REMEMBERED", 10)
+    forgetful = sentencepiece_subwords.WordEncoder(processor)
+    for number, line in enumerate([*lines, *lines[-1:]]):
+        assert forgetful([line]) == [" ".join(processor.encode(lines[min(number, len(lines) - 1)], out_type=str))]
+        assert len(forgetful.memory) <= 10 + 11
+    assert forgetful([]) == []
+
+
+@pytest.mark.parametrize(
+    ("option", "wordwise"),
+    [
+        ({}, True),
+        ({"normalization_rule_name": "nfkc"}, False),
+        ({"normalization_rule_name": "identity", "split_by_whitespace": False}, False),
+        ({"normalization_rule_name": "identity", "add_dummy_prefix": False}, False),
+        ({"normalization_rule_name": "identity", "treat_whitespace_as_suffix": True}, False),
+    ],
+)
+def test_models_from_elsewhere_that_join_or_change_words_get_whole_lines(
+    texts: TrainingTexts, models: dict[str, Path], tmp_path: Path, option: dict[str, object], wordwise: bool
+) -> None:
+    model = (models["sentencepiece"] / MODEL).read_bytes()
+    if option:
+        trained = io.BytesIO()
+        lines = ["ab cd " * 3] * 9 + texts.source.read_text("utf-8").split("\n")
+        options = {"vocab_size": 350, "model_type": "bpe", "byte_fallback": True, "minloglevel": 2, **option}
+        SentencePieceTrainer.train(sentence_iterator=iter(lines), model_writer=trained, **options)
+        model = trained.getvalue()
+    (tmp_path / MODEL).write_bytes(model)
+    processor = SentencePieceProcessor(model_proto=model)
+    assert sentencepiece_subwords.is_wordwise(processor) == wordwise
+    lines = ["ab cd ab cd", "\ufb01 ab \uff22", "x"]
+    expected = [" ".join(processor.encode(line, out_type=str)) for line in lines]
+    assert encoder(METHODS["sentencepiece"], tmp_path)(lines) == expected
 
 
 def test_the_dictionary_fills_fairseqs_to_the_size_asked_for(models: dict[str, Path]) -> None:

@@ -150,6 +150,18 @@ def test_a_server_under_load_is_the_records() -> None:
     assert f"beam {record['beam']}" in page
 
 
+def test_time_and_memory_of_a_data_bin_are_the_records() -> None:
+    page = (REPOSITORY / "docs" / "corpora.md").read_text()
+    runs: dict[str, dict[str, str]] = {}
+    for row in record_of("binarising")["rows"]:
+        runs.setdefault(f"{row['pairs']:,}", {})[row["what"]] = f"{row['seconds']} s, {row['megabytes']} MB"
+    for pairs, told in runs.items():
+        assert f"\n| {pairs} | {told['prepare']} | {told.get('fairseq-preprocess', '')}".rstrip() in page
+    assert len(runs) == 4
+    peaks = [row["megabytes"] for row in record_of("binarising")["rows"] if row["what"] == "prepare"]
+    assert peaks[-1] < 1.1 * peaks[1]  # four times the pairs
+
+
 def test_processes_side_by_side_are_the_records() -> None:
     medians, dearer = [], []
     for name, sentences in (("jobs", "8,000"), ("jobs_long", "24,000")):
