@@ -188,3 +188,23 @@ def test_masked_accuracies_are_the_records() -> None:
         for row in record.rows
     }
     assert len({cell.versions["commit"] for cell in record.cells}) == 1
+
+
+def test_the_late_seed_is_the_records() -> None:
+    folder = RESULTS / "quickstart_longer"
+    page = (folder / "README.md").read_text()
+    table = re.findall(
+        r"^\| (1e-\d)[^|]* \| (no|[\d.]+) \| ([\d.]*) ?\| ([\d.]*) ?\| ([\d.]*) ?\|$", page, re.MULTILINE
+    )
+    shown = {
+        (float(rate), 0.0 if norm == "no" else float(norm), seed): loss
+        for rate, norm, *losses in table
+        for seed, loss in enumerate(losses, 1)
+        if loss
+    }
+    rows = json.loads((folder / "late_seed.json").read_text())["rows"]
+    measured = {(row["warmup_init_lr"], row["clip_norm"], row["seed"]): f"{row['valid_loss']:.2f}" for row in rows}
+    for cell in json.loads((folder / "results.json").read_text())["cells"]:
+        if cell["family"] == "realformer" and cell["axes"]["updates"] == 750:
+            measured[1e-3, 0.0, cell["seed"]] = f"{cell['scores']['valid_loss']['score']:.2f}"
+    assert shown == measured
