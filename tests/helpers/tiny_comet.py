@@ -1,6 +1,6 @@
 """Tiny COMET models, made from a seed as the hub keeps real ones, and texts to score.
 
-Nothing of this package is imported: tools/comet_parity.py makes the same models beside the package unbabel-comet.
+Nothing of this package is imported: comet_parity.py makes the same models beside the package unbabel-comet.
 """
 
 import io
