@@ -8,6 +8,7 @@ from realformer_nmt.model.parts import PARTS
 from realformer_nmt.model.presets import FAMILIES, FAMILIES_BY_IDEA
 
 PAGE = (REPOSITORY / "docs" / "residuals.md").read_text()
+README = (REPOSITORY / "README.md").read_text()
 MODELS = (REPOSITORY / "docs" / "models.md").read_text()
 IDEAS = {
     "Where the norm stands": "norm",
@@ -37,6 +38,7 @@ def test_every_family_stands_under_its_idea_here_or_on_the_page_of_models() -> N
     endings = {name.removeprefix("synthesizer") for name in elsewhere}  # how that page shortens them
     assert {name for name in endings if f"`{name}`" not in MODELS and f"`synthesizer{name}`" not in MODELS} == set()
     assert len(FAMILIES) == len(families)
+    assert f"| {len(shown)} more |" in README
 
 
 def test_options_that_are_no_family_exist() -> None:
