@@ -7,9 +7,8 @@ import pytest
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from omegaconf import DictConfig, OmegaConf
 
-from realformer_nmt.protocols import configuration as configurations
-from realformer_nmt.protocols import updates
-from realformer_nmt.protocols.configuration import configuration
+from realformer_nmt.protocols import shared_configuration, updates
+from realformer_nmt.protocols.shared_configuration import configuration
 
 OURS = ["--user-dir", "realformer_nmt", "--max-tokens", "100", "--optimizer", "adam", "--lr", "0.1"]
 LINEAR = ["--lr-scheduler", "linear", "--warmup-updates", "2", "--total-num-update", "9"]
@@ -52,7 +51,7 @@ def test_cells_of_a_grid_share_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         converted.append(args)
         return made
 
-    monkeypatch.setattr(configurations, "convert_namespace_to_omegaconf", convert)
+    monkeypatch.setattr(shared_configuration, "convert_namespace_to_omegaconf", convert)
     for seed, arch in enumerate(("pre_ln_tiny", "admin_wmt_en_de_18l", "realformer")):
         cell = ["--arch", arch, "--seed", str(seed), "--save-dir", str(tmp_path / arch), "--max-update", "123"]
         cfg = configuration(vars(flags(cell)))
