@@ -1,9 +1,14 @@
 """Registration with fairseq: patches, models under all their names, optimiser, schedule and loss."""
 
 import functools
+from collections.abc import Sequence
+
+from fairseq.models import ARCH_MODEL_REGISTRY
 
 from realformer_nmt import fairseq_patches
 from realformer_nmt import training as training  # registers the optimiser, the schedule and the loss
+from realformer_nmt.common import safe_names
+from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model import model, multilingual, presets
 from realformer_nmt.text_models.models import language_model as language_model  # registers itself, as does the next
 from realformer_nmt.text_models.models import masked_model as masked_model
@@ -28,11 +33,21 @@ def add_family(
     """Add a family of models, as an --arch in every size; to be called from a --user-dir of yours."""
     added = presets.in_every_size({name: presets.family(topology, scaling, source, carry, norm)})
     one_sided = {kind: presets.of_kind(kind, {name: added[name]}) for kind in presets.KINDS}
+    check_name(name, [*added, *(arch for archs in one_sided.values() for arch in archs)])
     _register(added, one_sided)
     presets.FAMILIES[name] = added[name]
     presets.PRESETS.update(added)
     for kind, archs in one_sided.items():
         presets.ONE_SIDE_PRESETS[kind].update(archs)
+
+
+def check_name(name: str, archs: Sequence[str]) -> None:
+    """Raise if a family's name cannot be typed, or gives an --arch that is there."""
+    if not safe_names.is_plain(name):
+        raise OptionError(f"add_family({name!r}): allowed is a name of letters, digits and ._-+")
+    taken = [arch for arch in archs if arch in ARCH_MODEL_REGISTRY]
+    if taken:
+        raise OptionError(f"add_family({name!r}): --arch {taken[0]} is there already: choose another name")
 
 
 def _register(added: dict[str, presets.Preset], one_sided: dict[str, dict[str, presets.Preset]]) -> None:

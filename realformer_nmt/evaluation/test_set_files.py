@@ -4,7 +4,6 @@ FILE.en and FILE.de have a line per row, FILE.documents the id of each line's do
 spaces, for commands and metrics here count lines.
 """
 
-import csv
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,22 +16,37 @@ Row = Mapping[str, object]
 SOURCES = ("src_text", "src", "source")
 REFERENCES = ("ref_text", "ref", "reference", "tgt_text", "tgt", "target")
 DOCUMENTS = ("doc_id", "docid", "document")
+MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
 PAIR = re.compile(r"([a-z]+)-([a-z]+)\w*_#_")  # how WMT's document ids begin: en-de_DE_#_news_#_...
 
 
 def tsv(lines: Sequence[str]) -> Iterator[Row]:
-    """Yield the rows below a line of names; quotes are text."""
-    yield from csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+    """Yield the rows below a line of names; quotes are text, and an empty line is no row."""
+    names = columns(lines[0]) if lines else []
+    if len(set(names)) < len(names):
+        raise UserError(f"line 1 names a column twice: {', '.join(names)}")
+    for number, line in enumerate(lines[1:], 2):
+        values = columns(line)
+        if values == [""]:
+            continue
+        if len(values) != len(names):
+            raise UserError(f"line {number} has {len(values)} columns, and line 1 has {len(names)}: they must agree")
+        yield dict(zip(names, values, strict=True))
+
+
+def columns(line: str) -> list[str]:
+    return line.removesuffix("\r").split("\t")
 
 
 def json_lines(lines: Sequence[str]) -> Iterator[Row]:
     for number, line in enumerate(lines, 1):
         try:
             row = json.loads(line)
-        except ValueError:
+            json.dumps(row, ensure_ascii=False).encode()  # raises at half a character, such as "\\ud800"
+        except (ValueError, RecursionError):
             row = None
         if not isinstance(row, dict):
-            raise UserError(f"line {number} is no JSON object")
+            raise UserError(f"line {number} is no JSON object of whole characters: write one object in each line")
         yield row
 
 
@@ -42,9 +56,10 @@ READERS: Mapping[str, Callable[[Sequence[str]], Iterator[Row]]] = {".tsv": tsv, 
 def unpack(file: Path, languages: tuple[str, str]) -> tuple[Path, Path]:
     """Write source, reference and document ids of a language pair beside a file; return the first two."""
     try:
-        rows = [row for row in READERS[file.suffix](read_lines(file)) if is_of_pair(row, languages)]
+        all_rows = list(READERS[file.suffix](without_mark(read_lines(file))))
+        rows = [row for row in all_rows if is_of_pair(row, languages)]
         if not rows:
-            raise UserError(f"no row is of {'-'.join(languages)}")
+            raise UserError(f"none of its {len(all_rows)} rows is of {'-'.join(languages)}: give a file that has some")
         source, reference = column(rows, (*SOURCES, languages[0])), column(rows, (*REFERENCES, languages[1]))
         documents = column(rows, DOCUMENTS) if text(rows[0], DOCUMENTS) else []
     except UserError as error:
@@ -54,6 +69,11 @@ def unpack(file: Path, languages: tuple[str, str]) -> tuple[Path, Path]:
         if lines:
             write_once(path, lines, file)
     return paths[0], paths[1]
+
+
+def without_mark(lines: Sequence[str]) -> list[str]:
+    """Return the lines without the byte order mark that programs for tables write first."""
+    return [line.removeprefix(MARK) if number == 0 else line for number, line in enumerate(lines)]
 
 
 def is_of_pair(row: Row, languages: tuple[str, str]) -> bool:

@@ -45,14 +45,31 @@ def test_json_lines_of_wmt_hold_many_pairs_and_translations(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.tsv", "src\tref\r\nA\rB\t{}\r\n\r\n"), ("a.jsonl", '{{"src": "A\\rB", "ref": "{}"}}\n')],
+)
+def test_marks_and_line_ends_of_other_programs_are_no_text(name: str, content: str, tmp_path: Path) -> None:
+    paragraph = "C" * 200_000  # more than the csv module allows in a field
+    (tmp_path / name).write_bytes(f"\ufeff{content}".format(paragraph).encode())
+    found = test_sets.find(str(tmp_path / name), PAIR)
+    assert (read_lines(found.source), read_lines(found.reference)) == (["A B"], [paragraph])
+
+
+@pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("a.jsonl", "[1]\n", "a.jsonl: line 1 is no JSON object"),
         ("a.jsonl", '{"src": "a"\n', "a.jsonl: line 1 is no JSON object"),
-        ("a.jsonl", '{"src": "a", "tgt_lang": "cs", "src_lang": "en"}\n', "no row is of en-de"),
+        ("a.jsonl", '{"src": "a", "tgt_lang": "cs", "src_lang": "en"}\n', "none of its 1 rows is of en-de"),
         ("a.jsonl", '{"src": "a", "tgt_text": {"GPT": "b"}}\n', "row 1 of the pair has none of ref_text, ref, .*, de"),
         ("a.tsv", "src\tnote\na\tb\n", "row 1 of the pair has none of ref_text"),
-        ("a.tsv", "", "no row is of en-de"),
+        ("a.jsonl", '{"src": "\\ud800", "ref": "b"}\n', "line 1 is no JSON object of whole characters"),
+        ("a.jsonl", "[" * 100_000 + "\n", "line 1 is no JSON object"),
+        ("a.tsv", "", "none of its 0 rows is of en-de"),
+        ("a.tsv", "src\tref\na\tb\na\tb\tc\n", "line 3 has 3 columns, and line 1 has 2"),
+        ("a.tsv", "src\tref\na\n", "line 2 has 1 columns, and line 1 has 2"),
+        ("a.tsv", "src\tsrc\tref\na\tb\tc\n", "line 1 names a column twice: src, src, ref"),
+        ("a.txt", "a\n", r"a\.txt is not one of FILE\.tsv, FILE\.jsonl, iwslt17"),
     ],
 )
 def test_what_is_no_test_set_is_said(name: str, content: str, message: str, tmp_path: Path) -> None:
