@@ -269,11 +269,9 @@ def test_a_record_that_a_forger_sealed_is_data_or_refused(root: Path) -> None:
     assert attacks_records.show_texts(folder, cell, hostile_files.TEXTS[:1]) == 1
 
 
-def test_translations_from_elsewhere_are_rows_that_were_not_trained_here(
-    root: Path, toy_corpus: Path, tmp_path: Path
-) -> None:
+def test_translations_from_elsewhere_are_rows_that_were_not_trained_here(root: Path, toy_corpus: Path) -> None:
     """The reference itself, which the baseline never reaches, and the baseline's own translation."""
-    runs = tmp_path / "runs"
+    runs = root.parent / "outside" / "runs"  # as deep in the disk: a record tells where its reference lies from there
     shutil.copytree(root / "runs", runs)
     reference, baseline = toy_corpus.with_name("test.tgt"), runs / "cells" / DONE[0] / "translation" / "hypotheses.txt"
     named = ["--outside", f"oracle={reference}", "--outside", f"again={baseline}"]
