@@ -45,9 +45,9 @@ def check_name(name: str, archs: Sequence[str]) -> None:
     """Raise if a family's name cannot be typed, or gives an --arch that is there."""
     if not safe_names.is_plain(name):
         raise OptionError(f"add_family({name!r}): allowed is a name of letters, digits and ._-+")
-    taken = [arch for arch in archs if arch in ARCH_MODEL_REGISTRY]
-    if taken:
-        raise OptionError(f"add_family({name!r}): --arch {taken[0]} is there already: choose another name")
+    registered = [arch for arch in archs if arch in ARCH_MODEL_REGISTRY]
+    if registered:
+        raise OptionError(f"add_family({name!r}): --arch {registered[0]} is there already: choose another name")
 
 
 def _register(added: dict[str, presets.Preset], one_sided: dict[str, dict[str, presets.Preset]]) -> None:

@@ -38,8 +38,10 @@ class CometModel(nn.Module):
         self.padding, self.end = symbol(config.pad_token_id), symbol(config.eos_token_id)
         self.longest = config.max_position_embeddings - SPARE  # tokens of a sentence, with the symbols around it
         self.encoder = nn.ModuleDict({"model": XLMRobertaModel(config, add_pooling_layer=False)})
+        layers = config.num_hidden_layers + 1
+        if isinstance(self.layer, int) and not -layers <= self.layer < layers:
+            raise UserError(f"layer {self.layer} of a COMET model, whose encoder has 0 to {layers - 1}; or `mix`")
         if self.layer == "mix":
-            layers = config.num_hidden_layers + 1
             self.layerwise_attention = LayerMix(layers, settings.layer_transformation, settings.layer_norm)
         size = self.vectors * config.hidden_size
         head = estimator(size, settings.hidden_sizes, settings.activations, settings.final_activation)

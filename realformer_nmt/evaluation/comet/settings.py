@@ -1,11 +1,13 @@
 """Settings of a COMET model, as its hparams.yaml and its checkpoint say them."""
 
 from collections.abc import Mapping
+from typing import Annotated, Literal
 
-from msgspec import Struct, convert
+from msgspec import Meta, Struct, convert
 from msgspec.structs import replace
 
-SOFTMAX = "softmax"
+Layer = int | Literal["mix"]
+SOFTMAX: Literal["softmax"] = "softmax"
 PATCHED = "sparsemax_patch"  # in hparams.yaml: the checkpoint says sparsemax, and was trained with softmax
 
 
@@ -15,15 +17,15 @@ class CometSettings(Struct, frozen=True, kw_only=True):
     class_identifier: str
     encoder_model: str = "XLM-RoBERTa"
     pretrained_model: str = "xlm-roberta-large"
-    layer: int | str = "mix"
-    sent_layer: int | str = "mix"  # instead of `layer`, of a unified metric
-    layer_transformation: str = SOFTMAX
+    layer: Layer = "mix"
+    sent_layer: Layer = "mix"  # instead of `layer`, of a unified metric
+    layer_transformation: Literal["softmax", "sparsemax", "sparsemax_patch"] = SOFTMAX
     layer_norm: bool = True
     pool: str = "avg"
-    hidden_sizes: tuple[int, ...] = (3072, 1024)
+    hidden_sizes: Annotated[tuple[int, ...], Meta(min_length=1)] = (3072, 1024)
     activations: str = "Tanh"
     final_activation: str | None = None
-    input_segments: tuple[str, ...] = ("mt", "src", "ref")
+    input_segments: Annotated[tuple[Literal["mt", "src", "ref"], ...], Meta(min_length=2)] = ("mt", "src", "ref")
 
 
 def merge(hparams: Mapping[str, object], stored: Mapping[str, object]) -> CometSettings:

@@ -99,3 +99,23 @@ def test_an_encoder_that_cannot_be_brought_is_one_line(tmp_path: Path) -> None:
     (folder / "encoder").rename(folder / "elsewhere")
     with pytest.raises(UserError, match=r"the tokenizer of xlm-roberta-large cannot be read .* or put them into .*enc"):
         CometScorer(model_files.find(str(folder)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"layer": 99}, r"layer 99 of a COMET model, whose encoder has 0 to 3; or `mix`"),
+        ({"layer": "last"}, r"hparams\.yaml.*'last'"),
+        ({"hidden_sizes": []}, r"hparams\.yaml.*length >= 1"),
+        ({"input_segments": ["mt"]}, r"hparams\.yaml.*length >= 2"),
+        ({"layer_transformation": "entmax"}, r"hparams\.yaml.*'entmax'"),
+    ],
+)
+def test_settings_that_no_model_has_are_refused(settings: dict[str, object], message: str, tmp_path: Path) -> None:
+    folder = tiny_comet.write(tmp_path / "model", "softmax")
+    checkpoint = folder / "checkpoints" / "model.ckpt"
+    state = torch.load(checkpoint)
+    state["hyper_parameters"] |= settings
+    torch.save(state, checkpoint)
+    with pytest.raises(UserError, match=message):
+        CometScorer(model_files.find(str(folder)))
