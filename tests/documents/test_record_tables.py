@@ -12,6 +12,7 @@ from realformer_nmt.common import checksummed_json
 from realformer_nmt.comparison.grid import grid as grids
 from realformer_nmt.comparison.report.formatting import probability
 from realformer_nmt.comparison.results import results_file
+from realformer_nmt.model.presets import FAMILIES, FAMILIES_BY_IDEA
 
 RESULTS = REPOSITORY / "docs" / "results"
 FORMS = ("fp32", "bf16")
@@ -208,3 +209,17 @@ def test_the_late_seed_is_the_records() -> None:
         if cell["family"] == "realformer" and cell["axes"]["updates"] == 750:
             measured[1e-3, 0.0, cell["seed"]] = f"{cell['scores']['valid_loss']['score']:.2f}"
     assert shown == measured
+
+
+def test_the_table_of_every_residual_is_the_records() -> None:
+    page = (RESULTS / "zoo_6l" / "README.md").read_text()
+    table = re.findall(r"^\| (\w+) \| `(\w+)` \| ([\d.]+) \| ([\d.]+) \| ([\d,]+) \|$", page, re.MULTILINE)
+    cells = {cell["family"]: cell for cell in json.loads((RESULTS / "zoo_6l" / "results.json").read_text())["cells"]}
+    assert [
+        (idea, family) for idea, families in FAMILIES_BY_IDEA.items() for family in families if family in cells
+    ] == [(idea, family) for idea, family, *_ in sorted(table, key=lambda row: [*FAMILIES].index(row[1]))]
+    assert f"{len(table)} families" in page
+    for _, family, *figures in table:
+        scores = cells[family]["scores"]
+        bleu, loss = scores["bleu"]["score"], scores["valid_loss"]["score"]
+        assert figures == [f"{bleu:.1f}", f"{loss:.2f}", f"{cells[family]['parameters']:,}"]

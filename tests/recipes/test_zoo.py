@@ -1,0 +1,19 @@
+"""recipes/zoo compares every family, and its README counts the trainings."""
+
+from program import REPOSITORY
+
+from realformer_nmt.comparison.grid import grid as grids
+from realformer_nmt.model.presets import FAMILIES
+
+ZOO = REPOSITORY / "recipes" / "zoo"
+SHOWN = {"synthesizer_dense", "synthesizer_dense_vanilla"}  # of eight Synthesizers
+
+
+def test_every_family_is_compared() -> None:
+    grid = grids.load(ZOO / "grid.toml")
+    assert set(grid.families) == {name for name in FAMILIES if not name.startswith("synthesizer_")} | SHOWN
+    assert len(grid.families) == len(set(grid.families))
+    page = (ZOO / "README.md").read_text()
+    assert f"{len(grid.families)} families with 6, 18 and 36 layers" in page
+    cells = len(grid.families) * len(grid.layers) * (len(grid.axes["lr"]) + len(grid.seeds) - 1)  # one seed tunes
+    assert f"{cells} trainings" in page
