@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Five architectures at two depths on a corpus made up on the spot: run.sh [FOLDER]. The same command goes on.
+# Five architectures at two depths on a corpus made up on the spot: run.sh [FOLDER [GRID]]. The same command goes on.
 set -euo pipefail
-grid=$(dirname "${BASH_SOURCE[0]}")/grid.toml folder=${1:-demo}
+folder=${1:-demo} grid=${2:-$(dirname "${BASH_SOURCE[0]}")/grid.toml}
 text=$folder/text data=$folder/data
 [[ -e $text/train.de ]] || realformer-nmt invent --folder "$text" --pairs 16000 --valid 200 --test 500 --seed 1
 [[ -e $data/prepare.json ]] || realformer-nmt prepare --source en --target de --folder "$data" --vocabulary 1200 \

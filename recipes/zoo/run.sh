@@ -1,9 +1,5 @@
 #!/usr/bin/env bash
 # Every residual at three depths on the corpus of the quickstart: run.sh [FOLDER]. The same command goes on.
 set -euo pipefail
-grid=$(dirname "${BASH_SOURCE[0]}")/grid.toml folder=${1:-zoo}
-text=$folder/text data=$folder/data
-[[ -e $text/train.de ]] || realformer-nmt invent --folder "$text" --pairs 16000 --valid 200 --test 500 --seed 1
-[[ -e $data/prepare.json ]] || realformer-nmt prepare --source en --target de --folder "$data" --vocabulary 1200 \
-    --train "$text"/train.{en,de} --valid "$text"/valid.{en,de} --test "$text"/test.{en,de} --quiet
-exec realformer-nmt compare "$grid" --prepared "$data" --folder "$folder" --gpus 0 --jobs "$(nproc)"
+recipes=$(dirname "${BASH_SOURCE[0]}")/..
+exec "$recipes"/quickstart/run.sh "${1:-zoo}" "$recipes"/zoo/grid.toml
