@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from fairseq.sequence_generator import SequenceGenerator
-from tiny import COMBINATIONS, PAD, PREVIOUS, SOURCE, build, combination, dictionary
+from prepared_beams import check_beams_stay
+from tiny import COMBINATIONS, PREVIOUS, SOURCE, build, combination
 from torch import nn
 
 from realformer_nmt.kernels import linear, matmul, precision
@@ -32,13 +32,7 @@ def test_the_product_is_torchs(outputs: int, bias: bool) -> None:
 @pytest.mark.parametrize("parts", [parts for parts in COMBINATIONS if parts[1] == "none"][::7], ids="-".join)
 def test_beams_are_the_same(parts: tuple[str, str, str, str]) -> None:
     model = combination(parts).eval()
-    sample = {"net_input": {"src_tokens": SOURCE, "src_lengths": SOURCE.ne(PAD).sum(1)}}
-    search = SequenceGenerator([model], dictionary(), beam_size=3, max_len_b=8)
-    before = search.generate([model], sample)
-    model.make_generation_fast_(need_attn=False)
-    for one, other in zip(before, search.generate([model], sample), strict=True):
-        assert [beam["tokens"].tolist() for beam in one] == [beam["tokens"].tolist() for beam in other]
-        torch.testing.assert_close(*(torch.stack([b["score"] for b in beams]) for beams in (one, other)))
+    check_beams_stay(model)
 
 
 def replace(weight: nn.Parameter) -> None:

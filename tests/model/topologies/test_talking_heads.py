@@ -3,8 +3,8 @@
 import pytest
 import torch
 from attention_by_hand import CHAINS, HEADS, MASKS, D, attentions, output, raw_scores, softmax, values
-from fairseq.sequence_generator import SequenceGenerator
-from tiny import PAD, PREVIOUS, SOURCE, build, dictionary
+from prepared_beams import check_beams_stay
+from tiny import PREVIOUS, SOURCE, build
 from torch import Tensor
 
 from realformer_nmt.model.attention import SelfAttention
@@ -53,10 +53,4 @@ def test_kernels_that_hide_the_softmax_leave_them_alone() -> None:
             torch.nn.init.normal_(parameter)
     layer, x = model.encoder.layers[0].self_attn, torch.randn(2, 5, 8)
     torch.testing.assert_close(layer(x, x, None, weights=False).output, layer(x, x, None, weights=True).output)
-    sample = {"net_input": {"src_tokens": SOURCE, "src_lengths": SOURCE.ne(PAD).sum(1)}}
-    search = SequenceGenerator([model], dictionary(), beam_size=3, max_len_b=8)
-    before = search.generate([model], sample)
-    model.make_generation_fast_(need_attn=False)
-    for one, other in zip(before, search.generate([model], sample), strict=True):
-        assert [beam["tokens"].tolist() for beam in one] == [beam["tokens"].tolist() for beam in other]
-        torch.testing.assert_close(*(torch.stack([b["score"] for b in beams]) for beams in (one, other)))
+    check_beams_stay(model)
