@@ -27,6 +27,8 @@ def read_lines(path: Path) -> list[str]:
 
 def read_bytes(path: Path) -> bytes:
     """Return the bytes of a file, decompressed if its name ends with .gz."""
+    if path.is_dir():
+        raise UserError(f"{path} is a folder: name a file in it")
     if not path.is_file():
         raise UserError(f"{path}: no such file")
     try:

@@ -42,7 +42,10 @@ def parse_one(option: str) -> OutsideText:
 
 def check_lines(text: OutsideText, corpus: CorpusChoice, subset: str) -> None:
     """Refuse a text that is not of the test set by its number of lines; the reference may not be prepared yet."""
-    lines, reference = read_lines(text.file), raw_text(corpus, subset, 1)
+    try:
+        lines, reference = read_lines(text.file), raw_text(corpus, subset, 1)
+    except UserError as error:
+        raise UserError(f"--outside {text.name}={text.file}: {error}") from error
     if reference.is_file() and len(read_lines(reference)) != len(lines):
         raise UserError(
             f"--outside {text.name}={text.file} has {len(lines)} lines, and {reference} has "

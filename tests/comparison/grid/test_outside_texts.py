@@ -36,7 +36,8 @@ def test_a_text_has_a_name_and_a_file(corpus: CorpusChoice) -> None:
         (["../a={}/text"], "allowed is NAME=FILE, where NAME"),
         (["a="], "allowed is NAME=FILE, where NAME"),
         (["a={}/short"], "short has 1 lines, and .*reference has 2: give one detokenised line for each line of test"),
-        (["a={}/absent"], "absent: no such file"),
+        (["a={}/absent"], "--outside a=.*: .*absent: no such file"),
+        (["a={}"], "--outside a=.*: .* is a folder: name a file in it"),
     ],
 )
 def test_what_does_not_fit_is_refused(options: list[str], message: str, corpus: CorpusChoice) -> None:
