@@ -196,7 +196,7 @@ TRANSLATIONS = _of(
     ("no such subset", "good.pt --data data --subwords none --subset tset", r"no subset tset in src: there are test"),
     ("no input", "good.pt --data data --subwords none --input absent", r"absent: no such file"),
     ("input no UTF-8", "good.pt --data data --subwords none --input latin1", r"latin1, line 2: not UTF-8; convert"),
-    ("input unreadable", "good.pt --data data --subwords none --input folder", r"folder is a folder: name a file in it"),
+    ("input unreadable", "good.pt --data data --subwords none --input folder", r"folder is a folder: name a file"),
     ("another pair", "good.pt --data reverse --subwords none", r"good\.pt translates from src to tgt, and"),
     ("cut off", "cut.pt --data data --subwords none", r"cut\.pt: it is no checkpoint, or not all of one"),
     ("depth 10,000 in it", "abyss.pt --data data --subwords none", r"abyss\.pt: --encoder-layers 10000 is more than"),
