@@ -27,6 +27,8 @@ from realformer_nmt.evaluation.segment_mean import as_lines, mean_of
 
 BATCH, PRECISION, DIGITS = 16, "fp32", 6
 ENCODERS = ("XLM-RoBERTa",)
+# of the hub, for a model's settings to choose among: they are no way to a file or to an address
+PRETRAINED = ("xlm-roberta-base", "xlm-roberta-large", "microsoft/infoxlm-base", "microsoft/infoxlm-large")
 HINT = f"--comet: {LAYOUT}"
 
 
@@ -106,9 +108,14 @@ def read_hparams(path: Path) -> Mapping[str, object]:
 def encoder_files(files: ModelFiles, name: str) -> tuple[XLMRobertaConfig, PreTrainedTokenizerBase]:
     """Return the encoder's configuration and tokenizer: of the folder `encoder` beside hparams.yaml, or of the hub."""
     beside = files.folder / ENCODER
+    if not beside.is_dir():
+        hint = f"; its config.json and tokenizer may stand in {beside}"
+        choose(f"{files.hparams}: pretrained_model", name, dict.fromkeys(PRETRAINED), hint)
     place = str(beside) if beside.is_dir() else name
     try:
-        return AutoConfig.from_pretrained(place), AutoTokenizer.from_pretrained(place)
+        # which would otherwise ask the user whether to run a model's code
+        config = AutoConfig.from_pretrained(place, trust_remote_code=False)
+        return config, AutoTokenizer.from_pretrained(place, trust_remote_code=False)
     except Exception as error:
         raise UserError(
             f"--comet: the configuration and the tokenizer of {place} cannot be read ({one_line(error)[:200]}): bring "

@@ -119,3 +119,28 @@ def test_settings_that_no_model_has_are_refused(settings: dict[str, object], mes
     torch.save(state, checkpoint)
     with pytest.raises(UserError, match=message):
         CometScorer(model_files.find(str(folder)))
+
+
+def test_settings_choose_no_file_and_no_address(tmp_path: Path) -> None:
+    folder = tiny_comet.write(tmp_path / "model", "softmax")
+    encoder = (folder / "encoder").rename(tmp_path / "elsewhere")
+    checkpoint = folder / "checkpoints" / "model.ckpt"
+    state = torch.load(checkpoint)
+    for name in (str(encoder), "../elsewhere", "somebody/encoder"):
+        state["hyper_parameters"]["pretrained_model"] = name
+        torch.save(state, checkpoint)
+        with pytest.raises(
+            UserError, match=r"pretrained_model .* is not one of xlm-roberta-base.*may stand in .*encoder"
+        ):
+            CometScorer(model_files.find(str(folder)))
+
+
+def test_code_beside_an_encoder_is_not_run(tmp_path: Path) -> None:
+    """Nor is anybody asked whether it should be."""
+    folder = tiny_comet.write(tmp_path / "model", "softmax")
+    config = folder / "encoder" / "config.json"
+    (folder / "encoder" / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    config.write_text(json.dumps({"model_type": "evil", "auto_map": {"AutoConfig": "evil.Config"}}))
+    with pytest.raises(UserError, match=r"the configuration and the tokenizer of .* cannot be read"):
+        CometScorer(model_files.find(str(folder)))
+    assert not (tmp_path / "ran").exists()
