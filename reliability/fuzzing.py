@@ -30,8 +30,8 @@ from realformer_nmt.comparison.results.results_file import ResultRow
 from realformer_nmt.corpora import manifest, read_segments, text_pipeline
 from realformer_nmt.corpora.archives import extract
 from realformer_nmt.data_bins import index as index_of_fairseq
-from realformer_nmt.evaluation import significance
-from realformer_nmt.evaluation.significance import System
+from realformer_nmt.evaluation import tested_system
+from realformer_nmt.evaluation.tested_system import System
 from realformer_nmt.protocols import protocol
 from reliability.fuzzed_inputs import (
     GRID,
@@ -65,7 +65,7 @@ def read_preparation(path: Path) -> None:
 def read_run(path: Path) -> System:
     """By a test of significance, beside the texts that it names."""
     path.with_name("text").write_bytes(TEXT)
-    return significance.read(path)
+    return tested_system.read(path)
 
 
 def reckon_with(path: Path) -> ResultRow:

@@ -1,62 +1,29 @@
 """`realformer-nmt significance A.json B.json ...`: whether the differences to A are significant."""
 
 import logging
-import math
 import textwrap
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from sacrebleu.significance import PairedTest, Result
 from tabulate import tabulate
 
-from realformer_nmt.common import outputs, records
+from realformer_nmt.common import outputs
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.json_records import write_json
 from realformer_nmt.common.numbers import PROCESSES, SAMPLES, SEEDS, whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.request import Request
-from realformer_nmt.common.text_lines import read_recorded
 from realformer_nmt.evaluation import agreement, metric_table, metrics
-from realformer_nmt.evaluation.run_record import RunRecord, Score
-from realformer_nmt.evaluation.segment_mean import SegmentMean, as_lines
+from realformer_nmt.evaluation.p_values import ALPHA, holm, p_with_ties, shown
+from realformer_nmt.evaluation.segment_mean import SegmentMean
+from realformer_nmt.evaluation.tested_system import System, check_same_test, read
 
 TESTS = {"ar": "paired approximate randomisation", "bs": "paired bootstrap"}
-WRITER = "`realformer-nmt score` writes it"
-ALPHA = 0.05
 NOTE = """The test says whether the difference would hold on other sentences like these, not whether it would hold after
 another training: for that, train with three seeds or more."""
-
-
-@dataclass(frozen=True)
-class System:
-    name: str
-    test_set: str  # corpus and subset
-    hypotheses: list[str]
-    reference: list[str]
-    reference_sha256: str
-    source: str | None = None  # language
-    source_sha256: str | None = None  # of a text that is no subset of the data-bin
-    scores: Mapping[str, Score] = field(default_factory=dict)  # by metric
-
-    def lines(self, metric: str) -> list[str]:
-        """Return what a metric is computed from: the hypotheses, or of a neural metric the scores of segments."""
-        neural = metric_table.METRICS[metric].neural
-        return as_lines(self.segments(metric).segments or []) if neural else self.hypotheses
-
-    def signature(self, metric: str) -> str | None:
-        return self.scores[metric].signature if metric in self.scores else None
-
-    def model(self, metric: str) -> str:
-        """Return the hash of the model of a neural metric."""
-        return metrics.signed_with(self.segments(metric).signature).get("sha256", "")
-
-    def segments(self, metric: str) -> Score:
-        score = self.scores.get(metric)
-        if score is None or not score.segments:
-            raise UserError(f"{self.name} has no scores of segments in {metric}: `score --{metric} MODEL` keeps them")
-        return score
 
 
 @dataclass(frozen=True)
@@ -112,43 +79,6 @@ def run(request: SignificanceRequest) -> int:
         test = {"test": TESTS[request.test], "samples": request.samples, "seed": request.seed, "correction": "Holm"}
         write_json(request.output, {**test, "baseline": systems[0].name, "comparisons": list(map(asdict, comparisons))})
     return 0
-
-
-def read(path: Path) -> System:
-    record = records.read(path, RunRecord, WRITER)
-    if not {"hypotheses", "reference"} <= record.files.keys():
-        raise UserError(f"{path} is no record of a translation's scores; {WRITER}")
-    hypotheses, reference = record.files["hypotheses"], record.files["reference"]
-    translation = record.translation or None
-    source = translation.made_from.inputs.get("input") if translation else None
-    return System(
-        name=str(path),
-        test_set=f"{record.corpus} {record.subset}",
-        hypotheses=read_recorded(path.parent / hypotheses.path, hypotheses.sha256, path),
-        reference=read_recorded(path.parent / reference.path, reference.sha256, path),
-        reference_sha256=reference.sha256,
-        source=translation.languages[0] if translation else None,
-        source_sha256=source.sha256 if source else None,
-        scores=record.scores,
-    )
-
-
-def check_same_test(paths: Sequence[Path], systems: Sequence[System]) -> None:
-    first = systems[0]
-    for path, system in zip(paths, systems, strict=True):
-        if len(system.reference) != len(first.reference):
-            counts = f"{len(system.reference)} lines, {paths[0]} {len(first.reference)}"
-            raise UserError(f"{path} has {counts}: compare runs on one test set")
-        if system.reference_sha256 != first.reference_sha256:
-            sets = f"another reference ({system.test_set}) than {paths[0]} ({first.test_set})"
-            raise UserError(f"{path} has {sets}: compare runs on one test set")
-        if system.source != first.source and system.source and first.source:
-            pair = f"is of a translation from {system.source}, {paths[0]} from {first.source}"
-            raise UserError(f"{path} {pair}: compare runs on one test set")
-        if system.source_sha256 != first.source_sha256 and system.source_sha256 and first.source_sha256:
-            raise UserError(f"{path} is of a translation of another text than {paths[0]}: compare runs on one test set")
-    if len({path.resolve() for path in paths}) < len(paths):
-        raise UserError(f"a run is given twice among {', '.join(map(str, paths))}: give each once")
 
 
 def compare(
@@ -212,31 +142,6 @@ def check_one_model(name: str, systems: Sequence[System]) -> None:
                 f"{system.name} was scored by another {name} model ({model}) than {systems[0].name} ({models[0]}): "
                 "score both by one"
             )
-
-
-def p_with_ties(p: float | None, system: System, baseline: System) -> float:
-    """Return p, raised to what so few different sentences allow.
-
-    sacreBLEU counts only the samples that exceed the difference, so that two equal systems get its smallest p. Of the
-    2^d ways to exchange the d sentences that are not equal, two at least reach the difference: p >= 2^(1-d).
-    """
-    unequal = sum(line != other for line, other in zip(system.hypotheses, baseline.hypotheses, strict=True))
-    return max(1.0 if p is None else p, min(1.0, 2.0 ** (1 - unequal)))
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return adjusted p (Holm 1979): of m in rising order the k-th is max over j <= k of (m - j + 1) p_j, at most 1."""
-    adjusted = [0.0] * len(p_values)
-    largest = 0.0
-    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
-        adjusted[index] = largest
-    return adjusted
-
-
-def shown(p: float, bound: bool) -> str:
-    """Return p for a table; the smallest p of the number of samples is only an upper bound, and is rounded up."""
-    return f"< {math.ceil(p * 10_000) / 10_000:.4f}" if bound else f"{p:.4f}"
 
 
 def signed(difference: float) -> str:

@@ -13,7 +13,8 @@ from realformer_nmt.comparison.grid import grid
 from realformer_nmt.evaluation import metrics, significance
 from realformer_nmt.evaluation.metric_table import METRICS, RAW, SUMMARY, WORDS
 from realformer_nmt.evaluation.metrics import ScoredTexts
-from realformer_nmt.evaluation.significance import SignificanceRequest, System
+from realformer_nmt.evaluation.significance import SignificanceRequest
+from realformer_nmt.evaluation.tested_system import System
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from realformer_nmt.evaluation import metrics, significance
 from realformer_nmt.evaluation.metric_table import RAW, SUMMARY
 from realformer_nmt.evaluation.metrics import ScoredTexts, measure
 from realformer_nmt.evaluation.rouge import RougeL, longest_shared
-from realformer_nmt.evaluation.significance import System
+from realformer_nmt.evaluation.tested_system import System
 
 ROUGE = ("rouge_1", "rouge_2", "rouge_l")
 

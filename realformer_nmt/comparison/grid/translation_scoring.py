@@ -6,7 +6,7 @@ from realformer_nmt.comparison.grid.cell import CellStage
 from realformer_nmt.comparison.grid.cell_requests import score_request, translate_request
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
-from realformer_nmt.evaluation import significance
+from realformer_nmt.evaluation import significance, tested_system
 from realformer_nmt.evaluation.metric_table import METRICS, SUMMARY
 from realformer_nmt.protocols.protocol import Protocol
 
@@ -33,7 +33,7 @@ def tested(metric: str) -> str:
 
 def p_value(candidate: Path, baseline: Path, metric: str, samples: int, seed: int) -> float | None:
     """Return p of the difference of two run.json; None where they translated other test sets."""
-    systems = [significance.read(scores) for scores in (baseline, candidate)]
+    systems = [tested_system.read(scores) for scores in (baseline, candidate)]
     if len({system.reference_sha256 for system in systems}) > 1:
         return None
     return significance.compare(systems, [tested(metric)], TEST, samples, seed, 1)[0].p

@@ -21,7 +21,7 @@ from realformer_nmt.comparison.report.provenance import named, version
 from realformer_nmt.comparison.report.report_table import ReportTable
 from realformer_nmt.comparison.results.results_file import MetricColumn, ResultRow, Results
 from realformer_nmt.evaluation import agreement
-from realformer_nmt.evaluation.significance import ALPHA
+from realformer_nmt.evaluation.p_values import ALPHA
 
 Figure = Callable[[ResultRow], str | Number | None]
 

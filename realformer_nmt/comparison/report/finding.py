@@ -13,7 +13,7 @@ from realformer_nmt.comparison.results.best import ranked
 from realformer_nmt.comparison.results.default_title import layers, listed
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
 from realformer_nmt.comparison.running.tuning_choice import untuned_place
-from realformer_nmt.evaluation.significance import ALPHA
+from realformer_nmt.evaluation.p_values import ALPHA
 
 MOST_CLAUSES = 4  # on who leads; the table has the rest
 NO_LEADER = "no family leads beyond chance"

@@ -21,7 +21,8 @@ from realformer_nmt.comparison.results.results_file import (
     metric_column,
 )
 from realformer_nmt.evaluation.agreement import MEANING, fit
-from realformer_nmt.evaluation.significance import shown, signed
+from realformer_nmt.evaluation.p_values import shown
+from realformer_nmt.evaluation.significance import signed
 
 Entry = TypeVar("Entry", CellResult, ResultRow)
 

@@ -5,7 +5,8 @@ from typing import NamedTuple
 from realformer_nmt.comparison.report.formatting import NOTHING, interval, metrics, placed, printable
 from realformer_nmt.comparison.results.results_file import MetricColumn, OutsideRow, Results
 from realformer_nmt.evaluation import agreement
-from realformer_nmt.evaluation.significance import shown, signed
+from realformer_nmt.evaluation.p_values import shown
+from realformer_nmt.evaluation.significance import signed
 
 TITLE = "Not trained here"
 

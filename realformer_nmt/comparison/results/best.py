@@ -9,7 +9,7 @@ from realformer_nmt.comparison.grid.groups import Group, group
 from realformer_nmt.comparison.results.results_file import ResultRow
 from realformer_nmt.comparison.results.summary import holm, largest_p, members
 from realformer_nmt.evaluation.metric_table import METRICS
-from realformer_nmt.evaluation.significance import ALPHA
+from realformer_nmt.evaluation.p_values import ALPHA
 
 
 def mark(rows: Sequence[ResultRow], scored: Sequence[Cell], metric: str) -> list[ResultRow]:

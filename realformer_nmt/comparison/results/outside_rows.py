@@ -14,12 +14,12 @@ from realformer_nmt.comparison.grid.translation_scoring import TEST, tested
 from realformer_nmt.comparison.results.cell_result import CellScore
 from realformer_nmt.comparison.results.results_file import OutsideRow, ResultRow
 from realformer_nmt.comparison.results.summary import SAMPLES, SEED, holm, members
-from realformer_nmt.evaluation import metrics, significance
+from realformer_nmt.evaluation import metrics, significance, tested_system
 from realformer_nmt.evaluation.comet import model_files
 from realformer_nmt.evaluation.metric_table import METRICS, RAW, SUMMARY
 from realformer_nmt.evaluation.metrics import ScoredTexts
 from realformer_nmt.evaluation.run_record import Score
-from realformer_nmt.evaluation.significance import System
+from realformer_nmt.evaluation.tested_system import System
 
 INTERVAL_SAMPLES = 1000
 
@@ -82,7 +82,7 @@ def compared(
 
 def largest_p(system: System, baselines: Sequence[Cell], metric: str) -> float | None:
     """Return the largest p over the baseline's seeds that were scored on the same reference."""
-    systems = [significance.read(cell.scores) for cell in baselines]
+    systems = [tested_system.read(cell.scores) for cell in baselines]
     same = [each for each in systems if each.reference_sha256 == system.reference_sha256]
     p_values = [significance.compare([each, system], [metric], TEST, SAMPLES, SEED, 1)[0].p for each in same]
     return max(p_values, default=None)

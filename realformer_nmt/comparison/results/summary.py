@@ -15,7 +15,7 @@ from realformer_nmt.comparison.grid.groups import Group, group
 from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.results_file import MeanScore, ResultRow
-from realformer_nmt.evaluation import significance
+from realformer_nmt.evaluation import p_values as corrections
 
 SAMPLES, SEED = 10_000, 12345
 Tested = TypeVar("Tested")
@@ -64,7 +64,7 @@ def members(names: Collection[str], scored: Sequence[Cell]) -> list[Cell]:
 
 def holm(p_values: Mapping[Tested, float]) -> dict[Tested, float]:
     """Return the p-values with Holm's correction for the number of them."""
-    return dict(zip(p_values, significance.holm(list(p_values.values())), strict=True))
+    return dict(zip(p_values, corrections.holm(list(p_values.values())), strict=True))
 
 
 def row(results: Sequence[CellResult], compared: Difference = UNCOMPARED) -> ResultRow:

@@ -1,0 +1,33 @@
+"""p-values: what few different sentences allow, the correction for several tests, and how they are shown."""
+
+import math
+from collections.abc import Sequence
+
+from realformer_nmt.evaluation.tested_system import System
+
+ALPHA = 0.05
+
+
+def p_with_ties(p: float | None, system: System, baseline: System) -> float:
+    """Return p, raised to what so few different sentences allow.
+
+    sacreBLEU counts only the samples that exceed the difference, so that two equal systems get its smallest p. Of the
+    2^d ways to exchange the d sentences that are not equal, two at least reach the difference: p >= 2^(1-d).
+    """
+    unequal = sum(line != other for line, other in zip(system.hypotheses, baseline.hypotheses, strict=True))
+    return max(1.0 if p is None else p, min(1.0, 2.0 ** (1 - unequal)))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return adjusted p (Holm 1979): of m in rising order the k-th is max over j <= k of (m - j + 1) p_j, at most 1."""
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = largest
+    return adjusted
+
+
+def shown(p: float, bound: bool) -> str:
+    """Return p for a table; the smallest p of the number of samples is only an upper bound, and is rounded up."""
+    return f"< {math.ceil(p * 10_000) / 10_000:.4f}" if bound else f"{p:.4f}"

@@ -1,0 +1,81 @@
+"""A system that is tested: what a record of `realformer-nmt score` says of it, and its texts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from realformer_nmt.common import records
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.text_lines import read_recorded
+from realformer_nmt.evaluation import metric_table, metrics
+from realformer_nmt.evaluation.run_record import RunRecord, Score
+from realformer_nmt.evaluation.segment_mean import as_lines
+
+WRITER = "`realformer-nmt score` writes it"
+
+
+@dataclass(frozen=True)
+class System:
+    name: str
+    test_set: str  # corpus and subset
+    hypotheses: list[str]
+    reference: list[str]
+    reference_sha256: str
+    source: str | None = None  # language
+    source_sha256: str | None = None  # of a text that is no subset of the data-bin
+    scores: Mapping[str, Score] = field(default_factory=dict)  # by metric
+
+    def lines(self, metric: str) -> list[str]:
+        """Return what a metric is computed from: the hypotheses, or of a neural metric the scores of segments."""
+        neural = metric_table.METRICS[metric].neural
+        return as_lines(self.segments(metric).segments or []) if neural else self.hypotheses
+
+    def signature(self, metric: str) -> str | None:
+        return self.scores[metric].signature if metric in self.scores else None
+
+    def model(self, metric: str) -> str:
+        """Return the hash of the model of a neural metric."""
+        return metrics.signed_with(self.segments(metric).signature).get("sha256", "")
+
+    def segments(self, metric: str) -> Score:
+        score = self.scores.get(metric)
+        if score is None or not score.segments:
+            raise UserError(f"{self.name} has no scores of segments in {metric}: `score --{metric} MODEL` keeps them")
+        return score
+
+
+def read(path: Path) -> System:
+    record = records.read(path, RunRecord, WRITER)
+    if not {"hypotheses", "reference"} <= record.files.keys():
+        raise UserError(f"{path} is no record of a translation's scores; {WRITER}")
+    hypotheses, reference = record.files["hypotheses"], record.files["reference"]
+    translation = record.translation or None
+    source = translation.made_from.inputs.get("input") if translation else None
+    return System(
+        name=str(path),
+        test_set=f"{record.corpus} {record.subset}",
+        hypotheses=read_recorded(path.parent / hypotheses.path, hypotheses.sha256, path),
+        reference=read_recorded(path.parent / reference.path, reference.sha256, path),
+        reference_sha256=reference.sha256,
+        source=translation.languages[0] if translation else None,
+        source_sha256=source.sha256 if source else None,
+        scores=record.scores,
+    )
+
+
+def check_same_test(paths: Sequence[Path], systems: Sequence[System]) -> None:
+    first = systems[0]
+    for path, system in zip(paths, systems, strict=True):
+        if len(system.reference) != len(first.reference):
+            counts = f"{len(system.reference)} lines, {paths[0]} {len(first.reference)}"
+            raise UserError(f"{path} has {counts}: compare runs on one test set")
+        if system.reference_sha256 != first.reference_sha256:
+            sets = f"another reference ({system.test_set}) than {paths[0]} ({first.test_set})"
+            raise UserError(f"{path} has {sets}: compare runs on one test set")
+        if system.source != first.source and system.source and first.source:
+            pair = f"is of a translation from {system.source}, {paths[0]} from {first.source}"
+            raise UserError(f"{path} {pair}: compare runs on one test set")
+        if system.source_sha256 != first.source_sha256 and system.source_sha256 and first.source_sha256:
+            raise UserError(f"{path} is of a translation of another text than {paths[0]}: compare runs on one test set")
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise UserError(f"a run is given twice among {', '.join(map(str, paths))}: give each once")
