@@ -28,6 +28,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def is_bound(p: float, samples: int) -> bool:
+    """Tell whether p is the smallest that so many samples can give, and so only an upper bound."""
+    return p <= 1 / (samples + 1) + 1e-12
+
+
 def shown(p: float, bound: bool) -> str:
     """Return p for a table; the smallest p of the number of samples is only an upper bound, and is rounded up."""
     return f"< {math.ceil(p * 10_000) / 10_000:.4f}" if bound else f"{p:.4f}"

@@ -17,7 +17,7 @@ from realformer_nmt.common.numbers import PROCESSES, SAMPLES, SEEDS, whole
 from realformer_nmt.common.option import argument, option
 from realformer_nmt.common.request import Request
 from realformer_nmt.evaluation import agreement, metric_table, metrics
-from realformer_nmt.evaluation.p_values import ALPHA, holm, p_with_ties, shown
+from realformer_nmt.evaluation.p_values import ALPHA, holm, is_bound, p_with_ties, shown
 from realformer_nmt.evaluation.segment_mean import SegmentMean
 from realformer_nmt.evaluation.tested_system import System, check_same_test, read
 
@@ -151,18 +151,17 @@ def signed(difference: float) -> str:
 
 
 def table(baseline: System, comparisons: Sequence[Comparison], request: SignificanceRequest) -> str:
-    smallest = 1 / (request.samples + 1) + 1e-12
     rows = []
     for comparison in comparisons:
-        is_bound = comparison.p <= smallest
+        bound = is_bound(comparison.p, request.samples)
         verdict = "yes, better" if comparison.better else "yes, worse"
         row = [
             comparison.system,
             comparison.metric,
             f"{comparison.score:.2f}",
             signed(comparison.difference),
-            shown(comparison.p, is_bound),
-            shown(comparison.p_holm, is_bound),
+            shown(comparison.p, bound),
+            shown(comparison.p_holm, bound),
             verdict if comparison.significant else "no",
             agreement.shown(comparison.agreement),
         ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from realformer_nmt.evaluation.p_values import holm, shown
+from realformer_nmt.evaluation.p_values import holm, is_bound, shown
 
 
 def test_holms_correction_by_hand() -> None:
@@ -14,3 +14,9 @@ def test_holms_correction_by_hand() -> None:
 
 def test_the_smallest_p_is_shown_as_a_bound() -> None:
     assert (shown(1 / 10_001, True), shown(1 / 101, True), shown(0.0315, False)) == ("< 0.0001", "< 0.0100", "0.0315")
+
+
+def test_the_smallest_p_of_so_many_samples_is_a_bound() -> None:
+    """It is (0 + 1) / (n + 1), as sacreBLEU counts."""
+    assert is_bound(1 / 1000, 999)
+    assert not is_bound(2 / 1000, 999)

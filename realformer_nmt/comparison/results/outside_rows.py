@@ -18,6 +18,7 @@ from realformer_nmt.evaluation import metrics, significance, tested_system
 from realformer_nmt.evaluation.comet import model_files
 from realformer_nmt.evaluation.metric_table import METRICS, RAW, SUMMARY
 from realformer_nmt.evaluation.metrics import ScoredTexts
+from realformer_nmt.evaluation.p_values import is_bound
 from realformer_nmt.evaluation.run_record import Score
 from realformer_nmt.evaluation.tested_system import System
 
@@ -76,7 +77,7 @@ def compared(
         axes=place.axes if place else {},
         delta={name: s.score - means[name] for name, s in system.scores.items() if name in means},
         p=p,
-        p_is_bound=p is not None and p <= 1 / (SAMPLES + 1) + 1e-12,
+        p_is_bound=p is not None and is_bound(p, SAMPLES),
     )
 
 

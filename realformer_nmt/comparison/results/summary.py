@@ -111,7 +111,7 @@ def middle(values: Sequence[Number | None]) -> Number | None:
 
 def difference(means: Means, baseline: Means | None, p: float | None, p_holm: float | None) -> Difference:
     """Return the difference of a row's means to the baseline's, of the metrics that both have."""
-    is_bound = p is not None and p <= 1 / (SAMPLES + 1) + 1e-12
+    is_bound = p is not None and corrections.is_bound(p, SAMPLES)
     if baseline is None:
         return Difference(None, p, p_holm, is_bound)
     delta: dict[str, Number] = {
