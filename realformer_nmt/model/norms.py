@@ -12,8 +12,12 @@ from torch.nn.functional import layer_norm
 
 def rms_normed(x: Tensor, eps: float = 1e-5) -> Tensor:
     """Return x / sqrt(mean(x^2) + eps), computed in fp32; torch's own operation cannot be exported to ONNX."""
-    exact = x.float()
-    return (exact * (exact.square().mean(-1, keepdim=True) + eps).rsqrt()).type_as(x)
+    return (x.float() * rms_factor(x, eps)).type_as(x)
+
+
+def rms_factor(x: Tensor, eps: float = 1e-5) -> Tensor:
+    """Return 1 / sqrt(mean(x^2) + eps) in fp32, a number per vector."""
+    return (x.float().square().mean(-1, keepdim=True) + eps).rsqrt()
 
 
 class LayerNorm(nn.LayerNorm):

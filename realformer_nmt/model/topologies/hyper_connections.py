@@ -5,11 +5,12 @@ from abc import abstractmethod
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.model.norms import rms_normed
+from realformer_nmt.model.norms import rms_factor
 from realformer_nmt.model.topologies.shortcuts import Shortcut
 from realformer_nmt.model.topologies.topology import Place, PreLN, Stream
 
 STREAMS = 4
+READING, CARRYING = slice(1), slice(1, None)  # the columns of alpha
 
 
 class Connections(nn.Module):
@@ -47,13 +48,13 @@ class Static(Connections):
         self.static_beta = nn.Parameter(torch.ones(STREAMS))
 
     def reading(self, streams: Tensor) -> Tensor:
-        return self.alpha(streams)[..., 0]
+        return self.alpha(streams, READING).squeeze(-1)
 
     def carrying(self, streams: Tensor) -> Tensor:
-        return self.alpha(streams)[..., 1:]
+        return self.alpha(streams, CARRYING)
 
-    def alpha(self, _streams: Tensor) -> Tensor:
-        return self.static_alpha
+    def alpha(self, _streams: Tensor, columns: slice) -> Tensor:
+        return self.static_alpha[:, columns]
 
     def writing(self, _streams: Tensor) -> Tensor:
         return self.static_beta
@@ -70,14 +71,18 @@ class Dynamic(Static):
         self.alpha_scale = nn.Parameter(torch.tensor(0.01))
         self.beta_scale = nn.Parameter(torch.tensor(0.01))
 
-    def alpha(self, streams: Tensor) -> Tensor:
-        return self.static_alpha + self.alpha_scale * torch.tanh(self.normed(streams) @ self.dynamic_alpha)
+    def alpha(self, streams: Tensor, columns: slice) -> Tensor:
+        dynamic = self.mapped(streams, self.dynamic_alpha[:, columns])
+        return self.static_alpha[:, columns] + self.alpha_scale * torch.tanh(dynamic)
 
     def writing(self, streams: Tensor) -> Tensor:
-        return self.static_beta + self.beta_scale * torch.tanh(self.normed(streams) @ self.dynamic_beta)
+        dynamic = self.mapped(streams, self.dynamic_beta.unsqueeze(-1)).squeeze(-1)
+        return self.static_beta + self.beta_scale * torch.tanh(dynamic)
 
-    def normed(self, streams: Tensor) -> Tensor:
-        return rms_normed(streams) * self.stream_gain
+    def mapped(self, streams: Tensor, weight: Tensor) -> Tensor:
+        """Return RMS(streams) W; gains and roots are multiplied into the factors that are smaller than the streams."""
+        product = streams @ (self.stream_gain.unsqueeze(-1) * weight)  # B x T x n x columns
+        return rms_factor(streams).type_as(product) * product
 
 
 class HyperStatic(PreLN):

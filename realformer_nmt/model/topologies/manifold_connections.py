@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.model.norms import rms_normed
+from realformer_nmt.model.norms import rms_factor
 from realformer_nmt.model.topologies.hyper_connections import STREAMS, Connections, HyperStatic
 from realformer_nmt.model.topologies.topology import Place, Stream
 
@@ -36,8 +36,9 @@ class Manifold(Connections):
         return doubly_stochastic(logits).type_as(streams)
 
     def mapped(self, streams: Tensor, rows: slice, scale: int) -> Tensor:
-        normed = rms_normed(streams.flatten(-2).float(), EPS)
-        return self.scales[scale].float() * (normed @ self.map[rows].float().t()) + self.bias[rows].float()
+        joined = streams.flatten(-2).float()  # B x T x nC
+        normed = rms_factor(joined, EPS) * (joined @ self.map[rows].float().t())
+        return self.scales[scale].float() * normed + self.bias[rows].float()
 
 
 def doubly_stochastic(logits: Tensor) -> Tensor:
