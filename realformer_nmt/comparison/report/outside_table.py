@@ -3,7 +3,13 @@
 from typing import NamedTuple
 
 from realformer_nmt.comparison.report.formatting import NOTHING, interval, metrics, placed, printable
-from realformer_nmt.comparison.results.results_file import MetricColumn, OutsideRow, Results
+from realformer_nmt.comparison.results.results_file import (
+    MeanScore,
+    MetricColumn,
+    OutsideRow,
+    ResultRow,
+    Results,
+)
 from realformer_nmt.evaluation import agreement
 from realformer_nmt.evaluation.p_values import shown
 from realformer_nmt.evaluation.significance import signed
@@ -47,4 +53,26 @@ def note(results: Results) -> str:
         f"Translations of {printable(results.subset)} that no model of this comparison made: "
         f"{printable('; '.join(files.values()))}. What they were trained on is not known here. Scores ± the 95 % "
         "interval over other sentences; p of several seeds is the largest, corrected for the tests of this table."
+    )
+
+
+def outside_rows(results: Results) -> list[ResultRow]:
+    """Return the rows of such translations for a spreadsheet, where a row of the baseline gives them a place."""
+    return [result_row(row) for row in results.outside if row.depth]
+
+
+def result_row(row: OutsideRow) -> ResultRow:
+    return ResultRow(
+        family=row.name,
+        layers=row.layers,
+        depth=row.depth or "",
+        axes=row.axes,
+        seeds=0,
+        failed=0,
+        states=["not trained here"],
+        scores={name: MeanScore(mean=score.score, deviation=None) for name, score in row.scores.items()},
+        delta=row.delta,
+        p=row.p,
+        p_holm=row.p_holm,
+        p_is_bound=row.p_is_bound,
     )

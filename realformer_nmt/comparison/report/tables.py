@@ -11,7 +11,7 @@ from tabulate import tabulate
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.report.columns import Column, columns
 from realformer_nmt.comparison.report.formatting import MARK, metrics, placed, tested
-from realformer_nmt.comparison.report.outside_table import outside_table
+from realformer_nmt.comparison.report.outside_table import outside_rows, outside_table
 from realformer_nmt.comparison.report.report_table import ReportTable, test_sets, tuned_table
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
 
@@ -107,18 +107,26 @@ def markdown_escaped(text: str) -> str:
 
 def latex(results: Results) -> str:
     tabulars = [titled(table, "% {}\n", latex_table(table)) for table in test_sets(results)]
+    outside = outside_table(results)
+    if outside:
+        body = "\n".join(map(latex_line, outside.lines))
+        tabulars.append(f"% {outside.title}\n{tabular('l' + 'r' * len(outside.headers[1:]), outside.headers, [body])}")
     return "% \\usepackage{booktabs}\n" + "\n".join(tabulars)
 
 
 def latex_table(table: ReportTable) -> str:
-    """Return a tabular of booktabs, a rule between depths."""
     listed = shown(table)
     bodies = ["\n".join(latex_line(line(row, listed)) for row in rows) for _, rows in groupby(table.rows, key=placed)]
+    return tabular("".join(side[0] for side in alignment(table)), headers(table), bodies)
+
+
+def tabular(sides: str, heads: Sequence[str], bodies: Sequence[str]) -> str:
+    """Return a tabular of booktabs, a rule between bodies: one body per depth."""
     return "\n".join(
         [
-            f"\\begin{{tabular}}{{{''.join(side[0] for side in alignment(table))}}}",
+            f"\\begin{{tabular}}{{{sides}}}",
             "\\toprule",
-            latex_line(headers(table)),
+            latex_line(heads),
             "\\midrule",
             "\n\\midrule\n".join(bodies),
             "\\bottomrule",
@@ -150,6 +158,8 @@ def spreadsheet(results: Results) -> str:
     for table in tables:
         for row in table.rows:
             write([*(figure(row) for figure in figures.values()), table.subset])
+    for row in outside_rows(results):
+        write([*(figure(row) for figure in figures.values()), results.subset])
     return stream.getvalue()
 
 

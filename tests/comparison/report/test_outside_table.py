@@ -1,0 +1,42 @@
+"""Translations from elsewhere in LaTeX and in the spreadsheet, beside the rows that were trained here."""
+
+import csv
+import io
+
+from msgspec.structs import replace
+from sample_results import sample
+
+from realformer_nmt.comparison.report import tables
+from realformer_nmt.comparison.results.cell_result import CellScore
+from realformer_nmt.comparison.results.results_file import OutsideRow
+
+ROW = OutsideRow(
+    name="gpt_5&co",
+    file="gpt.txt",
+    sha256="0" * 64,
+    scores={"bleu": CellScore(score=70.25, interval=None)},
+    depth="18",
+    layers=[18, 18],
+    delta={"bleu": 7.125},
+    p=0.001,
+    p_holm=0.002,
+)
+RESULTS = replace(sample(), outside=[ROW, replace(ROW, name="no place", depth=None, layers=[], delta={}, p=None)])
+
+
+def test_latex_has_a_table_of_its_own_with_a_figure_in_each_column() -> None:
+    own = tables.latex(RESULTS).split("% Not trained here\n")[1].splitlines()
+    assert own[0] == r"\begin{tabular}{lrrrrr}"
+    name, *figures = own[4].removesuffix(r" \\").split(" & ")
+    assert name == r"gpt\_5\&co"
+    assert (figures[0], figures[1], figures[3]) == ("70.25", "+7.12", "0.0020")
+    assert own[5].startswith("no place & 70.25 & --")
+
+
+def test_the_spreadsheet_says_what_was_not_trained_here() -> None:
+    """A translation that has no row of the baseline beside it has no depth, and is left to results.json."""
+    *rows, own = csv.DictReader(io.StringIO(tables.spreadsheet(RESULTS)))
+    assert len(rows) == len(sample().rows)
+    assert (own["family"], own["depth"], own["states"], own["seeds"]) == ("gpt_5&co", "18", "not trained here", "0")
+    assert [float(own[f"bleu_{figure}"]) for figure in ("mean", "difference")] == [70.25, 7.125]
+    assert (own["p"], own["p_holm"], own["subset"]) == ("0.001", "0.002", sample().subset)
