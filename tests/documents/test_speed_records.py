@@ -192,3 +192,21 @@ def test_the_speed_of_shallow_decoders_is_the_records() -> None:
         layers = f"{encoder}-{decoder}"
         assert (single, together) == (found[layers, "single sentences"], found[layers, "together"])
         assert int(number) == record["sentences"]
+
+
+def test_the_speed_of_every_residual_is_the_records() -> None:
+    record = record_of("families")
+    shown: dict[str, list[str]] = {}
+    for row in record["rows"]:
+        if row["model"] != "stock":
+            ratios = [f"{row['against stock'][0]:.2f}"]
+            ratios += [f"{row['peak against stock']:.2f}"] if row["what"].startswith("training") else []
+            shown.setdefault(row["model"], []).extend(ratios)
+    section = SPEEDS.partition("[record](families.json)")[2].partition("\n## ")[0]
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in re.findall(r"^\| \w.*\|$", section, re.MULTILINE)
+    ]
+    assert {first: rest for first, *rest in rows} == shown
+    slower = {family for family, (training, *_) in shown.items() if float(training) < 1}
+    assert slower == {"hyper", "hyper_static", "mhc", "attn_res", "rk2"}
+    assert all(f"`{family}`" in section for family in slower)
