@@ -1,6 +1,7 @@
 """moses_bpe: the papers' protocol, on tokenised text, in subword-nmt's format (Sennrich et al., arXiv 1508.07909)."""
 
 import contextlib
+import functools
 import io
 import itertools
 import re
@@ -17,12 +18,12 @@ from realformer_nmt.corpora.parallel import ordered
 from realformer_nmt.corpora.progress import shown
 from realformer_nmt.corpora.read_segments import Block
 from realformer_nmt.corpora.subword_methods import CODES
-from realformer_nmt.corpora.subwords import Lines, Surface, TrainingTexts
+from realformer_nmt.corpora.subwords import Encoder, Lines, Surface, TrainingTexts
+from realformer_nmt.corpora.word_memory import WordMemory
 from realformer_nmt.data_bins.prepare_record import check_prepared
 
 JOINT = re.compile(r"@@( |$)")
 TYPES = 5_000_000  # different words whose counts are in memory
-REMEMBERED = 200_000  # words; about 50 MB
 
 
 def learn(texts: TrainingTexts, folder: Path, size: int, workers: int) -> None:
@@ -47,27 +48,15 @@ def count(block: Block) -> Counter[str]:
     return Counter(itertools.chain(block.source.decode().split(), block.target.decode().split()))
 
 
-class MosesBpe:
-    """An encoder with BPE that remembers the subwords of each word."""
+def encoder(folder: Path) -> Encoder:
+    check_prepared(folder / CODES)
+    with (folder / CODES).open(encoding="utf-8", newline="\n") as codes:
+        return WordMemory(functools.partial(encode, BPE(codes)))
 
-    def __init__(self, folder: Path) -> None:
-        check_prepared(folder / CODES)
-        with (folder / CODES).open(encoding="utf-8", newline="\n") as codes:
-            self.bpe = BPE(codes)
-        self.memory = {"": ""}
 
-    def __call__(self, lines: list[str]) -> list[str]:
-        return [" ".join(map(self.word, line.split(" "))) for line in lines]
-
-    def word(self, word: str) -> str:
-        try:
-            return self.memory[word]
-        except KeyError:
-            if len(self.memory) > REMEMBERED:
-                self.memory = {"": ""}
-                self.bpe.cache.clear()
-            self.memory[word] = str(self.bpe.segment(word))
-            return self.memory[word]
+def encode(bpe: BPE, words: list[str]) -> Lines:
+    bpe.cache.clear()  # it would keep every word
+    return [bpe.segment(word) for word in words]
 
 
 def join_bpe(lines: Iterable[str]) -> Lines:

@@ -6,7 +6,6 @@ encoded, except U+2581, which stands for a space in the subwords.
 
 import functools
 import io
-import itertools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,12 +16,12 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.progress import shown
 from realformer_nmt.corpora.subword_methods import DICTIONARY, MODEL
 from realformer_nmt.corpora.subwords import Encoder, Lines, Surface, TrainingTexts, split
+from realformer_nmt.corpora.word_memory import WordMemory
 from realformer_nmt.data_bins.prepare_record import check_prepared
 
 FAIRSEQ_SYMBOLS = ("<s>", "<pad>", "</s>", "<unk>")
 SPACE = "\u2581"
 PROBE = "A \uff22 \ufb01 e\u0301 \u00a0 \u200b"  # what a model that normalises its text would change
-REMEMBERED = 200_000  # words; about 50 MB
 SAMPLE = 2_500_000  # pairs that sentencepiece learns from
 
 
@@ -86,7 +85,8 @@ def sentencepiece_model(folder: Path) -> sentencepiece.SentencePieceProcessor:
 
 def encoder(folder: Path) -> Encoder:
     model = sentencepiece_model(folder)
-    return WordEncoder(model) if is_wordwise(model) else functools.partial(encode, model)
+    encode_lines = functools.partial(encode, model)
+    return functools.partial(encode_words, model, WordMemory(encode_lines)) if is_wordwise(model) else encode_lines
 
 
 def encode(model: sentencepiece.SentencePieceProcessor, lines: Lines) -> Lines:
@@ -101,23 +101,10 @@ def is_wordwise(model: sentencepiece.SentencePieceProcessor) -> bool:
     return unchanged and not any(SPACE in subword[1:] for subword in subwords)
 
 
-class WordEncoder:
-    """An encoder that remembers the subwords of each word."""
-
-    def __init__(self, model: sentencepiece.SentencePieceProcessor) -> None:
-        self.model = model
-        self.memory: dict[str, str] = {}
-
-    def __call__(self, lines: Lines) -> Lines:
-        if any(SPACE in line for line in lines):  # at an end of a word it counts as a space, or not, by what follows
-            return encode(self.model, lines)
-        sentences = [line.split(" ") for line in lines]
-        words = set(itertools.chain.from_iterable(sentences))
-        if len(self.memory) > REMEMBERED:
-            self.memory = {}
-        new = [word for word in words if word not in self.memory]
-        self.memory.update(zip(new, encode(self.model, new), strict=True))
-        return [" ".join(map(self.memory.__getitem__, sentence)) for sentence in sentences]
+def encode_words(model: sentencepiece.SentencePieceProcessor, words: WordMemory, lines: Lines) -> Lines:
+    if any(SPACE in line for line in lines):  # at an end of a word it counts as a space, or not, by what follows
+        return encode(model, lines)
+    return words(lines)
 
 
 def detokenise(lines: Lines, folder: Path | None, _: str) -> Surface:

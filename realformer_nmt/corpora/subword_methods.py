@@ -51,7 +51,7 @@ METHODS = {
     ),
     "moses_bpe": SubwordMethod(
         learn="realformer_nmt.corpora.moses_bpe:learn",
-        encoder="realformer_nmt.corpora.moses_bpe:MosesBpe",
+        encoder="realformer_nmt.corpora.moses_bpe:encoder",
         detokenise="realformer_nmt.corpora.moses_bpe:detokenise",
         files=(CODES,),
         tokenised=True,

@@ -1,0 +1,24 @@
+"""What an encoder remembers: each word is split once, and memory stays within its bound."""
+
+import pytest
+
+from realformer_nmt.corpora import word_memory
+from realformer_nmt.corpora.word_memory import WordMemory
+
+
+def test_each_word_is_split_once_until_it_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(word_memory, "REMEMBERED", 3)
+    asked: list[str] = []
+
+    def doubled(words: list[str]) -> list[str]:
+        asked.extend(words)
+        return [f"{word}@@ {word}" for word in words]
+
+    memory = WordMemory(doubled)
+    assert memory(["a b a", "", "a"]) == ["a@@ a b@@ b a@@ a", "@@ ", "a@@ a"]
+    assert sorted(asked) == ["", "a", "b"]
+    assert memory(["c a"]) == ["c@@ c a@@ a"]
+    assert asked[3:] == ["c"]  # a is known
+    assert memory(["a"]) == ["a@@ a"]
+    assert asked[4:] == ["a"]  # four words are more than three: all were forgotten
+    assert len(memory.memory) == 1
