@@ -7,6 +7,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 
 from sacremoses import MosesDetokenizer
@@ -51,10 +52,19 @@ def count(block: Block) -> Counter[str]:
 def encoder(folder: Path) -> Encoder:
     check_prepared(folder / CODES)
     with (folder / CODES).open(encoding="utf-8", newline="\n") as codes:
-        return WordMemory(functools.partial(encode, BPE(codes)))
+        return WordMemory(word_encoder(BPE(codes)))
 
 
-def encode(bpe: BPE, words: list[str]) -> Lines:
+def word_encoder(bpe: BPE) -> Encoder:
+    """Return an encoder of words, the same with and without the extra huggingface; with it, it is quicker."""
+    if find_spec("tokenizers") is None:
+        return functools.partial(segments, bpe)
+    from realformer_nmt.corpora.quick_bpe import QuickBpe  # which imports tokenizers
+
+    return QuickBpe(bpe)
+
+
+def segments(bpe: BPE, words: list[str]) -> Lines:
     bpe.cache.clear()  # it would keep every word
     return [bpe.segment(word) for word in words]
 

@@ -110,14 +110,18 @@ def test_the_dictionary_fills_fairseqs_to_the_size_asked_for(models: dict[str, P
     assert all(piece.split() == [piece] for piece in pieces)
 
 
-def test_moses_bpe_is_that_of_subword_nmt(texts: TrainingTexts, models: dict[str, Path]) -> None:
+@pytest.mark.parametrize("extra", [True, False])
+def test_moses_bpe_is_that_of_subword_nmt(
+    texts: TrainingTexts, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch, extra: bool
+) -> None:
     lines = [line for path in texts[:2] for line in path.read_text("utf-8").split("\n")[:-1]]
     codes = io.StringIO()
     learn_bpe(io.StringIO("".join(f"{line}\n" for line in lines)), codes, SIZE)
     assert (models["moses_bpe"] / CODES).read_text("utf-8") == codes.getvalue()
     theirs = BPE(codes)
     seen = [*lines[:200], "unseen w\u00f6rds , &amp; a", "", "x"]
-    encoded = encoder(METHODS["moses_bpe"], models["moses_bpe"])(seen)
+    monkeypatch.setattr(moses_bpe, "find_spec", {"tokenizers": extra or None}.get)
+    encoded = moses_bpe.encoder(models["moses_bpe"])(seen)
     assert encoded == [theirs.process_line(line) for line in seen]
     assert [line.replace("@@ ", "") for line in encoded] == seen
     assert any("@@ " in line for line in encoded)
