@@ -210,3 +210,14 @@ def test_the_speed_of_every_residual_is_the_records() -> None:
     slower = {family for family, (training, *_) in shown.items() if float(training) < 1}
     assert slower == {"hyper", "hyper_static", "mhc", "attn_res", "rk2"}
     assert all(f"`{family}`" in section for family in slower)
+
+
+def test_the_core_hours_of_a_large_corpus_are_the_records() -> None:
+    page = unwrapped((REPOSITORY / "docs" / "corpora.md").read_text())
+    stages = {row["stage"]: row for row in record_of("corpora")["stages"]}
+    hours = {name: row["core_hours_for_en_fr"] for name, row in stages.items() if "core_hours_for_en_fr" in row}
+    for method, moses in (("sentencepiece", "without"), ("moses_bpe", "with")):
+        parts = [hours[name] for name in (f"read, clean, filter {moses} Moses", f"apply {method}", "data-bin")]
+        seconds = stages[f"learn {method}"]["seconds"]
+        figures = [f"{hour:.2f}" for hour in (sum(parts), *parts)]
+        assert f"| {' | '.join([f'`{method}`', *figures, f'{seconds:.0f} s'])} |" in page
