@@ -23,6 +23,7 @@ NEWEST ?= $(VENV)/newest-torch
 TRACKERS := $(VENV)/trackers
 COMET := $(VENV)/comet
 AUTHORS_CODE ?= build/authors_code
+TENSORFLOW := $(VENV)/tensorflow
 COMMANDS := tests/test_command.py tests/cli tests/checkpoints tests/protocols tests/evaluation tests/recipes \
 	tests/corpora/test_prepare.py tests/comparison/test_compare.py tests/serving tests/analysis/test_analyse.py \
 	tests/exporting tests/end_to_end/test_generation.py
@@ -122,8 +123,10 @@ comet-parity: install ## score tiny COMET models by unbabel-comet, installed apa
 # AUTHORS_CODE may hold checkouts already, which are used as they are; FAMILIES="rezero dyt" records these alone
 authors-code: install ## run the authors' code of families on the same weights, record it, and compare ours
 	$(PIP_INSTALL) --no-deps --upgrade --target $(AUTHORS_CODE)/packages einops
-	PYTHONPATH=.:tests/helpers:$(AUTHORS_CODE)/packages $(TESTING) $(BIN)/python tests/helpers/record_authors_code.py $(AUTHORS_CODE) \
-		tests/model/authors_code $(FAMILIES)
+	test -x $(TENSORFLOW)/bin/python || $(PYTHON) -m venv $(TENSORFLOW)
+	$(TENSORFLOW)/bin/python -m pip install --quiet tensorflow-cpu
+	TENSORFLOW_PYTHON=$(TENSORFLOW)/bin/python PYTHONPATH=.:tests/helpers:$(AUTHORS_CODE)/packages $(TESTING) \
+		$(BIN)/python tests/helpers/record_authors_code.py $(AUTHORS_CODE) tests/model/authors_code $(FAMILIES)
 	$(TESTING) $(BIN)/python -m pytest tests/model/test_authors_code.py
 
 # BENCH="--sizes 6-6 18-18 60-12 --families all --checkpointed" takes hours on a CPU

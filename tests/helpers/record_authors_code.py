@@ -30,12 +30,15 @@ class Source(NamedTuple):
         """Return the folder of the repository, cloned unless it is there."""
         place = folder / self.repository.rpartition("/")[2]
         if not place.exists():
-            url = f"https://github.com/{self.repository}"
-            git = [str(shutil.which("git")), "-C", str(place)]
-            place.mkdir(parents=True)
+            partial = place.with_name(f"{place.name}.partial")
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir(parents=True)
+            git = [str(shutil.which("git")), "-C", str(partial)]
             subprocess.run([*git, "init", "--quiet"], check=True)
+            url = f"https://github.com/{self.repository}"
             subprocess.run([*git, "fetch", "--quiet", "--depth", "1", url, self.commit], check=True)
             subprocess.run([*git, "checkout", "--quiet", "FETCH_HEAD"], check=True)
+            partial.rename(place)
         return place
 
 
@@ -94,4 +97,4 @@ def main(checkouts: Path, records: Path, families: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])
+    main(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), sys.argv[3:])
