@@ -11,7 +11,8 @@ from realformer_nmt.model.topologies.topology import HeadOutput, Place, PostLN, 
 class PeriLN(PreLN):
     """x = shortcut(x, LN(f(LN(x)))), with a norm of the embeddings and a final norm: Kim et al. 2025 (2502.02732).
 
-    The formula of a sub-layer is that of x-transformers' `sandwich_norm`; the norm of the embeddings is second-hand.
+    The formula of a sub-layer is that of `sandwich` in dandingsky/GPAS (3198068); the norm of the embeddings is
+    second-hand.
     The branch is normed after its dropout.
     """
 
@@ -50,8 +51,8 @@ class Keel(Topology):
 class ResPost(Topology):
     """x = shortcut(x, LN(f(x))), and LN(x) after the last layer: Swin-v2 (Liu et al. 2022), OLMo 2 (2025).
 
-    Second-hand: checked against transformers' OLMo 2, whose norms of queries and keys are left out here. Gains start
-    at 1, in Swin-v2 at 0. The branch is normed after its dropout.
+    Checked against microsoft/Swin-Transformer (f82860b), whose gains start at 0, here at 1, and transformers' OLMo 2,
+    whose norms of queries and keys are left out here. The branch is normed after its dropout.
     """
 
     renormalises = False

@@ -33,9 +33,10 @@ class BottomToTop(PostLN):
 class Siamese(Topology):
     """o = f(LN_in(x + LN_y(y))); x = LN_x(shortcut(x, o / c)); y = y + o; LN(x + LN(y)) after the last layer.
 
-    SiameseNorm (2602.08064), checked against Qwen-Applications/SiameseNorm (70efa00). x and y start as the embedding,
-    x normed; c = sqrt(2 l) in layer l, as in the code; the paper's text has sqrt(l + 1) and no LN_in. The code norms x
-    as a sub-layer begins, which is the same as after the one before.
+    SiameseNorm (2602.08064), checked against the DeiT of Qwen-Applications/SiameseNorm (70efa00); its language models
+    have HybridNorm as one stream. x and y start as the embedding, x normed; c = sqrt(2 l) in layer l, as in the code;
+    the paper's text has sqrt(l + 1) and no LN_in. The code norms x as a sub-layer begins, which is the same as after
+    the one before.
     """
 
     def __init__(self, stack: Stack, width: int) -> None:

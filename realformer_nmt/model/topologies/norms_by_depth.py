@@ -28,8 +28,9 @@ class MixLN(PreLN):
 class LayerNormScaling(PreLN):
     """x = shortcut(x, f(LN(x) / sqrt(l))) in layer l, and LN(x) after the last layer: Sun et al. 2025 (2502.05795).
 
-    As in lmsdss/LayerNorm-Scaling the factor is a constant; in dandingsky/GPAS a trained gain starts at it. The authors
-    advise against initial weights that shrink with depth beside it.
+    As in lmsdss/LayerNorm-Scaling (3ac54dd) the factor is a constant, which that code never reaches, as it looks for an
+    upper-case name among lower-case ones; in dandingsky/GPAS a trained gain starts at it. The authors advise against
+    initial weights that shrink with depth beside it.
     """
 
     def read(self, stream: Stream, norm: nn.Module, place: Place) -> Tensor:
