@@ -1,0 +1,41 @@
+"""ODE Transformer's gated RK2: its encoder; the published file lacks a colon, which is put in."""
+
+from pathlib import Path
+from types import ModuleType
+
+import old_fairseq
+from record_authors_code import Source
+from same_layers import encode, stacks
+from same_weights import Outputs, passed
+
+FILE = "fairseq/models/ode_transformer.py"
+SOURCE = Source("libeineu/ODE-Transformer", "bcf51e888d1f4d1d7ab6200ca468a200ca20d714", FILE)
+BROKEN = 'elif self.calculate_num == 2 and self.rk_type == "initialization"\n'
+NAMES = old_fairseq.ENCODER_NORMS | {"gate_linear": "topology.gate"}
+
+
+def theirs(checkout: Path) -> Outputs:
+    old_fairseq.install(checkout)
+    text = (checkout / FILE).read_text()
+    assert BROKEN in text
+    module = ModuleType("fairseq.models.ode_transformer")
+    module.__package__ = "fairseq.models"
+    exec(compile(text.replace(BROKEN, f"{BROKEN[:-1]}:\n"), FILE, "exec"), vars(module))
+    args = old_fairseq.options(
+        max_source_positions=16,
+        max_relative_length=-1,
+        no_token_positional_embeddings=True,
+        encoder_normalize_before=True,
+        encoder_history_type=None,
+        enc_calculate_num=2,
+        rk_type="learnable",
+        use_word_dropout=False,
+        word_dropout=0.0,
+    )
+    encoder = module.ODETransformerEncoder(args, None, old_fairseq.Vectors())
+    return old_fairseq.encoded(old_fairseq.prepared(encoder, NAMES))
+
+
+def ours() -> Outputs:
+    encoder, _ = stacks(residual_topology="rk2")
+    return passed(lambda x: encode(encoder, x), "encoder")
