@@ -22,6 +22,7 @@ PIP_HASHED := $(PIP_INSTALL) --require-hashes --no-deps
 NEWEST ?= $(VENV)/newest-torch
 TRACKERS := $(VENV)/trackers
 COMET := $(VENV)/comet
+AUTHORS_CODE ?= build/authors_code
 COMMANDS := tests/test_command.py tests/cli tests/checkpoints tests/protocols tests/evaluation tests/recipes \
 	tests/corpora/test_prepare.py tests/comparison/test_compare.py tests/serving tests/analysis/test_analyse.py \
 	tests/exporting tests/end_to_end/test_generation.py
@@ -32,7 +33,7 @@ BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-b
 SLURM := $(shell PATH="$$PATH:/usr/sbin" command -v slurmctld)
 
 .PHONY: help install demo demo-longer docs check audit constraints licences format test unit newest trackers comet-parity \
-	bench bench-gpu browser reliability slurm sanitise clean anew
+	authors-code bench bench-gpu browser reliability slurm sanitise clean anew
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
 		while IFS=$$'\t' read -r target what; do printf 'make %-12s  %s\n' "$$target" "$$what"; done
@@ -117,6 +118,12 @@ comet-parity: install ## score tiny COMET models by unbabel-comet, installed apa
 		unbabel-comet==2.2.7 sentencepiece==0.2.0 'setuptools<81'
 	PYTHONPATH=tests/helpers $(COMET)/bin/python tests/helpers/comet_parity.py tests/evaluation/comet/expected_scores.json
 	$(TESTING) $(BIN)/python -m pytest tests/evaluation/comet
+
+# AUTHORS_CODE may hold checkouts already, which are used as they are; FAMILIES="rezero dyt" records these alone
+authors-code: install ## run the authors' code of families on the same weights, record it, and compare ours
+	PYTHONPATH=.:tests/helpers $(TESTING) $(BIN)/python tests/helpers/record_authors_code.py $(AUTHORS_CODE) \
+		tests/model/authors_code $(FAMILIES)
+	$(TESTING) $(BIN)/python -m pytest tests/model/test_authors_code.py
 
 # BENCH="--sizes 6-6 18-18 60-12 --families all --checkpointed" takes hours on a CPU
 bench: install ## measure speed and memory beside stock fairseq

@@ -1,0 +1,21 @@
+"""Peri-LN: the `sandwich` layers of GPAS's baselines with linear branches, which do not norm the embeddings."""
+
+from pathlib import Path
+
+from linear_llama import FILE, SANDWICH, LinearLlama, code
+from linear_stack import LinearStack
+from record_authors_code import Source
+from same_weights import Outputs, fill, passed
+from torch import nn
+
+SOURCE = Source("dandingsky/GPAS", "31980688f4cbb1b0cff59bca9077e6fc52dab3f0", FILE)
+
+
+def theirs(checkout: Path) -> Outputs:
+    return passed(fill(LinearLlama(code(checkout), "sandwich"), SANDWICH))
+
+
+def ours() -> Outputs:
+    stack = LinearStack("peri")
+    stack.topology.embedding_norm = nn.Identity()
+    return passed(stack)

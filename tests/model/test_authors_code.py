@@ -1,0 +1,33 @@
+"""Our families compute what their authors' code computes from the same weights and inputs.
+
+`make authors-code` runs the authors' code and records its outputs in authors_code/. 1e-5 is some hundred roundings of
+fp32, which differ with the order of sums; a wrong formula is off by 1e-2 and more.
+"""
+
+import importlib
+import json
+
+import pytest
+import torch
+from program import REPOSITORY
+from record_authors_code import FAMILIES, Source
+
+RECORDS = REPOSITORY / "tests/model/authors_code"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_ours_computes_what_the_authors_code_does(family: str) -> None:
+    record, module = (
+        json.loads((RECORDS / f"{family}.json").read_text()),
+        importlib.import_module(f"authors_code.{family}"),
+    )
+    expected, ours = record.pop("outputs"), module.ours()
+    assert Source(**record) == module.SOURCE
+    assert ours.keys() == expected.keys()
+    for name, output in ours.items():
+        theirs = torch.tensor(expected[name])
+        torch.testing.assert_close(output, theirs, atol=1e-5, rtol=1e-5, msg=lambda text, name=name: f"{name}: {text}")
+
+
+def test_every_record_is_of_a_family() -> None:
+    assert {file.stem for file in RECORDS.iterdir()} == set(FAMILIES)
