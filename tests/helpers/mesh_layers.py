@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-import torch
+import tensorflow_runs
 from same_weights import HEADS, SHAPE, WIDTH, Outputs, fill, numbers, passed
 from torch import Tensor
 
@@ -44,24 +44,11 @@ def install(checkout: Path) -> ModuleType:
 
 
 def theirs(layer: Any, weights: Mapping[str, Tensor], name: str) -> Outputs:
-    """Return what one of their layers makes of the input, and the gradient, like `passed`."""
-    import tensorflow.compat.v1 as tf
-
-    with tf.Graph().as_default():
-        x = tf.constant(numbers("input", *SHAPE).numpy())
-        output, start = lowered(layer, x)
-        (gradient,) = tf.gradients(output * numbers("gradient", *SHAPE).numpy(), [x])
-        with tf.Session() as session:
-            variables = {variable.op.name: variable for variable in tf.global_variables()}
-            assert variables.keys() == weights.keys()
-            for variable, value in weights.items():
-                variables[variable].load(value.numpy(), session)
-            session.run(start)
-            values = session.run([output, gradient])
-    return dict(zip((name, f"{name}_gradient"), map(torch.tensor, values), strict=True))
+    """Return what one of their layers makes of the input, and the gradient."""
+    return tensorflow_runs.run(lambda x: lowered(layer, x), weights, name)
 
 
-def lowered(layer: Any, x: Any) -> tuple[Any, Any]:
+def lowered(layer: Any, x: Any) -> tensorflow_runs.Built:
     """Return a layer's output for an input, and what starts its variables' copies."""
     import mesh_tensorflow as mtf
     import tensorflow.compat.v1 as tf

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from unittest import mock
 
-import torch
 from linear_stack import LinearStack
 from record_authors_code import Source, load
 from same_weights import LAYERS, WIDTH, Outputs, fill, passed

@@ -1,10 +1,11 @@
 """ODE Transformer's gated RK2: its encoder; the published file lacks a colon, which is put in."""
 
+import tempfile
 from pathlib import Path
 from types import ModuleType
 
 import old_fairseq
-from record_authors_code import Source
+from record_authors_code import Source, load
 from same_layers import encode, stacks
 from same_weights import Outputs, passed
 
@@ -16,11 +17,7 @@ NAMES = old_fairseq.ENCODER_NORMS | {"gate_linear": "topology.gate"}
 
 def theirs(checkout: Path) -> Outputs:
     old_fairseq.install(checkout)
-    text = (checkout / FILE).read_text()
-    assert BROKEN in text
-    module = ModuleType("fairseq.models.ode_transformer")
-    module.__package__ = "fairseq.models"
-    exec(compile(text.replace(BROKEN, f"{BROKEN[:-1]}:\n"), FILE, "exec"), vars(module))
+    code = mended(checkout / FILE)
     args = old_fairseq.options(
         max_source_positions=16,
         max_relative_length=-1,
@@ -32,8 +29,17 @@ def theirs(checkout: Path) -> Outputs:
         use_word_dropout=False,
         word_dropout=0.0,
     )
-    encoder = module.ODETransformerEncoder(args, None, old_fairseq.Vectors())
+    encoder = code.ODETransformerEncoder(args, None, old_fairseq.Vectors())
     return old_fairseq.encoded(old_fairseq.prepared(encoder, NAMES))
+
+
+def mended(file: Path) -> ModuleType:
+    text = file.read_text()
+    assert BROKEN in text
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, file.name)
+        copy.write_text(text.replace(BROKEN, f"{BROKEN[:-1]}:\n"))
+        return load(copy, f"fairseq.models.{file.stem}")
 
 
 def ours() -> Outputs:

@@ -1,4 +1,7 @@
-"""Talking heads: one self-attention of the authors'; their sums over heads start as random matrices, not the identity."""
+"""Talking heads: one self-attention of the authors'.
+
+Their sums over heads start as random matrices; ours start as the identity.
+"""
 
 from pathlib import Path
 
