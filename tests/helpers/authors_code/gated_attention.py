@@ -24,7 +24,7 @@ def theirs(checkout: Path) -> Outputs:
 
 
 def fill_queries(projection: nn.Linear, name: str) -> None:
-    """Fill a projection that has a head's queries, then its gates, then the next head's; ours has gates without bias."""
+    """Fill a projection that has each head's queries and then its gates; ours has gates without bias."""
     queries = numbers(f"{name}.q_proj.weight", WIDTH, WIDTH), numbers(f"{name}.q_proj.bias", WIDTH)
     gates = numbers(f"{name}.head_output.gate.weight", WIDTH, WIDTH), torch.zeros(WIDTH)
     for parameter, *parts in zip((projection.weight, projection.bias), queries, gates, strict=True):
