@@ -121,7 +121,8 @@ comet-parity: install ## score tiny COMET models by unbabel-comet, installed apa
 
 # AUTHORS_CODE may hold checkouts already, which are used as they are; FAMILIES="rezero dyt" records these alone
 authors-code: install ## run the authors' code of families on the same weights, record it, and compare ours
-	PYTHONPATH=.:tests/helpers $(TESTING) $(BIN)/python tests/helpers/record_authors_code.py $(AUTHORS_CODE) \
+	$(PIP_INSTALL) --no-deps --upgrade --target $(AUTHORS_CODE)/packages einops
+	PYTHONPATH=.:tests/helpers:$(AUTHORS_CODE)/packages $(TESTING) $(BIN)/python tests/helpers/record_authors_code.py $(AUTHORS_CODE) \
 		tests/model/authors_code $(FAMILIES)
 	$(TESTING) $(BIN)/python -m pytest tests/model/test_authors_code.py
 

@@ -1,7 +1,7 @@
 """Our encoder and decoder with the weights of their names, run on vectors instead of words."""
 
 import torch
-from same_weights import HEADS, LAYERS, SHAPE, fill, numbers
+from same_weights import HEADS, LAYERS, SHAPE, Outputs, fill, largest_draws, numbers, passed
 from tiny import build
 from torch import Tensor
 
@@ -12,13 +12,22 @@ MEMORY = numbers("memory", *SHAPE)
 FUTURE = torch.ones(SHAPE[1], SHAPE[1], dtype=torch.bool).triu(1)  # what a position of the decoder does not see
 
 
+SIZES = {
+    f"{side}_{part}": number
+    for side in ("encoder", "decoder")
+    for part, number in {"layers": LAYERS, "attention_heads": HEADS}.items()
+}
+
+
+def untrained(**options: object) -> tuple[Encoder, Decoder]:
+    with largest_draws():
+        model = build(**(SIZES | options))
+    return model.encoder, model.decoder
+
+
 def stacks(**options: object) -> tuple[Encoder, Decoder]:
-    layers = {f"{side}_{part}": number for side in ("encoder", "decoder") for part, number in SIZES.items()}
-    model = build(**(layers | options))
-    return fill(model.encoder), fill(model.decoder)
-
-
-SIZES = {"layers": LAYERS, "attention_heads": HEADS}
+    encoder, decoder = untrained(**options)
+    return fill(encoder), fill(decoder)
 
 
 def encode(encoder: Encoder, x: Tensor) -> Tensor:
@@ -31,3 +40,7 @@ def encode(encoder: Encoder, x: Tensor) -> Tensor:
 def decode(decoder: Decoder, x: Tensor) -> Tensor:
     masks = FUTURE, torch.zeros(len(x), 1, 1, MEMORY.size(1), dtype=torch.bool)
     return decoder.write(x, MEMORY, masks, [(None, None)] * len(decoder.layers))[0]
+
+
+def both(encoder: Encoder, decoder: Decoder) -> Outputs:
+    return passed(lambda x: encode(encoder, x), "encoder") | passed(lambda x: decode(decoder, x), "decoder")

@@ -2,8 +2,10 @@
 
 import re
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TypeVar
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -43,3 +45,30 @@ def passed(run: Callable[[Tensor], Tensor], name: str = "output") -> Outputs:
     output = run(x)
     (gradient,) = torch.autograd.grad((output * numbers("gradient", *output.shape)).sum(), x)
     return {name: output.detach(), f"{name}_gradient": gradient}
+
+
+@contextmanager
+def largest_draws() -> Iterator[None]:
+    """Let each initialisation draw the bound of a uniform distribution, and one deviation of a normal one."""
+
+    def uniform(x: Tensor, _low: float = 0.0, high: float = 1.0, **_options: object) -> Tensor:
+        return x.fill_(high)
+
+    def normal(x: Tensor, mean: float = 0.0, std: float = 1.0, **_options: object) -> Tensor:
+        return x.fill_(mean + std)
+
+    with patch.object(Tensor, "uniform_", uniform), patch.object(Tensor, "normal_", normal):
+        yield
+
+
+def bounds(name: str, layers: nn.ModuleList, *matrices: str) -> Outputs:
+    """Return the initial weights of each matrix, one number per layer."""
+    return {
+        f"{name}_{matrix}": torch.stack([layer.get_submodule(matrix).weight.detach().max() for layer in layers])
+        for matrix in matrices
+    }
+
+
+def factors(scaled: Outputs, plain: Outputs) -> Outputs:
+    """Return by what a scheme multiplies the initial weights, wherever these start from."""
+    return {name: scaled[name] / plain[name] for name in scaled}

@@ -1,12 +1,9 @@
 """DyT: one norm, whose file imports timm for another."""
 
-import sys
 from pathlib import Path
-from types import ModuleType
 
-from record_authors_code import Source, load
+from record_authors_code import Source, load, stand_in
 from same_weights import WIDTH, Outputs, fill, passed
-from torch import nn
 
 from realformer_nmt.model.norms import DynamicTanh
 
@@ -14,9 +11,7 @@ SOURCE = Source("jiachenzhu/DyT", "aab5dde0bc1bdd4410f687dad404c87b31808f90", "d
 
 
 def theirs(checkout: Path) -> Outputs:
-    layers = ModuleType("timm.layers")
-    layers.LayerNorm2d = nn.LayerNorm
-    sys.modules |= {"timm": ModuleType("timm"), "timm.layers": layers}
+    stand_in("timm.layers", "LayerNorm2d")
     norm = load(checkout / SOURCE.file).DynamicTanh(WIDTH, channels_last=True)
     initial = {"initial_slope": norm.alpha.detach().clone(), "initial_gain": norm.weight.detach().clone()}
     return initial | passed(fill(norm, {"alpha": "slope"}))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from record_authors_code import Source, load
-from same_layers import FUTURE, MEMORY, decode, encode, stacks
+from same_layers import FUTURE, MEMORY, both, stacks
 from same_weights import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs, fill, numbers, passed
 from torch import Tensor, nn
 
@@ -40,5 +40,4 @@ def layers(kind: type[nn.Module]) -> nn.Module:
 
 
 def ours() -> Outputs:
-    encoder, decoder = stacks(residual_topology="rezero")
-    return passed(lambda x: encode(encoder, x), "encoder") | passed(lambda x: decode(decoder, x), "decoder")
+    return both(*stacks(residual_topology="rezero"))

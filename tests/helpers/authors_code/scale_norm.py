@@ -4,7 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from record_authors_code import Source, load
-from same_layers import FUTURE, MEMORY, decode, encode, stacks
+from same_layers import FUTURE, MEMORY, both, stacks
 from same_weights import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs, fill, passed
 
 from realformer_nmt.model.norms import NORMS
@@ -41,6 +41,5 @@ def names(*sublayers: str) -> dict[str, str]:
 
 
 def ours() -> Outputs:
-    encoder, decoder = stacks(residual_topology="pre", norm="scale")
     initial = {"initial_length": NORMS["scale"](WIDTH).weight.detach()}
-    return initial | passed(lambda x: encode(encoder, x), "encoder") | passed(lambda x: decode(decoder, x), "decoder")
+    return initial | both(*stacks(residual_topology="pre", norm="scale"))
