@@ -1,8 +1,10 @@
 """The page "Which residual?": each family under its idea, and what is no family named by options that exist."""
 
+import importlib
 import re
 
 from program import REPOSITORY
+from record_authors_code import FAMILIES as FAMILIES_RUN
 
 from realformer_nmt.model.parts import PARTS
 from realformer_nmt.model.presets import FAMILIES, FAMILIES_BY_IDEA
@@ -39,6 +41,13 @@ def test_every_family_stands_under_its_idea_here_or_on_the_page_of_models() -> N
     assert {name for name in endings if f"`{name}`" not in MODELS and f"`synthesizer{name}`" not in MODELS} == set()
     assert len(FAMILIES) == len(families)
     assert f"| {len(shown)} more |" in README
+
+
+def test_the_table_of_authors_code_has_a_row_for_each_record() -> None:
+    table = PAGE.partition("## Beside the authors' code\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \| (\S+)", table, re.MULTILINE)
+    sources = {family: importlib.import_module(f"authors_code.{family}").SOURCE for family in FAMILIES_RUN}
+    assert rows == sorted((family, source.repository.partition("/")[2]) for family, source in sources.items())
 
 
 def test_options_that_are_no_family_exist() -> None:

@@ -16,6 +16,7 @@ TIMM = {
     "models.layers": ["PatchEmbed", "DropPath", "trunc_normal_", "lecun_normal_", "Mlp"],
     "models.registry": ["register_model"],
 }
+INNER = {"pre": "y", "input": "input"}
 
 
 class Patches(nn.Module):
@@ -52,20 +53,13 @@ def theirs(checkout: Path) -> Outputs:
 
 def names() -> dict[str, str]:
     """Return ours by theirs: they norm x as a sub-layer begins, and ours after the one before."""
-    last, begins = f"layers.{LAYERS - 1}.final_layer_norm.x", {"blocks.0.post_norm1": "topology.first_norm"}
-    for layer in range(LAYERS):
-        begins[f"blocks.{layer}.post_norm1"] = begins.get(
-            f"blocks.{layer}.post_norm1", f"layers.{layer - 1}.final_layer_norm.x"
-        )
-    kinds = {"pre_norm": "y", "input_norm": "input", "post_norm": "x"}
-    inner = {
-        f".{kind}{number}": f".{sublayer}_layer_norm.{new}"
-        for kind, new in kinds.items()
-        for number, sublayer in ((1, "self_attn"), (2, "final"))
-    }
-    inner[".post_norm2"] = ".self_attn_layer_norm.x"
-    outer = {"pre_norm": last, "post_norm": "layer_norm.y", "final_norm": "layer_norm.sum"}
-    return begins | inner | {"blocks": "layers", ".attn.": ".self_attn.", "mlp": "ffn"} | outer
+    ours = {"blocks.0.post_norm1": "topology.first_norm", "post_norm2": "self_attn_layer_norm.x"}
+    for layer in range(1, LAYERS):
+        ours[f"blocks.{layer}.post_norm1"] = f"layers.{layer - 1}.final_layer_norm.x"
+    for number, sublayer in ((1, "self_attn"), (2, "final")):
+        ours |= {f"{old}_norm{number}": f"{sublayer}_layer_norm.{new}" for old, new in INNER.items()}
+    ours |= {"pre_norm": f"layers.{LAYERS - 1}.final_layer_norm.x", "post_norm": "layer_norm.y"}
+    return ours | {"final_norm": "layer_norm.sum", "blocks": "layers", ".attn.": ".self_attn.", "mlp": "ffn"}
 
 
 def ours() -> Outputs:
