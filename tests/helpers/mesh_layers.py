@@ -30,6 +30,7 @@ def transposed(name: str, factor: float = 1.0) -> Tensor:
 
 def install(checkout: Path) -> ModuleType:
     """Import their layers without the parts that new TensorFlows break: estimators, TPUs and data."""
+    tensorflow_runs.find_tensorflow()
     import tensorflow.compat.v1 as tf
 
     modes = SimpleNamespace(TRAIN="train", EVAL="eval", PREDICT="infer")

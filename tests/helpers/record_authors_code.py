@@ -83,7 +83,6 @@ def _rounded(values: object) -> object:
 def main(checkouts: Path, records: Path, families: list[str]) -> None:
     """Record each family in a process of its own, as what their code imports and changes is for all of a process."""
     if len(families) == 1:
-        sys.path.append(str(checkouts / "packages"))  # what their code imports, behind what is installed
         return record(families[0], checkouts, records)
     ended = {
         family: subprocess.run([sys.executable, __file__, str(checkouts), str(records), family]).returncode

@@ -1,5 +1,8 @@
 """Runs of TensorFlow's old graphs, as `passed` runs torch."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -7,7 +10,14 @@ import torch
 from same_weights import SHAPE, Outputs, numbers
 from torch import Tensor
 
+PLACE = "import sysconfig; print(sysconfig.get_path('purelib'))"
 Built = tuple[Any, Any]  # an output, and what is run once its variables have values, or None
+
+
+def find_tensorflow() -> None:
+    """Let TensorFlow be imported from the environment of $TENSORFLOW_PYTHON, behind what is installed in this one."""
+    place = subprocess.run([os.environ["TENSORFLOW_PYTHON"], "-c", PLACE], check=True, capture_output=True, text=True)
+    sys.path.append(place.stdout.strip())
 
 
 def run(build: Callable[[Any], Built], weights: Mapping[str, Tensor], name: str) -> Outputs:

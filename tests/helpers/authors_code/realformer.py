@@ -34,6 +34,7 @@ CARRIES = ("sum", "mean")
 
 
 def theirs(checkout: Path) -> Outputs:
+    tensorflow_runs.find_tensorflow()
     code = load(checkout / SOURCE.file)
     weights = {name: value for layer in range(LAYERS) for name, value in their_weights(layer).items()}
     outputs: Outputs = {}
