@@ -105,7 +105,10 @@ class FixedRandom(Random):
 
 
 class FactorisedRandom(ScoreSource):
-    """R1 R2^T with R1 and R2 N x k per head, k = 8: Synthesizer, section 3.2. They start like Random's table."""
+    """R1 R2^T with R1 and R2 N x k per head, k = 8: Synthesizer, section 3.2. They start like Random's table.
+
+    Not so in the authors' code (tensorflow/mesh, da90793), whose product is the same for every position that looks.
+    """
 
     def __init__(self, heads: int, head_width: int, length: int) -> None:
         super().__init__(heads, head_width, length)

@@ -54,8 +54,9 @@ def doubly_stochastic(logits: Tensor) -> Tensor:
 class ManifoldHyper(HyperStatic):
     """h = shortcut(A^T h, b f(LN(a . h))), four streams and a doubly stochastic A; LN(mean of h) after the last layer.
 
-    mHC (Xie et al. 2025, 2512.24880), checked against Megatron-LM (023f5cf), whose A is transposed. The DeepSeek-V4 of
-    transformers starts otherwise (scales 1, W from N(0, 0.02)), and has other epsilons and a trained sum at the end.
+    mHC (Xie et al. 2025, 2512.24880), checked against DeepSeek's TileKernels (36d9e45) and Megatron-LM (d98e8a6), which
+    starts as here; its A is transposed, and its rounds begin with the other side. The DeepSeek-V4 of transformers starts
+    otherwise (scales 1, W from N(0, 0.02)), and has a trained sum at the end.
     """
 
     def norm(self, _place: Place) -> nn.Module:

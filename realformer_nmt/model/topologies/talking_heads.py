@@ -31,8 +31,8 @@ def sum_of_heads(weight: Tensor, heads: Tensor) -> Tensor:
 class Talking(PreLN):
     """Pre-LN whose heads talk in every attention: Shazeer et al. 2020 (2003.02436).
 
-    Checked against x-transformers (004dd51), which also adds carried scores before the first sum, masks after it, and
-    has dropout before the second.
+    Checked against tensorflow/mesh (da90793), where the sums start as random matrices and dropout comes after the
+    second. They start as the identity in x-transformers (9252ed7), which adds the first sum to the logits: twice these.
     """
 
     def head_mixing(self, heads: int, _head_width: int, _depth: int) -> HeadMixing:

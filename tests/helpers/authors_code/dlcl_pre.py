@@ -1,0 +1,16 @@
+"""DLCL over Pre-LN: the encoder and the decoder that the published results are from."""
+
+from pathlib import Path
+
+import dlcl
+from same_weights import Outputs
+
+SOURCE = dlcl.SOURCE
+
+
+def theirs(checkout: Path) -> Outputs:
+    return dlcl.theirs(checkout, normalize_before=True)
+
+
+def ours() -> Outputs:
+    return dlcl.ours("dlcl_pre")

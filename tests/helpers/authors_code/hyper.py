@@ -1,0 +1,16 @@
+"""Hyper-connections whose weights depend on the streams."""
+
+from pathlib import Path
+
+import streams
+from same_weights import Outputs
+
+SOURCE = streams.SOURCE
+
+
+def theirs(checkout: Path) -> Outputs:
+    return streams.theirs(checkout, dynamic=True)
+
+
+def ours() -> Outputs:
+    return streams.ours("hyper")

@@ -1,0 +1,16 @@
+"""Hyper-connections whose weights are the same for all positions."""
+
+from pathlib import Path
+
+import streams
+from same_weights import Outputs
+
+SOURCE = streams.SOURCE
+
+
+def theirs(checkout: Path) -> Outputs:
+    return streams.theirs(checkout, dynamic=False)
+
+
+def ours() -> Outputs:
+    return streams.ours("hyper_static")
