@@ -26,8 +26,12 @@ NAMES = {
     "dynamic_beta_scale": "beta_scale",
     ".norm.gamma": ".stream_gain",
 }
+INITIAL = {  # ours by theirs
+    "static_alpha": "static_alpha",
+    "static_beta": "static_beta",
+    **{theirs: ours for theirs, ours in NAMES.items() if not theirs.startswith(".")},
+}
 SUBLAYERS = {"self_attn": "self_attn_layer_norm", "ffn": "final_layer_norm"}
-DYNAMIC = ("dynamic_alpha", "dynamic_beta")
 
 
 class TheirStack(nn.Module):
@@ -66,11 +70,6 @@ def theirs(checkout: Path, dynamic: bool) -> Outputs:
         if name.endswith("_fn") and not dynamic:
             parameter.data.zero_()
     return initial | passed(stack)
-
-
-INITIAL = {name: name for name in ("static_alpha", "static_beta")} | {
-    old: new for old, new in NAMES.items() if not old.startswith(".")
-}
 
 
 def ours(topology: str) -> Outputs:

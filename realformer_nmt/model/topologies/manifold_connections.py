@@ -55,7 +55,7 @@ class ManifoldHyper(HyperStatic):
     """h = shortcut(A^T h, b f(LN(a . h))), four streams and a doubly stochastic A; LN(mean of h) after the last layer.
 
     mHC (Xie et al. 2025, 2512.24880), checked against DeepSeek's TileKernels (36d9e45) and Megatron-LM (d98e8a6), which
-    starts as here; its A is transposed, and its rounds begin with the other side. The DeepSeek-V4 of transformers starts
+    starts as here; its A is transposed, and its rounds begin with the other side. DeepSeek-V4 of transformers starts
     otherwise (scales 1, W from N(0, 0.02)), and has a trained sum at the end.
     """
 
