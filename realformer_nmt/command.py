@@ -16,8 +16,11 @@ from typing import NamedTuple
 import realformer_nmt
 from realformer_nmt.common import error_messages, extras, safe_names, standard_streams, terminal, user_dir
 from realformer_nmt.common.errors import UsageError, UserError, one_line
+from realformer_nmt.common.frozen_imports import frozen
 from realformer_nmt.common.request import Request
 from realformer_nmt.common.subcommand_parser import SubcommandParser
+
+PLUGIN = "realformer_nmt.plugin"
 
 
 class Subcommand(NamedTuple):
@@ -168,7 +171,8 @@ def import_user_dir(name: str, folder: Path | None) -> None:
 
 def register(name: str) -> None:
     """Register this package's models with fairseq, for a subcommand that builds them."""
-    load(name, "realformer_nmt.plugin").register()
+    with frozen(PLUGIN):
+        load(name, PLUGIN).register()
 
 
 def request_of(row: Subcommand) -> type[Request]:

@@ -26,6 +26,7 @@ from realformer_nmt.comparison.running.progress import Live
 from realformer_nmt.comparison.running.slurm import launcher
 from realformer_nmt.protocols import fairseq_command, trackers
 from realformer_nmt.protocols.command import layers, pasted
+from realformer_nmt.protocols.train import TrainRequest
 
 
 def run(request: CompareRequest) -> int:
@@ -86,14 +87,14 @@ def show_plan(grid: Grid, corpus: CorpusChoice, planned: Sequence[CellState], tf
         print(f"{len(planned)} cells; parameters and cost are known once the corpus is prepared so", end="\n\n")
     else:
         plan.check_states(planned)
-        costs = [plan.cost(state.cell) for state in planned]
+        costs = [plan.cost(state.planned) for state in planned]
         print(plan.table(planned, costs, tflops))
         print(tuning_choice.waiting_line(grid, planned), end="")
-    for cell in (state.cell for state in planned):
-        lines = plan.commands(cell)
+    for state in planned:
+        lines = plan.commands(state.cell)
         if corpus.planned.corpus or not missing:
-            lines.append(f"# which runs {pasted(plan.fairseq_train(cell))}")
-        print(f"\n# {cell.name}", *lines, sep="\n")
+            lines.append(f"# which runs {pasted(state.planned.command())}")
+        print(f"\n# {state.cell.name}", *lines, sep="\n")
     return 0
 
 
@@ -170,7 +171,7 @@ def launch(request: CompareRequest, grid: Grid, ready: Sequence[Cell], gpus: int
 
 def work(cell: Cell) -> float:
     """Return the relative work of a cell: its layers times its updates or epochs."""
-    request = plan.train_request(cell)
+    request = cell.requests(TrainRequest)[0]
     protocol = fairseq_command.load_protocol(request, fairseq_command.preparation(request))
     return float(sum(layers(cell.layers)) * (protocol.updates or protocol.epochs or 0))
 

@@ -26,11 +26,12 @@ class UpdatesRequest(Request):
     epochs: int = option(metavar="N", range=whole(1))
 
     def run(self) -> int:
-        from realformer_nmt.protocols.updates import length, parse  # slow to import, and not needed for --help
+        from realformer_nmt.protocols.updates import length, parse, set_up  # slow to import, and not needed for --help
 
         sizes = {"max-tokens": self.max_tokens, "update-freq": self.update_freq, "max-epoch": self.epochs}
         argv = [str(self.data), "--arch", "realformer", *flags(sizes)]
-        print(length(parse(argv), self.gpus).updates)
+        cfg = parse(argv)
+        print(length(cfg, set_up(cfg), self.gpus).updates)
         return 0
 
 

@@ -1,6 +1,5 @@
-"""fairseq-train's whole command for a request of `realformer-nmt train`."""
+"""The flags of fairseq-train for a request of `realformer-nmt train`."""
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,16 +10,10 @@ from realformer_nmt import tasks
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.user_dir import for_fairseq
 from realformer_nmt.corpora import manifest, preparation_record
-from realformer_nmt.protocols import command, trackers, updates
+from realformer_nmt.protocols import command, trackers
 from realformer_nmt.protocols.command import Machines, TrainedCorpus
 from realformer_nmt.protocols.protocol import Protocol, load
 from realformer_nmt.protocols.train import TrainRequest
-
-
-def fairseq_train(request: TrainRequest) -> list[str]:
-    """Return fairseq-train's whole command, its launcher included."""
-    machines, flags = find_machines(request), fairseq_flags(request)
-    return [*machines.launcher(), *flags, *ending(request, flags, machines)]
 
 
 def fairseq_flags(request: TrainRequest) -> list[str]:
@@ -99,29 +92,3 @@ def check_name_alone(protocol: Protocol, flags: Sequence[str]) -> None:
     depths = sorted(names & {"--encoder-layers", "--decoder-layers"})
     if depths:
         raise UserError(f"{depths[0]} is what --layers says, such as --layers 60-12: give it there alone")
-
-
-def ending(request: TrainRequest, argv: list[str], machines: Machines, total: int | None = None) -> list[str]:
-    """Return the last update of a linear schedule as flags; without a data-bin, a command that will count it."""
-    args = updates.flags(argv)  # the whole configuration takes a third of a second more
-    if args.lr_scheduler != "linear" or args.total_num_update:
-        return []
-    if total is None and request.data.is_dir():
-        total = updates.length(updates.parse(argv), machines.ranks).updates
-    if total is None and args.max_update:
-        return []  # fairseq ends the schedule there by itself
-    if total is None and not tasks.task_named(args.task).translates:
-        raise UserError(
-            f"{request.data} is not there, so that updates cannot be counted: make it first, or pass --updates"
-        )
-    if total is None:
-        counting = ["realformer-nmt", "updates", str(request.data.absolute())]
-        counting += ["--max-tokens", str(args.max_tokens), "--update-freq", str(args.update_freq[0])]
-        counting += ["--gpus", str(machines.ranks), "--epochs", str(args.max_epoch)]
-        return ["--total-num-update", command.Substitution(shlex.join(counting))]
-    if total <= args.warmup_updates:
-        raise UserError(
-            f"{total} updates end within the warm-up of {args.warmup_updates}: train longer, pass "
-            "a smaller --tokens-a-step, or a shorter warm-up: -- --warmup-updates N"
-        )
-    return ["--total-num-update", str(total)]

@@ -5,20 +5,19 @@ fairseq leaves such texts out of the training data; in others they end the train
 from collections.abc import Iterable
 from typing import Any
 
-from fairseq import tasks, utils
+from fairseq import utils
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.protocols import updates
 
 
-def check(cfg: Any, more: Iterable[str] = ()) -> None:
+def check(cfg: Any, task: Any, more: Iterable[str] = ()) -> None:
     """Check the subsets that the training validates, and `more`, which are measured later."""
     validated = [] if cfg.dataset.disable_validation else cfg.dataset.valid_subset.split(",")
     if cfg.dataset.skip_invalid_size_inputs_valid_test:
         return
     with quiet():
-        task = tasks.setup_task(cfg.task)
         positions = task.max_positions(), updates.longest(cfg, task), cfg.dataset.max_tokens_valid
     for subset in dict.fromkeys([*validated, *more]):
         check_short(task, cfg.task.data, subset, utils.resolve_max_positions(*positions))

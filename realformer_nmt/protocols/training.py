@@ -30,7 +30,8 @@ from realformer_nmt.protocols import (
     updates,
 )
 from realformer_nmt.protocols.carried_pieces import carried_counts
-from realformer_nmt.protocols.command import Machines, TrainedCorpus
+from realformer_nmt.protocols.command import Machines
+from realformer_nmt.protocols.planned_training import PlannedTraining
 from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.run_files import RECORD
 from realformer_nmt.protocols.train import TrainRequest
@@ -43,11 +44,8 @@ def run(request: TrainRequest) -> int:
         return 0
     check_beginning(request)
     run_folder.check_folder(request.folder)
-    prepared = fairseq_command.preparation(request)
-    protocol = fairseq_command.load_protocol(request, prepared)
-    machines = fairseq_command.find_machines(request)
-    argv = fairseq_command.compose(request, protocol, machines, prepared)
-    cfg = updates.parse(argv)
+    planned = PlannedTraining(request)
+    cfg, machines = planned.cfg, planned.machines
     trackers.check_installed(cfg)
     if tasks.task_of(cfg).translates:  # a model of another task is built below, where its batches are counted
         validate(read_options(TranslationConfig, cfg.model))
@@ -58,29 +56,25 @@ def run(request: TrainRequest) -> int:
     if machines.gpus > present:
         raise UserError(f"--gpus {machines.gpus}, but this machine has {present}: pass --gpus {present}, or --dry-run")
     check_training(cfg)
-    announce(request, protocol, prepared)
+    announce(planned)
     if not machines.gpus:
         print("training on the CPU: no GPU is used", file=sys.stderr)
-    length = updates.length(cfg, machines.ranks)
-    expected_checkpoints.check(protocol, cfg, length)
-    length_check.check(cfg)
+    check_outcome(planned)
     record = replace(
-        summary(request, protocol, machines, length),
+        summary(request, planned.protocol, machines, planned.length),
         carry_embeddings=carried_counts(stage, cfg, request.fresh),
-        words=argv,
+        words=planned.flags,
     )
-    training = Training(stage, record, machines, request.fresh)
-    last_update = fairseq_command.ending(request, argv, machines, length.updates)
-    return training.run([*machines.launcher(), *argv, *last_update])
+    return Training(stage, record, machines, request.fresh).run(planned.command())
 
 
 def print_command(request: TrainRequest, prefix: str = "") -> None:
-    argv = fairseq_command.fairseq_train(request)
+    planned = PlannedTraining(request)
+    argv = planned.command()
     # fairseq makes no folder for its log
     print(prefix + command.pasted(["mkdir", "-p", str(request.folder.absolute())]))
     print(prefix + command.pasted(argv))
-    prepared = fairseq_command.preparation(request)
-    announce(request, fairseq_command.load_protocol(request, prepared), prepared)
+    announce(planned)
 
 
 def check_beginning(request: TrainRequest) -> None:
@@ -92,8 +86,9 @@ def check_beginning(request: TrainRequest) -> None:
         )
 
 
-def announce(request: TrainRequest, protocol: Protocol, prepared: TrainedCorpus) -> None:
-    print(protocol_notice.line(protocol, request.arch, prepared.name, request.layers), file=sys.stderr)
+def announce(planned: PlannedTraining) -> None:
+    request = planned.request
+    print(protocol_notice.line(planned.protocol, request.arch, planned.prepared.name, request.layers), file=sys.stderr)
 
 
 def stage_of(request: TrainRequest) -> Stage:
@@ -113,20 +108,19 @@ def stage_of_options(request: TrainRequest, cfg: Any, machines: Machines) -> Sta
     return Stage("train", request.folder / RECORD, options, settings.inputs(cfg), lasting=False)
 
 
-def check_states(request: TrainRequest, measured: Iterable[str] = ()) -> None:
-    """Check a training that is not started yet.
-
-    It must leave the checkpoints to average, texts of `measured` subsets must not be too long, and the model to begin
-    with must fit."""
-    prepared, machines = fairseq_command.preparation(request), fairseq_command.find_machines(request)
-    protocol = fairseq_command.load_protocol(request, prepared)
-    cfg = updates.parse(fairseq_command.compose(request, protocol, machines, prepared))
-    expected_checkpoints.check(protocol, cfg, updates.length(cfg, machines.ranks))
-    length_check.check(cfg, measured)
-    if request.begin_with:
+def check_states(planned: PlannedTraining, measured: Iterable[str] = ()) -> None:
+    """Check a training that is not started yet, and that the model to begin with fits."""
+    check_outcome(planned, measured)
+    if planned.request.begin_with:
         with quiet():
-            task = fairseq_tasks.setup_task(cfg.task)
-        check_same_model(request.begin_with.absolute(), SimpleNamespace(cfg=cfg, task=task))
+            task = fairseq_tasks.setup_task(planned.cfg.task)
+        check_same_model(planned.request.begin_with.absolute(), SimpleNamespace(cfg=planned.cfg, task=task))
+
+
+def check_outcome(planned: PlannedTraining, measured: Iterable[str] = ()) -> None:
+    """Check that a training leaves the checkpoints to average, and that no text of `measured` subsets is too long."""
+    expected_checkpoints.check(planned.protocol, planned.cfg, planned.length)
+    length_check.check(planned.cfg, planned.task, measured)
 
 
 def summary(request: TrainRequest, protocol: Protocol, machines: Machines, length: updates.Length) -> TrainRecord:

@@ -39,15 +39,20 @@ def parse(argv: Sequence[str]) -> Any:
     """Return the configuration of fairseq-train's flags; the caller may change the result.
 
     Results are cached: hydra takes a third of a second, and a command does it several times per cell of a grid."""
-    check_plain({"data": argv[0]})
     return copy.deepcopy(_configuration(tuple(argv)))
 
 
 @functools.lru_cache(maxsize=1024)
 def _configuration(argv: tuple[str, ...]) -> Any:
+    return configure(flags(argv), argv)
+
+
+def configure(options: argparse.Namespace, argv: Sequence[str]) -> Any:
+    """Return the configuration of flags that are parsed."""
+    check_plain({"data": argv[0]})
     with quiet():
         try:
-            return configuration(vars(flags(argv)))
+            return configuration(vars(options))
         except (OmegaConfBaseException, HydraException, OverflowError) as error:  # ${...} in a path; too large for C
             raise UserError(f"{one_line(error)}: fairseq does not accept a value in {' '.join(argv)}") from error
 
@@ -65,12 +70,21 @@ def flags(argv: Sequence[str]) -> argparse.Namespace:
     return args
 
 
-def length(cfg: Any, ranks: int) -> Length:
+def set_up(cfg: Any) -> Any:
+    """Return the task of a training whose data-bin is there, with its dictionaries, for checks and counts alone."""
     data = Path(cfg.task.data.split(":")[0])
     if not data.is_dir():
         raise UserError(f"{data} is not a folder: give the data-bin that `realformer-nmt prepare` has made")
     task_of(cfg).languages(data)
-    batches = count_batches(cfg)
+    with quiet():
+        task = tasks.setup_task(cfg.task)
+    if getattr(task.cfg, "eval_bleu", False):  # would build beam search for every model
+        task.cfg.eval_bleu = False
+    return task
+
+
+def length(cfg: Any, task: Any, ranks: int) -> Length:
+    batches = count_batches(cfg, task)
     share = math.ceil(batches / ranks)
     epochs = [math.ceil(share / frequency) for frequency in cfg.optimization.update_freq]  # the last one repeats
     ends = []
@@ -104,9 +118,8 @@ def longest(cfg: Any, task: Any) -> Any:
     return outline(cfg.model, task).max_positions()
 
 
-def count_batches(cfg: Any) -> int:
+def count_batches(cfg: Any, task: Any) -> int:
     with quiet():
-        task = tasks.setup_task(cfg.task)
         task.load_dataset(cfg.dataset.train_subset, combine=True, epoch=1)
         positions = longest(cfg, task)
         iterator = task.get_batch_iterator(

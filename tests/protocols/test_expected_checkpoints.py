@@ -24,7 +24,7 @@ BEST = ["--keep-best-checkpoints", "2", "--no-epoch-checkpoints"]
 
 def length(data: Path, *words: object) -> tuple[Any, updates.Length]:
     cfg = updates.parse([str(data), "--arch", "realformer", *BATCH, *map(str, words)])
-    return cfg, updates.length(cfg, 1)
+    return cfg, updates.length(cfg, updates.set_up(cfg), 1)
 
 
 @pytest.fixture(scope="module")

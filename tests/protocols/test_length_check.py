@@ -1,5 +1,6 @@
 """Held-out texts that are too long, counted in the text itself."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -28,8 +29,13 @@ def test_what_validation_would_end_at_is_counted(task: str, once: Once, user_dir
     words = [str(corpus / data), *map(str, (*OPTIONS, *own))]
     for flag in (limit, "--max-tokens-valid"):
         with pytest.raises(UserError, match=told):
-            length_check.check(updates.parse([*words, flag, "7"]))
-        length_check.check(updates.parse([*words, flag, "7", "--skip-invalid-size-inputs-valid-test"]))
-        length_check.check(updates.parse([*words, flag, str(max(tokens))]))
+            check([*words, flag, "7"])
+        check([*words, flag, "7", "--skip-invalid-size-inputs-valid-test"])
+        check([*words, flag, str(max(tokens))])
     with pytest.raises(UserError, match="of train are too long"):
-        length_check.check(updates.parse([*words, limit, "7", "--disable-validation"]), ["absent", "train"])
+        check([*words, limit, "7", "--disable-validation"], ["absent", "train"])
+
+
+def check(words: Sequence[str], more: Sequence[str] = ()) -> None:
+    cfg = updates.parse(words)
+    length_check.check(cfg, updates.set_up(cfg), more)

@@ -43,7 +43,8 @@ def test_updates_are_what_a_count_by_hand_says(
 
 
 def length(data: Path, *words: object, ranks: int = 1) -> updates.Length:
-    return updates.length(updates.parse([str(data), "--arch", "realformer", *map(str, words)]), ranks)
+    cfg = updates.parse([str(data), "--arch", "realformer", *map(str, words)])
+    return updates.length(cfg, updates.set_up(cfg), ranks)
 
 
 def test_what_ends_first_ends_the_training(toy_corpus: Path) -> None:

@@ -15,6 +15,8 @@ from realformer_nmt.comparison.records import scored_run
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.records.scored_run import ScoredRun
 from realformer_nmt.protocols import training_run
+from realformer_nmt.protocols.planned_training import PlannedTraining
+from realformer_nmt.protocols.train import TrainRequest
 
 
 def status_of(stage: CellStage) -> Standing:
@@ -37,6 +39,10 @@ class CellState(CellRecord):
     @functools.cached_property
     def stages(self) -> list[Standing]:
         return [status_of(stage) for stage in self.cell.stages]
+
+    @functools.cached_property
+    def planned(self) -> PlannedTraining:
+        return PlannedTraining(self.cell.requests(TrainRequest)[0])
 
     @functools.cached_property
     def run(self) -> ScoredRun | None:

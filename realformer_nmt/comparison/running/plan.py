@@ -6,7 +6,6 @@ from statistics import median
 from typing import NamedTuple
 
 import torch
-from fairseq import tasks
 from tabulate import tabulate
 
 from realformer_nmt.checkpoints import averaging, run_records
@@ -15,11 +14,10 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.running.freshness import CellState
 from realformer_nmt.fairseq_patches.quiet import quiet
-from realformer_nmt.protocols import fairseq_command, updates
 from realformer_nmt.protocols import training as trainings
 from realformer_nmt.protocols.command import pasted
+from realformer_nmt.protocols.planned_training import PlannedTraining
 from realformer_nmt.protocols.run_files import RECORD
-from realformer_nmt.protocols.train import TrainRequest
 from realformer_nmt.text_models.evaluation.evaluate import EvaluateRequest
 
 USED = 1 / 3  # share of the rate of large matrix products that a training of moderate width reaches
@@ -36,14 +34,6 @@ class Cost(NamedTuple):
         """Operations of a training, 6 per parameter and token: 2 for its product, 4 for the two products of its
         gradients (Kaplan et al. 2020, arXiv 2001.08361, section 2.1)."""
         return 6.0 * self.parameters * self.updates * self.tokens_a_step
-
-
-def train_request(cell: Cell) -> TrainRequest:
-    return cell.requests(TrainRequest)[0]
-
-
-def fairseq_train(cell: Cell) -> list[str]:
-    return fairseq_command.fairseq_train(train_request(cell))
 
 
 def check_states(cells: Sequence[CellState]) -> None:
@@ -64,26 +54,25 @@ def check_states_of(state: CellState) -> None:
         return
     cell, (trained, averaged) = state.cell, state.stages[:2]
     if not trained.done:
-        request = train_request(cell)
+        request = state.planned.request
         if request.begin_with and not request.begin_with.is_file():
             raise UserError(f"{request.begin_with} is not there, which pretrained says to begin with: train it first")
         if request.begin_with:
             run_records.check_average(request.begin_with, request.begin_with.with_name(RECORD))
-        trainings.check_states(request, [evaluate.subset for evaluate in cell.requests(EvaluateRequest)])
+        trainings.check_states(state.planned, [evaluate.subset for evaluate in cell.requests(EvaluateRequest)])
     elif not averaged.done:
         averaging.select(cell.requests(AverageRequest)[0])
 
 
-def cost(cell: Cell) -> Cost:
-    """Return the cost of a cell whose data are there."""
+def cost(planned: PlannedTraining) -> Cost:
+    """Return the cost of a training whose data are there."""
     from realformer_nmt.model.meta_model import outline  # which imports the models
 
-    cfg = updates.parse(fairseq_command.fairseq_flags(train_request(cell)))
-    ranks = max(1, cfg.distributed_training.distributed_world_size)
-    step = ranks * cfg.dataset.max_tokens * cfg.optimization.update_freq[0]
+    cfg = planned.cfg
+    step = planned.machines.ranks * cfg.dataset.max_tokens * cfg.optimization.update_freq[0]
     with quiet():
-        model = outline(cfg.model, tasks.setup_task(cfg.task))
-    return Cost(sum(weights.numel() for weights in model.parameters()), updates.length(cfg, ranks).updates, step)
+        model = outline(cfg.model, planned.task)
+    return Cost(sum(weights.numel() for weights in model.parameters()), planned.length.updates, step)
 
 
 def table(cells: Sequence[CellState], costs: Sequence[Cost], tflops: float | None) -> str:
@@ -118,7 +107,7 @@ def product_rate() -> float:
     """Measure the operations per second of large matrix products on this machine."""
     matrix = torch.rand(SIZE, SIZE, device="cuda" if torch.cuda.is_available() else "cpu")
     times = []
-    for _ in range(8):
+    for _ in range(4):
         start = time.perf_counter()
         float((matrix @ matrix)[0, 0])  # waits for the GPU
         times.append(time.perf_counter() - start)

@@ -17,14 +17,17 @@ from realformer_nmt.comparison import compare
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.running import plan
 from realformer_nmt.comparison.running.freshness import read
+from realformer_nmt.protocols.planned_training import PlannedTraining
+from realformer_nmt.protocols.train import TrainRequest
 
 
 def test_the_plans_command_trains_a_model_of_the_planned_size(tmp_path: Path, toy_corpus: Path) -> None:
     grid = load(comparisons.write_grid(tmp_path, toy_corpus))
     found = cells_of(grid, tmp_path)
     cell = next(cell for cell in found if cell.name == comparisons.DONE[1])
-    words = plan.fairseq_train(cell)
-    cost = plan.cost(cell)
+    planned = PlannedTraining(cell.requests(TrainRequest)[0])
+    words = planned.command()
+    cost = plan.cost(planned)
     assert (cost.updates, cost.tokens_a_step) == (200, 512)
     assert cost.operations == 6 * cost.parameters * 200 * 512
     assert not (tmp_path / "cells").exists()  # a plan writes nothing

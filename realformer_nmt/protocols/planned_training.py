@@ -1,0 +1,70 @@
+"""A training that has not started: its command, its configuration in fairseq and its length, each worked out once."""
+
+import argparse
+import functools
+import shlex
+from typing import Any
+
+from realformer_nmt import tasks
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.protocols import fairseq_command, updates
+from realformer_nmt.protocols.command import Substitution
+from realformer_nmt.protocols.train import TrainRequest
+
+
+class PlannedTraining:
+    """Training of a request, from the data-bin as it is now; whoever reads its configuration changes nothing in it."""
+
+    def __init__(self, request: TrainRequest) -> None:
+        self.request = request
+        self.machines = fairseq_command.find_machines(request)
+        self.prepared = fairseq_command.preparation(request)
+        self.protocol = fairseq_command.load_protocol(request, self.prepared)
+        self.flags = fairseq_command.compose(request, self.protocol, self.machines, self.prepared)
+
+    @functools.cached_property
+    def options(self) -> argparse.Namespace:
+        """The flags as fairseq-train's parser reads them, which takes far less time than the whole configuration."""
+        return updates.flags(self.flags)
+
+    @functools.cached_property
+    def cfg(self) -> Any:
+        return updates.configure(self.options, self.flags)
+
+    @functools.cached_property
+    def task(self) -> Any:
+        return updates.set_up(self.cfg)
+
+    @functools.cached_property
+    def length(self) -> updates.Length:
+        return updates.length(self.cfg, self.task, self.machines.ranks)
+
+    def command(self) -> list[str]:
+        """Return fairseq-train's whole command, its launcher included."""
+        return [*self.machines.launcher(), *self.flags, *self._ending()]
+
+    def _ending(self) -> list[str]:
+        """Return the last update of a linear schedule as flags; without a data-bin, a command that will count it."""
+        options = self.options
+        if options.lr_scheduler != "linear" or options.total_num_update:
+            return []
+        if not self.request.data.is_dir():
+            return self._ending_without_data()
+        total = self.length.updates
+        if total <= options.warmup_updates:
+            raise UserError(
+                f"{total} updates end within the warm-up of {options.warmup_updates}: train longer, pass "
+                "a smaller --tokens-a-step, or a shorter warm-up: -- --warmup-updates N"
+            )
+        return ["--total-num-update", str(total)]
+
+    def _ending_without_data(self) -> list[str]:
+        options, data = self.options, self.request.data
+        if options.max_update:
+            return []  # fairseq ends the schedule there by itself
+        if not tasks.task_named(options.task).translates:
+            raise UserError(f"{data} is not there, so that updates cannot be counted: make it first, or pass --updates")
+        counting = ["realformer-nmt", "updates", str(data.absolute())]
+        counting += ["--max-tokens", str(options.max_tokens), "--update-freq", str(options.update_freq[0])]
+        counting += ["--gpus", str(self.machines.ranks), "--epochs", str(options.max_epoch)]
+        return ["--total-num-update", Substitution(shlex.join(counting))]

@@ -1,0 +1,51 @@
+"""What is worked out of a training before it starts, and how often."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import comparisons
+import pytest
+from fairseq import options, tasks
+from grid_cells import cells_of
+
+from realformer_nmt.comparison.grid.grid import load
+from realformer_nmt.comparison.running import plan
+from realformer_nmt.protocols import training
+from realformer_nmt.protocols.planned_training import PlannedTraining
+from realformer_nmt.protocols.train import TrainRequest
+
+
+def test_a_plan_parses_flags_and_reads_the_data_bin_once_per_training(
+    tmp_path: Path, toy_corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: Counter[str] = Counter()
+    count(monkeypatch, options, "get_training_parser", calls)
+    count(monkeypatch, tasks, "setup_task", calls)
+    trainings = [cell.requests(TrainRequest)[0] for cell in cells(tmp_path, toy_corpus)]
+    for request in trainings:
+        planned = PlannedTraining(request)
+        training.check_states(planned, ["valid"])
+        plan.cost(planned)
+        planned.command()
+    assert calls == dict.fromkeys(("get_training_parser", "setup_task"), len(trainings))
+
+
+def test_a_plan_builds_no_beam_search(tmp_path: Path, toy_corpus: Path) -> None:
+    planned = PlannedTraining(cells(tmp_path, toy_corpus)[0].requests(TrainRequest)[0])
+    planned.task.build_model(planned.cfg.model)
+    assert not hasattr(planned.task, "sequence_generator")
+
+
+def cells(folder: Path, corpus: Path) -> list[Any]:
+    return cells_of(load(comparisons.write_grid(folder, corpus)), folder)
+
+
+def count(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, calls: Counter[str]) -> None:
+    original = getattr(module, name)
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        calls[name] += 1
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(module, name, counted)
