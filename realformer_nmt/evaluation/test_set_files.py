@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import read_lines, write_lines
+from realformer_nmt.common.text_lines import read_lines, without_mark, write_lines
 
 Row = Mapping[str, object]
 SOURCES = ("src_text", "src", "source")
 REFERENCES = ("ref_text", "ref", "reference", "tgt_text", "tgt", "target")
 DOCUMENTS = ("doc_id", "docid", "document")
-MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
 PAIR = re.compile(r"([a-z]+)-([a-z]+)\w*_#_")  # how WMT's document ids begin: en-de_DE_#_news_#_...
 
 
@@ -69,11 +68,6 @@ def unpack(file: Path, languages: tuple[str, str]) -> tuple[Path, Path]:
         if lines:
             write_once(path, lines, file)
     return paths[0], paths[1]
-
-
-def without_mark(lines: Sequence[str]) -> list[str]:
-    """Return the lines without the byte order mark that programs for tables write first."""
-    return [line.removeprefix(MARK) if number == 0 else line for number, line in enumerate(lines)]
 
 
 def is_of_pair(row: Row, languages: tuple[str, str]) -> bool:
