@@ -60,7 +60,7 @@ def unpack(file: Path, languages: tuple[str, str]) -> tuple[Path, Path]:
         if not rows:
             raise UserError(f"none of its {len(all_rows)} rows is of {'-'.join(languages)}: give a file that has some")
         source, reference = column(rows, (*SOURCES, languages[0])), column(rows, (*REFERENCES, languages[1]))
-        documents = column(rows, DOCUMENTS) if text(rows[0], DOCUMENTS) else []
+        documents = column(rows, DOCUMENTS) if any(text(row, DOCUMENTS) for row in rows) else []
     except UserError as error:
         raise UserError(f"--test-set {file}: {error}") from error
     paths = [file.with_name(f"{file.name}.{ending}") for ending in (*languages, "documents")]
@@ -86,11 +86,11 @@ def column(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
 
 
 def text(row: Row, names: Sequence[str]) -> str | None:
-    """Return a row's text; of several translations the first reference: refA of WMT's tgt_text."""
+    """Return a row's text, or whole number; of several translations the first reference: refA of WMT's tgt_text."""
     value = next((row[name] for name in names if row.get(name) is not None), None)
     if isinstance(value, dict):
         value = next((value[name] for name in sorted(value) if name.startswith("ref")), None)
-    return value if isinstance(value, str) else None
+    return str(value) if type(value) in (str, int) else None
 
 
 def write_once(path: Path, lines: Sequence[str], file: Path) -> None:
