@@ -2,11 +2,13 @@
 
 import gzip
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from realformer_nmt.common.atomic_files import completed, digest
 from realformer_nmt.common.errors import UserError
+
+MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -23,6 +25,11 @@ def read_lines(path: Path) -> list[str]:
         line = content[: error.start].count(b"\n") + 1
         raise UserError(f"{path}, line {line}: not UTF-8; convert the file, for instance with iconv") from error
     return text.removesuffix("\n").split("\n") if text else []
+
+
+def without_mark(lines: Sequence[str]) -> list[str]:
+    """Return the lines without the byte order mark that some other programs write first."""
+    return [line.removeprefix(MARK) if number == 0 else line for number, line in enumerate(lines)]
 
 
 def read_bytes(path: Path) -> bytes:

@@ -6,6 +6,7 @@ encoded, except U+2581, which stands for a space in the subwords.
 
 import functools
 import io
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,12 +49,22 @@ def learn(texts: TrainingTexts, folder: Path, size: int, _: int) -> None:
         )
     except RuntimeError as error:
         reason = str(error).rpartition("] ")[2]
-        raise UserError(f"sentencepiece cannot learn {size} pieces: {reason} (--vocabulary has 3 more)") from error
+        raise UserError(f"sentencepiece cannot learn {size} pieces: {advised(reason)}") from error
     (folder / MODEL).write_bytes(model.getvalue())
     learnt = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
     subwords = (learnt.id_to_piece(number) for number in range(learnt.vocab_size()))
     lines = (f"{subword} 1\n" for subword in subwords if subword not in FAIRSEQ_SYMBOLS)
     (folder / DICTIONARY).write_text("".join(lines), encoding="utf-8", newline="\n")
+
+
+def advised(reason: str) -> str:
+    """Return sentencepiece's reason with what --vocabulary may be instead of options that only it has."""
+    limit = re.search(r"(vs|<=) (\d+)", reason)
+    if limit is None:
+        return reason
+    size = int(limit[2]) + len(FAIRSEQ_SYMBOLS) - 1  # it counts <unk> alone
+    fault = re.split(r" (?:Increase|Please) ", reason)[0]
+    return f"{fault} Give --vocabulary {size} or {'more' if limit[1] == 'vs' else 'less'}"
 
 
 def sample(texts: TrainingTexts, most: int) -> Iterator[str]:

@@ -8,12 +8,14 @@ from realformer_nmt.evaluation.tested_system import System
 ALPHA = 0.05
 
 
-def p_with_ties(p: float | None, system: System, baseline: System) -> float:
-    """Return p, raised to what so few different sentences allow.
+def p_with_ties(p: float | None, difference: float, system: System, baseline: System) -> float:
+    """Return p, raised to what so few different sentences allow; 1 without a difference, which every sample reaches.
 
     sacreBLEU counts only the samples that exceed the difference, so that two equal systems get its smallest p. Of the
     2^d ways to exchange the d sentences that are not equal, two at least reach the difference: p >= 2^(1-d).
     """
+    if difference == 0:
+        return 1.0
     unequal = sum(line != other for line, other in zip(system.hypotheses, baseline.hypotheses, strict=True))
     return max(1.0 if p is None else p, min(1.0, 2.0 ** (1 - unequal)))
 

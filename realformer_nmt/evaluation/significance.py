@@ -90,13 +90,16 @@ def compare(
         columns = {name: tested(name, systems, test, samples, jobs) for name in names}
     cells = [(name, index) for index in range(1, len(systems)) for name in columns]
     results = [columns[name].results[index] for name, index in cells]
+    differences = [
+        result.score - columns[name].results[0].score for (name, _), result in zip(cells, results, strict=True)
+    ]
     p_values = [
-        p_with_ties(result.p_value, systems[index], systems[0])
-        for (_, index), result in zip(cells, results, strict=True)
+        p_with_ties(result.p_value, difference, systems[index], systems[0])
+        for (_, index), result, difference in zip(cells, results, differences, strict=True)
     ]
     comparisons = []
-    for (name, index), result, p, p_holm in zip(cells, results, p_values, holm(p_values), strict=True):
-        difference = result.score - columns[name].results[0].score
+    tests = zip(cells, results, differences, p_values, holm(p_values), strict=True)
+    for (name, index), result, difference, p, p_holm in tests:
         comparison = Comparison(
             system=systems[index].name,
             metric=columns[name].label,

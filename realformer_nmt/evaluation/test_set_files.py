@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import read_lines, write_lines
+from realformer_nmt.common.text_lines import read_lines, without_mark, write_lines
 
 Row = Mapping[str, object]
 SOURCES = ("src_text", "src", "source")
 REFERENCES = ("ref_text", "ref", "reference", "tgt_text", "tgt", "target")
 DOCUMENTS = ("doc_id", "docid", "document")
-MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
 PAIR = re.compile(r"([a-z]+)-([a-z]+)\w*_#_")  # how WMT's document ids begin: en-de_DE_#_news_#_...
 
 
@@ -61,7 +60,7 @@ def unpack(file: Path, languages: tuple[str, str]) -> tuple[Path, Path]:
         if not rows:
             raise UserError(f"none of its {len(all_rows)} rows is of {'-'.join(languages)}: give a file that has some")
         source, reference = column(rows, (*SOURCES, languages[0])), column(rows, (*REFERENCES, languages[1]))
-        documents = column(rows, DOCUMENTS) if text(rows[0], DOCUMENTS) else []
+        documents = column(rows, DOCUMENTS) if any(text(row, DOCUMENTS) for row in rows) else []
     except UserError as error:
         raise UserError(f"--test-set {file}: {error}") from error
     paths = [file.with_name(f"{file.name}.{ending}") for ending in (*languages, "documents")]
@@ -69,11 +68,6 @@ def unpack(file: Path, languages: tuple[str, str]) -> tuple[Path, Path]:
         if lines:
             write_once(path, lines, file)
     return paths[0], paths[1]
-
-
-def without_mark(lines: Sequence[str]) -> list[str]:
-    """Return the lines without the byte order mark that programs for tables write first."""
-    return [line.removeprefix(MARK) if number == 0 else line for number, line in enumerate(lines)]
 
 
 def is_of_pair(row: Row, languages: tuple[str, str]) -> bool:
@@ -92,11 +86,11 @@ def column(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
 
 
 def text(row: Row, names: Sequence[str]) -> str | None:
-    """Return a row's text; of several translations the first reference: refA of WMT's tgt_text."""
+    """Return a row's text, or whole number; of several translations the first reference: refA of WMT's tgt_text."""
     value = next((row[name] for name in names if row.get(name) is not None), None)
     if isinstance(value, dict):
         value = next((value[name] for name in sorted(value) if name.startswith("ref")), None)
-    return value if isinstance(value, str) else None
+    return str(value) if type(value) in (str, int) else None
 
 
 def write_once(path: Path, lines: Sequence[str], file: Path) -> None:

@@ -72,8 +72,8 @@ def _agree(profiled: list[Profiled]) -> None:
         distributed_utils.broadcast(weights, src=0, group=distributed_utils.get_data_parallel_group())
     if not weights.isfinite().all():
         raise FloatingPointError(
-            "ADMIN's profile overflows: --residual-topology pre never normalises the stream, so the weights of its "
-            "shortcuts multiply from sub-layer to sub-layer; use --residual-topology post or dual, or fewer layers"
+            "ADMIN's profile overflows: no norm keeps the stream within bounds, so the weights of its shortcuts "
+            "multiply from sub-layer to sub-layer; use --residual-topology post or dual with a norm, or fewer layers"
         )
     for shortcut, weight in zip(profiled, weights, strict=True):
         shortcut.w0.copy_(weight)

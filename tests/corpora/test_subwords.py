@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -157,8 +158,14 @@ def test_a_sample_is_every_nth_pair(texts: TrainingTexts, pairs: int, most: int,
 
 @pytest.mark.parametrize("size", [60, 100_000])
 def test_an_impossible_vocabulary_says_what_is_possible(texts: TrainingTexts, tmp_path: Path, size: int) -> None:
-    with pytest.raises(UserError, match=rf"cannot learn {size} pieces: .*(too high|smaller than required)"):
+    with pytest.raises(UserError, match=rf"cannot learn {size} pieces: .*(too high|smaller than required)") as refusal:
         learn_model("sentencepiece", texts, tmp_path, size, 1)
+    allowed = re.search(r" Give --vocabulary (\d+) or (more|less)$", str(refusal.value))
+    assert allowed
+    learn_model("sentencepiece", texts, tmp_path, int(allowed[1]), 1)
+    beyond = int(allowed[1]) + (-1 if allowed[2] == "more" else 1)
+    with pytest.raises(UserError, match=f"cannot learn {beyond} pieces"):
+        learn_model("sentencepiece", texts, tmp_path, beyond, 1)
 
 
 def test_text_without_words_is_refused(tmp_path: Path) -> None:

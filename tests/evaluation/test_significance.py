@@ -94,6 +94,15 @@ def test_systems_that_hardly_differ_are_not_found_to_differ(unequal: int) -> Non
         assert not found.significant
 
 
+@pytest.mark.parametrize("test", ["ar", "bs"])
+def test_systems_of_one_score_do_not_differ(test: str) -> None:
+    """No line of either has a word of the reference, so that BLEU is 0 and so is the difference of every exchange."""
+    lines = reference(40)
+    systems = [System(word, "c test", [f"{word} {number}" for number in range(40)], lines, "") for word in "yz"]
+    (found,) = compare(systems, ["bleu"], test, 500, 1, 1)
+    assert (found.difference, found.p, found.significant) == (0, 1, False)
+
+
 @pytest.mark.parametrize(("test", "flag"), [("ar", "--paired-ar"), ("bs", "--paired-bs")])
 def test_p_is_that_of_the_sacrebleu_command(tmp_path: Path, test: str, flag: str) -> None:
     lines = reference(60)

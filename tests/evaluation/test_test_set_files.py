@@ -45,6 +45,21 @@ def test_json_lines_of_wmt_hold_many_pairs_and_translations(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    ("name", "content", "documents"),
+    [
+        ("a.tsv", "doc_id\tsrc\tref\n\tA\tB\nn1\tA\tB\n", ["", "n1"]),
+        ("a.jsonl", '{"doc_id": 7, "src": "A", "ref": "B"}\n', ["7"]),
+    ],
+)
+def test_documents_may_be_numbered_and_the_first_without_an_id(
+    name: str, content: str, documents: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(content)
+    test_sets.find(str(tmp_path / name), PAIR)
+    assert read_lines(tmp_path / f"{name}.documents") == documents
+
+
+@pytest.mark.parametrize(
     ("name", "content"),
     [("a.tsv", "src\tref\r\nA\rB\t{}\r\n\r\n"), ("a.jsonl", '{{"src": "A\\rB", "ref": "{}"}}\n')],
 )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from realformer_nmt.common import safe_names
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import read_lines
+from realformer_nmt.common.text_lines import read_lines, without_mark
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.tasks import TASKS
@@ -15,6 +15,9 @@ from realformer_nmt.tasks import TASKS
 class OutsideText(NamedTuple):
     name: str
     file: Path
+
+    def lines(self) -> list[str]:
+        return without_mark(read_lines(self.file))
 
 
 def parse(options: Sequence[str], grid: Grid, corpus: CorpusChoice) -> list[OutsideText]:
@@ -43,7 +46,7 @@ def parse_one(option: str) -> OutsideText:
 def check_lines(text: OutsideText, corpus: CorpusChoice, subset: str) -> None:
     """Refuse a text that is not of the test set by its number of lines; the reference may not be prepared yet."""
     try:
-        lines, reference = read_lines(text.file), raw_text(corpus, subset, 1)
+        lines, reference = text.lines(), raw_text(corpus, subset, 1)
     except UserError as error:
         raise UserError(f"--outside {text.name}={text.file}: {error}") from error
     if reference.is_file() and len(read_lines(reference)) != len(lines):

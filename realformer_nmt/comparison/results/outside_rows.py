@@ -44,7 +44,7 @@ def scored_system(text: OutsideText, grid: Grid, corpus: CorpusChoice) -> System
     subset = grid.subsets[0]
     check_lines(text, corpus, subset)
     reference_file = raw_text(corpus, subset, 1)
-    lines, reference = read_lines(text.file), read_lines(reference_file)
+    lines, reference = text.lines(), read_lines(reference_file)
     forms = dict.fromkeys([RAW, METRICS[grid.drawn].text], ScoredTexts("raw text", lines, reference))
     with metrics.seeded(SEED):
         scores = metrics.scores({form: forms[form] for form in (RAW, SUMMARY) if form in forms}, INTERVAL_SAMPLES)

@@ -95,6 +95,11 @@ class UnifiedMetric(CometModel):
 
     vectors = 1
 
+    def __init__(self, settings: CometSettings, config: XLMRobertaConfig) -> None:
+        super().__init__(settings, config)
+        if not self.sequences() or "mt" not in settings.input_segments:
+            raise UserError("input_segments of a COMET model: allowed are mt, and src or ref or both")
+
     @property
     def layer(self) -> int | str:
         return self.settings.sent_layer

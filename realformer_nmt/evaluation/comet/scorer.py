@@ -1,6 +1,7 @@
 """COMET scores of translations: the model is loaded once, and scores segments in batches of similar length."""
 
 import importlib.metadata
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TypedDict, cast
 import torch
 from msgspec.structs import replace
 from omegaconf import OmegaConf
-from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerBase, XLMRobertaConfig
+from transformers import AutoConfig, AutoTokenizer, PretrainedConfig, PreTrainedTokenizerBase, XLMRobertaConfig
 
 from realformer_nmt.checkpoints import reading
 from realformer_nmt.common.errors import UserError, one_line
@@ -26,6 +27,7 @@ from realformer_nmt.evaluation.run_record import Score
 from realformer_nmt.evaluation.segment_mean import as_lines, mean_of
 
 BATCH, PRECISION, DIGITS = 16, "fp32", 6
+DEPTHS = ("encoder.model.encoder.layer.", "estimator.")  # a model without some of these weights computes another score
 ENCODERS = ("XLM-RoBERTa",)
 # of the hub, for a model's settings to choose among: they are no way to a file or to an address
 PRETRAINED = ("xlm-roberta-base", "xlm-roberta-large", "microsoft/infoxlm-base", "microsoft/infoxlm-large")
@@ -48,7 +50,7 @@ class CometScorer:
         choose(f"{files.hparams}: encoder_model", options.encoder_model, dict.fromkeys(ENCODERS))
         config, self.tokenizer = encoder_files(files, options.pretrained_model)
         self.files = files
-        self.model = with_weights(kind(options, config), weights, files.checkpoint)
+        self.model = with_weights(built(kind, options, config, files), weights, files.checkpoint)
         self.model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
 
     def segments(self, source: Lines, hypotheses: Lines, reference: Lines) -> list[float]:
@@ -81,6 +83,8 @@ def score(scorer: CometScorer, source: Lines, hypotheses: Lines, reference: Line
     check_same_length(hypotheses, reference)
     check_same_length(source, reference)
     segments = [round(100 * value, DIGITS) for value in scorer.segments(source, hypotheses, reference)]
+    if not all(map(math.isfinite, segments)):
+        raise UserError(f"{scorer.files.checkpoint} gives scores that are no numbers: it is damaged; {HINT}")
     texts = ScoredTexts("raw text", as_lines(segments), reference)
     mean = measure(mean_of(scorer.about()), METRICS["comet"].label, texts, samples)
     return replace(mean, segments=segments, empty=sum(not line.strip() for line in hypotheses))
@@ -95,7 +99,7 @@ def read(files: ModelFiles) -> tuple[Mapping[str, torch.Tensor], CometSettings]:
     with expected(files.hparams, HINT):
         options = settings.merge(hparams, stored.get("hyper_parameters") or {})
     with expected(files.checkpoint, HINT):
-        return stored["state_dict"], options
+        return dict(stored["state_dict"]), options
 
 
 def read_hparams(path: Path) -> Mapping[str, object]:
@@ -115,20 +119,49 @@ def encoder_files(files: ModelFiles, name: str) -> tuple[XLMRobertaConfig, PreTr
     try:
         # which would otherwise ask the user whether to run a model's code
         config = AutoConfig.from_pretrained(place, trust_remote_code=False)
-        return config, AutoTokenizer.from_pretrained(place, trust_remote_code=False)
+        tokenizer = AutoTokenizer.from_pretrained(place, trust_remote_code=False)
     except Exception as error:
         raise UserError(
             f"--comet: the configuration and the tokenizer of {place} cannot be read ({one_line(error)[:200]}): bring "
             f"the computer online, or put them into {beside}"
+        ) from error
+    check_encoder(place, config, tokenizer)
+    return config, tokenizer
+
+
+def check_encoder(place: str, config: PretrainedConfig, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Refuse another encoder, and a tokenizer that is not its own: without its file it knows five symbols alone."""
+    if not isinstance(config, XLMRobertaConfig):
+        raise UserError(f"--comet: the encoder of {place} is of the type {config.model_type}; allowed is xlm-roberta")
+    if len(tokenizer) != config.vocab_size:
+        raise UserError(
+            f"--comet: the tokenizer of {place} has {len(tokenizer)} subwords, and config.json {config.vocab_size}: "
+            "put all files of one tokenizer there, such as sentencepiece.bpe.model"
+        )
+
+
+def built(kind: type[CometModel], options: CometSettings, config: XLMRobertaConfig, files: ModelFiles) -> CometModel:
+    """Build the model without its weights; refuse sizes that no model has."""
+    try:
+        return kind(options, config)
+    except UserError:
+        raise
+    except Exception as error:  # torch and transformers raise what comes
+        raise UserError(
+            f"no model has the settings of {files.hparams}, its checkpoint and its encoder ({one_line(error)[:200]}); "
+            f"{HINT}"
         ) from error
 
 
 def with_weights(model: CometModel, weights: Mapping[str, torch.Tensor], checkpoint: Path) -> CometModel:
     """Return the model with the weights of a checkpoint, which may have more, such as a head for words."""
     try:
-        missing = model.load_state_dict(dict(weights), strict=False, assign=True).missing_keys
+        missing, spare = model.load_state_dict(weights, strict=False, assign=True)
     except RuntimeError as error:
         raise UserError(f"{checkpoint}: {one_line(error)[:300]}; {HINT}") from error
+    deeper = [name for name in spare if name.startswith(DEPTHS)]
+    if deeper:
+        raise UserError(f"{checkpoint} has {deeper[0]}, and its settings make a model without: take both of one model")
     if missing:
         raise UserError(f"{checkpoint} lacks {missing[0]} ({len(missing)} weights in all); {HINT}")
     return model.float()

@@ -27,6 +27,11 @@ def test_a_text_has_a_name_and_a_file(corpus: CorpusChoice) -> None:
     assert outside_texts.parse([], GRID, corpus) == []
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
+    (tmp_path / "text").write_bytes("c\nd\n".encode("utf-8-sig"))
+    assert OutsideText("a", tmp_path / "text").lines() == ["c", "d"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -109,6 +109,7 @@ def test_an_encoder_that_cannot_be_brought_is_one_line(tmp_path: Path) -> None:
         ({"hidden_sizes": []}, r"hparams\.yaml.*length >= 1"),
         ({"input_segments": ["mt"]}, r"hparams\.yaml.*length >= 2"),
         ({"layer_transformation": "entmax"}, r"hparams\.yaml.*'entmax'"),
+        ({"hidden_sizes": [-3]}, r"no model has the settings of .*hparams\.yaml.* \(.*negative.*\); --comet: allowed"),
     ],
 )
 def test_settings_that_no_model_has_are_refused(settings: dict[str, object], message: str, tmp_path: Path) -> None:
@@ -119,6 +120,52 @@ def test_settings_that_no_model_has_are_refused(settings: dict[str, object], mes
     torch.save(state, checkpoint)
     with pytest.raises(UserError, match=message):
         CometScorer(model_files.find(str(folder)))
+
+
+@pytest.mark.parametrize("segments", [["mt", "mt"], ["src", "ref"]])
+def test_a_unified_metric_reads_the_hypothesis_and_one_more(segments: list[str], tmp_path: Path) -> None:
+    folder = tiny_comet.write(tmp_path / "model", "kiwi")
+    state = torch.load(folder / "checkpoints" / "model.ckpt")
+    state["hyper_parameters"]["input_segments"] = segments
+    torch.save(state, folder / "checkpoints" / "model.ckpt")
+    with pytest.raises(UserError, match="input_segments of a COMET model: allowed are mt, and src or ref or both"):
+        CometScorer(model_files.find(str(folder)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"num_attention_heads": 3}, r"no model has the settings of .* \(.*not a multiple.*\)"),
+        ({"num_hidden_layers": 2}, r"model\.ckpt has encoder\.model\.encoder\.layer\.2\..*a model without"),
+        ({"model_type": "bert"}, "is of the type bert; allowed is xlm-roberta"),
+        ({"vocab_size": 60}, r"has 50 subwords, and config\.json 60: put all files of one tokenizer there"),
+    ],
+)
+def test_an_encoder_of_another_model_is_refused(settings: dict[str, object], message: str, tmp_path: Path) -> None:
+    """It would compute another score: layers and subwords that are not there are nothing that torch refuses."""
+    folder = tiny_comet.write(tmp_path / "model", "softmax")
+    config = folder / "encoder" / "config.json"
+    config.write_text(json.dumps({**tiny_comet.ENCODER, **settings}))
+    with pytest.raises(UserError, match=message):
+        CometScorer(model_files.find(str(folder)))
+
+
+def test_an_encoder_without_its_tokenizer_is_refused(tmp_path: Path) -> None:
+    """transformers builds one of five symbols instead, and every word is unknown."""
+    folder = tiny_comet.write(tmp_path / "model", "softmax")
+    (folder / "encoder" / "sentencepiece.bpe.model").unlink()
+    with pytest.raises(UserError, match=r"--comet: the .*tokenizer of .*encoder (has \d+ subwords|cannot be read)"):
+        CometScorer(model_files.find(str(folder)))
+
+
+@pytest.mark.parametrize("weight", [torch.nan, torch.inf])
+def test_weights_that_give_no_number_are_refused(weight: float, tmp_path: Path) -> None:
+    folder = tiny_comet.write(tmp_path / "model", "softmax")
+    state = torch.load(folder / "checkpoints" / "model.ckpt")
+    state["state_dict"]["estimator.ff.6.weight"][:] = weight
+    torch.save(state, folder / "checkpoints" / "model.ckpt")
+    with pytest.raises(UserError, match=r"model\.ckpt gives scores that are no numbers: it is damaged"):
+        scorer.score(CometScorer(model_files.find(str(folder))), SOURCE, HYPOTHESES, REFERENCE, 10)
 
 
 def test_settings_choose_no_file_and_no_address(tmp_path: Path) -> None:
