@@ -124,7 +124,7 @@ comet-parity: install ## score tiny COMET models by unbabel-comet, installed apa
 authors-code: install ## run the authors' code of families on the same weights, record it, and compare ours
 	$(PIP_INSTALL) --no-deps --upgrade --target $(AUTHORS_CODE)/packages einops
 	test -x $(TENSORFLOW)/bin/python || $(PYTHON) -m venv $(TENSORFLOW)
-	$(TENSORFLOW)/bin/python -m pip install --quiet tensorflow-cpu
+	$(TENSORFLOW)/bin/python -m pip install --quiet tensorflow-cpu gin-config tf-keras tf-slim
 	TENSORFLOW_PYTHON=$(TENSORFLOW)/bin/python PYTHONPATH=.:tests/helpers:$(AUTHORS_CODE)/packages $(TESTING) \
 		$(BIN)/python tests/helpers/record_authors_code.py $(AUTHORS_CODE) tests/model/authors_code $(FAMILIES)
 	$(TESTING) $(BIN)/python -m pytest tests/model/test_authors_code.py
