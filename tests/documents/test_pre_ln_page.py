@@ -105,7 +105,7 @@ def test_leads_at_three_budgets() -> None:
     for family, text in zip(("realformer", "admin"), said.groups(), strict=True):
         places = [(seed, updates) for seed in (1, 2) for updates in (375, 750, 1500)]
         leads = [found[("pre_ln", *place)] - found[(family, *place)] for place in places]
-        told = re.findall(r"\b\d+\.\d\d\b", text)
+        told = re.findall(r"-?\b\d+\.\d\d\b", text.replace("\N{MINUS SIGN}", "-"))
         assert all(shown(figure, lead) for figure, lead in zip(told, leads, strict=True))
         assert leads[2] < leads[0] / 4
         assert leads[5] < leads[3] / 4
