@@ -70,7 +70,8 @@ def thawed() -> Iterator[None]:
     gc.enable()
 
 
-def test_collection_pauses_in_the_first_import_alone(thawed: None) -> None:
+@pytest.mark.usefixtures("thawed")
+def test_collection_pauses_in_the_first_import_alone() -> None:
     before = gc.get_freeze_count()
     with frozen("gc"):  # which is imported
         assert gc.isenabled()
@@ -82,13 +83,15 @@ def test_collection_pauses_in_the_first_import_alone(thawed: None) -> None:
     assert gc.get_freeze_count() >= before + len(brought)
 
 
-def test_an_import_that_fails_leaves_collection_on(thawed: None) -> None:
+@pytest.mark.usefixtures("thawed")
+def test_an_import_that_fails_leaves_collection_on() -> None:
     with pytest.raises(ImportError), frozen("no_such_module"):
         raise ImportError("no_such_module")
     assert gc.isenabled()
 
 
-def test_collection_that_a_program_has_turned_off_stays_off(thawed: None) -> None:
+@pytest.mark.usefixtures("thawed")
+def test_collection_that_a_program_has_turned_off_stays_off() -> None:
     gc.disable()
     with frozen("no_such_module"):
         pass
