@@ -29,7 +29,7 @@ class PlannedTraining:
 
     @functools.cached_property
     def cfg(self) -> Any:
-        return updates.configure(self.options, self.flags)
+        return updates.configure(vars(self.options), self.flags)
 
     @functools.cached_property
     def task(self) -> Any:

@@ -10,7 +10,7 @@ import copy
 import functools
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,15 +44,15 @@ def parse(argv: Sequence[str]) -> Any:
 
 @functools.lru_cache(maxsize=1024)
 def _configuration(argv: tuple[str, ...]) -> Any:
-    return configure(flags(argv), argv)
+    return configure(vars(flags(argv)), argv)
 
 
-def configure(options: argparse.Namespace, argv: Sequence[str]) -> Any:
+def configure(options: Mapping[str, Any], argv: Sequence[str]) -> Any:
     """Return the configuration of flags that are parsed."""
     check_plain({"data": argv[0]})
     with quiet():
         try:
-            return configuration(vars(options))
+            return configuration(options)
         except (OmegaConfBaseException, HydraException, OverflowError) as error:  # ${...} in a path; too large for C
             raise UserError(f"{one_line(error)}: fairseq does not accept a value in {' '.join(argv)}") from error
 

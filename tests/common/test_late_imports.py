@@ -1,12 +1,15 @@
 """What fairseq imports for few trainings is imported when it is asked for, and then is what it would have been."""
 
+import gc
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 from program import REPOSITORY
 
+from realformer_nmt.common.late_imports import frozen
 from realformer_nmt.common.python_subprocess import program
 
 FIGURES = """
@@ -58,3 +61,38 @@ def test_figures_are_sklearns_and_scipys(told: tuple[str, list]) -> None:
         ]
     )
     assert kinds == ["module"] * 3
+
+
+@pytest.fixture
+def thawed() -> Iterator[None]:
+    yield
+    gc.unfreeze()
+    gc.enable()
+
+
+@pytest.mark.usefixtures("thawed")
+def test_collection_pauses_in_the_first_import_alone() -> None:
+    before = gc.get_freeze_count()
+    with frozen("gc"):  # which is imported
+        assert gc.isenabled()
+    assert gc.get_freeze_count() == before
+    with frozen("no_such_module"):
+        assert not gc.isenabled()
+        brought: list[list[int]] = [[] for _ in range(1000)]
+    assert gc.isenabled()
+    assert gc.get_freeze_count() >= before + len(brought)
+
+
+@pytest.mark.usefixtures("thawed")
+def test_an_import_that_fails_leaves_collection_on() -> None:
+    with pytest.raises(ImportError), frozen("no_such_module"):
+        raise ImportError("no_such_module")
+    assert gc.isenabled()
+
+
+@pytest.mark.usefixtures("thawed")
+def test_collection_that_a_program_has_turned_off_stays_off() -> None:
+    gc.disable()
+    with frozen("no_such_module"):
+        pass
+    assert not gc.isenabled()
