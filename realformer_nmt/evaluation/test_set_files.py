@@ -72,7 +72,7 @@ def unpack(file: Path, languages: tuple[str, str]) -> tuple[Path, Path]:
 
 def is_of_pair(row: Row, languages: tuple[str, str]) -> bool:
     """Tell whether a row is of the pair, by its languages or its document id; a row that says neither is."""
-    named = [str(row[name]).split("_")[0] for name in ("src_lang", "tgt_lang") if row.get(name)]
+    named = [re.split("[_-]", str(row[name]))[0] for name in ("src_lang", "tgt_lang") if row.get(name)]
     match = PAIR.match(text(row, DOCUMENTS) or "")
     return tuple(named if len(named) == 2 else match.groups() if match else languages) == languages
 
