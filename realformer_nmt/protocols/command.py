@@ -82,7 +82,7 @@ def check_family(option: str, arch: str) -> None:
     if arch in FAMILIES:
         return
     if arch not in PRESETS:
-        raise UserError(unknown(option, arch, FAMILIES) + "; --layers and the protocol say its size")
+        raise UserError(unknown(option, arch, FAMILIES) + "; one of your own needs --user-dir")
     family = max((name for name in FAMILIES if arch.startswith(f"{name}_")), key=len)
     depth = "-".join(dict.fromkeys(str(PRESETS[arch][f"{side}_layers"]) for side in ("encoder", "decoder")))
     raise UserError(

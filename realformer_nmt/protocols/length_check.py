@@ -5,6 +5,7 @@ fairseq leaves such texts out of the training data; in others they end the train
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 from fairseq import utils
 
 from realformer_nmt.common.errors import UserError
@@ -34,7 +35,8 @@ def check_short(task: Any, data: str, subset: str, limits: Any) -> None:
     if not len(long):
         return
     first = min(long)
-    message = f"{len(long):,} of {subset} are too long, such as number {first + 1:,} with {dataset.size(first)} tokens"
+    tokens = " and ".join(map(str, np.atleast_1d(dataset.size(first))))  # of a pair, both sides'
+    message = f"{len(long):,} of {subset} are too long, such as number {first + 1:,} with {tokens} tokens"
     raise UserError(
         f"{data}: {message}; allowed are {limits}: shorten or split them, or raise --max-positions (of translations "
         "--max-source-positions and --max-target-positions), --tokens-per-sample or --max-tokens"

@@ -36,6 +36,16 @@ def test_what_validation_would_end_at_is_counted(task: str, once: Once, user_dir
         check([*words, limit, "7", "--disable-validation"], ["absent", "train"])
 
 
+def test_of_a_pair_both_lengths_are_told(toy_corpus: Path) -> None:
+    sides = [toy_corpus.with_name(f"valid.{language}").read_text().splitlines() for language in ("src", "tgt")]
+    lengths = [[len(line.split()) + 1 for line in side] for side in sides]
+    place, pair = next((n, pair) for n, pair in enumerate(zip(*lengths, strict=True), 1) if max(pair) > 7)
+    options = ("--optimizer", "adam", "--max-update", "1", "--arch", "pre_ln_tiny", "--max-tokens", "400")
+    limits = ("--max-source-positions", "7", "--max-target-positions", "7")
+    with pytest.raises(UserError, match=f"such as number {place} with {pair[0]} and {pair[1]} tokens; allowed"):
+        check([str(toy_corpus), *options, *limits])
+
+
 def check(words: Sequence[str], more: Sequence[str] = ()) -> None:
     cfg = updates.parse(words)
     length_check.check(cfg, updates.set_up(cfg), more)

@@ -164,7 +164,7 @@ def test_every_recipe_names_a_shipped_corpus() -> None:
         (["--layers", "0"], "--layers 0: allowed"),
         (["--arch", "realformer_wmt_en_fr_60l_12l"], "give the family, realformer, and its layers, 60-12;"),
         (["--arch", "realformer_post_ln_tiny"], "give the family, realformer_post_ln, and its layers, 2;"),
-        (["--arch", "realfromer"], "did you mean realformer"),
+        (["--arch", "realfromer"], "did you mean realformer?; one of your own needs --user-dir"),
         (["--", "--arch=transformer"], "give it there alone"),
         (["--", "-atransformer"], "give it there alone"),
         (["--", "--encoder-layers", "9"], "--encoder-layers is what --layers says"),
