@@ -211,6 +211,30 @@ def test_the_late_seed_is_the_records() -> None:
     assert shown == measured
 
 
+def test_what_the_seeds_of_the_longer_demo_had_before_and_have_now() -> None:
+    folder = RESULTS / "quickstart_longer"
+    page = " ".join((folder / "README.md").read_text().split())
+    scores: dict[tuple[str, int], list[float]] = {}
+    for row in json.loads((folder / "late_seed.json").read_text())["before"]["rows"]:
+        scores.setdefault((row["family"], row["updates"]), []).append(row["bleu"])
+    early, late = (scores["realformer", updates] for updates in (375, 1500))
+    said = f"({statistics.mean(early):.1f} \u00b1 {statistics.stdev(early):.1f} after 375; "
+    assert f"{said}{statistics.mean(late):.2f} \u00b1 {statistics.stdev(late):.2f} after 1,500)" in page
+    behind = [scores["pre_ln", 750][1] - scores[family, 750][1] for family in ("realformer", "admin")]
+    assert min(behind) > 30
+    rows = results_file.read(folder / "results.json").rows
+    spread = max(row.scores["bleu"].deviation or 0 for row in rows if row.axes["updates"] == 1500)
+    assert f"further apart than {spread:.1f} BLEU (deviation)" in page
+
+
+def test_who_leads_with_18_layers_is_the_records() -> None:
+    page = " ".join((RESULTS / "zoo_18l" / "README.md").read_text().split())
+    rows = results_file.read(RESULTS / "zoo_18l" / "results.json").rows
+    ahead = {row.family: row.delta["bleu"] for row in rows if row.delta and row.delta["bleu"] > 0 and row.p_holm < 0.01}
+    assert set(ahead) == {"dlcl_pre", "dense_former", "hyper_static", "rk2"}
+    assert f"are {min(ahead.values()):.1f} to {max(ahead.values()):.1f} BLEU ahead" in page
+
+
 @pytest.mark.parametrize("name", ["zoo_6l", "zoo_18l"])
 def test_the_table_of_every_residual_is_the_records(name: str) -> None:
     page = (RESULTS / name / "README.md").read_text()
