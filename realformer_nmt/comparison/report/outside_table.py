@@ -3,13 +3,7 @@
 from typing import NamedTuple
 
 from realformer_nmt.comparison.report.formatting import NOTHING, interval, metrics, placed, printable
-from realformer_nmt.comparison.results.results_file import (
-    MeanScore,
-    MetricColumn,
-    OutsideRow,
-    ResultRow,
-    Results,
-)
+from realformer_nmt.comparison.results.results_file import MeanScore, MetricColumn, OutsideRow, ResultRow, Results
 from realformer_nmt.evaluation import agreement
 from realformer_nmt.evaluation.p_values import shown
 from realformer_nmt.evaluation.significance import signed
@@ -56,7 +50,7 @@ def note(results: Results) -> str:
     )
 
 
-def outside_rows(results: Results) -> list[ResultRow]:
+def spreadsheet_rows(results: Results) -> list[ResultRow]:
     """Return the rows of such translations for a spreadsheet, where a row of the baseline gives them a place."""
     return [result_row(row) for row in results.outside if row.depth]
 

@@ -11,7 +11,7 @@ from tabulate import tabulate
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.report.columns import Column, columns
 from realformer_nmt.comparison.report.formatting import MARK, metrics, placed, tested
-from realformer_nmt.comparison.report.outside_table import outside_rows, outside_table
+from realformer_nmt.comparison.report.outside_table import outside_table, spreadsheet_rows
 from realformer_nmt.comparison.report.report_table import ReportTable, test_sets, tuned_table
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
 
@@ -158,7 +158,7 @@ def spreadsheet(results: Results) -> str:
     for table in tables:
         for row in table.rows:
             write([*(figure(row) for figure in figures.values()), table.subset])
-    for row in outside_rows(results):
+    for row in spreadsheet_rows(results):
         write([*(figure(row) for figure in figures.values()), results.subset])
     return stream.getvalue()
 
