@@ -24,6 +24,11 @@ class Dot(ScoreSource):
         return seen.match(query * self.head_width**-0.5)  # B x H x T x S
 
 
+def unit_vectors(x: Tensor) -> Tensor:
+    """Return x / |x|, in fp32 at least: in fp16 a padded key, all zeros, would be divided by zero."""
+    return normalize(x.to(torch.promote_types(x.dtype, torch.float32)), dim=-1).type_as(x)
+
+
 class QKNorm(ScoreSource):
     """g Q/|Q| (K/|K|)^T, g one trained number per attention: Henry et al. 2020 (2010.04245).
 
@@ -42,8 +47,8 @@ class QKNorm(ScoreSource):
 
     def forward(self, _x: Tensor, query: Tensor, seen: KeysValues) -> Tensor:
         value, key = seen.parts
-        units = seen._replace(parts=(value, normalize(key, dim=-1)))
-        return units.match(self.scale * normalize(query, dim=-1))  # B x H x T x S
+        units = seen._replace(parts=(value, unit_vectors(key)))
+        return units.match(self.scale * unit_vectors(query))  # B x H x T x S
 
 
 class Mixture(ScoreSource):

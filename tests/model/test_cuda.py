@@ -1,0 +1,105 @@
+"""On a GPU every family has the CPU's loss and gradients and waits for no value; in 16 bits it has them on both."""
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+from tiny import PREVIOUS, SOURCE, build, opened, profiled
+from torch import Tensor
+
+from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.presets import FAMILIES
+from realformer_nmt.training.fused_loss import ProjectedNLL
+from realformer_nmt.training.radam import RAdam
+
+PAD = 1
+TARGET = PREVIOUS.roll(-1, 1).masked_fill(PREVIOUS == PAD, PAD)
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU that torch can use")
+DEVICES = ["cpu", pytest.param("cuda", marks=needs_gpu)]
+every_family = pytest.mark.parametrize("family", FAMILIES)
+
+
+def trained_once(family: str, **options: object) -> TranslationModel:
+    """A model in training mode on the CPU, as after its first batch, which is ADMIN's profile."""
+    return profiled(opened(build(**FAMILIES[family], **options))).train()
+
+
+def loss_of(model: TranslationModel) -> Tensor:
+    device = next(model.parameters()).device
+    features, _ = model(SOURCE.to(device), None, PREVIOUS.to(device), features_only=True)
+    weight = model.decoder.output_projection.weight
+    loss, _ = ProjectedNLL.apply(features.flatten(0, 1), weight, TARGET.to(device).flatten(), 0.1, PAD)
+    return loss
+
+
+def loss_and_gradients(model: TranslationModel) -> tuple[Tensor, dict[str, Tensor]]:
+    model.zero_grad()
+    loss = loss_of(model)
+    loss.backward()
+    gradients = {name: weight.grad.cpu() for name, weight in model.named_parameters() if weight.grad is not None}
+    return loss.detach().cpu(), gradients
+
+
+def assert_alike(found: dict[str, Tensor], expected: dict[str, Tensor], rounding: float) -> None:
+    assert found.keys() == expected.keys()
+    for name, gradient in expected.items():
+        torch.testing.assert_close(found[name], gradient, rtol=0, atol=rounding * gradient.abs().max().item() + 1e-9)
+
+
+@needs_gpu
+@every_family
+def test_loss_and_gradients_are_the_cpus(family: str) -> None:
+    model = trained_once(family).double()
+    expected_loss, expected = loss_and_gradients(model)
+    loss, gradients = loss_and_gradients(model.cuda())
+    torch.testing.assert_close(loss, expected_loss, rtol=1e-6, atol=0)
+    assert_alike(gradients, expected, 1e-5)
+
+
+@every_family
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+def test_each_precision_has_nearly_the_loss_of_fp64(family: str, device: str, dtype: torch.dtype) -> None:
+    model = trained_once(family).double()
+    expected, _ = loss_and_gradients(model)
+    loss, gradients = loss_and_gradients(model.to(device, dtype))
+    torch.testing.assert_close(loss.double(), expected, rtol=8 * torch.finfo(dtype).eps, atol=0)
+    assert all(gradient.isfinite().all() for gradient in gradients.values())
+
+
+@pytest.fixture
+def waiting_is_an_error() -> Iterator[None]:
+    torch.cuda.set_sync_debug_mode("error")
+    yield
+    torch.cuda.set_sync_debug_mode("default")
+
+
+@needs_gpu
+@every_family
+@pytest.mark.usefixtures("waiting_is_an_error")
+def test_no_training_step_waits_for_a_value(family: str) -> None:
+    model = trained_once(family, dropout=0.1, attention_dropout=0.1, activation_dropout=0.1).cuda()
+    vars(model).update(_profile_checked=True)  # ADMIN's profile is read once a training
+    inputs = [words.cuda() for words in (SOURCE, PREVIOUS, TARGET)]
+    updates = RAdam(model.parameters())
+    for _ in range(7):  # the last are rectified
+        features, _ = model(inputs[0], None, inputs[1], features_only=True)
+        weight = model.decoder.output_projection.weight
+        loss, _ = ProjectedNLL.apply(features.flatten(0, 1), weight, inputs[2].flatten(), 0.1, PAD)
+        loss.backward()
+        updates.step()
+        updates.zero_grad()
+
+
+@needs_gpu
+@pytest.mark.parametrize("family", ["admin", "pre_ln", "realformer"])
+def test_checkpointed_60_layers_have_the_gradients_of_others(family: str) -> None:
+    deep = {"encoder_layers": 60, "decoder_layers": 12}
+    model, checkpointed = (
+        trained_once(family, **deep, checkpoint_activations=wanted).double().cuda() for wanted in (False, True)
+    )
+    checkpointed.load_state_dict(model.state_dict())
+    (loss, expected), (same, gradients) = map(loss_and_gradients, (model, checkpointed))
+    torch.testing.assert_close(same, loss, rtol=1e-9, atol=0)
+    by_name = {name.replace("_fsdp_wrapped_module.", ""): gradient for name, gradient in gradients.items()}
+    assert_alike(by_name, expected, 1e-6)
