@@ -2,7 +2,8 @@
 
 python benchmarks/gpu.py                                 # every family at three sizes: minutes
 python benchmarks/gpu.py --families post_ln              # a minute
-python benchmarks/gpu.py --measured --sizes 6-6          # on a GPU, too: what graphs and compiling bring
+python benchmarks/gpu.py --measured --sizes 6-6          # on a GPU, too: what CUDA graphs bring
+python benchmarks/gpu.py --measured --sizes 6-6 --compiled   # and torch.compile: minutes a family
 
 A step trains in bf16 with weights in fp32, as fairseq-train --bf16 does, on one batch; and a step of decoding.
 """
@@ -128,20 +129,20 @@ def cells(row: Row) -> list[str]:
     ]
 
 
-def measure(sizes: list[str], families: list[str], place: Place) -> Iterator[Row]:
+def measure(sizes: list[str], families: list[str], place: Place, compiled: bool) -> Iterator[Row]:
     for size in sizes:
         encoder_layers, decoder_layers = map(int, size.split("-"))
         shape = Shape(encoder_layers, decoder_layers)
         (batch,) = samples(shape, place, TOKENS, 1)
         for who in [STOCK, *families]:
             both = {
-                "training": measure_training(who, shape, batch, place),
+                "training": measure_training(who, shape, batch, place, compiled),
                 "decoding": measure_decoding(who, shape, place),
             }
             yield {"size": shape.name, "model": who, "tokens": batch["ntokens"], **both}
 
 
-def measure_training(who: str, shape: Shape, batch: Sample, place: Place) -> Row:
+def measure_training(who: str, shape: Shape, batch: Sample, place: Place, compiled: bool) -> Row:
     step = Training(who, shape, build(who, shape, place), batch, place.device)
 
     def once() -> None:
@@ -153,9 +154,10 @@ def measure_training(who: str, shape: Shape, batch: Sample, place: Place) -> Row
     found: Row = {"parameters": sum(weight.numel() for weight in step.model.parameters()), **watched(once, place)}
     found["launches"] = {name: launches(part) for name, part in step.parts.items()}
     found["peak bytes"] = torch.cuda.max_memory_allocated(place.device)
-    compiled = Training(who, shape, torch.compile(build(who, shape, place)), batch, place.device)
     found["ms, graph"] = tried(lambda: graphed(step), place)
-    found["ms, compiled"] = tried(lambda: list(compiled.parts.values()), place)
+    if compiled:
+        model = torch.compile(build(who, shape, place))
+        found["ms, compiled"] = tried(lambda: [*Training(who, shape, model, batch, place.device).parts.values()], place)
     return found
 
 
@@ -236,7 +238,7 @@ def measured_record(args: argparse.Namespace) -> Row:
     if not torch.cuda.is_available():
         raise SystemExit("bench-gpu: no GPU that torch can use here; without --measured it is counted")
     place, found = Place(torch.device("cuda"), torch.bfloat16), []
-    for row in measure(args.sizes, args.families, place):
+    for row in measure(args.sizes, args.families, place, args.compiled):
         found.append(row)
         print(row, flush=True)
     return {"what": "measured", "graphics": torch.cuda.get_device_name(), "versions": versions(), "rows": found}
@@ -245,6 +247,7 @@ def measured_record(args: argparse.Namespace) -> Row:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--measured", action="store_true", help="on the GPU that is there")
+    parser.add_argument("--compiled", action="store_true", help="measure torch.compile, too")
     parser.add_argument("--sizes", nargs="*", default=list(SIZES), help="layers of encoder and decoder")
     parser.add_argument("--families", nargs="*", default=list(FAMILIES))
     parser.add_argument("--json", type=Path)
