@@ -43,20 +43,26 @@ class PlannedTraining:
         """Return fairseq-train's whole command, its launcher included."""
         return [*self.machines.launcher(), *self.flags, *self._ending()]
 
+    def check_warm_up(self) -> None:
+        """Refuse a linear schedule that would end before its warm-up does."""
+        warm_up = self.options.warmup_updates
+        if self._ends_with_training() and self.length.updates <= warm_up:
+            raise UserError(
+                f"{self.length.updates} updates end within the warm-up of {warm_up}: train longer, pass a smaller "
+                "--tokens-a-step, or a shorter warm-up: -- --warmup-updates N"
+            )
+
+    def _ends_with_training(self) -> bool:
+        return self.options.lr_scheduler == "linear" and not self.options.total_num_update
+
     def _ending(self) -> list[str]:
         """Return the last update of a linear schedule as flags; without a data-bin, a command that will count it."""
-        options = self.options
-        if options.lr_scheduler != "linear" or options.total_num_update:
+        if not self._ends_with_training():
             return []
         if not self.request.data.is_dir():
             return self._ending_without_data()
-        total = self.length.updates
-        if total <= options.warmup_updates:
-            raise UserError(
-                f"{total} updates end within the warm-up of {options.warmup_updates}: train longer, pass "
-                "a smaller --tokens-a-step, or a shorter warm-up: -- --warmup-updates N"
-            )
-        return ["--total-num-update", str(total)]
+        self.check_warm_up()
+        return ["--total-num-update", str(self.length.updates)]
 
     def _ending_without_data(self) -> list[str]:
         options, data = self.options, self.request.data

@@ -118,7 +118,8 @@ def check_states(planned: PlannedTraining, measured: Iterable[str] = ()) -> None
 
 
 def check_outcome(planned: PlannedTraining, measured: Iterable[str] = ()) -> None:
-    """Check that a training leaves the checkpoints to average, and that no text of `measured` subsets is too long."""
+    """Check that a training outlasts its warm-up, leaves what is averaged, and finds no `measured` text too long."""
+    planned.check_warm_up()
     expected_checkpoints.check(planned.protocol, planned.cfg, planned.length)
     length_check.check(planned.cfg, planned.task, measured)
 

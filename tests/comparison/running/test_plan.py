@@ -86,6 +86,19 @@ def test_a_training_too_short_for_its_average_is_refused_by_name_before_any_star
     assert not (tmp_path / "runs" / "cells").exists()
 
 
+@pytest.mark.parametrize("plan", [["--plan"], []])
+def test_a_training_that_ends_within_its_warm_up_is_refused_by_name_before_any_starts(
+    tmp_path: Path, toy_corpus: Path, plan: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = '\n[[override]]\nfamily = "post_ln"\n[override.budget]\nupdates = 12\n'
+    grid = comparisons.write_grid(tmp_path, toy_corpus, more=f"{short}[override.train]\nwarmup-updates = 12\n")
+    assert main(["compare", str(grid), "--folder", str(tmp_path / "runs"), "--gpus", "0", *plan]) == 1
+    said = capsys.readouterr()
+    assert f"{', '.join(comparisons.DONE)}: 12 updates end within the warm-up of 12: train longer" in said.err
+    assert not any(name in said.out + said.err for name in (comparisons.STUCK, comparisons.DIVERGED))
+    assert not (tmp_path / "runs" / "cells").exists()
+
+
 def test_trackers_are_for_the_command_line_to_ask_and_log_each_cell(
     tmp_path: Path, toy_corpus: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
