@@ -2,14 +2,15 @@
 
 import functools
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 from fairseq.models import ARCH_MODEL_REGISTRY
 
 from realformer_nmt import fairseq_patches
 from realformer_nmt import training as training  # registers the optimiser, the schedule and the loss
 from realformer_nmt.common import safe_names
-from realformer_nmt.common.errors import OptionError
-from realformer_nmt.model import model, multilingual, presets
+from realformer_nmt.common.errors import OptionError, UserError
+from realformer_nmt.model import config, model, multilingual, presets
 from realformer_nmt.text_models.models import language_model as language_model  # registers itself, as does the next
 from realformer_nmt.text_models.models import masked_model as masked_model
 from realformer_nmt.text_models.questions import criterion as criterion  # also registers the task of the same name
@@ -34,6 +35,7 @@ def add_family(
     added = presets.in_every_size({name: presets.family(topology, scaling, source, carry, norm)})
     one_sided = {kind: presets.of_kind(kind, {name: added[name]}) for kind in presets.KINDS}
     check_name(name, [*added, *(arch for archs in one_sided.values() for arch in archs)])
+    check_parts(name, added[name])
     _register(added, one_sided)
     presets.FAMILIES[name] = added[name]
     presets.PRESETS.update(added)
@@ -48,6 +50,14 @@ def check_name(name: str, archs: Sequence[str]) -> None:
     registered = [arch for arch in archs if arch in ARCH_MODEL_REGISTRY]
     if registered:
         raise OptionError(f"add_family({name!r}): --arch {registered[0]} is there already: choose another name")
+
+
+def check_parts(name: str, preset: presets.Preset) -> None:
+    """Raise if no model has these parts; a part of yours must be in its table before its family is added."""
+    try:
+        config.validate(model.read_options(config.TranslationConfig, SimpleNamespace(**preset)))
+    except UserError as error:
+        raise OptionError(f"add_family({name!r}): {error}") from error
 
 
 def _register(added: dict[str, presets.Preset], one_sided: dict[str, dict[str, presets.Preset]]) -> None:

@@ -23,3 +23,20 @@ def test_a_name_that_clashes_or_cannot_be_typed_is_refused(name: str, message: s
     with pytest.raises(UserError, match=message):
         plugin.add_family(name)
     assert before == ARCH_MODEL_REGISTRY
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"topology": "pst"}, r"add_family\('mine'\): --residual-topology pst is not one of post, pre"),
+        ({"norm": "lyer"}, r"add_family\('mine'\): --norm lyer is not one of layer, rms"),
+        ({"source": "dot+dto"}, r"add_family\('mine'\): --score-source"),
+        ({"topology": "attn_res", "scaling": "admin"}, r"add_family\('mine'\): --residual-topology attn_res has no sh"),
+    ],
+)
+def test_parts_that_no_model_can_have_are_refused(parts: dict[str, str], message: str) -> None:
+    plugin.register()
+    before = dict(ARCH_MODEL_REGISTRY)
+    with pytest.raises(UserError, match=message):
+        plugin.add_family("mine", **parts)
+    assert before == ARCH_MODEL_REGISTRY

@@ -71,3 +71,12 @@ def test_speeds_beside_other_trainings_are_the_records() -> None:
     )
     families = ("pre_ln", "admin", "realformer")
     assert rows == [(beside, *(speed(family, beside) for family in families)) for beside in ("3", "10", "22")]
+
+
+def test_steps_beside_their_estimate_are_the_records() -> None:
+    paper = json.loads((RESULTS.parent / "gpu_on_paper.json").read_text())["rows"]
+    launching = {row["model"]: row["training"]["ms of launches"] for row in paper if row["size"] == "18L-18L"}
+    fast, slow = (1000 / float(speed(family, "3")) for family in ("pre_ln", "realformer"))
+    words = " ".join(SPEEDS.split())
+    assert f"its steps took {fast:.0f} to {slow:.0f} ms" in words
+    assert f"estimated at {launching['pre_ln']:.0f} to {launching['realformer']:.0f} ms for bf16" in words
