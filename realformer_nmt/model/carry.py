@@ -75,10 +75,19 @@ class FirstValues(Carry):
 
 
 class MeanAndFirstValues(FirstValues, RunningMean):
-    """The running mean of scores and the first layer's values; what is carried is V_1, if there is one, and the sum."""
+    """The running mean of scores and the first layer's values; what is carried is V_1, if there is one, and the sum.
+
+    Between a first layer's values and its scores V_1 stands in the place of the sum, too.
+    """
+
+    def values(self, value: Tensor, carried: Carried, depth: int) -> tuple[Tensor, Carried]:
+        mixed, kept = super().values(value, carried, depth)
+        return mixed, kept if carried else (value, value)
 
     def scores(self, raw: Tensor, carried: Carried, depth: int) -> tuple[Tensor, Carried]:
-        values, sums = (carried, ()) if depth == 1 else (carried[:-1], carried[-1:])
+        values, sums = carried[:-1], carried[-1:]
+        if values and sums[0] is values[0]:
+            sums = ()
         logits, sums = super().scores(raw, sums, depth)
         return logits, (*values, *sums)
 

@@ -25,7 +25,7 @@ def test_a_model_of_the_other_layers_loses_as_much(parts: dict[str, str], toy_co
     assert model.state_dict().keys() == weights.keys()  # all layers are back
 
 
-@pytest.mark.parametrize("carry", ["first_values", "lazy", "mean+lazy"])
+@pytest.mark.parametrize("carry", ["first_values", "mean+first_values", "lazy", "mean+lazy"])
 def test_what_the_first_layer_would_carry_may_be_left_out(carry: str, toy_corpus: Path) -> None:
     text = analysed.some(toy_corpus)
     found = layer_ablation.measure(analysed.model(text, score_carry=carry), text)
