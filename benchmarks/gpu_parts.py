@@ -1,5 +1,6 @@
 """A step of training and of decoding on any device, and a GPU that is not there: tensors without values, counted."""
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
@@ -7,7 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
-from fairseq import options
+from fairseq import options, utils
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.optim import FP16Optimizer
 from shared import BETAS, STOCK, Sample, Shape, criterion
@@ -64,12 +65,26 @@ class Training:
         return [self.updates.fp32_optimizer.optimizer, *weights, *(weight.grad for weight in weights)]
 
 
+class StockOptimizer(FP16Optimizer):
+    """fairseq's as it is without the plug-in, which replaces these methods."""
+
+    _sync_fp16_grads_to_fp32 = inspect.unwrap(FP16Optimizer._sync_fp16_grads_to_fp32)
+    _sync_fp32_params_to_fp16 = inspect.unwrap(FP16Optimizer._sync_fp32_params_to_fp16)
+    zero_grad = inspect.unwrap(FP16Optimizer.zero_grad)
+
+    def clip_grad_norm(self, *args: Any, **kwargs: Any) -> Tensor:
+        with patch.object(utils, "multi_tensor_l2norm_available", False):
+            norm: Tensor = super().clip_grad_norm(*args, **kwargs)
+        return norm
+
+
 def _optimiser(who: str, model: nn.Module) -> FP16Optimizer:
     """fairseq's around stock's Adam or this package's RAdam."""
-    kind = "adam" if who == STOCK else "radam"
-    words = ["data", "--arch", "transformer", "--optimizer", kind, "--lr", "1e-4", "--adam-betas", str(BETAS), "--bf16"]
+    name = "adam" if who == STOCK else "radam"
+    words = ["data", "--arch", "transformer", "--optimizer", name, "--lr", "1e-4", "--adam-betas", str(BETAS), "--bf16"]
     config = convert_namespace_to_omegaconf(options.parse_args_and_arch(options.get_training_parser(), words))
-    return FP16Optimizer.build_optimizer(config, [weight for weight in model.parameters() if weight.requires_grad])
+    kind = StockOptimizer if who == STOCK else FP16Optimizer
+    return kind.build_optimizer(config, [weight for weight in model.parameters() if weight.requires_grad])
 
 
 def decoder_step(model: Any, device: torch.device, vocabulary: int) -> Callable[[], Tensor]:
@@ -95,7 +110,7 @@ def decoder_step(model: Any, device: torch.device, vocabulary: int) -> Callable[
 
 NAME = "papergpu"  # not "cuda", whose tensors take no gradient where torch was built without it
 # Outputs that are memory only, or a view that the schema does not call one
-NO_LAUNCH = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_unsafe_view"}
+NO_LAUNCH = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_unsafe_view", "promote_types"}
 READS_ROWS = {"embedding", "index", "index_select", "gather", "scatter_add_", "index_add_"}  # not all of the first
 WRITES_ALL = {"copy_", "fill_", "zero_"}  # and do not read what stood there
 WAITS = {"_local_scalar_dense", "allclose", "equal", "nonzero", "masked_select"}  # for a value, or for how many

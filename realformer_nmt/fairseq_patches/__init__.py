@@ -29,6 +29,7 @@ from realformer_nmt.fairseq_patches import (
     save_dir_lock,
     shortlist,
     stop_at_max_update,
+    weight_lists,
 )
 
 PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are applied
@@ -44,6 +45,10 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     bf16.train_in_bf16_without_tpu,
     bf16.decode_in_bf16,
     bf16.resume_with_the_fp32_weights,
+    weight_lists.copy_gradients_together,
+    weight_lists.copy_weights_together,
+    weight_lists.clear_gradients_together,
+    weight_lists.measure_gradients_together,
     amp.autocast_on_a_cpu,
     amp.end_where_no_scale_is_left,
     shortlist.search_a_shortlist,
