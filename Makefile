@@ -34,7 +34,7 @@ BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-b
 SLURM := $(shell PATH="$$PATH:/usr/sbin" command -v slurmctld)
 
 .PHONY: help install demo demo-longer docs check audit constraints licences format test unit newest trackers comet-parity \
-	authors-code bench bench-gpu browser reliability slurm sanitise clean anew
+	authors-code bench bench-gpu test-gpu browser reliability slurm sanitise clean anew
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
 		while IFS=$$'\t' read -r target what; do printf 'make %-12s  %s\n' "$$target" "$$what"; done
@@ -99,6 +99,9 @@ browser: ## install Chromium, in which the tests open the report and the website
 
 test: install browser docs ## run the whole suite: 8 to 25 minutes
 	$(PYTEST) --durations=30 --durations-min=1
+
+test-gpu: install ## test what only a GPU shows; without one these tests are skipped
+	$(PYTEST) tests/model/test_cuda.py tests/end_to_end/test_cuda_training.py
 
 unit: install ## test the models and their parts alone, and print the coverage
 	$(PYTEST) --cov --cov-report= tests/model tests/text_models/models tests/kernels tests/training tests/common tests/data_bins
