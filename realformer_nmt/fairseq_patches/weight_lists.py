@@ -44,13 +44,13 @@ def copy_weights_together(original: Original, optimizer: Any) -> None:
 def clear_gradients_together(original: Original, optimizer: Any) -> None:
     """Clear all gradients in fp32 in one call. fairseq makes a call per weight."""
     copies = [] if optimizer.has_flat_params else optimizer.fp32_params
-    held = [(weight, weight.grad) for weight in copies if weight.grad is not None]
-    for weight, _ in held:
+    cleared = [(weight, weight.grad) for weight in copies if weight.grad is not None]
+    for weight, _ in cleared:
         weight.grad = None  # which the original leaves alone
     original(optimizer)
-    if held:
-        torch._foreach_zero_([gradient for _, gradient in held])
-    for weight, gradient in held:
+    if cleared:
+        torch._foreach_zero_([gradient for _, gradient in cleared])
+    for weight, gradient in cleared:
         weight.grad = gradient
 
 

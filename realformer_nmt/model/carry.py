@@ -81,8 +81,8 @@ class MeanAndFirstValues(FirstValues, RunningMean):
     """
 
     def values(self, value: Tensor, carried: Carried, depth: int) -> tuple[Tensor, Carried]:
-        mixed, kept = super().values(value, carried, depth)
-        return mixed, kept if carried else (value, value)
+        mixed, first = super().values(value, carried, depth)
+        return mixed, first if carried else (value, value)
 
     def scores(self, raw: Tensor, carried: Carried, depth: int) -> tuple[Tensor, Carried]:
         values, sums = carried[:-1], carried[-1:]

@@ -7,10 +7,11 @@ from torch import Tensor
 
 from realformer_nmt.model.admin_profile import is_pending, profile
 from realformer_nmt.model.decoding_model import DecodingModel
+from realformer_nmt.model.quick_passes import QuickPasses
 from realformer_nmt.model.weights import check_finite, explain_mismatch
 
 
-class ProfiledModel(DecodingModel):
+class ProfiledModel(QuickPasses, DecodingModel):
     """Model that takes ADMIN's profile on its first training batch; its children are its stacks."""
 
     _profile_checked = False
