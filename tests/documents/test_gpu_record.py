@@ -10,7 +10,7 @@ from program import REPOSITORY
 RESULTS = REPOSITORY / "docs" / "results" / "multi30k_128"
 PAGE = (RESULTS / "README.md").read_text()
 SPEEDS = (REPOSITORY / "docs" / "performance.md").read_text()
-TRAININGS = json.loads((RESULTS / "gpu.json").read_text())["trainings"]
+TRAININGS = json.loads((RESULTS.parent / "gpu_trainings.json").read_text())["trainings"]
 SEEDS = {"resi_dual": [1]}  # the others of ResiDual were stopped in their second epoch
 
 
