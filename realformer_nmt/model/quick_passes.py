@@ -1,4 +1,4 @@
-"""The base class of models that are told their mode and the number of updates at every update."""
+"""The base class that makes short work of what fairseq has each module do at every update."""
 
 from collections.abc import Iterator
 from typing import TypeVar
@@ -10,7 +10,7 @@ Model = TypeVar("Model", bound="QuickPasses")
 
 
 class QuickPasses(BaseFairseqModel):
-    """Model that passes both on to its modules quickly: with 36 layers it has a thousand of them."""
+    """Model that sets its mode and hands on the number of updates in little time: a deep one has a thousand modules."""
 
     def train(self: Model, mode: bool = True) -> Model:
         """Set the mode of all modules, unless all have it, as at nearly every update."""

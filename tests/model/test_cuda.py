@@ -1,10 +1,8 @@
 """On a GPU every family has the CPU's loss and gradients and waits for no value; in 16 bits it has them on both."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
 import torch
+from gpu import waits
 from tiny import PREVIOUS, SOURCE, build, opened, profiled
 from torch import Tensor
 
@@ -68,15 +66,6 @@ def test_each_precision_has_nearly_the_loss_of_fp64(family: str, device: str, dt
     assert all(gradient.isfinite().all() for gradient in gradients.values())
 
 
-@contextmanager
-def waiting_is_an_error() -> Iterator[None]:
-    torch.cuda.set_sync_debug_mode("error")
-    try:
-        yield
-    finally:
-        torch.cuda.set_sync_debug_mode("default")
-
-
 @needs_gpu
 @every_family
 def test_no_training_step_waits_for_a_value(family: str) -> None:
@@ -84,14 +73,18 @@ def test_no_training_step_waits_for_a_value(family: str) -> None:
     vars(model).update(_profile_checked=True)  # ADMIN's profile is read once a training
     source, previous, target = (words.cuda() for words in (SOURCE, PREVIOUS, TARGET))
     updates = RAdam(model.parameters())
-    with waiting_is_an_error():
-        for _ in range(7):  # the last are rectified
-            features, _ = model(source, None, previous, features_only=True)
-            weight = model.decoder.output_projection.weight
-            loss, _ = ProjectedNLL.apply(features.flatten(0, 1), weight, target.flatten(), 0.1, PAD)
-            loss.backward()
-            updates.step()
-            updates.zero_grad()
+
+    def step() -> Tensor:
+        features, _ = model(source, None, previous, features_only=True)
+        weight = model.decoder.output_projection.weight
+        loss, _ = ProjectedNLL.apply(features.flatten(0, 1), weight, target.flatten(), 0.1, PAD)
+        loss.backward()
+        updates.step()
+        updates.zero_grad()
+        return loss
+
+    assert [waits(step) for _ in range(7)] == [0] * 7  # the last are rectified
+    assert waits(lambda: step().item()) == 1
 
 
 @needs_gpu

@@ -1,6 +1,7 @@
 """Mode and number of updates reach the modules that torch's and fairseq's own methods reach."""
 
 import pytest
+import torch
 from fairseq.models import BaseFairseqModel
 from tiny import build
 from torch import nn
@@ -33,8 +34,17 @@ def test_the_number_of_updates_reaches_what_fairseqs_own_method_reaches(family: 
     assert [module.told for module in asking] == [7] * 4
     other, _ = with_asking(family)
     BaseFairseqModel.set_num_updates(other, 7)
-    states = [[vars(module).get("told"), getattr(module, "done", None)] for module in model.modules()]
-    assert states == [[vars(module).get("told"), getattr(module, "done", None)] for module in other.modules()]
+    assert [module.told for module in other.modules() if isinstance(module, Asking)] == [7] * 4
+    torch.testing.assert_close(dict(model.named_buffers()), dict(other.named_buffers()), rtol=0, atol=0)
+
+
+def test_a_growing_branch_grows_with_the_updates() -> None:
+    """It is the one module of ours that asks for them."""
+    model = build(**FAMILIES["pro_res"])
+    before = {name: share.clone() for name, share in model.named_buffers() if name.endswith("share")}
+    model.set_num_updates(10**6)
+    assert before
+    assert all(model.get_buffer(name) == 1 > share for name, share in before.items())
 
 
 @pytest.mark.parametrize("mode", [True, False])

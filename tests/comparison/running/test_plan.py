@@ -72,29 +72,31 @@ def test_a_cells_work_is_its_layers_times_its_updates(tmp_path: Path, toy_corpus
 
 
 @pytest.mark.parametrize("plan", [["--plan"], []])
-def test_a_training_too_short_for_its_average_is_refused_by_name_before_any_starts(
-    tmp_path: Path, toy_corpus: Path, plan: list[str], capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("budget", "warm_up", "reason", "advice"),
+    [
+        # the reversals make more than three batches: three updates end inside the first epoch
+        ("updates = 3\naverage = 2", 1, "2 checkpoints are to be averaged, and 0 whole epochs", "pass --average 1"),
+        ("updates = 12", 12, "12 updates end within the warm-up of 12", "train longer"),
+    ],
+    ids=["average", "warm-up"],
+)
+def test_a_training_too_short_for_its_grid_is_refused_by_name_before_any_starts(
+    tmp_path: Path,
+    toy_corpus: Path,
+    plan: list[str],
+    budget: str,
+    warm_up: int,
+    reason: str,
+    advice: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The reversals make more than three batches: three updates end inside the first epoch."""
-    short = '\n[[override]]\nfamily = "post_ln"\n[override.budget]\nupdates = 3\naverage = 2\n'
-    grid = comparisons.write_grid(tmp_path, toy_corpus, more=f"{short}[override.train]\nwarmup-updates = 1\n")
+    short = f'\n[[override]]\nfamily = "post_ln"\n[override.budget]\n{budget}\n'
+    grid = comparisons.write_grid(tmp_path, toy_corpus, more=f"{short}[override.train]\nwarmup-updates = {warm_up}\n")
     assert main(["compare", str(grid), "--folder", str(tmp_path / "runs"), "--gpus", "0", *plan]) == 1
     said = capsys.readouterr()
-    assert f"{', '.join(comparisons.DONE)}: 2 checkpoints are to be averaged, and 0 whole epochs" in said.err
-    assert "pass --average 1" in said.err
-    assert not any(name in said.out + said.err for name in (comparisons.STUCK, comparisons.DIVERGED))
-    assert not (tmp_path / "runs" / "cells").exists()
-
-
-@pytest.mark.parametrize("plan", [["--plan"], []])
-def test_a_training_that_ends_within_its_warm_up_is_refused_by_name_before_any_starts(
-    tmp_path: Path, toy_corpus: Path, plan: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    short = '\n[[override]]\nfamily = "post_ln"\n[override.budget]\nupdates = 12\n'
-    grid = comparisons.write_grid(tmp_path, toy_corpus, more=f"{short}[override.train]\nwarmup-updates = 12\n")
-    assert main(["compare", str(grid), "--folder", str(tmp_path / "runs"), "--gpus", "0", *plan]) == 1
-    said = capsys.readouterr()
-    assert f"{', '.join(comparisons.DONE)}: 12 updates end within the warm-up of 12: train longer" in said.err
+    assert f"{', '.join(comparisons.DONE)}: {reason}" in said.err
+    assert advice in said.err
     assert not any(name in said.out + said.err for name in (comparisons.STUCK, comparisons.DIVERGED))
     assert not (tmp_path / "runs" / "cells").exists()
 
