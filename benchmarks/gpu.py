@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from gpu_parts import CHIPS, Training, Work, decoder_step, like, on_paper, put
+from gpu_steps import Training, decoder_step
+from paper_gpu import CHIPS, Work, like, on_paper, put
 from shared import STOCK, Place, Sample, Shape, build, flops, samples, seconds
 from torch import nn
 from torch.distributed._tools.mem_tracker import MemTracker

@@ -8,7 +8,8 @@ import torch
 from fairseq import utils
 from fairseq.optim import FP16Optimizer
 from fairseq_config import configured
-from gpu_parts import StockOptimizer, launches
+from gpu_steps import StockOptimizer
+from paper_gpu import launches
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 

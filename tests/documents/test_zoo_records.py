@@ -1,0 +1,44 @@
+"""The pages of recipes/zoo's records, against these."""
+
+import json
+import re
+
+import pytest
+from program import REPOSITORY
+
+from realformer_nmt.comparison.results import results_file
+from realformer_nmt.model.presets import FAMILIES, FAMILIES_BY_IDEA
+
+RESULTS = REPOSITORY / "docs" / "results"
+
+
+@pytest.mark.parametrize("name", ["zoo_18l", "zoo_36l"])
+def test_who_leads_in_a_deep_table_is_the_records(name: str) -> None:
+    page = " ".join((RESULTS / name / "README.md").read_text().split())
+    rows = results_file.read(RESULTS / name / "results.json").rows
+    leading = [row for row in rows if row.delta and row.delta["bleu"] > 0 and row.p_holm < 0.05]
+    ahead = [row.delta["bleu"] for row in leading]
+    sentence = re.search(r"are ([\d.]+) to ([\d.]+) BLEU ahead of `pre_ln` here: (.+?) \(p at most ([\d.]+),", page)
+    assert sentence
+    least, most, families, p = sentence.groups()
+    assert (least, most) == (f"{min(ahead):.1f}", f"{max(ahead):.1f}")
+    assert set(re.findall(r"`(\w+)`", families)) == {row.family for row in leading}
+    assert p == f"{max(row.p_holm for row in leading):.3f}"
+
+
+@pytest.mark.parametrize("name", ["zoo_6l", "zoo_18l", "zoo_36l"])
+def test_the_table_of_every_residual_is_the_records(name: str) -> None:
+    page = (RESULTS / name / "README.md").read_text()
+    table = re.findall(r"^\| (\w+) \| `(\w+)` \| ([\w.]+) \| ([\d.]*) ?\| ([\d,]*) ?\|$", page, re.MULTILINE)
+    cells = {cell["family"]: cell for cell in json.loads((RESULTS / name / "results.json").read_text())["cells"]}
+    assert [
+        (idea, family) for idea, families in FAMILIES_BY_IDEA.items() for family in families if family in cells
+    ] == [(idea, family) for idea, family, *_ in sorted(table, key=lambda row: [*FAMILIES].index(row[1]))]
+    assert f"{len(table)} families" in page
+    for _, family, *figures in table:
+        cell = cells[family]
+        if cell["state"] == "done":
+            bleu, loss = (cell["scores"][metric]["score"] for metric in ("bleu", "valid_loss"))
+            assert figures == [f"{bleu:.1f}", f"{loss:.2f}", f"{cell['parameters']:,}"]
+        else:
+            assert figures == [cell["state"], "", ""]
