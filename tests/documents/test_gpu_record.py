@@ -79,3 +79,9 @@ def test_the_time_of_a_launch_is_the_records() -> None:
     passes = {family: launches[family]["forward"] + launches[family]["backward"] for family in ("realformer", "pre_ln")}
     low, high = (1e6 / float(speed(family, "3")) / number for family, number in passes.items())
     assert f"needed {low:.0f} to {high:.0f} for each launch" in " ".join(SPEEDS.split())
+
+
+def test_what_seven_more_trainings_cost_is_the_records() -> None:
+    both = [t["updates_a_second"] for t in TRAININGS if {"3", "10"} <= t["updates_a_second"].keys()]
+    lost = max(1 - float(speeds["10"]) / float(speeds["3"]) for speeds in both)
+    assert f"seven more trainings cost the others {100 * lost:.0f} % at most" in " ".join(SPEEDS.split())

@@ -42,3 +42,31 @@ def test_the_table_of_every_residual_is_the_records(name: str) -> None:
             assert figures == [f"{bleu:.1f}", f"{loss:.2f}", f"{cell['parameters']:,}"]
         else:
             assert figures == [cell["state"], "", ""]
+
+
+def test_what_is_stuck_with_18_layers_is_the_records() -> None:
+    page = " ".join((RESULTS / "zoo_18l" / "README.md").read_text().split())
+    cells = results_file.read(RESULTS / "zoo_18l" / "results.json").cells
+    stuck = [cell for cell in cells if cell.state == "stuck"]
+    assert (len(stuck), "post_ln") == (4, stuck[0].family)
+    assert "Four families are stuck, among them `post_ln`" in page
+    assert all("after 300 updates" in str(cell.evidence) for cell in stuck)
+
+
+def test_how_36_layers_differ_from_18_is_the_records() -> None:
+    page = " ".join((RESULTS / "zoo_36l" / "README.md").read_text().split())
+    less, more = (difference(family) for family in ("pre_ln", "dlcl_pre"))
+    assert f"`pre_ln` had {-less:.0f} BLEU more than with 36, `dlcl_pre` {more:.0f} less" in page
+
+
+def difference(family: str) -> float:
+    """BLEU of a family with 36 layers less that with 18."""
+    shallow, deep = (
+        {
+            row.family: row.scores["bleu"].mean
+            for row in results_file.read(RESULTS / name / "results.json").rows
+            if row.seeds
+        }
+        for name in ("zoo_18l", "zoo_36l")
+    )
+    return deep[family] - shallow[family]
