@@ -62,8 +62,8 @@ def test_the_readme_names_what_there_is() -> None:
     assert [link for link in sorted(links) if not (REPOSITORY / link).exists()] == []
 
 
-def test_the_readme_counts_the_repairs_of_fairseq() -> None:
-    assert f"brings {len(fairseq_patches.PATCHES)} repairs of\nfairseq" in README
+def test_the_readme_counts_the_patches_of_fairseq() -> None:
+    assert f"brings {len(fairseq_patches.PATCHES)} patches of\nfairseq" in README
 
 
 def test_the_grid_of_the_readme_is_that_of_its_table(tmp_path: Path) -> None:
