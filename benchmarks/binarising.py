@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from corpora import EN_FR, LANGUAGES, encode, generate
 
-from realformer_nmt.common.versions import installed, processor
+from realformer_nmt.common.stages.versions import installed, processor
 from realformer_nmt.corpora.binarise import binarise
 from realformer_nmt.corpora.prepare import PACKAGES
 from realformer_nmt.corpora.subword_methods import DICTIONARY

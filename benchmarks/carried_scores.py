@@ -18,7 +18,7 @@ from shared import Work, peak_bytes, seconds
 from torch import Tensor
 from torch.nn.functional import pad, scaled_dot_product_attention
 
-from realformer_nmt.common.versions import versions
+from realformer_nmt.common.stages.versions import versions
 
 HEADS, WIDTH = 8, 64
 SCALE = WIDTH**-0.5

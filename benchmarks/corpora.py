@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from realformer_nmt.common.versions import installed, processor
+from realformer_nmt.common.stages.versions import installed, processor
 from realformer_nmt.corpora.binarise import binarise
 from realformer_nmt.corpora.cleaning import Hyphens, Steps, cleaned, fault
 from realformer_nmt.corpora.manifest_schema import Lengths

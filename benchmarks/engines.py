@@ -46,7 +46,7 @@ from shared import (
 from tabulate import tabulate
 from torch import nn
 
-from realformer_nmt.common.versions import processor, versions
+from realformer_nmt.common.stages.versions import processor, versions
 from realformer_nmt.protocols.command import layers
 
 BLANK = "<blank>"  # its name for padding

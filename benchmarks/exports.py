@@ -18,7 +18,7 @@ from tabulate import tabulate
 
 from realformer_nmt import plugin
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.versions import processor, versions
+from realformer_nmt.common.stages.versions import processor, versions
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.exporting import loaded_run, onnx_decoding

@@ -25,7 +25,7 @@ from torch import nn
 from torch.distributed._tools.mem_tracker import MemTracker
 from torch.profiler import ProfilerActivity, profile
 
-from realformer_nmt.common.versions import versions
+from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.model.presets import FAMILIES
 
 Row = dict[str, Any]

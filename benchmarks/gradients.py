@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.common.versions import versions
+from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.model.meta_model import skeleton
 from realformer_nmt.model.presets import FAMILIES
 

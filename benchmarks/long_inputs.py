@@ -22,7 +22,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from realformer_nmt import plugin
-from realformer_nmt.common.versions import versions
+from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.model.meta_model import one_side_skeleton
 from realformer_nmt.model.presets import FAMILIES, KINDS
 

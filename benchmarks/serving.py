@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from tabulate import tabulate
 
 import realformer_nmt
-from realformer_nmt.common.versions import processor, versions
+from realformer_nmt.common.stages.versions import processor, versions
 
 SERVE = [sys.executable, "-m", "realformer_nmt.cli", "serve"]
 

@@ -41,7 +41,7 @@ from shared import (
 from tabulate import tabulate
 
 import realformer_nmt
-from realformer_nmt.common.versions import processor, versions
+from realformer_nmt.common.stages.versions import processor, versions
 from realformer_nmt.model.presets import FAMILIES
 
 TINY = ["--encoder-embed-dim=32", "--decoder-embed-dim=32", "--encoder-layers=1", "--decoder-layers=1"]

@@ -18,7 +18,7 @@ import torch
 from searches import Engines, Hypotheses, Pair, Search, Tokens, swapped, swaps, tokens_of, total_scores
 from torch import Tensor
 
-from realformer_nmt.common.versions import hardware, versions
+from realformer_nmt.common.stages.versions import hardware, versions
 from realformer_nmt.kernels.native.library import state
 
 Row = dict[str, Any]

@@ -26,7 +26,7 @@ from sacrebleu.significance import PairedTest
 from shared import spread
 from tabulate import tabulate
 
-from realformer_nmt.common.versions import processor, versions
+from realformer_nmt.common.stages.versions import processor, versions
 from realformer_nmt.evaluation.translate import EXACT, PRECISIONS
 from realformer_nmt.evaluation.translation_record import HYPOTHESES
 

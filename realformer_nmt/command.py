@@ -14,11 +14,12 @@ from types import ModuleType
 from typing import NamedTuple
 
 import realformer_nmt
-from realformer_nmt.common import error_messages, extras, safe_names, standard_streams, terminal, user_dir
+from realformer_nmt.common import error_messages, extras, standard_streams, terminal, user_dir
 from realformer_nmt.common.errors import UsageError, UserError, one_line
+from realformer_nmt.common.files import safe_names
 from realformer_nmt.common.late_imports import frozen
-from realformer_nmt.common.request import Request
-from realformer_nmt.common.subcommand_parser import SubcommandParser
+from realformer_nmt.common.requests.request import Request
+from realformer_nmt.common.requests.subcommand_parser import SubcommandParser
 
 PLUGIN = "realformer_nmt.plugin"
 

@@ -8,8 +8,8 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 
 from realformer_nmt import fairseq_patches
 from realformer_nmt import training as training  # registers the optimiser, the schedule and the loss
-from realformer_nmt.common import safe_names
 from realformer_nmt.common.errors import OptionError, UserError
+from realformer_nmt.common.files import safe_names
 from realformer_nmt.model import config, model, multilingual, presets
 from realformer_nmt.text_models.models import language_model as language_model  # registers itself, as does the next
 from realformer_nmt.text_models.models import masked_model as masked_model

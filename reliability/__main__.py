@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from realformer_nmt import plugin
-from realformer_nmt.common.versions import commit, processor, versions
+from realformer_nmt.common.stages.versions import commit, processor, versions
 from reliability import (
     attacks_checkpoints,
     attacks_databins,

@@ -9,13 +9,13 @@ from reliability.inputs import passed
 from reliability.trainings import check, fairseq_train, kill, run, start, wait_for
 
 TABLES = {
-    "names of files": "tests/common/test_safe_names.py",
+    "names of files": "tests/common/files/test_safe_names.py",
     "manifests": "tests/corpora/test_manifest.py",
     "grids": "tests/comparison/test_corpus.py",
     "servers": "tests/corpora/test_response.py",
     "tars": "tests/corpora/archives/test_tar.py",
     "archives": "tests/corpora/archives/test_extract.py",
-    "writers of one file": "tests/common/test_atomic_files.py",
+    "writers of one file": "tests/common/files/test_atomic_files.py",
     "text to a terminal": "tests/common/test_terminal.py",
     "clients of the server": "tests/serving/test_connection.py",
     "files of the server, moved": "tests/serving/test_moved_files.py",

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from realformer_nmt.common.json_records import SEAL, seal
+from realformer_nmt.common.files.json_records import SEAL, seal
 from reliability import hostile_files, watched
 from reliability.attacks_files import COMPARE, Figures, hold
 from reliability.trainings import check

@@ -13,7 +13,7 @@ from pathlib import Path
 from matplotlib import font_manager
 
 from realformer_nmt.checkpoints.integrity import is_cut
-from realformer_nmt.common.text_lines import write_lines
+from realformer_nmt.common.files.text_lines import write_lines
 from reliability import kills
 from reliability.trainings import LIMIT, check, fairseq_train, kill, run, start, wait_for
 from reliability.writers import TRANSLATING, WRITERS, Trained, run_as_command

@@ -10,7 +10,7 @@ import torch
 from hypothesis import strategies as st
 from msgspec import to_builtins
 
-from realformer_nmt.common.json_records import SEAL, seal
+from realformer_nmt.common.files.json_records import SEAL, seal
 from realformer_nmt.corpora import manifest
 from realformer_nmt.data_bins.index import HEADER
 from realformer_nmt.evaluation.run_record import ModelRecord, RecordedFile, RunRecord, Score

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from realformer_nmt.checkpoints import checkpoint_fields
 from realformer_nmt.checkpoints.train_record import TrainRecord
-from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files import records
 from realformer_nmt.comparison.grid import grid
 from realformer_nmt.comparison.records import scored_run
 from realformer_nmt.comparison.report import provenance

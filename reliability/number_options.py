@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, get_type_hints
 from realformer_nmt import command
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.numbers import FINITE, Number
-from realformer_nmt.common.option import flag_of, spec_of
-from realformer_nmt.common.request_argv import FieldType
+from realformer_nmt.common.requests.option import flag_of, spec_of
+from realformer_nmt.common.requests.request_argv import FieldType
 
 VALUES = ("-1", "0", "1", "100000000000", "nan", "inf", "many")
 TEXT = "--data data --subwords none --cpu"

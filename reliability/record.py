@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.common.atomic_files import completed
-from realformer_nmt.common.json_records import write_json
+from realformer_nmt.common.files.atomic_files import completed
+from realformer_nmt.common.files.json_records import write_json
 from reliability.trainings import REPOSITORY
 
 FIGURES = REPOSITORY / "docs" / "results" / "reliability.json"

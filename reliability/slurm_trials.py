@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from realformer_nmt.common import records
+from realformer_nmt.common.files import records
 from realformer_nmt.comparison.records.cell_note import CellNote
 from reliability import cluster, disks, slurm_recipe
 from reliability.cluster import Cluster, wait_until

@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from realformer_nmt.cli import main
-from realformer_nmt.common.atomic_files import digest
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import write_lines
+from realformer_nmt.common.files.atomic_files import digest
+from realformer_nmt.common.files.text_lines import write_lines
 from realformer_nmt.corpora.archives.download import download
 from realformer_nmt.corpora.manifest_schema import Packing
 

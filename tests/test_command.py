@@ -10,13 +10,13 @@ from program import REPOSITORY, realformer_nmt
 
 from realformer_nmt import command as cli
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.request import Request
+from realformer_nmt.common.requests.request import Request
 
 FAILING = """
 from dataclasses import dataclass
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.option import option
-from realformer_nmt.common.request import Request
+from realformer_nmt.common.requests.option import option
+from realformer_nmt.common.requests.request import Request
 
 @dataclass(frozen=True, kw_only=True)
 class REQUEST(Request):

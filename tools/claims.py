@@ -14,8 +14,8 @@ from msgspec import to_builtins
 
 from realformer_nmt.analysis import at_initialisation, claims
 from realformer_nmt.analysis.analysis_record import AnalysisRecord
-from realformer_nmt.common import records
-from realformer_nmt.common.versions import versions
+from realformer_nmt.common.files import records
+from realformer_nmt.common.stages.versions import versions
 
 WRITER = "`realformer-nmt analyse` writes it"
 END = "<!-- end -->"

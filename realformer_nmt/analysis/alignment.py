@@ -9,7 +9,7 @@ from torch import Tensor
 
 from realformer_nmt.analysis.token_classes import word_of_each
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import read_lines
+from realformer_nmt.common.files.text_lines import read_lines
 
 Link = tuple[int, int]  # word of the source, word of the target, from 0
 FORM = "allowed are pairs of words between spaces, from 0, such as 0-0 1-2, and 3p4 for one that is only possible"

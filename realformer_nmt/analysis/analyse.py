@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from realformer_nmt.common.numbers import whole
-from realformer_nmt.common.option import argument, option
-from realformer_nmt.common.request import Request
-from realformer_nmt.common.stage_record import HELP
+from realformer_nmt.common.requests.option import argument, option
+from realformer_nmt.common.requests.request import Request
+from realformer_nmt.common.stages.stage_record import HELP
 
 SENTENCES = 8192  # as many as He et al. look at
 

@@ -3,7 +3,7 @@
 from msgspec import UNSET, Struct, UnsetType, field
 
 from realformer_nmt.checkpoints.model_description import Choice
-from realformer_nmt.common.records import StageRecord
+from realformer_nmt.common.files.records import StageRecord
 
 Table = list[list[float]]  # layers x heads, or layers x layers
 

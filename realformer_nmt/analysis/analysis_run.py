@@ -26,10 +26,10 @@ from realformer_nmt.analysis.loaded_model import Subject
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.analysis.text_readers import reader
 from realformer_nmt.checkpoints import inspection, run_folder
-from realformer_nmt.common.atomic_files import completed
-from realformer_nmt.common.provenance import several
-from realformer_nmt.common.stage_record import Stage
-from realformer_nmt.common.versions import versions
+from realformer_nmt.common.files.atomic_files import completed
+from realformer_nmt.common.stages.provenance import several
+from realformer_nmt.common.stages.stage_record import Stage
+from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.figures.drawing import Drawing
 from realformer_nmt.model.part_names import FAMILY_OPTIONS
 

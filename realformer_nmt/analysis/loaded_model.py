@@ -13,7 +13,7 @@ from realformer_nmt.checkpoints import checkpoint_fields, inspection, run_folder
 from realformer_nmt.checkpoints.checkpoint_fields import Options
 from realformer_nmt.checkpoints.inspection import Model
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.provenance import named
+from realformer_nmt.common.stages.provenance import named
 from realformer_nmt.fairseq_patches import dictionary_checks
 
 

@@ -2,7 +2,7 @@
 
 from msgspec import UNSET, Struct, UnsetType, field
 
-from realformer_nmt.common.records import StageRecord
+from realformer_nmt.common.files.records import StageRecord
 
 
 class AverageRecord(StageRecord, frozen=True, kw_only=True):

@@ -14,11 +14,11 @@ from realformer_nmt.checkpoints import checkpoint_fields, lineage, selection, va
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.average_record import AverageRecord, SourceCheckpoint
 from realformer_nmt.checkpoints.reading import Checkpoint
-from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.provenance import named, several
-from realformer_nmt.common.stage_record import Stage
-from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.common.files.atomic_files import completed
+from realformer_nmt.common.files.text_lines import sha256
+from realformer_nmt.common.stages.provenance import named, several
+from realformer_nmt.common.stages.stage_record import Stage
 
 
 class Signature(NamedTuple):

@@ -8,8 +8,8 @@ from typing import ClassVar
 from msgspec import to_builtins
 from tabulate import tabulate
 
-from realformer_nmt.common.option import argument, option
-from realformer_nmt.common.request import Request
+from realformer_nmt.common.requests.option import argument, option
+from realformer_nmt.common.requests.request import Request
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from realformer_nmt.checkpoints.average_record import SourceCheckpoint
 from realformer_nmt.checkpoints.reading import Checkpoint
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.json_records import expected
+from realformer_nmt.common.files.json_records import expected
 
 AVERAGED, EXPORTED = "averaged", "exported_from"  # keys of extra_state: the checkpoints that this one was made from
 SETTINGS = {"model": None, "criterion": None, "optimizer": None, "optimization": ("lr",), "common": ("seed",)}

@@ -2,7 +2,7 @@
 
 from msgspec import UNSET, Struct, UnsetType
 
-from realformer_nmt.common.records import Text
+from realformer_nmt.common.files.records import Text
 
 Choice = str | int | float | bool | UnsetType | None
 Number = int | float

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from realformer_nmt.checkpoints.average_record import AverageRecord
 from realformer_nmt.checkpoints.train_record import TrainRecord
-from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.provenance import is_same
+from realformer_nmt.common.files import records
+from realformer_nmt.common.stages.provenance import is_same
 
 HINT = "put the run's own files back, or name a checkpoint"
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from msgspec import UNSET, Struct, UnsetType, field
 
-from realformer_nmt.common.records import Finite, Positive, StageRecord, Text
+from realformer_nmt.common.files.records import Finite, Positive, StageRecord, Text
 
 TRAINING = "train.json"
 

@@ -15,8 +15,8 @@ from types import ModuleType
 from typing import ClassVar, NamedTuple
 
 from realformer_nmt.common.extras import EXTRAS, pip_install
-from realformer_nmt.common.option import option
-from realformer_nmt.common.request import Request
+from realformer_nmt.common.requests.option import option
+from realformer_nmt.common.requests.request import Request
 
 INSTALL_ENGINE = "realformer-nmt install-engine"
 DISTRIBUTIONS = {"hydra": "hydra-core", "sklearn": "scikit-learn", "yaml": "PyYAML"}  # pip's names of modules

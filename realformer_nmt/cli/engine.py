@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.option import option
-from realformer_nmt.common.request import Request
+from realformer_nmt.common.requests.option import option
+from realformer_nmt.common.requests.request import Request
 
 NAME, VERSION = "fairseq-fixed", "0.12.3.1"
 SDIST = f"fairseq_fixed-{VERSION}.tar.gz"

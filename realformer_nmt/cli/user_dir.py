@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from realformer_nmt.common.request import Request
+from realformer_nmt.common.requests.request import Request
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,1 +1,1 @@
-"""Modules that every other package here may import: errors, names, files, records."""
+"""Modules that every other package here may import: errors and numbers, requests, files, stages, processes."""

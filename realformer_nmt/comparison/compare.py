@@ -9,8 +9,8 @@ import torch
 from rich.console import Console
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.folder_lock import alone
-from realformer_nmt.common.option_choice import unknown
+from realformer_nmt.common.files.folder_lock import alone
+from realformer_nmt.common.requests.option_choice import unknown
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.command import CompareRequest
 from realformer_nmt.comparison.grid import grid as grids

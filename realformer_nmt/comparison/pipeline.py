@@ -6,9 +6,9 @@ from importlib import import_module
 from pathlib import Path
 
 from realformer_nmt import command
-from realformer_nmt.common.request import Request
-from realformer_nmt.common.request_argv import written
-from realformer_nmt.common.stage_request import StageRequest
+from realformer_nmt.common.requests.request import Request
+from realformer_nmt.common.requests.request_argv import written
+from realformer_nmt.common.stages.stage_request import StageRequest
 from realformer_nmt.comparison.folder_check import check_no_file
 from realformer_nmt.comparison.grid.cell import of_subset
 from realformer_nmt.comparison.grid.cell_requests import average_request, score_request, translate_request

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from realformer_nmt.common import safe_names
 from realformer_nmt.common.errors import UsageError
+from realformer_nmt.common.files import safe_names
 from realformer_nmt.common.numbers import PROCESSES, whole
-from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.corpora.manifest import shipped
 from realformer_nmt.corpora.subword_methods import OF_PAPERS, learnt
 from realformer_nmt.protocols.train import TrainingOptions

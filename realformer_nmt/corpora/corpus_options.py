@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from realformer_nmt.common.option import option
-from realformer_nmt.common.request import Request
+from realformer_nmt.common.requests.option import option
+from realformer_nmt.common.requests.request import Request
 from realformer_nmt.corpora.subword_methods import METHODS
 
 TOKENISED = ", ".join(name for name, method in METHODS.items() if method.tokenised)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from realformer_nmt.common import outputs
-from realformer_nmt.common.atomic_files import digest
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.option import argument, option
-from realformer_nmt.common.request import Request
+from realformer_nmt.common.files.atomic_files import digest
+from realformer_nmt.common.requests.option import argument, option
+from realformer_nmt.common.requests.request import Request
+from realformer_nmt.common.stages import outputs
 from realformer_nmt.corpora.archives.download import PATIENCE, Patience, UnavailableError, download
 from realformer_nmt.corpora.archives.extract import extract
 from realformer_nmt.corpora.manifest import load, shipped

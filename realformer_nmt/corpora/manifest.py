@@ -6,10 +6,18 @@
 from dataclasses import replace
 from pathlib import Path
 
-from realformer_nmt.common import safe_names
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.option_choice import unknown
-from realformer_nmt.common.toml_tables import Table, TableError, build, build_table, constructed, merge, read_toml
+from realformer_nmt.common.files import safe_names
+from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.requests.toml_tables import (
+    Table,
+    TableError,
+    build,
+    build_table,
+    constructed,
+    merge,
+    read_toml,
+)
 from realformer_nmt.corpora.manifest_schema import Archive, Corpus, Packing
 
 FOLDER = Path(__file__).with_name("manifests")

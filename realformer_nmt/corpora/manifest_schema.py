@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
-from realformer_nmt.common import safe_names
+from realformer_nmt.common.files import safe_names
 
 # text: one segment per line; gzip: the same, compressed; sgm: lines of <seg id="...">, in .sgm and IWSLT's .xml files;
 # tags: IWSLT's train.tags files, segments between lines of <url>, <talkid>, <keywords> ...

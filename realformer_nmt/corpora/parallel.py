@@ -9,7 +9,7 @@ from multiprocessing.context import BaseContext
 from typing import TypeVar
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.parent_death_signal import end_with_parent
+from realformer_nmt.common.processes.parent_death_signal import end_with_parent
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -5,10 +5,10 @@ from pathlib import Path, PurePath
 
 from msgspec import UNSET, Struct, UnsetType, field
 
-from realformer_nmt.common import records
-from realformer_nmt.common.option_choice import unknown
-from realformer_nmt.common.records import Fingerprint, StepRecord
-from realformer_nmt.common.toml_tables import TableError, build_table
+from realformer_nmt.common.files import records
+from realformer_nmt.common.files.records import Fingerprint, StepRecord
+from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.requests.toml_tables import TableError, build_table
 from realformer_nmt.corpora.manifest_schema import TextProtocol
 from realformer_nmt.corpora.subword_methods import learnt
 from realformer_nmt.data_bins.languages import check_language

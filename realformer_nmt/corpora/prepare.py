@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from realformer_nmt.common import outputs, records
-from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.folder_lock import alone
-from realformer_nmt.common.records import Origin
-from realformer_nmt.common.stage_steps import RECORDS, SteppedStage, begun_record
-from realformer_nmt.common.versions import installed
+from realformer_nmt.common.files import records
+from realformer_nmt.common.files.atomic_files import completed
+from realformer_nmt.common.files.folder_lock import alone
+from realformer_nmt.common.files.records import Origin
+from realformer_nmt.common.stages import outputs
+from realformer_nmt.common.stages.stage_steps import RECORDS, SteppedStage, begun_record
+from realformer_nmt.common.stages.versions import installed
 from realformer_nmt.corpora import prepare_job
 from realformer_nmt.corpora.archives.extract import STATE
 from realformer_nmt.corpora.binarise import binarise

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from realformer_nmt.common.numbers import HUGE, PROCESSES, Number, whole
-from realformer_nmt.common.option import argument, option
-from realformer_nmt.common.request import Request
+from realformer_nmt.common.requests.option import argument, option
+from realformer_nmt.common.requests.request import Request
 from realformer_nmt.corpora.manifest import shipped
 from realformer_nmt.corpora.subword_methods import DEFAULT, METHODS, learnt
 

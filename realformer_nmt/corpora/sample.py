@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from realformer_nmt.common.numbers import FRACTION
-from realformer_nmt.common.option import argument, option
-from realformer_nmt.common.request import Request
+from realformer_nmt.common.requests.option import argument, option
+from realformer_nmt.common.requests.request import Request
 
 
 @dataclass(frozen=True, kw_only=True)

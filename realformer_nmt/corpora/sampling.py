@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
-from realformer_nmt.common import records
-from realformer_nmt.common.atomic_files import completed_folder
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.common.files import records
+from realformer_nmt.common.files.atomic_files import completed_folder
+from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.corpora.preparation_record import PrepareRecord, Sample
 from realformer_nmt.corpora.sample import SampleRequest
 from realformer_nmt.data_bins import subsets

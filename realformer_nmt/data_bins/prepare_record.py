@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from realformer_nmt.common import text_lines
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files import text_lines
 
 if TYPE_CHECKING:
     from realformer_nmt.data_bins.prepared_files import PreparedFiles
@@ -22,7 +22,9 @@ class Noted(NamedTuple):
 
 
 def read(note: Path) -> dict[str, Noted]:
-    from realformer_nmt.common import records  # here: fairseq-train, which imports this module, starts without msgspec
+    from realformer_nmt.common.files import (
+        records,  # here: fairseq-train, which imports this module, starts without msgspec
+    )
     from realformer_nmt.data_bins.prepared_files import PreparedFiles
 
     files = records.read(note, PreparedFiles, WRITER, sealed=False)

@@ -10,7 +10,7 @@ from realformer_nmt.checkpoints import checkpoint_fields, lineage, validation
 from realformer_nmt.checkpoints.model_description import ModelDescription
 from realformer_nmt.checkpoints.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.evaluation.run_record import CheckpointMean, ModelRecord
 
 

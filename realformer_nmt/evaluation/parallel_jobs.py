@@ -12,13 +12,14 @@ import torch
 from msgspec import Struct
 from tqdm import tqdm
 
-from realformer_nmt.common import outputs, records
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.folder_lock import alone
-from realformer_nmt.common.provenance import differences
-from realformer_nmt.common.records import Origin
-from realformer_nmt.common.text_lines import sha256
-from realformer_nmt.common.worker_process import SideProcess, begin
+from realformer_nmt.common.files import records
+from realformer_nmt.common.files.folder_lock import alone
+from realformer_nmt.common.files.records import Origin
+from realformer_nmt.common.files.text_lines import sha256
+from realformer_nmt.common.processes.worker_process import SideProcess, begin
+from realformer_nmt.common.stages import outputs
+from realformer_nmt.common.stages.provenance import differences
 
 SHARES = "shares"  # in the folder of the output, until all of them are there
 NOTE, LOCK = "shares.json", ".lock"

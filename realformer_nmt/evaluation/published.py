@@ -6,8 +6,8 @@ from pathlib import Path
 from msgspec import UNSET, Struct, UnsetType, convert
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.option_choice import unknown
-from realformer_nmt.common.records import Finite, Positive, Text
+from realformer_nmt.common.files.records import Finite, Positive, Text
+from realformer_nmt.common.requests.option_choice import unknown
 
 TABLE = Path(__file__).with_name("published.csv")
 

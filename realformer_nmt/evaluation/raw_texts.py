@@ -5,7 +5,7 @@ from pathlib import Path
 from msgspec import UNSET
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.evaluation import test_sets
 from realformer_nmt.evaluation.score import ScoreRequest
 from realformer_nmt.evaluation.test_sets import TestSetFiles

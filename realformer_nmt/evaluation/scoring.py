@@ -8,13 +8,14 @@ from msgspec.structs import replace
 
 from realformer_nmt.checkpoints import lineage
 from realformer_nmt.checkpoints.train_record import TrainRecord
-from realformer_nmt.common import extras, json_records, records
+from realformer_nmt.common import extras
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.option_choice import choose
-from realformer_nmt.common.provenance import named
-from realformer_nmt.common.stage_record import AGAIN, Stage
-from realformer_nmt.common.text_lines import read_lines, sha256
-from realformer_nmt.common.versions import commit, versions
+from realformer_nmt.common.files import json_records, records
+from realformer_nmt.common.files.text_lines import read_lines, sha256
+from realformer_nmt.common.requests.option_choice import choose
+from realformer_nmt.common.stages.provenance import named
+from realformer_nmt.common.stages.stage_record import AGAIN, Stage
+from realformer_nmt.common.stages.versions import commit, versions
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.corpora.tokenise import tokeniser
 from realformer_nmt.evaluation import (

@@ -10,12 +10,12 @@ from typing import ClassVar, NamedTuple
 from sacrebleu.significance import PairedTest, Result
 from tabulate import tabulate
 
-from realformer_nmt.common import outputs
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.json_records import write_json
+from realformer_nmt.common.files.json_records import write_json
 from realformer_nmt.common.numbers import PROCESSES, SAMPLES, SEEDS, whole
-from realformer_nmt.common.option import argument, option
-from realformer_nmt.common.request import Request
+from realformer_nmt.common.requests.option import argument, option
+from realformer_nmt.common.requests.request import Request
+from realformer_nmt.common.stages import outputs
 from realformer_nmt.evaluation import agreement, metric_table, metrics
 from realformer_nmt.evaluation.p_values import ALPHA, holm, is_bound, p_with_ties, shown
 from realformer_nmt.evaluation.segment_mean import SegmentMean

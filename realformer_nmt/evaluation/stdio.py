@@ -8,11 +8,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from realformer_nmt.common import outputs, records, standard_streams
-from realformer_nmt.common.atomic_files import completed
+from realformer_nmt.common import standard_streams
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.records import StageRecord
-from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.common.files import records
+from realformer_nmt.common.files.atomic_files import completed
+from realformer_nmt.common.files.records import StageRecord
+from realformer_nmt.common.files.text_lines import sha256
+from realformer_nmt.common.stages import outputs
 from realformer_nmt.evaluation.translate import TranslateRequest
 from realformer_nmt.evaluation.translation_record import RECORD
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import read_lines, without_mark, write_lines
+from realformer_nmt.common.files.text_lines import read_lines, without_mark, write_lines
 
 Row = Mapping[str, object]
 SOURCES = ("src_text", "src", "source")

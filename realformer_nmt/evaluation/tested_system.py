@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import read_recorded
+from realformer_nmt.common.files import records
+from realformer_nmt.common.files.text_lines import read_recorded
 from realformer_nmt.evaluation import metric_table, metrics
 from realformer_nmt.evaluation.run_record import RunRecord, Score
 from realformer_nmt.evaluation.segment_mean import as_lines

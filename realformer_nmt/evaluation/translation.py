@@ -12,12 +12,12 @@ from msgspec.structs import replace
 from realformer_nmt.checkpoints import checkpoint_fields, selection
 from realformer_nmt.checkpoints.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.provenance import named, several
-from realformer_nmt.common.records import Origin
-from realformer_nmt.common.stage_record import Stage
-from realformer_nmt.common.text_lines import read_lines, sha256, write_lines
+from realformer_nmt.common.files.records import Origin
+from realformer_nmt.common.files.text_lines import read_lines, sha256, write_lines
+from realformer_nmt.common.stages.provenance import named, several
+from realformer_nmt.common.stages.stage_record import Stage
+from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.common.user_dir import for_fairseq
-from realformer_nmt.common.versions import versions
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.text_pipeline import Preparation
 from realformer_nmt.data_bins import subsets

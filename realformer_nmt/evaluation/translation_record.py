@@ -4,8 +4,8 @@ from pathlib import Path
 
 from msgspec import UNSET, Struct, UnsetType
 
-from realformer_nmt.common import records
-from realformer_nmt.common.records import StageRecord
+from realformer_nmt.common.files import records
+from realformer_nmt.common.files.records import StageRecord
 
 HYPOTHESES, TOKENISED, REFERENCE, RECORD = "hypotheses.txt", "hypotheses.tok", "reference.tok", "translation.json"
 WRITER = "`realformer-nmt translate` writes it when it is done"

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from realformer_nmt.common.atomic_files import check_free, completed_folder
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.extras import pip_install
-from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.files.atomic_files import check_free, completed_folder
+from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 
 EXACT = "fp32"

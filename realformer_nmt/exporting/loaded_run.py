@@ -14,11 +14,11 @@ from realformer_nmt.analysis import loaded_model
 from realformer_nmt.checkpoints import checkpoint_fields, inspection, lineage, run_folder
 from realformer_nmt.checkpoints.average_record import SourceCheckpoint
 from realformer_nmt.checkpoints.checkpoint_fields import Options
-from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.provenance import made_from
-from realformer_nmt.common.records import Origin
-from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.common.files import records
+from realformer_nmt.common.files.records import Origin
+from realformer_nmt.common.files.text_lines import sha256
+from realformer_nmt.common.stages.provenance import made_from
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.subword_methods import DICTIONARY, METHODS

@@ -10,8 +10,8 @@ from pathlib import Path
 from msgspec import UNSET
 
 from realformer_nmt.checkpoints.inspection import SIZES, arch_of
-from realformer_nmt.common import records
-from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.common.files import records
+from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.exporting.loaded_run import Source
 from realformer_nmt.model.part_names import FAMILY_OPTIONS

@@ -14,8 +14,8 @@ from fairseq.file_io import PathManager
 from fairseq.trainer import Trainer
 
 from realformer_nmt.checkpoints import integrity, reading
-from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.fairseq_patches.patch import Original, patch
 
 LAST = "checkpoint_last.pt"  # from which fairseq resumes, unless --restore-file names another

@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from fairseq.trainer import Trainer
 
-from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.fairseq_patches.patch import Original, patch
 
 FILE = "divergence.json"

@@ -26,7 +26,7 @@ from torch.multiprocessing.spawn import start_processes
 
 from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.parent_death_signal import die_with_parent
+from realformer_nmt.common.processes.parent_death_signal import die_with_parent
 from realformer_nmt.fairseq_patches.patch import Original, patch, replace
 
 LAUNCHED = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")  # set by torchrun for its processes

@@ -14,7 +14,7 @@ from fairseq import checkpoint_utils
 from fairseq.file_io import PathManager
 from fairseq.trainer import Trainer
 
-from realformer_nmt.common.folder_lock import HeldError, take
+from realformer_nmt.common.files.folder_lock import HeldError, take
 from realformer_nmt.fairseq_patches.patch import Original, patch
 
 LOCK = ".training-lock"

@@ -9,7 +9,7 @@ from fairseq import utils
 from fairseq.dataclass import FairseqDataclass
 
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.common.option_choice import choose
+from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.kernels.precision import FORMS
 from realformer_nmt.model.attention_pattern import PATTERNS
 from realformer_nmt.model.norms import NORMS

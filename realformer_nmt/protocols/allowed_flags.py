@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from realformer_nmt.common.option_choice import unknown
+from realformer_nmt.common.requests.option_choice import unknown
 from realformer_nmt.model.part_names import FAMILY_OPTIONS
 from realformer_nmt.tasks import TASKS
 

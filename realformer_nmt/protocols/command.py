@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.option_choice import unknown
-from realformer_nmt.common.python_subprocess import program
+from realformer_nmt.common.processes.python_subprocess import program
+from realformer_nmt.common.requests.option_choice import unknown
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.model.presets import FAMILIES, PRESETS, find
 from realformer_nmt.protocols import run_files

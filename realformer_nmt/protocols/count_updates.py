@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from realformer_nmt.common.numbers import whole
-from realformer_nmt.common.option import argument, option
-from realformer_nmt.common.request import Request
+from realformer_nmt.common.requests.option import argument, option
+from realformer_nmt.common.requests.request import Request
 from realformer_nmt.protocols.command import flags
 
 

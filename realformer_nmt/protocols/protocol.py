@@ -6,10 +6,10 @@ from typing import Literal, TypedDict
 
 from msgspec import convert
 
-from realformer_nmt.common import safe_names
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.option_choice import unknown
-from realformer_nmt.common.toml_tables import TableError, build, build_table, constructed, merge, read_toml
+from realformer_nmt.common.files import safe_names
+from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.requests.toml_tables import TableError, build, build_table, constructed, merge, read_toml
 from realformer_nmt.protocols.allowed_flags import check_harmless, check_no_part
 from realformer_nmt.tasks import TASKS, TRANSLATION
 

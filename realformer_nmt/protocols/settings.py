@@ -11,11 +11,11 @@ from omegaconf import OmegaConf
 
 from realformer_nmt import tasks
 from realformer_nmt.checkpoints.train_record import TrainRecord
-from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.provenance import named
+from realformer_nmt.common.files import records
+from realformer_nmt.common.stages.provenance import named
+from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.common.user_dir import PACKAGE
-from realformer_nmt.common.versions import versions
 from realformer_nmt.data_bins import subsets as databin
 
 GROUPS = ("model", "task", "criterion", "optimizer", "lr_scheduler", "optimization", "dataset", "checkpoint", "common")

@@ -6,9 +6,9 @@ from typing import ClassVar
 from tabulate import tabulate
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.option import argument, option
-from realformer_nmt.common.option_choice import unknown
-from realformer_nmt.common.request import Request
+from realformer_nmt.common.requests.option import argument, option
+from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.requests.request import Request
 from realformer_nmt.corpora import manifest
 from realformer_nmt.protocols.command import layers
 from realformer_nmt.protocols.protocol import Protocol, corpora, load, shipped

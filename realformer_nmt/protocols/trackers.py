@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.option import option
-from realformer_nmt.common.request import Request
+from realformer_nmt.common.requests.option import option
+from realformer_nmt.common.requests.request import Request
 from realformer_nmt.protocols.run_files import TENSORBOARD
 
 

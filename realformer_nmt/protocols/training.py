@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from realformer_nmt import tasks
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.stage_record import Stage
+from realformer_nmt.common.stages.stage_record import Stage
 from realformer_nmt.fairseq_patches.option_ranges import check_training
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.fairseq_patches.resume_checks import check_same_model

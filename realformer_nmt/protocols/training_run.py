@@ -13,15 +13,15 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from realformer_nmt.checkpoints.train_record import TrainingSession, TrainRecord
-from realformer_nmt.common import records
-from realformer_nmt.common.atomic_files import writing
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.folder_lock import alone
-from realformer_nmt.common.parent_death_signal import dying_with_us
-from realformer_nmt.common.provenance import fingerprint
-from realformer_nmt.common.records import Fingerprint
-from realformer_nmt.common.stage_record import AGAIN, Stage
-from realformer_nmt.common.versions import versions
+from realformer_nmt.common.files import records
+from realformer_nmt.common.files.atomic_files import writing
+from realformer_nmt.common.files.folder_lock import alone
+from realformer_nmt.common.files.records import Fingerprint
+from realformer_nmt.common.processes.parent_death_signal import dying_with_us
+from realformer_nmt.common.stages.provenance import fingerprint
+from realformer_nmt.common.stages.stage_record import AGAIN, Stage
+from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.protocols import trackers
 from realformer_nmt.protocols.command import Machines, runnable
 from realformer_nmt.protocols.run_files import CHECKPOINTS, CURVES, RECORD, RUN

@@ -13,7 +13,7 @@ from starlette.responses import Response
 import realformer_nmt
 from realformer_nmt.analysis.hooks import CHAINS
 from realformer_nmt.common.errors import UserError, one_line
-from realformer_nmt.common.option_choice import choose, unknown
+from realformer_nmt.common.requests.option_choice import choose, unknown
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.serving import page_files, schemas
 from realformer_nmt.serving.batching import Batches, Work

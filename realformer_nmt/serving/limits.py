@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from realformer_nmt.common.numbers import LARGEST, Number, whole
-from realformer_nmt.common.option import option
+from realformer_nmt.common.requests.option import option
 
 WHOLE = whole(1)
 SECONDS = Number(0.001, LARGEST, "0.001 or more")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from realformer_nmt.common.numbers import Number
-from realformer_nmt.common.option import argument, option
+from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.serving.limits import Limits
 

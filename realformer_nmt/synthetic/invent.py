@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from realformer_nmt.common.files.records import StageRecord
+from realformer_nmt.common.files.text_lines import write_lines
 from realformer_nmt.common.numbers import SEED, whole
-from realformer_nmt.common.option import option
-from realformer_nmt.common.records import StageRecord
-from realformer_nmt.common.stage_record import HELP, Stage
-from realformer_nmt.common.stage_request import StageRequest
-from realformer_nmt.common.text_lines import write_lines
+from realformer_nmt.common.requests.option import option
+from realformer_nmt.common.stages.stage_record import HELP, Stage
+from realformer_nmt.common.stages.stage_request import StageRequest
 from realformer_nmt.synthetic.chance import Chance
 from realformer_nmt.synthetic.composer import Composer, Pair
 from realformer_nmt.synthetic.sentences import sentence

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct, convert
 
-from realformer_nmt.common.toml_tables import Table, read_toml
+from realformer_nmt.common.requests.toml_tables import Table, read_toml
 
 CASES = ("nominative", "accusative", "dative")
 GENDERS = ("der", "die", "das")

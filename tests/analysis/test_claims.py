@@ -24,7 +24,7 @@ from realformer_nmt.analysis.claims import (
     summary,
     table,
 )
-from realformer_nmt.common import records
+from realformer_nmt.common.files import records
 
 DEPTHS = (6, 12, 24)
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from realformer_nmt.checkpoints import lineage
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.records import Fingerprint, Origin
+from realformer_nmt.common.files.records import Fingerprint, Origin
 
 FILE = Path("train.json")
 

@@ -6,10 +6,10 @@ import pytest
 
 from realformer_nmt.checkpoints import run_folder
 from realformer_nmt.checkpoints.average_record import AverageRecord
-from realformer_nmt.common import checksummed_json, records
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.provenance import fingerprint
-from realformer_nmt.common.records import Fingerprint, Origin
+from realformer_nmt.common.files import checksummed_json, records
+from realformer_nmt.common.files.records import Fingerprint, Origin
+from realformer_nmt.common.stages.provenance import fingerprint
 
 
 def make_run(folder: Path, sha256: str) -> Path:

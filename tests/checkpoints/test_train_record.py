@@ -7,8 +7,8 @@ import pytest
 from msgspec import to_builtins
 
 from realformer_nmt.checkpoints.train_record import TrainRecord
-from realformer_nmt.common import checksummed_json, records
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files import checksummed_json, records
 
 SESSION = {"started": "2026-11-20T18:00:00+00:00", "seconds": 9.5, "gpus": 0, "versions": {"torch": "2.13"}}
 TRAIN = {"updates": 9, "command": ["fairseq-train"], "device": "CPU", "wall_clock_hours": 0.5, "protocol": "small"}

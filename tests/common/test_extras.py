@@ -9,7 +9,7 @@ from program import REPOSITORY
 
 import realformer_nmt
 from realformer_nmt.common.extras import EXTRAS, advice
-from realformer_nmt.common.toml_tables import read_toml
+from realformer_nmt.common.requests.toml_tables import read_toml
 
 # Run by Python before the command: none of these modules is found
 BLOCKED = """

@@ -10,7 +10,7 @@ import pytest
 from program import REPOSITORY
 
 from realformer_nmt.common.late_imports import frozen
-from realformer_nmt.common.python_subprocess import program
+from realformer_nmt.common.processes.python_subprocess import program
 
 FIGURES = """
 import json, sys

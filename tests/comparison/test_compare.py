@@ -26,7 +26,7 @@ from fixture_types import Once
 from program import realformer_nmt
 
 from realformer_nmt.cli import main
-from realformer_nmt.common import checksummed_json
+from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.grid.cell import Cell, Failure
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.running import status

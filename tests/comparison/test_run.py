@@ -17,7 +17,7 @@ from recipe_runs import start, wait_for
 
 import realformer_nmt
 from realformer_nmt.common.errors import UsageError, UserError
-from realformer_nmt.common.request import Request
+from realformer_nmt.common.requests.request import Request
 from realformer_nmt.comparison.grid import grid
 from realformer_nmt.comparison.pipeline import requests
 from realformer_nmt.comparison.run import STAGES, RunRequest

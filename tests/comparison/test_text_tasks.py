@@ -19,7 +19,7 @@ from scipy.stats import permutation_test
 from text_comparisons import rows_of, run_of, words
 
 from realformer_nmt.cli import main
-from realformer_nmt.common import checksummed_json
+from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.results import gather, summary
 from realformer_nmt.comparison.running.freshness import CellState

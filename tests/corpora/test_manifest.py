@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from realformer_nmt.common import toml_tables
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.toml_tables import TableError
+from realformer_nmt.common.requests import toml_tables
+from realformer_nmt.common.requests.toml_tables import TableError
 from realformer_nmt.corpora.manifest import build_corpus, load
 from realformer_nmt.corpora.manifest_schema import Corpus, Lengths, Member, Packing
 

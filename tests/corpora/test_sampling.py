@@ -10,7 +10,7 @@ from fairseq.data import indexed_dataset
 from msgspec import to_builtins
 
 from realformer_nmt import command
-from realformer_nmt.common import checksummed_json
+from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.corpora import sampling
 from realformer_nmt.data_bins.prepare_record import NAME, describe, verify
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from realformer_nmt.common.text_lines import read_lines
+from realformer_nmt.common.files.text_lines import read_lines
 from realformer_nmt.data_bins import subsets
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from program import REPOSITORY
 
-from realformer_nmt.common.toml_tables import read_toml
+from realformer_nmt.common.requests.toml_tables import read_toml
 from realformer_nmt.comparison.grid.grid import load
 
 STAND_IN = """#!/bin/bash

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from program import REPOSITORY
 
-from realformer_nmt.common import checksummed_json
+from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.grid import grid as grids
 from realformer_nmt.comparison.report.formatting import probability
 from realformer_nmt.comparison.results import results_file

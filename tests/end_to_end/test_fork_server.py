@@ -11,7 +11,7 @@ import fork_client
 import pytest
 from stock_runs import TINY, difference
 
-from realformer_nmt.common.python_subprocess import program
+from realformer_nmt.common.processes.python_subprocess import program
 
 # Times and speeds
 CHANGES = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\b\S+(?= seconds)|((?<=wps|ups)|(?<=wall))[ =]\S+")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.evaluation import model_record
 
 

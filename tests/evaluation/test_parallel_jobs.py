@@ -17,8 +17,8 @@ from program import REPOSITORY
 from tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.records import Fingerprint, Origin
-from realformer_nmt.common.text_lines import read_lines
+from realformer_nmt.common.files.records import Fingerprint, Origin
+from realformer_nmt.common.files.text_lines import read_lines
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.evaluation import parallel_jobs
 from realformer_nmt.evaluation.generation import generate
@@ -35,7 +35,7 @@ def work(job, folder):
 PARENT = """
 import sys
 from pathlib import Path
-from realformer_nmt.common.records import Origin
+from realformer_nmt.common.files.records import Origin
 from realformer_nmt.evaluation import parallel_jobs as jobs
 from jobs_work import work
 if __name__ == "__main__":

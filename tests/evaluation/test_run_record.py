@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from msgspec import to_builtins
 
-from realformer_nmt.common import checksummed_json, records
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files import checksummed_json, records
 from realformer_nmt.evaluation.run_record import RunRecord
 from reliability.fuzzing import RUN as EMPTY
 

@@ -14,9 +14,10 @@ import translation_records
 from msgspec import to_builtins
 from word_salad import texts
 
-from realformer_nmt.common import checksummed_json, extras
+from realformer_nmt.common import extras
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import read_lines, sha256
+from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files.text_lines import read_lines, sha256
 from realformer_nmt.evaluation import metrics, raw_texts, scoring, translation_record
 from realformer_nmt.evaluation.comet import model_files
 from realformer_nmt.evaluation.comet.scorer import CometScorer

@@ -18,9 +18,9 @@ from sacrebleu.metrics import BLEU
 from tiny_run import Training
 
 from realformer_nmt.checkpoints import average as average_command
-from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import read_lines, sha256
+from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files.text_lines import read_lines, sha256
 from realformer_nmt.evaluation import score, translate
 
 

@@ -15,9 +15,9 @@ from program import realformer_nmt
 from sacrebleu.metrics import BLEU
 from translation_records import record
 
-from realformer_nmt.common import records
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.common.files import records
+from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.evaluation import significance, tested_system
 from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord, Score
 from realformer_nmt.evaluation.significance import SignificanceRequest, compare

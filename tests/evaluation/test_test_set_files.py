@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import read_lines
+from realformer_nmt.common.files.text_lines import read_lines
 from realformer_nmt.evaluation import test_sets
 
 PAIR = ("en", "de")

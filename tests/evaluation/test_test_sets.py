@@ -14,7 +14,7 @@ from sacrebleu.dataset.plain_text import PlainTextDataset
 from tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import read_lines
+from realformer_nmt.common.files.text_lines import read_lines
 from realformer_nmt.evaluation import score, test_sets, translate
 
 PAIR = ("src", "tgt")

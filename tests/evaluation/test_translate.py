@@ -23,7 +23,7 @@ from program import REPOSITORY, realformer_nmt
 from tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import read_lines, sha256
+from realformer_nmt.common.files.text_lines import read_lines, sha256
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.evaluation import translate, translation, translation_record
 from realformer_nmt.evaluation.metric_table import tokenised_bleu

@@ -15,7 +15,7 @@ import torch
 from program import realformer_nmt
 
 from realformer_nmt import command
-from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.exporting import export
 from realformer_nmt.exporting import fairseq_checkpoint as stock
 from realformer_nmt.exporting.export import TARGETS

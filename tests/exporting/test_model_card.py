@@ -8,9 +8,9 @@ import exportable
 import pytest
 import yaml
 
-from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.exporting import model_card
 from realformer_nmt.exporting.loaded_run import Source
 

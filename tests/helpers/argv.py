@@ -3,7 +3,7 @@
 import argparse
 from typing import TypeVar
 
-from realformer_nmt.common.request import Request
+from realformer_nmt.common.requests.request import Request
 
 SomeRequest = TypeVar("SomeRequest", bound=Request)
 

@@ -12,7 +12,7 @@ import torch
 import translation_records
 from msgspec import to_builtins
 
-from realformer_nmt.common.json_records import SEAL, seal
+from realformer_nmt.common.files.json_records import SEAL, seal
 from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord
 from reliability.fuzzed_inputs import MODEL
 

@@ -9,7 +9,7 @@ from program import REPOSITORY
 FILE = """
 import sys
 from pathlib import Path
-from realformer_nmt.common.atomic_files import completed
+from realformer_nmt.common.files.atomic_files import completed
 with completed(Path(sys.argv[1])) as stream:
     stream.write(sys.argv[2].encode())
     stream.flush()
@@ -19,7 +19,7 @@ with completed(Path(sys.argv[1])) as stream:
 FOLDER = """
 import sys
 from pathlib import Path
-from realformer_nmt.common.atomic_files import completed_folder
+from realformer_nmt.common.files.atomic_files import completed_folder
 with completed_folder(Path(sys.argv[1])) as folder:
     (folder / "file").write_text(sys.argv[2])
     print("written", flush=True)

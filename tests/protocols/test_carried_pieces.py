@@ -7,9 +7,9 @@ import saved
 from msgspec import UNSET
 
 from realformer_nmt.checkpoints.train_record import CarriedPieces, TrainRecord
-from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.stage_record import Stage
+from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.stages.stage_record import Stage
 from realformer_nmt.protocols import updates
 from realformer_nmt.protocols.carried_pieces import carried_counts
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import argv
 import pytest
 
-from realformer_nmt.common.provenance import differences, made_from
+from realformer_nmt.common.stages.provenance import differences, made_from
 from realformer_nmt.common.user_dir import PACKAGE
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.protocols import fairseq_command, settings, updates

@@ -7,7 +7,7 @@ import pytest
 from recipe import RUN
 
 import realformer_nmt
-from realformer_nmt.common.text_lines import read_lines
+from realformer_nmt.common.files.text_lines import read_lines
 
 
 @pytest.mark.parametrize(("name", "beam", "lenpen"), [("wmt14_en_de", 4, 0.6), ("wmt14_en_fr", 5, 0.8)])

@@ -20,8 +20,8 @@ from program import realformer_nmt
 from recipe_runs import environment
 
 from realformer_nmt.cli import main
-from realformer_nmt.common import checksummed_json
-from realformer_nmt.common.folder_lock import alone
+from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files.folder_lock import alone
 
 TINY = ["--gpus", 0, "--tokens-a-step", 1000, "--max-tokens", 500, "--epochs", 3, "--average", 2]
 FLAGS = "-- --encoder-embed-dim 16 --decoder-embed-dim 16 --encoder-ffn-embed-dim 32 --decoder-ffn-embed-dim 32"

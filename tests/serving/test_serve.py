@@ -9,7 +9,7 @@ import argv
 import pytest
 
 from realformer_nmt import command
-from realformer_nmt.common.request import choices_of
+from realformer_nmt.common.requests.request import choices_of
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.kernels.precision import FORMS
 from realformer_nmt.serving.limits import Limits

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from realformer_nmt.common.option_choice import unknown
+from realformer_nmt.common.requests.option_choice import unknown
 from realformer_nmt.tasks import SIDES
 
 Value = float

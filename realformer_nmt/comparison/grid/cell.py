@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from realformer_nmt.common import safe_names
-from realformer_nmt.common.stage_request import StageRequest
+from realformer_nmt.common.files import safe_names
+from realformer_nmt.common.stages.stage_request import StageRequest
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.axes import Point
 from realformer_nmt.protocols.run_files import CHECKPOINTS

@@ -7,9 +7,9 @@ from pkgutil import resolve_name
 from typing import Literal, NamedTuple
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.option import option
-from realformer_nmt.common.request import Request
-from realformer_nmt.common.toml_tables import TableError, build_table
+from realformer_nmt.common.requests.option import option
+from realformer_nmt.common.requests.request import Request
+from realformer_nmt.common.requests.toml_tables import TableError, build_table
 from realformer_nmt.comparison.command import CompareRequest
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.corpora import manifest, preparation_record

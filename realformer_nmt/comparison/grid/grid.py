@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from realformer_nmt.common import safe_names
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files import safe_names
 from realformer_nmt.common.numbers import MOST_SEEDS
-from realformer_nmt.common.option import option
-from realformer_nmt.common.option_choice import unknown
-from realformer_nmt.common.toml_tables import TableError, build_table, merge, read_toml
+from realformer_nmt.common.requests.option import option
+from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.requests.toml_tables import TableError, build_table, merge, read_toml
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.cell import USUAL, Failure, Named, named
 from realformer_nmt.corpora.subword_methods import METHODS

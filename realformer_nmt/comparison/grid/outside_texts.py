@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from realformer_nmt.common import safe_names
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import read_lines, without_mark
+from realformer_nmt.common.files import safe_names
+from realformer_nmt.common.files.text_lines import read_lines, without_mark
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.tasks import TASKS

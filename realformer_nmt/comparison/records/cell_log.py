@@ -4,8 +4,8 @@ from datetime import datetime, timezone
 
 from msgspec.structs import replace
 
-from realformer_nmt.common import records
-from realformer_nmt.common.versions import hardware
+from realformer_nmt.common.files import records
+from realformer_nmt.common.stages.versions import hardware
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.records.cell_note import CellSession
 from realformer_nmt.comparison.records.cell_record import CellRecord

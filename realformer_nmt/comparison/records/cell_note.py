@@ -4,8 +4,8 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType, field
 
-from realformer_nmt.common.records import Finite, Text
-from realformer_nmt.common.versions import Machine
+from realformer_nmt.common.files.records import Finite, Text
+from realformer_nmt.common.stages.versions import Machine
 from realformer_nmt.comparison.grid.cell import Failure
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from realformer_nmt.checkpoints.average_record import AverageRecord
 from realformer_nmt.checkpoints.train_record import TrainRecord
-from realformer_nmt.common import records, stage_record
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.folder_lock import held
+from realformer_nmt.common.files import records
+from realformer_nmt.common.files.folder_lock import held
+from realformer_nmt.common.stages import stage_record
 from realformer_nmt.comparison.grid.cell import CellFolder
 from realformer_nmt.comparison.records import record_links
 from realformer_nmt.comparison.records.cell_note import WAITING, CellNote

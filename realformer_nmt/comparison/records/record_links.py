@@ -6,11 +6,11 @@ from pathlib import Path
 from realformer_nmt.checkpoints.average_record import AverageRecord
 from realformer_nmt.checkpoints.run_records import strangers
 from realformer_nmt.checkpoints.train_record import TrainRecord
-from realformer_nmt.common import records
-from realformer_nmt.common.provenance import is_same
-from realformer_nmt.common.records import StageRecord
-from realformer_nmt.common.stage_record import AGAIN
-from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.common.files import records
+from realformer_nmt.common.files.records import StageRecord
+from realformer_nmt.common.files.text_lines import sha256
+from realformer_nmt.common.stages.provenance import is_same
+from realformer_nmt.common.stages.stage_record import AGAIN
 from realformer_nmt.comparison.grid.cell import CellFolder
 from realformer_nmt.comparison.records.cell_note import CellNote
 from realformer_nmt.evaluation.run_record import RunRecord

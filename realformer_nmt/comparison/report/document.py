@@ -13,8 +13,8 @@ from typing import NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from msgspec import convert, to_builtins
 
-from realformer_nmt.common import outputs
-from realformer_nmt.common.atomic_files import completed
+from realformer_nmt.common.files.atomic_files import completed
+from realformer_nmt.common.stages import outputs
 from realformer_nmt.comparison.grid.groups import group
 from realformer_nmt.comparison.report import (
     axis_plots,

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from realformer_nmt.analysis.analysis_record import AnalysedModel, AnalysisRecord
 from realformer_nmt.analysis.claims import CLAIMS, ClaimsRecord, TrainedModel, summary
-from realformer_nmt.common import records
-from realformer_nmt.common.json_records import expected
-from realformer_nmt.common.records import Fingerprint
-from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.common.files import records
+from realformer_nmt.common.files.json_records import expected
+from realformer_nmt.common.files.records import Fingerprint
+from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.axes import Point
 from realformer_nmt.comparison.grid.cell import CellFolder
 from realformer_nmt.comparison.records.cell_record import CellRecord

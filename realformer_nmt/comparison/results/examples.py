@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import read_lines, read_recorded
+from realformer_nmt.common.files.text_lines import read_lines, read_recorded
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.results.results_file import ExampleSentence
 from realformer_nmt.data_bins.prepare_record import AGAIN, NAME, difference

@@ -6,9 +6,9 @@ from datetime import datetime, timezone
 
 from msgspec.structs import asdict, replace
 
-from realformer_nmt.common.json_records import expected
-from realformer_nmt.common.records import known
-from realformer_nmt.common.versions import commit, versions
+from realformer_nmt.common.files.json_records import expected
+from realformer_nmt.common.files.records import known
+from realformer_nmt.common.stages.versions import commit, versions
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid

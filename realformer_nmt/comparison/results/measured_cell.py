@@ -8,7 +8,7 @@ from msgspec import UNSET, to_builtins
 
 from realformer_nmt.checkpoints.average_record import AverageRecord
 from realformer_nmt.checkpoints.train_record import TrainRecord
-from realformer_nmt.common.records import known
+from realformer_nmt.common.files.records import known
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.records import scored_run

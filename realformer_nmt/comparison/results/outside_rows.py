@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from realformer_nmt.common.records import known
-from realformer_nmt.common.text_lines import read_lines, sha256
+from realformer_nmt.common.files.records import known
+from realformer_nmt.common.files.text_lines import read_lines, sha256
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid

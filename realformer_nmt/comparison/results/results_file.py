@@ -9,9 +9,9 @@ from pathlib import Path
 from msgspec import UNSET, Struct, UnsetType, convert, field, to_builtins
 
 from realformer_nmt.checkpoints.model_description import Number
-from realformer_nmt.common import json_records
-from realformer_nmt.common.json_records import write_json
-from realformer_nmt.common.versions import Machine
+from realformer_nmt.common.files import json_records
+from realformer_nmt.common.files.json_records import write_json
+from realformer_nmt.common.stages.versions import Machine
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
 from realformer_nmt.evaluation.metric_table import METRICS
 from realformer_nmt.evaluation.published import PublishedFigure

@@ -8,8 +8,8 @@ import os
 from collections.abc import Generator, Mapping
 from typing import NamedTuple
 
-from realformer_nmt.common.folder_lock import alone
-from realformer_nmt.common.records import known
+from realformer_nmt.common.files.folder_lock import alone
+from realformer_nmt.common.files.records import known
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
 from realformer_nmt.comparison.records.cell_log import CellLog
 from realformer_nmt.comparison.records.cell_record import CellRecord

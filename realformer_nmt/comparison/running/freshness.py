@@ -4,12 +4,12 @@ import functools
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from realformer_nmt.common import outputs
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.folder_lock import alone
-from realformer_nmt.common.provenance import differences as changed
-from realformer_nmt.common.records import Origin
-from realformer_nmt.common.stage_record import Standing
+from realformer_nmt.common.files.folder_lock import alone
+from realformer_nmt.common.files.records import Origin
+from realformer_nmt.common.stages import outputs
+from realformer_nmt.common.stages.provenance import differences as changed
+from realformer_nmt.common.stages.stage_record import Standing
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
 from realformer_nmt.comparison.records import scored_run
 from realformer_nmt.comparison.records.cell_record import CellRecord

@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from realformer_nmt.common.atomic_files import writing
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.common.files.atomic_files import writing
+from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.running.freshness import CellState

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from realformer_nmt.command import main
-from realformer_nmt.common.atomic_files import own
-from realformer_nmt.common.parent_death_signal import die_with_parent
+from realformer_nmt.common.files.atomic_files import own
+from realformer_nmt.common.processes.parent_death_signal import die_with_parent
 
 PRELOADED = tuple(
     f"realformer_nmt.{name}"

@@ -8,9 +8,9 @@ from tabulate import tabulate
 
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.records import known
+from realformer_nmt.common.files.records import known
+from realformer_nmt.common.requests.toml_tables import read_toml
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.common.toml_tables import read_toml
 from realformer_nmt.comparison.grid.cell import digest, named, place
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.tasks import TASKS, TRANSLATION

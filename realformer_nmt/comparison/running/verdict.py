@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from realformer_nmt.common import json_records
+from realformer_nmt.common.files import json_records
 from realformer_nmt.comparison.grid.cell import Failure
 from realformer_nmt.comparison.records.curves import CurvePoint
 from realformer_nmt.data_bins import subsets

@@ -17,10 +17,11 @@ from typing import IO, NamedTuple
 
 from msgspec import Struct, to_builtins
 
-from realformer_nmt.common import outputs, records, safe_names
-from realformer_nmt.common.atomic_files import CHUNK, completed
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.json_records import write_json
+from realformer_nmt.common.files import records, safe_names
+from realformer_nmt.common.files.atomic_files import CHUNK, completed
+from realformer_nmt.common.files.json_records import write_json
+from realformer_nmt.common.stages import outputs
 from realformer_nmt.corpora.archives import tar
 from realformer_nmt.corpora.progress import progress
 

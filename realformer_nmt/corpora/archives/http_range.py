@@ -16,7 +16,7 @@ from typing import IO, Any, cast
 from urllib.parse import urlsplit
 
 from realformer_nmt import __version__
-from realformer_nmt.common.atomic_files import CHUNK
+from realformer_nmt.common.files.atomic_files import CHUNK
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.corpora.archives.minimum_rate import Pace, PacedResponse, SlowError
 

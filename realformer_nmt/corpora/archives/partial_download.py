@@ -7,8 +7,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-from realformer_nmt.common.atomic_files import digest, has_name, own, put_in_place, writing
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files.atomic_files import digest, has_name, own, put_in_place, writing
 
 
 class Partial:

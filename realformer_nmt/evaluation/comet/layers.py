@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.common.option_choice import choose
+from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.evaluation.comet.settings import SOFTMAX
 
 EPSILON = 1e-12  # of the variance

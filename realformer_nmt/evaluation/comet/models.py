@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from transformers import XLMRobertaConfig, XLMRobertaModel
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.option_choice import choose
+from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.evaluation.comet.layers import POOLS, LayerMix, estimator
 from realformer_nmt.evaluation.comet.settings import CometSettings
 

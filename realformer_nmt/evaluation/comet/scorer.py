@@ -14,9 +14,9 @@ from transformers import AutoConfig, AutoTokenizer, PretrainedConfig, PreTrained
 
 from realformer_nmt.checkpoints import reading
 from realformer_nmt.common.errors import UserError, one_line
-from realformer_nmt.common.json_records import expected
-from realformer_nmt.common.option_choice import choose
-from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.common.files.json_records import expected
+from realformer_nmt.common.files.text_lines import sha256
+from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.evaluation.comet import settings
 from realformer_nmt.evaluation.comet.model_files import ENCODER, LAYOUT, ModelFiles
 from realformer_nmt.evaluation.comet.models import MODELS, CometModel, Segment

@@ -12,11 +12,11 @@ from torch import Tensor
 
 from realformer_nmt.checkpoints import checkpoint_fields
 from realformer_nmt.checkpoints import run_folder as run_files
-from realformer_nmt.common.atomic_files import completed
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.records import StageRecord
-from realformer_nmt.common.stage_record import Stage
-from realformer_nmt.common.versions import versions
+from realformer_nmt.common.files.atomic_files import completed
+from realformer_nmt.common.files.records import StageRecord
+from realformer_nmt.common.stages.stage_record import Stage
+from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.tasks import QUESTION_ANSWERING as TASK
 from realformer_nmt.text_models.evaluation.answer import AnswerRequest

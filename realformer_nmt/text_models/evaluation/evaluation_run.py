@@ -12,12 +12,12 @@ from msgspec.structs import replace
 from tabulate import tabulate
 
 from realformer_nmt.checkpoints import checkpoint_fields
-from realformer_nmt.common import safe_names
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.stage_record import Stage
-from realformer_nmt.common.text_lines import sha256, write_lines
+from realformer_nmt.common.files import safe_names
+from realformer_nmt.common.files.text_lines import sha256, write_lines
+from realformer_nmt.common.stages.stage_record import Stage
+from realformer_nmt.common.stages.versions import commit
 from realformer_nmt.common.user_dir import for_fairseq
-from realformer_nmt.common.versions import commit
 from realformer_nmt.evaluation import metric_table, model_record, validation_scores
 from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord, Score
 from realformer_nmt.evaluation.translation_record import Measures

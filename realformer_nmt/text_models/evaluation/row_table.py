@@ -10,8 +10,8 @@ import numpy as np
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
-from realformer_nmt.common.json_records import expected
-from realformer_nmt.common.text_lines import read_recorded
+from realformer_nmt.common.files.json_records import expected
+from realformer_nmt.common.files.text_lines import read_recorded
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.text_models.evaluation.evaluate import EvaluateRequest
 

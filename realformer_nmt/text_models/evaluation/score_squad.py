@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from realformer_nmt.common import json_records, records
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.option import argument, option
-from realformer_nmt.common.records import StageRecord
-from realformer_nmt.common.stage_record import HELP, Stage
-from realformer_nmt.common.stage_request import StageRequest
-from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.common.files import json_records, records
+from realformer_nmt.common.files.records import StageRecord
+from realformer_nmt.common.files.text_lines import sha256
+from realformer_nmt.common.requests.option import argument, option
+from realformer_nmt.common.stages.stage_record import HELP, Stage
+from realformer_nmt.common.stages.stage_request import StageRequest
 from realformer_nmt.text_models.evaluation import span_scores
 from realformer_nmt.text_models.questions import squad
 from realformer_nmt.text_models.questions.squad import Question

@@ -17,7 +17,7 @@ from omegaconf import OmegaConf
 from torch import Tensor, nn
 
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.common.option_choice import choose
+from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.encoder import Encoder, EncoderOut
 from realformer_nmt.model.model import read_options

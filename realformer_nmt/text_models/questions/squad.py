@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from realformer_nmt.common import json_records
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files import json_records
 
 HINT = "give a file in SQuAD's format, 1.1 or 2.0"
 Entry = Mapping[str, Any]  # of JSON: what is read of it is checked

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairseq.data import Dictionary
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.data_bins.prepare_record import check_prepared
 from realformer_nmt.text_models.questions.squad import Question
 

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from sample_results import CellScore, Results, make_cell, rows, sample
 
 from realformer_nmt.cli import main
-from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.cell import Named, digest, place
 from realformer_nmt.comparison.grid.grid import Grid, load

@@ -7,7 +7,7 @@ import pytest
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.request import choices_of
+from realformer_nmt.common.requests.request import choices_of
 from realformer_nmt.comparison.grid.cell import Named
 from realformer_nmt.comparison.grid.grid import DataBin, load
 from realformer_nmt.corpora.corpus_options import CorpusOptions

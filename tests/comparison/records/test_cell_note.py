@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from msgspec import to_builtins
 
-from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.versions import hardware
+from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.stages.versions import hardware
 from realformer_nmt.comparison.grid import cell
 from realformer_nmt.comparison.records.cell_note import WAITING
 from realformer_nmt.comparison.records.cell_record import CellRecord

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from realformer_nmt.common import checksummed_json
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.records import scored_run
 from reliability.fuzzed_inputs import RUN
 

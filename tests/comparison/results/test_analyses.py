@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from sample_results import sample
 
 from realformer_nmt.analysis.hooks import CHAINS
-from realformer_nmt.common import checksummed_json
-from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell, Failure
 from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.results import analyses

@@ -9,7 +9,7 @@ import pytest
 import translation_records
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.json_records import seal
+from realformer_nmt.common.files.json_records import seal
 from realformer_nmt.comparison.results.examples import lines, source_lines
 from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord
 

@@ -8,8 +8,8 @@ import pytest
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 
-from realformer_nmt.common import checksummed_json
-from realformer_nmt.common.text_lines import sha256
+from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell, CellStage, Failure
 from realformer_nmt.comparison.results import summary
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore

@@ -14,7 +14,7 @@ from fixture_types import Once
 from test_compare import compare
 
 from realformer_nmt.cli import main
-from realformer_nmt.common import checksummed_json
+from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.running import merging
 
 HALVES = {"here": (DONE[0], STUCK), "there": (DONE[0], DONE[1], DIVERGED)}

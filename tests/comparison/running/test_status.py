@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from realformer_nmt.common import checksummed_json
+from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.grid.cell import digest
 from realformer_nmt.comparison.running import status
 

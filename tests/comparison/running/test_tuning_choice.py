@@ -10,7 +10,7 @@ import comparisons
 import pytest
 
 from realformer_nmt.cli import main
-from realformer_nmt.common import checksummed_json
+from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.grid.cell import Cell, Failure
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.running import tuning_choice

@@ -23,8 +23,8 @@ from realformer_nmt.analysis import attention_pass, claims, depth, depth_figures
 from realformer_nmt.analysis.analysis_record import AnalysedModel, AnalysisRecord, SentenceTokens
 from realformer_nmt.analysis.text_readers import reader
 from realformer_nmt.checkpoints import inspection
-from realformer_nmt.common.records import known
-from realformer_nmt.common.records import read as read_record
+from realformer_nmt.common.files.records import known
+from realformer_nmt.common.files.records import read as read_record
 
 SIDES = {"masked": "encoder", "etc": "encoder", "lm": "decoder"}
 PAD, EOS = 1, 2

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.folder_lock import HeldError
+from realformer_nmt.common.files.folder_lock import HeldError
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.records.cell_log import CellLog
 from realformer_nmt.comparison.records.cell_record import CellRecord

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import FrameType
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.python_subprocess import program
+from realformer_nmt.common.processes.python_subprocess import program
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.running.cell_run import Progress
 from realformer_nmt.comparison.running.freshness import CellState

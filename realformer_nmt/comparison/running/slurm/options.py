@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.option_choice import unknown
+from realformer_nmt.common.requests.option_choice import unknown
 
 PREFIX = "slurm_"  # which may be left out of SHORT alone
 SHORT = {  # options of sbatch by their short names

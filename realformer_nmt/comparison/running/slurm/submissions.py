@@ -11,9 +11,9 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from realformer_nmt.common import records
-from realformer_nmt.common.atomic_files import completed
-from realformer_nmt.common.records import Text
+from realformer_nmt.common.files import records
+from realformer_nmt.common.files.atomic_files import completed
+from realformer_nmt.common.files.records import Text
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.running.slurm import queue, written_cells
 from realformer_nmt.comparison.running.slurm.queue import QueuedTask

@@ -10,8 +10,8 @@ from typing import cast
 from msgspec import Struct
 
 from realformer_nmt.command import SUBCOMMANDS, import_user_dir, request_of
-from realformer_nmt.common import records
-from realformer_nmt.common.stage_request import StageRequest
+from realformer_nmt.common.files import records
+from realformer_nmt.common.stages.stage_request import StageRequest
 from realformer_nmt.comparison.grid.cell import Cell, CellStage, Failure
 
 FILE = "cells.json"

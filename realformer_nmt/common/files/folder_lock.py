@@ -1,0 +1,46 @@
+"""Locks on files, which the system releases when their process ends, however it ends."""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files.atomic_files import own, writing
+
+
+class HeldError(UserError):
+    """A lock that another process holds."""
+
+
+def take(file: Path, doing: str) -> IO[str]:
+    """Lock a file until the returned stream is closed."""
+    with writing(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lock = os.fdopen(own(file, os.O_WRONLY | os.O_CREAT), "w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.close()
+        if not isinstance(error, BlockingIOError):
+            raise
+        raise HeldError(f"{file.parent}: another process {doing} it; wait, or end that process") from error
+    return lock
+
+
+@contextlib.contextmanager
+def alone(file: Path, doing: str) -> Iterator[int]:
+    """Lock a file for a block and yield its descriptor, for child processes that shall hold the lock too."""
+    with take(file, doing) as lock:
+        yield lock.fileno()
+
+
+def held(file: Path) -> bool:
+    """Tell whether another process holds the lock."""
+    try:
+        with alone(file, "holds"):
+            return False
+    except HeldError:
+        return True

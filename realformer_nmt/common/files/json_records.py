@@ -1,0 +1,77 @@
+"""JSON files: records that one command writes and another reads, each written whole; every error names the file."""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files.atomic_files import completed
+
+SEAL = "seal"  # the key that holds a checksum of the rest
+# What code raises that looks into a record of unexpected form
+UNLIKE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+
+
+def write_json(path: Path, content: object, ascii_only: bool = False) -> None:
+    """Write JSON atomically; in ASCII where a path in it need not be UTF-8."""
+    with completed(path) as file:
+        file.write(f"{json.dumps(content, indent=2, ensure_ascii=ascii_only)}\n".encode())
+
+
+def read(
+    path: Path, hint: str, required: Mapping[str, type] = MappingProxyType({}), sealed: bool = False
+) -> dict[str, object]:
+    """Read a record, without its checksum.
+
+    `hint` ends each error: it says which command writes the record, or what to do. `required` are the keys that the
+    record must have, with the types of their values. A checksum must be right where there is one, and must be there if
+    `sealed` is true.
+    """
+    if path.is_fifo() or path.is_char_device():
+        raise UserError(f"{path} is a pipe or a device, and no record; {hint}")
+    try:
+        record = json.loads(path.read_bytes().decode())
+    except FileNotFoundError as error:
+        raise UserError(f"{path}: no such file; {hint}") from error
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}; {hint}") from error
+    except (ValueError, RecursionError) as error:  # no JSON, or no UTF-8
+        raise UserError(f"{path} is damaged: {error}; {hint}") from error
+    if not isinstance(record, dict):
+        raise UserError(f"{path} is damaged: it holds no JSON object; {hint}")
+    if sealed and SEAL not in record:
+        raise UserError(f"{path} is of version 0.1.0, or not of this package: it does not say what it holds; {hint}")
+    with expected(path, hint):
+        if SEAL in record and record.pop(SEAL) != seal(record):
+            raise UserError(f"{path} was changed since it was written: put it back as it was; {hint}")
+    for key, kind in required.items():
+        if not isinstance(record.get(key), kind):
+            reason = f"{key} is no {kind.__name__}" if key in record else f"missing key {key}"
+            raise UserError(f"{path} has an unexpected format: {reason}; {hint}")
+    return record
+
+
+@contextlib.contextmanager
+def expected(path: Path, hint: str) -> Iterator[None]:
+    """Turn the errors of a block that looks into a record into a UserError that names the file."""
+    try:
+        yield
+    except UserError:
+        raise
+    except UNLIKE as error:
+        reason = f"missing key {error}" if isinstance(error, KeyError) else str(error)
+        raise UserError(f"{path} has an unexpected format: {reason}; {hint}") from error
+
+
+def seal(content: object) -> str:
+    """Return the checksum of a record: SHA-256 of its JSON with sorted keys."""
+    return hashlib.sha256(json.dumps(as_read(content), sort_keys=True).encode()).hexdigest()
+
+
+def as_read(content: object) -> Any:
+    """Return what a reader of its JSON gets: tuples are lists, keys are text."""
+    return json.loads(json.dumps(content))

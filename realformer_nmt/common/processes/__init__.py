@@ -1,0 +1,1 @@
+"""Other processes, which end when this one does."""

@@ -1,0 +1,104 @@
+"""Requests: the arguments and options of a command as a frozen dataclass, from which its argparse parser is built.
+
+The type of a field says how it is read: `bool` is a switch, `int | None` a number that may be omitted,
+`tuple[Path, ...]` one file or more.
+"""
+
+import argparse
+import functools
+import shlex
+from collections.abc import Collection
+from dataclasses import MISSING, Field, dataclass, fields
+from inspect import getdoc
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any, ClassVar, TypeVar, get_type_hints
+
+from realformer_nmt.common.errors import OptionError
+from realformer_nmt.common.requests import request_argv
+from realformer_nmt.common.requests.option import check, option, spec_of
+from realformer_nmt.common.requests.option_choice import unknown
+
+SomeRequest = TypeVar("SomeRequest", bound="Request")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """Base of all requests: each is checked when it is built, whether by argparse or in Python."""
+
+    subcommand: ClassVar[str] = ""  # of realformer-nmt
+    examples: ClassVar[str | None] = None
+    terse: ClassVar[bool] = False  # wrong options are refused in one line, as by the scripts that wrap it
+    implementation: ClassVar[str]  # the module with `run(request)`, imported when it is called
+
+    user_dir: Path | None = option(
+        "a folder of your own, as fairseq's --user-dir, which adds rows to this package's tables (docs/extending.md)",
+        None,
+        group="your own code",
+    )
+
+    def __post_init__(self) -> None:
+        kind: Any = type(self)  # mypy takes the class's hash for that of its instances
+        choices = choices_of(kind)
+        for each in fields(self):
+            check(each, getattr(self, each.name), choices[each.name])
+
+    @classmethod
+    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
+        parser.description = getdoc(cls)
+        parser.epilog, parser.formatter_class = cls.examples, argparse.RawDescriptionHelpFormatter
+        request_argv.add_arguments(parser, options_of(cls), get_type_hints(cls))
+
+    @classmethod
+    def from_args(cls: type[SomeRequest], args: argparse.Namespace) -> SomeRequest:
+        return cls(**{each.name: request_argv.as_tuple(getattr(args, each.name)) for each in fields(cls)})
+
+    @classmethod
+    def of(cls: type[SomeRequest], **options: Any) -> SomeRequest:
+        """Build a request in Python; a path or a number may be a string, and a single value stands for a tuple."""
+        by_name = {each.name: each for each in options_of(cls)}
+        for name in options:
+            if name not in by_name:
+                raise OptionError(unknown("option", name, by_name))
+        for name, each in by_name.items():
+            if name not in options and each.default is MISSING:
+                raise OptionError(f"{cls.subcommand} needs {name}: give {name}=...")
+        hints = get_type_hints(cls)
+        return cls(**{name: request_argv.typed(by_name[name], hints[name], value) for name, value in options.items()})
+
+    def as_options(self, kind: "type[Request] | None" = None) -> dict[str, Any]:
+        """Return the fields by name, all or those of a base class, to build another request with the same fields."""
+        return {each.name: getattr(self, each.name) for each in fields(kind or self)}
+
+    def argv(self) -> list[str]:
+        """Return the argv of this request, without the options that have their default values."""
+        tokens: list[str] = []
+        for each in sorted(fields(self), key=lambda each: spec_of(each).last):
+            tokens += request_argv.written(each, getattr(self, each.name))
+        return tokens
+
+    def command(self) -> list[str]:
+        """Return the command that runs this request."""
+        return ["realformer-nmt", self.subcommand, *self.argv()]
+
+    def __str__(self) -> str:
+        return shlex.join(self.argv())
+
+    def run(self) -> int:
+        """Do what is asked, and return the exit status."""
+        status: int = resolve_name(f"{self.implementation}:run")(self)
+        return status
+
+
+def options_of(kind: type[Request]) -> "list[Field[Any]]":
+    """Return the fields of a request class, those of every request last."""
+    return sorted(fields(kind), key=lambda each: each.name in Request.__dataclass_fields__)
+
+
+@functools.cache
+def choices_of(kind: Any) -> dict[str, Collection[Any] | None]:
+    """Return the choices of each field of a request class, which its option or its type lists; None for any value."""
+    hints = get_type_hints(kind)
+    return {
+        each.name: spec_of(each).choices or request_argv.FieldType.of(hints[each.name]).choices for each in fields(kind)
+    }

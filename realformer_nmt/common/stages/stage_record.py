@@ -1,0 +1,167 @@
+"""Records of finished stages, by which a command sees that its work is already done.
+
+A stage is up to date if its record was made from the same settings and input files as now, and if the files that it
+wrote are unchanged.
+"""
+
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files import records
+from realformer_nmt.common.files.records import Fingerprint, Origin, StageRecord
+from realformer_nmt.common.stages import outputs as written
+from realformer_nmt.common.stages.provenance import differences, fingerprint, is_same, made_from
+
+AGAIN = "use --fresh to redo it"
+HELP = "make it again, even if it is there"
+
+
+class Standing(NamedTuple):
+    """The status of a stage: its record, and what differs from a run with the present settings and files."""
+
+    record: StageRecord | None = None
+    differences: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()  # outputs that no longer exist
+
+    @property
+    def done(self) -> bool:
+        complete = self.record is not None and self.record.complete is not False
+        return complete and not self.differences and not self.missing
+
+
+def compare_outputs(record: Path, content: StageRecord) -> tuple[list[str], tuple[str, ...]]:
+    """Return a message for each output that has changed since it was written, and the names of the missing ones."""
+    changed, missing = [], []
+    for name, previous in content.outputs.items():
+        path = record.parent / name
+        if not path.is_file():
+            missing.append(name)
+        elif not is_same(path, previous):
+            changed.append(f"{name} is another file than was made")
+    return changed, tuple(missing)
+
+
+def damage(record: Path) -> list[str]:
+    """Return a message for each output that is changed or missing, or the error if the record cannot be read."""
+    try:
+        changed, missing = compare_outputs(record, records.read(record, StageRecord, AGAIN))
+    except UserError as error:
+        return [str(error)]
+    return changed + [f"{name} is gone" for name in missing]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The work of one command: its record, settings and input files.
+
+    The outputs lie in the folder of the record or below it.
+    """
+
+    command: str
+    record: Path
+    settings: Mapping[str, object]
+    inputs: Mapping[str, Path]
+    lasting: bool = True  # whether the outputs must still exist
+
+    def standing(self) -> Standing:
+        """Return the status of the stage; a record that cannot be read is a difference."""
+        if not self.record.is_file():
+            return Standing()
+        try:
+            before = self.read()
+            differing = self.differences(before)
+            changed, missing = compare_outputs(self.record, before)
+        except UserError as error:
+            return Standing(differences=(str(error),))
+        return Standing(before, (*differing, *changed), missing if self.lasting else ())
+
+    def read(self) -> StageRecord:
+        """Read what the record says of how it was made."""
+        return records.read(self.record, StageRecord, AGAIN)
+
+    def differences(self, before: StageRecord) -> list[str]:
+        """Return a message for each setting and each input that is another than the record's."""
+        return differences(before.made_from, made_from(self.settings, self.inputs, before.made_from))
+
+    def finished(self, fresh: bool, *outputs: Path) -> bool:
+        """Return whether the stage is up to date, and print so.
+
+        Raise a UserError if the record or an output would overwrite an input or a file of another command, or if the
+        record was made from other settings or files. With `fresh`, neither the status nor these differences count.
+        """
+        self._check_paths(outputs)
+        if fresh:
+            return False
+        status = self.same()
+        if status.done:
+            written.settle(self.record)
+            print(f"{self.record}: up to date")
+        return status.done
+
+    def _check_paths(self, outputs: Iterable[Path]) -> None:
+        """Refuse to write over an input, or over a file that this command did not write."""
+        for path in (self.record, *outputs):
+            if path.exists() and any(file.exists() and path.samefile(file) for file in self.inputs.values()):
+                raise UserError(f"output would overwrite its input {path}: name another --output")
+        written.check_folder(self.record.parent, self.command)
+        written.check_record(self.record, self.command)
+        for path in outputs:
+            written.check_product(path, self.record, self.command)
+
+    def same(self) -> Standing:
+        """Return the status; refuse a record of other settings or files, and one that cannot be read."""
+        status = self.standing()
+        if status.differences and status.record is None:
+            raise UserError(status.differences[0])
+        if status.differences:
+            raise UserError(self.refusal("; ".join(status.differences)))
+        return status
+
+    def refusal(self, differences: str) -> str:
+        """Return the message that refuses a record with differences."""
+        remedy = "Name another place, or use --fresh to redo it"
+        return f"{self.record} was made with other settings or files: {differences}. {remedy}"
+
+    def begin(self) -> Origin:
+        """Remove the previous record, and return the origin of the new one."""
+        origin = self.origin(self.standing().record)
+        written.void(self.record, self.command)
+        return origin
+
+    def claimed(self, *outputs: Path) -> AbstractContextManager[None]:
+        """Return a context in which to write the outputs, after `begin`: they are noted as this command's files."""
+        return written.claimed(self.record, self.command, *outputs)
+
+    def origin(self, before: StageRecord | None) -> Origin:
+        """Return the origin of a result that is made now.
+
+        An input that no longer exists keeps its fingerprint of the record `before`.
+        """
+        if before is None:
+            return made_from(self.settings, self.inputs)
+        now = made_from(self.settings, self.inputs, before.made_from)
+        earlier = {name: file for name, file in before.made_from.inputs.items() if name in self.inputs}
+        return replace(now, inputs={**earlier, **now.inputs})
+
+    def fingerprints(self, *outputs: Path) -> dict[str, Fingerprint]:
+        """Return the fingerprints of outputs, as the record holds them."""
+        return {str(path.relative_to(self.record.parent)): fingerprint(path) for path in outputs}
+
+    def write(self, record: StageRecord) -> None:
+        """Write the record; if the stage is complete, refuse inputs that have changed since `begin`."""
+        if record.complete is not False:
+            self._check_inputs(record.made_from.inputs)
+        records.write(self.record, record)
+        written.settle(self.record)
+
+    def _check_inputs(self, fingerprints: Mapping[str, Fingerprint]) -> None:
+        for name, previous in fingerprints.items():
+            path = self.inputs[name]
+            if path.is_file() and not is_same(path, previous):
+                raise UserError(f"{path} was changed while it was read; run this again")

@@ -1,0 +1,127 @@
+"""A stage of several steps: each fills a folder, and is skipped where its record says that it did.
+
+All steps are made from the same settings and inputs, which the stage's own record holds from the first step on. A step
+works in a folder of a unique name, which is renamed when it is complete: a process that was killed, or a child that
+outlived it, leaves nothing that a later run could take for finished.
+"""
+
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files import records
+from realformer_nmt.common.files.atomic_files import completed_folder
+from realformer_nmt.common.files.json_records import as_read
+from realformer_nmt.common.files.records import Fingerprint, Origin, StageRecord, StepRecord
+from realformer_nmt.common.stages.provenance import changed_settings, fingerprint
+from realformer_nmt.common.stages.stage_record import Stage
+
+SomeStep = TypeVar("SomeStep", bound=StepRecord)
+RECORDS = "stages"  # folder of the records, in the folder that the steps fill
+
+
+class BegunRecord(Struct, frozen=True, kw_only=True):
+    """Settings and inputs of a stage that has begun."""
+
+    settings: dict[str, object]
+    inputs: dict[str, Fingerprint]
+
+
+def begun_record(folder: Path) -> Path:
+    return folder / RECORDS / "settings.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SteppedStage(Stage):
+    """A stage of several steps; `inputs` are by the names that messages use."""
+
+    end: Path  # the file that is written when all steps are done; a step that runs removes it
+
+    @property
+    def folder(self) -> Path:
+        return self.record.parents[1]
+
+    @property
+    def hint(self) -> str:
+        return f"remove {self.record.parent} to make all again"
+
+    def begin(self) -> Origin:
+        """Return the origin of all steps; refuse a folder that was begun with other settings or files."""
+        before = self.same().record
+        origin = self.origin(before)
+        if before is None or origin != before.made_from:
+            records.write(self.record, BegunRecord(settings=origin.settings, inputs=origin.inputs))
+        return origin
+
+    def read(self) -> StageRecord:
+        begun = records.read(self.record, BegunRecord, self.hint)
+        return StageRecord(made_from=Origin(settings=begun.settings, inputs=begun.inputs))
+
+    def origin(self, before: StageRecord | None) -> Origin:
+        previous = before.made_from.inputs if before else {}
+        inputs = {name: look_at(path, previous.get(name)) for name, path in self.inputs.items()}
+        return Origin(settings=as_read(self.settings), inputs=inputs)
+
+    def differences(self, before: StageRecord) -> list[str]:
+        """Return a message for each setting and each input that has changed, is gone or is new.
+
+        Contents decide, so that a file may be touched or moved."""
+        old, new = before.made_from, self.origin(before)
+        messages = list(changed_settings(old.settings, new.settings))
+        for name in {**old.inputs, **new.inputs}:
+            was, now = old.inputs.get(name), new.inputs.get(name)
+            if not (was and now and was.sha256 == now.sha256):
+                messages.append(f"{name} {changed_input(was, now)}")
+        return messages
+
+    def refusal(self, differences: str) -> str:
+        begun = f"{self.folder} was begun with other settings or files: {differences}"
+        return f"{begun}. Give another --folder or remove it"
+
+    def step(
+        self, name: str, kind: type[SomeStep], work: Callable[[Path], SomeStep], lasting: bool = False
+    ) -> SomeStep:
+        """Let `work` fill FOLDER/name unless it did so earlier, and return its record.
+
+        The folder of a lasting step must still exist."""
+        record, result = self.record.with_name(f"{name}.json"), self.folder / name
+        if lasting and record.exists() and not result.exists():
+            raise UserError(f"{result} was made but is gone: {self.hint}")
+        if not record.exists():
+            self.end.unlink(missing_ok=True)
+            for leftover in (*self.folder.glob(f"{name}.partial-*"), result):  # the former of version 0.2.0
+                shutil.rmtree(leftover, ignore_errors=True)
+            start = time.monotonic()
+            with completed_folder(result) as part:
+                step = work(part)
+            seconds = time.monotonic() - start
+            records.write(record, replace(step, seconds=round(seconds, 1)))
+            print(f"{name}: done in {seconds:.0f} s", file=sys.stderr)
+        return records.read(record, kind, self.hint)
+
+    def remove(self, name: str) -> None:
+        shutil.rmtree(self.folder / name, ignore_errors=True)
+
+
+def look_at(path: Path, previous: Fingerprint | None) -> Fingerprint:
+    """Return the fingerprint of an input with its path; it is read again if its path, size or time has changed."""
+    place = str(path.absolute())
+    try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise UserError(f"{path} is a pipe or a device, which can be read only once: give a file")
+        return replace(fingerprint(path, previous if previous and previous.path == place else None), path=place)
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from error
+
+
+def changed_input(was: Fingerprint | None, now: Fingerprint | None) -> str:
+    old_path, new_path = was.path if was else "nothing", now.path if now else "nothing"
+    return f"{new_path} has changed" if old_path == new_path else f"was {old_path}, and {new_path} is another file"

@@ -1,0 +1,61 @@
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from slow_writers import FILE, writer
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files.atomic_files import completed, own
+
+
+@pytest.mark.parametrize("flags", [os.O_WRONLY, os.O_RDWR | os.O_APPEND])
+@pytest.mark.parametrize(
+    "make", [os.mkfifo, lambda path: path.symlink_to("/dev/null"), lambda path: path.symlink_to("x")]
+)
+def test_a_link_or_a_pipe_in_the_place_of_a_file_is_not_opened(
+    make: Callable[[Path], None], flags: int, tmp_path: Path
+) -> None:
+    make(tmp_path / "file")
+    with pytest.raises(UserError, match="file is a link, a pipe or a device: remove it"):
+        own(tmp_path / "file", flags | os.O_CREAT)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+def test_two_writers_of_one_file_each_write_all_of_theirs(tmp_path: Path) -> None:
+    file = tmp_path / "a[1].json"
+    one, other = writer(FILE, file, "one" * 1000), writer(FILE, file, "other")
+    assert len(list(tmp_path.iterdir())) == 2
+    with completed(file) as stream:
+        stream.write(b"third")
+    assert file.read_text() == "third"
+    for process, text in ((other, "other"), (one, "one" * 1000)):
+        process.communicate("\n")
+        assert (process.returncode, file.read_text()) == (0, text)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_what_a_killed_writer_left_is_removed_by_the_next_and_nothing_else_is(tmp_path: Path) -> None:
+    others = {"a.tgz.part", "a.part", "b.json.0123abcd.part", "a.json.0123abcd.part.txt", "xa.json.0123abcd.part"}
+    for name in others:
+        (tmp_path / name).write_text("another's")
+    killed = writer(FILE, tmp_path / "a.json", "half")
+    killed.kill()
+    killed.communicate()
+    assert len(list(tmp_path.iterdir())) == len(others) + 1
+    with completed(tmp_path / "a.json") as stream:
+        stream.write(b"whole")
+    assert {path.name for path in tmp_path.iterdir()} == {"a.json", *others}
+
+
+def fail(file: Path) -> None:
+    with completed(file) as stream:
+        stream.write(b"half")
+        raise ZeroDivisionError
+
+
+def test_a_block_that_fails_leaves_the_file_of_before(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("before")
+    with pytest.raises(ZeroDivisionError):
+        fail(tmp_path / "a.json")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.json", "before")]

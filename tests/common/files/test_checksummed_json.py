@@ -1,0 +1,94 @@
+"""A sealed record reads as it was written, and no other way."""
+
+import json
+import math
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files import checksummed_json, json_records
+
+RECORD: dict[str, Any] = {
+    "complete": True,
+    "seconds": 12.5,
+    "name": "ä\u2028\ud800",
+    "nothing": None,
+    "sessions": [{"gpus": 0}, {"gpus": 1}],
+    "small": 1e-300,
+}
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    content = {**RECORD, "name": "ä\u2028\udcff"}  # a path that is not UTF-8
+    checksummed_json.write(tmp_path / "record.json", content)
+    assert checksummed_json.read(tmp_path / "record.json", "again") == content
+    checksummed_json.write(tmp_path / "nan.json", {"loss": math.nan})
+    assert math.isnan(checksummed_json.read(tmp_path / "nan.json", "again")["loss"])
+
+
+def edits(value: Any) -> list[Any]:
+    """What an editor may put in the place of each part of a record."""
+    others = ["no", None, -1, math.nan, [], {}, True, 10**400]
+    found = [other for other in others if json.dumps(other) != json.dumps(value)]
+    if isinstance(value, dict):
+        found += [{**value, name: other} for name in value for other in edits(value[name])]
+        found += [{k: v for k, v in value.items() if k != name} for name in value]
+    if isinstance(value, list):
+        found += [
+            [*value[:place], other, *value[place + 1 :]] for place in range(len(value)) for other in edits(value[place])
+        ]
+        found += [value[:place] + value[place + 1 :] for place in range(len(value))]
+    return found
+
+
+def test_every_edit_is_refused_and_names_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "record.json"
+    checksummed_json.write(file, {**RECORD, "name": "a"})
+    whole = json.loads(file.read_text())
+    changed = edits(whole)
+    assert len(changed) > 100
+    for content in changed:
+        file.write_text(json.dumps(content))
+        with pytest.raises(UserError, match=r"record\.json (was changed since|is of version 0\.1\.0|is damaged)"):
+            checksummed_json.read(file, "again")
+
+
+def test_a_seal_counts_for_every_reader(tmp_path: Path) -> None:
+    """Such as prepare.json's, which an older version has left without one."""
+    file = tmp_path / "prepare.json"
+    checksummed_json.write(file, {"source": "en"})
+    assert json_records.read(file, "again") == {"source": "en"}
+    file.write_text(file.read_text().replace("en", "de"))
+    with pytest.raises(UserError, match=r"prepare\.json was changed since it was written"):
+        json_records.read(file, "again")
+    file.write_text('{"source": "de"}')
+    assert json_records.read(file, "again") == {"source": "de"}
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero"), os.mkdir])
+def test_what_is_no_file_is_refused_and_not_waited_for(make: Callable[[Path], None], tmp_path: Path) -> None:
+    make(tmp_path / "prepare.json")
+    with pytest.raises(UserError, match=r"prepare\.json( is a pipe or a device|: Is a directory)"):
+        json_records.read(tmp_path / "prepare.json", "again")
+
+
+def test_the_order_of_names_and_the_layout_are_no_edit(tmp_path: Path) -> None:
+    file = tmp_path / "record.json"
+    checksummed_json.write(file, {"a": 1, "b": [1.0, "ä"]})
+    whole = json.loads(file.read_text())
+    file.write_text(json.dumps(dict(reversed(whole.items()))))
+    assert checksummed_json.read(file, "again") == {"a": 1, "b": [1.0, "ä"]}
+
+
+def test_a_record_of_any_depth_is_read_or_refused(tmp_path: Path) -> None:
+    """Deep enough for its seal, or for nobody: what can just be read may be too deep to be sealed."""
+    file, limit = tmp_path / "record.json", sys.getrecursionlimit()
+    for depth in range(limit - 200, limit + 5):
+        file.write_text(f'{{"seal": "", "deep": {"[" * depth}{"]" * depth}}}')
+        with pytest.raises(UserError, match=r"record\.json (is damaged|was changed|has an unexpected format)"):
+            json_records.read(file, "again")

@@ -1,0 +1,55 @@
+"""A lock between processes, which ends with the one that holds it."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from program import REPOSITORY
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files.folder_lock import alone, held
+
+HOLD = """
+import sys
+from pathlib import Path
+from realformer_nmt.common.files.folder_lock import alone
+with alone(Path(sys.argv[1]), "bakes"):
+    print("held", flush=True)
+    input()
+"""
+
+
+def test_another_process_is_refused_until_the_holder_ends_however_it_ends(tmp_path: Path) -> None:
+    file = tmp_path / "folder" / ".lock"
+    assert not held(file)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(file)],
+        env={"PYTHONPATH": str(REPOSITORY)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout
+    assert holder.stdout.readline() == "held\n"
+    assert held(file)
+    with (
+        pytest.raises(UserError, match="folder: another process bakes it; wait, or end that process"),
+        alone(file, "bakes"),
+    ):
+        pass
+    holder.send_signal(signal.SIGKILL)
+    holder.wait()
+    assert not held(file)
+    with alone(file, "bakes"):
+        pass
+
+
+def test_a_lock_cuts_off_nothing_where_a_link_leads(tmp_path: Path) -> None:
+    """As in a folder that somebody else has made, of which no more than the status is asked."""
+    (tmp_path / "other").write_text("kept")
+    (tmp_path / ".lock").symlink_to("other")
+    with pytest.raises(UserError, match=r"\.lock is a link"):
+        held(tmp_path / ".lock")
+    assert (tmp_path / "other").read_text() == "kept"

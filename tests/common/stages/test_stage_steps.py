@@ -1,0 +1,93 @@
+"""A stage of several steps: what each leaves, and that records are read as they have always been written."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files.records import StepRecord
+from realformer_nmt.common.stages.stage_steps import SteppedStage, begun_record
+
+
+class Counted(StepRecord, frozen=True, kw_only=True):
+    lines: int
+
+
+def stage(folder: Path, **settings: object) -> SteppedStage:
+    inputs = {"--train SOURCE": folder / "train.en"}
+    return SteppedStage("prepare", begun_record(folder), settings, inputs, end=folder / "prepare.json")
+
+
+def sealed(record: dict[str, object]) -> str:
+    """With its checksum, computed by hand."""
+    seal = hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
+    return json.dumps({**record, "seal": seal}, indent=2) + "\n"
+
+
+def begun(folder: Path) -> dict[str, str]:
+    """Write a folder whose first step is done, and return its records."""
+    text = folder / "train.en"
+    text.write_text("one\n")
+    content = {"sha256": hashlib.sha256(b"one\n").hexdigest(), "bytes": 4, "modified": text.stat().st_mtime_ns}
+    inputs: dict[str, object] = {"--train SOURCE": {**content, "path": str(text)}}
+    records = {
+        "settings": sealed({"settings": {"pair": ["en", "de"]}, "inputs": inputs}),
+        "text": sealed({"lines": 1, "seconds": 0.1}),
+    }
+    for name, record in records.items():
+        file = folder / "stages" / f"{name}.json"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(record)
+    return records
+
+
+def test_a_step_that_is_recorded_is_not_done_again(tmp_path: Path) -> None:
+    records = begun(tmp_path)
+    same = stage(tmp_path, pair=("en", "de"))
+    same.begin()
+    assert same.step("text", Counted, lambda _: pytest.fail("done again")) == Counted(lines=1, seconds=0.1)
+    assert {name: (tmp_path / "stages" / f"{name}.json").read_text() for name in records} == records
+
+
+def test_what_is_written_is_what_was_always_written(tmp_path: Path) -> None:
+    records = begun(tmp_path)
+    (tmp_path / "stages" / "settings.json").unlink()
+    again = stage(tmp_path, pair=("en", "de"))
+    again.begin()
+    assert (tmp_path / "stages" / "settings.json").read_text() == records["settings"]
+    step = again.step("more", Counted, lambda _: Counted(lines=2))
+    recorded = json.loads((tmp_path / "stages" / "more.json").read_text())
+    assert list(recorded) == ["lines", "seconds", "seal"]
+    assert (step.lines, step.seconds) == (2, recorded["seconds"])
+
+
+def test_another_setting_and_another_input_are_refused_in_one_message(tmp_path: Path) -> None:
+    begun(tmp_path)
+    (tmp_path / "train.en").write_text("two\n")
+    with pytest.raises(UserError) as refused:
+        stage(tmp_path, pair=("en", "fr")).begin()
+    assert "pair was ['en', 'de'], is now ['en', 'fr']; --train SOURCE " in str(refused.value)
+    assert f"{tmp_path / 'train.en'} has changed. Give another --folder" in str(refused.value)
+
+
+def test_a_step_that_is_done_afresh_makes_the_end_void(tmp_path: Path) -> None:
+    (tmp_path / "train.en").write_text("one\n")
+    end = tmp_path / "prepare.json"
+    for expected in (False, True):
+        end.touch()
+        stage(tmp_path).step("text", StepRecord, lambda _: StepRecord())
+        assert end.exists() == expected
+
+
+def test_a_step_that_fails_leaves_neither_folder_nor_record(tmp_path: Path) -> None:
+    def fail(part: Path) -> StepRecord:
+        (part / "half").touch()
+        raise ZeroDivisionError
+
+    (tmp_path / "train.en").write_text("one\n")
+    (tmp_path / "text.partial-0").mkdir()  # as version 0.2.0 left it
+    with pytest.raises(ZeroDivisionError):
+        stage(tmp_path).step("text", StepRecord, fail)
+    assert [path.name for path in tmp_path.iterdir()] == ["train.en"]
