@@ -12,7 +12,8 @@ import torch
 from fairseq import checkpoint_utils, tasks
 from omegaconf import OmegaConf
 
-from realformer_nmt.checkpoints import averaging, checkpoint_fields, integrity, reading
+from realformer_nmt.checkpoints import averaging
+from realformer_nmt.checkpoints.files import checkpoint_fields, integrity, reading
 from realformer_nmt.checkpoints.inspection import inspect
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.protocols import updates

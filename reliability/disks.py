@@ -12,7 +12,7 @@ from pathlib import Path
 
 from matplotlib import font_manager
 
-from realformer_nmt.checkpoints.integrity import is_cut
+from realformer_nmt.checkpoints.files.integrity import is_cut
 from realformer_nmt.common.files.text_lines import write_lines
 from reliability import kills
 from reliability.trainings import LIMIT, check, fairseq_train, kill, run, start, wait_for

@@ -17,7 +17,7 @@ from fairseq import checkpoint_utils
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from realformer_nmt.checkpoints import checkpoint_fields
+from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records

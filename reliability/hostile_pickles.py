@@ -185,7 +185,7 @@ CALLED = (
     *(("fairseq.data.dictionary", "Dictionary"), ("fairseq.utils", "import_user_module"), ("_io", "FileIO")),
     *(
         ("fairseq.distributed.utils", "_TensorPlaceholder"),
-        ("realformer_nmt.checkpoints.rebuilders", "Values"),
+        ("realformer_nmt.checkpoints.files.rebuilders", "Values"),
         ("types", "CodeType"),
     ),
 )

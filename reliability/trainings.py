@@ -121,7 +121,7 @@ def descendants(process: int) -> list[int]:
 
 def load(checkpoint: Path) -> dict[str, Any]:
     """All of it."""
-    from realformer_nmt.checkpoints import reading  # which imports fairseq
+    from realformer_nmt.checkpoints.files import reading  # which imports fairseq
 
     return {**reading.load(checkpoint)}
 

@@ -45,7 +45,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from fairseq.tasks import TASK_REGISTRY
 from fairseq.tasks.masked_lm import MaskedLMTask
-from realformer_nmt.checkpoints.allowed_components import KNOWN, check_known
+from realformer_nmt.checkpoints.files.allowed_components import KNOWN, check_known
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.command import CompareRequest
 from realformer_nmt.comparison.grid import grid as grids

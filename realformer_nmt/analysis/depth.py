@@ -10,7 +10,7 @@ from realformer_nmt.analysis.analysis_record import DepthFigures, LayerFigures
 from realformer_nmt.analysis.loaded_model import Subject
 from realformer_nmt.analysis.losses import loss
 from realformer_nmt.analysis.text import Text, to
-from realformer_nmt.checkpoints.checkpoint_fields import Options
+from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.checkpoints.inspection import Model, arch_of
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.model.meta_model import any_skeleton

@@ -9,8 +9,9 @@ from fairseq.data import Dictionary
 from torch import Tensor
 
 from realformer_nmt.analysis import hooks
-from realformer_nmt.checkpoints import checkpoint_fields, inspection, run_folder, selection
-from realformer_nmt.checkpoints.checkpoint_fields import Options
+from realformer_nmt.checkpoints import inspection, run_folder, selection
+from realformer_nmt.checkpoints.files import checkpoint_fields
+from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.checkpoints.inspection import Model
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.stages.provenance import named

@@ -7,8 +7,9 @@ from typing import Any
 from realformer_nmt.analysis import alignment, sentence, text
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.analysis.text import Text
-from realformer_nmt.checkpoints import checkpoint_fields, inspection
-from realformer_nmt.checkpoints.reading import Checkpoint
+from realformer_nmt.checkpoints import inspection
+from realformer_nmt.checkpoints.files import checkpoint_fields
+from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.model import presets
 

@@ -10,10 +10,11 @@ from msgspec import UNSET, to_builtins
 from msgspec.structs import replace
 from torch import Tensor
 
-from realformer_nmt.checkpoints import checkpoint_fields, lineage, selection, validation
+from realformer_nmt.checkpoints import lineage, selection, validation
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.average_record import AverageRecord, SourceCheckpoint
-from realformer_nmt.checkpoints.reading import Checkpoint
+from realformer_nmt.checkpoints.files import checkpoint_fields
+from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.files.text_lines import sha256

@@ -9,8 +9,8 @@ from fairseq.models import BaseFairseqModel
 from msgspec.structs import replace
 from torch import Tensor
 
-from realformer_nmt.checkpoints import checkpoint_fields
-from realformer_nmt.checkpoints.checkpoint_fields import Options
+from realformer_nmt.checkpoints.files import checkpoint_fields
+from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.checkpoints.model_description import ModelDescription, ShortcutWeight
 from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import UserError

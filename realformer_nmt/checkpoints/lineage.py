@@ -5,9 +5,9 @@ from pathlib import Path
 
 from msgspec import UNSET, convert
 
-from realformer_nmt.checkpoints import checkpoint_fields
 from realformer_nmt.checkpoints.average_record import SourceCheckpoint
-from realformer_nmt.checkpoints.reading import Checkpoint
+from realformer_nmt.checkpoints.files import checkpoint_fields
+from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.json_records import expected

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from realformer_nmt.checkpoints import checkpoint_fields
-from realformer_nmt.checkpoints.reading import Checkpoint
+from realformer_nmt.checkpoints.files import checkpoint_fields
+from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
 
 EPOCH = re.compile(r"checkpoint(\d+)\.pt")

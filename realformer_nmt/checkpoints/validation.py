@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from sacrebleu.metrics.bleu import BLEU
 
-from realformer_nmt.checkpoints import checkpoint_fields
-from realformer_nmt.checkpoints.reading import Checkpoint
+from realformer_nmt.checkpoints.files import checkpoint_fields
+from realformer_nmt.checkpoints.files.reading import Checkpoint
 
 Meters = dict[str, np.ndarray]  # name -> [sum, weight], or the sums alone of BLEU's counts
 LOSSES = ("loss", "nll_loss")

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from msgspec.structs import asdict, replace
 
-from realformer_nmt.checkpoints import checkpoint_fields, lineage, validation
+from realformer_nmt.checkpoints import lineage, validation
+from realformer_nmt.checkpoints.files import checkpoint_fields
+from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.checkpoints.model_description import ModelDescription
-from realformer_nmt.checkpoints.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.evaluation.run_record import CheckpointMean, ModelRecord

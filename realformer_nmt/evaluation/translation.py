@@ -9,8 +9,9 @@ import torch
 from msgspec import UNSET, convert, to_builtins
 from msgspec.structs import replace
 
-from realformer_nmt.checkpoints import checkpoint_fields, selection
-from realformer_nmt.checkpoints.reading import Checkpoint
+from realformer_nmt.checkpoints import selection
+from realformer_nmt.checkpoints.files import checkpoint_fields
+from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.files.text_lines import read_lines, sha256, write_lines

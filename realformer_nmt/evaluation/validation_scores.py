@@ -14,7 +14,7 @@ from fairseq import options
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.logging import metrics
 
-from realformer_nmt.checkpoints import checkpoint_fields
+from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.checkpoints.validation import between, sums
 from realformer_nmt.evaluation.translation_record import Measures
 from realformer_nmt.tasks import TRANSLATION

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 
 from realformer_nmt.checkpoints.averaging import tied
-from realformer_nmt.checkpoints.checkpoint_fields import Options
+from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.exporting.folding import Weights, fold
 from realformer_nmt.exporting.loaded_run import Source

@@ -7,8 +7,8 @@ from msgspec import UNSET, to_builtins
 
 from realformer_nmt.checkpoints import lineage
 from realformer_nmt.checkpoints.average_record import SourceCheckpoint
-from realformer_nmt.checkpoints.configuration import general
-from realformer_nmt.checkpoints.reading import Checkpoint
+from realformer_nmt.checkpoints.files.configuration import general
+from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.exporting import as_stock_transformer
 from realformer_nmt.exporting.loaded_run import Source
 from realformer_nmt.tasks import TRANSLATION

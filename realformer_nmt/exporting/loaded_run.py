@@ -11,9 +11,10 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from realformer_nmt.analysis import loaded_model
-from realformer_nmt.checkpoints import checkpoint_fields, inspection, lineage, run_folder
+from realformer_nmt.checkpoints import inspection, lineage, run_folder
 from realformer_nmt.checkpoints.average_record import SourceCheckpoint
-from realformer_nmt.checkpoints.checkpoint_fields import Options
+from realformer_nmt.checkpoints.files import checkpoint_fields
+from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.records import Origin

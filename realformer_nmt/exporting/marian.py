@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from realformer_nmt.checkpoints.checkpoint_fields import Options
+from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.data_bins.datasets import dictionary

@@ -13,7 +13,7 @@ from fairseq.distributed import utils as distributed_utils
 from fairseq.file_io import PathManager
 from fairseq.trainer import Trainer
 
-from realformer_nmt.checkpoints import integrity, reading
+from realformer_nmt.checkpoints.files import integrity, reading
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.fairseq_patches.patch import Original, patch

@@ -10,8 +10,8 @@ from fairseq.tasks.translation import TranslationTask
 from fairseq.trainer import Trainer
 from torch import Tensor
 
-from realformer_nmt.checkpoints import integrity, reading
-from realformer_nmt.checkpoints.embedding_rows import TABLES, CommonRows, carry, common
+from realformer_nmt.checkpoints.files import integrity, reading
+from realformer_nmt.checkpoints.files.embedding_rows import TABLES, CommonRows, carry, common
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.data_bins.languages import check_language

@@ -46,7 +46,7 @@ def ask_for_the_files_of_a_bpe(original: Original, *args: Any, **kwargs: Any) ->
     """Ask the caller for a BPE's files, unless they are in the model's folder.
 
     fairseq opens or downloads what the checkpoint names. Here only the BPE's name is read from the checkpoint
-    (checkpoints/configuration.py).
+    (checkpoints/files/configuration.py).
     """
     loaded = original(*args, **kwargs)
     for group in ("bpe", "tokenizer"):

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from fairseq.dataclass.configs import GenerationConfig
 
-from realformer_nmt.checkpoints.allowed_components import KNOWN, declared, is_of_plug_in, registry
-from realformer_nmt.checkpoints.configuration import general
+from realformer_nmt.checkpoints.files.allowed_components import KNOWN, declared, is_of_plug_in, registry
+from realformer_nmt.checkpoints.files.configuration import general
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.fairseq_patches.literal_options import evaluate
 

@@ -14,7 +14,7 @@ from fairseq import options, utils
 from fairseq.trainer import Trainer
 from omegaconf import DictConfig, OmegaConf
 
-from realformer_nmt.checkpoints.allowed_components import KNOWN, SettingsError, check_known
+from realformer_nmt.checkpoints.files.allowed_components import KNOWN, SettingsError, check_known
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.fairseq_patches import nested_options
 from realformer_nmt.fairseq_patches.literal_options import evaluate

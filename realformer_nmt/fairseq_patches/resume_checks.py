@@ -10,9 +10,9 @@ from fairseq.tasks.translation import TranslationTask
 from fairseq.trainer import Trainer
 
 from realformer_nmt import tasks
-from realformer_nmt.checkpoints import integrity, reading
-from realformer_nmt.checkpoints.checkpoint_fields import BEFORE, CHOICES, PATTERNS, options
-from realformer_nmt.checkpoints.reading import Checkpoint
+from realformer_nmt.checkpoints.files import integrity, reading
+from realformer_nmt.checkpoints.files.checkpoint_fields import BEFORE, CHOICES, PATTERNS, options
+from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import OptionError, UserError, declared
 from realformer_nmt.fairseq_patches import dictionary_checks

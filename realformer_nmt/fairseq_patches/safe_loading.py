@@ -9,9 +9,9 @@ from fairseq import checkpoint_utils
 from fairseq.distributed import utils as distributed_utils
 from fairseq.file_io import PathManager
 
-from realformer_nmt.checkpoints import reading
-from realformer_nmt.checkpoints.allowed_components import SettingsError
-from realformer_nmt.checkpoints.configuration import take_settings
+from realformer_nmt.checkpoints.files import reading
+from realformer_nmt.checkpoints.files.allowed_components import SettingsError
+from realformer_nmt.checkpoints.files.configuration import take_settings
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.fairseq_patches.patch import Original, replace
 

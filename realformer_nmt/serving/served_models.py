@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from realformer_nmt.checkpoints import checkpoint_fields, inspection
+from realformer_nmt.checkpoints import inspection
+from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.model.part_names import FAMILY_OPTIONS, PART_NAMES
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.serving.serve import ServeRequest

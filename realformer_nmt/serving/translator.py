@@ -17,7 +17,8 @@ from omegaconf import open_dict
 from torch import Tensor
 
 from realformer_nmt import plugin
-from realformer_nmt.checkpoints import checkpoint_fields, run_folder
+from realformer_nmt.checkpoints import run_folder
+from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions

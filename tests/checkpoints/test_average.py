@@ -14,9 +14,9 @@ from program import realformer_nmt
 from snapshots import save
 from tiny_run import Training
 
-from realformer_nmt.checkpoints import checkpoint_fields
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.averaging import average
+from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.checkpoints.inspection import inspect
 from realformer_nmt.common.errors import UserError
 

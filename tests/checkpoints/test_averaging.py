@@ -15,8 +15,8 @@ from hypothesis.extra import numpy as arrays
 from snapshots import CFG, save
 from torch import Tensor
 
-from realformer_nmt.checkpoints import checkpoint_fields
 from realformer_nmt.checkpoints.averaging import average
+from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.model.config import TranslationConfig
 

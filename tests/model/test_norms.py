@@ -10,7 +10,7 @@ from tiny import PREVIOUS, SOURCE, build, profiled
 from torch import Tensor, nn
 from torch.nn import functional
 
-from realformer_nmt.checkpoints.checkpoint_fields import choices
+from realformer_nmt.checkpoints.files.checkpoint_fields import choices
 from realformer_nmt.common.errors import OptionError, UserError
 from realformer_nmt.exporting import as_stock_transformer
 from realformer_nmt.model.norms import NORMS, DynamicTanh, LayerNorm, RMSNorm, ScaleNorm, rms_normed

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from omegaconf import OmegaConf
 from transformers import AutoConfig, AutoTokenizer, PretrainedConfig, PreTrainedTokenizerBase, XLMRobertaConfig
 
-from realformer_nmt.checkpoints import reading
+from realformer_nmt.checkpoints.files import reading
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.common.files.json_records import expected
 from realformer_nmt.common.files.text_lines import sha256

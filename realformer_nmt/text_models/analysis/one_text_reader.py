@@ -8,7 +8,7 @@ from realformer_nmt.analysis import alignment
 from realformer_nmt.analysis.sentence import Sentence, SentenceAttention, attention_by_chain, check_room
 from realformer_nmt.analysis.text import Batch, Text
 from realformer_nmt.analysis.text_readers import Reader, kind_of
-from realformer_nmt.checkpoints import checkpoint_fields
+from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.model import presets
 from realformer_nmt.tasks import TASKS, task_named

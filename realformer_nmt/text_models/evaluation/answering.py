@@ -10,8 +10,8 @@ import torch
 from fairseq import checkpoint_utils
 from torch import Tensor
 
-from realformer_nmt.checkpoints import checkpoint_fields
 from realformer_nmt.checkpoints import run_folder as run_files
+from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.files.records import StageRecord

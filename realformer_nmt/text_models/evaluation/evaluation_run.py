@@ -11,7 +11,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 from tabulate import tabulate
 
-from realformer_nmt.checkpoints import checkpoint_fields
+from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import safe_names
 from realformer_nmt.common.files.text_lines import sha256, write_lines

@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from realformer_nmt.checkpoints import reading
-from realformer_nmt.checkpoints.reading import Checkpoint
+from realformer_nmt.checkpoints.files import reading
+from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.model.part_names import FAMILY_OPTIONS
 from realformer_nmt.model.parts import PARTS

@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from realformer_nmt.checkpoints import pickle_reader
-from realformer_nmt.checkpoints.pickle_reader import PickleError, QualifiedName
-from realformer_nmt.checkpoints.rebuilders import ALLOWED, DTYPES
+from realformer_nmt.checkpoints.files import pickle_reader
+from realformer_nmt.checkpoints.files.pickle_reader import PickleError, QualifiedName
+from realformer_nmt.checkpoints.files.rebuilders import ALLOWED, DTYPES
 
 BEGINNING = b"PK\x03\x04"  # of an archive
 PICKLE = b"\x80\x02"

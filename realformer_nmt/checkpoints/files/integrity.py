@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from realformer_nmt.checkpoints import reading
+from realformer_nmt.checkpoints.files import reading
 from realformer_nmt.common.errors import UserError
 
 ENTRIES = ("model", "last_optimizer_state", "extra_state")  # with tensors

@@ -11,7 +11,7 @@ from fairseq import checkpoint_utils, utils
 from fairseq.dataclass.utils import overwrite_args_by_name
 from omegaconf import OmegaConf
 
-from realformer_nmt.checkpoints.configuration import SettingsError, take_settings
+from realformer_nmt.checkpoints.files.configuration import SettingsError, take_settings
 from realformer_nmt.common.errors import UserError
 
 EVAL_BLEU = (

@@ -13,7 +13,7 @@ from typing import Any, cast
 from fairseq.dataclass.configs import FairseqConfig
 from omegaconf import OmegaConf
 
-from realformer_nmt.checkpoints.allowed_components import (
+from realformer_nmt.checkpoints.files.allowed_components import (
     NAME_FIELDS,
     Fields,
     SettingsError,
@@ -25,14 +25,14 @@ from realformer_nmt.checkpoints.allowed_components import (
     name_in,
     required_settings,
 )
-from realformer_nmt.checkpoints.allowed_values import (
+from realformer_nmt.checkpoints.files.allowed_values import (
     TEXTS,
     allowed_settings,
     check_kinds,
     checked_plain,
     is_allowed,
 )
-from realformer_nmt.checkpoints.reading import Checkpoint
+from realformer_nmt.checkpoints.files.reading import Checkpoint
 
 METERS = ("AverageMeter", "SumMeter", "TimeMeter", "StopwatchMeter")
 ENTRIES = {"model": dict, "extra_state": dict, "task_state": dict, "optimizer_history": list}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import saved
 
-from realformer_nmt.checkpoints.configuration import SettingsError, take_settings
+from realformer_nmt.checkpoints.files.configuration import SettingsError, take_settings
 
 
 @pytest.fixture(scope="module")

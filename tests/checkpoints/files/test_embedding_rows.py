@@ -3,7 +3,7 @@
 import torch
 from fairseq.data import Dictionary
 
-from realformer_nmt.checkpoints.embedding_rows import carry, common
+from realformer_nmt.checkpoints.files.embedding_rows import carry, common
 
 
 def words(*pieces: str) -> Dictionary:

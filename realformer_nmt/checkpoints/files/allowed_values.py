@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from realformer_nmt.checkpoints.allowed_components import KNOWN, Fields, SettingsError
+from realformer_nmt.checkpoints.files.allowed_components import KNOWN, Fields, SettingsError
 
 LANGUAGE = "[A-Za-z0-9_-]{1,64}"
 LANGUAGES = f"{LANGUAGE}(,{LANGUAGE})*"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from realformer_nmt.checkpoints import integrity
+from realformer_nmt.checkpoints.files import integrity
 
 
 def checkpoint(path: Path, updates: int, optimizer: bool = True) -> Path:

@@ -14,7 +14,8 @@ from fairseq import checkpoint_utils
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from realformer_nmt.checkpoints import checkpoint_fields, inspection, reading
+from realformer_nmt.checkpoints import inspection
+from realformer_nmt.checkpoints.files import checkpoint_fields, reading
 from realformer_nmt.common.errors import UserError
 from reliability import attacks_checkpoints
 from reliability.attacks_checkpoints import READERS

@@ -13,9 +13,9 @@ from typing import Any, BinaryIO, TypedDict, cast
 import torch
 from torch import Tensor
 
-from realformer_nmt.checkpoints.pickle_reader import ForeignNameError, PickleError
-from realformer_nmt.checkpoints.rebuilders import Values
-from realformer_nmt.checkpoints.torch_files import opened, parse_storage_id
+from realformer_nmt.checkpoints.files.pickle_reader import ForeignNameError, PickleError
+from realformer_nmt.checkpoints.files.rebuilders import Values
+from realformer_nmt.checkpoints.files.torch_files import opened, parse_storage_id
 from realformer_nmt.common.errors import UserError, one_line
 
 NONE = "it is no checkpoint, or not all of one"

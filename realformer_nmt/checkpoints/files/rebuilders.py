@@ -15,7 +15,7 @@ import torch
 from fairseq.distributed.utils import _TensorPlaceholder
 from torch import Tensor
 
-from realformer_nmt.checkpoints.pickle_reader import Call, ForeignNameError, PickleError, QualifiedName, StorageId
+from realformer_nmt.checkpoints.files.pickle_reader import Call, ForeignNameError, PickleError, QualifiedName, StorageId
 
 PLAIN = (type(None), bool, int, float, str, bytes)
 DEEPEST = 100  # levels of values inside values
