@@ -24,8 +24,8 @@ from typing import NamedTuple
 from corpora import EN_FR, LANGUAGES, encode, generate
 
 from realformer_nmt.common.stages.versions import installed, processor
-from realformer_nmt.corpora.binarise import binarise
-from realformer_nmt.corpora.prepare import PACKAGES
+from realformer_nmt.corpora.preparing.binarise import binarise
+from realformer_nmt.corpora.preparing.prepare import PACKAGES
 from realformer_nmt.corpora.subword_methods import DICTIONARY
 from realformer_nmt.corpora.subwords import learn_model
 

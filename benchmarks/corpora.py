@@ -21,10 +21,10 @@ from pathlib import Path
 import numpy as np
 
 from realformer_nmt.common.stages.versions import installed, processor
-from realformer_nmt.corpora.binarise import binarise
-from realformer_nmt.corpora.cleaning import Hyphens, Steps, cleaned, fault
 from realformer_nmt.corpora.manifest_schema import Lengths
-from realformer_nmt.corpora.prepare import PACKAGES
+from realformer_nmt.corpora.preparing.binarise import binarise
+from realformer_nmt.corpora.preparing.cleaning import Hyphens, Steps, cleaned, fault
+from realformer_nmt.corpora.preparing.prepare import PACKAGES
 from realformer_nmt.corpora.read_segments import blocks
 from realformer_nmt.corpora.subword_methods import DICTIONARY, METHODS
 from realformer_nmt.corpora.subwords import TrainingTexts, encoder, learn_model, split

@@ -42,7 +42,9 @@ SUBCOMMANDS = (
     Subcommand("inspect", "show what a checkpoint holds", "realformer_nmt.checkpoints.inspect", True),
     Subcommand("fetch", "download a corpus and extract its texts", "realformer_nmt.corpora.fetch"),
     Subcommand("invent", "write an English-German corpus made from a small grammar", "realformer_nmt.synthetic.invent"),
-    Subcommand("prepare", "make fairseq's data-bin from a corpus or your own files", "realformer_nmt.corpora.prepare"),
+    Subcommand(
+        "prepare", "make fairseq's data-bin from a corpus or your own files", "realformer_nmt.corpora.preparing.prepare"
+    ),
     Subcommand("sample", "copy a prepared corpus with a share of its pairs", "realformer_nmt.corpora.sample"),
     Subcommand("protocol", "show how a paper trains, averages and decodes", "realformer_nmt.protocols.show"),
     Subcommand("train", "train with a paper's settings, on any number of GPUs", "realformer_nmt.protocols.train", True),

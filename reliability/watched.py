@@ -11,7 +11,8 @@ from matplotlib import font_manager
 
 from realformer_nmt import cli
 from realformer_nmt.comparison import compare
-from realformer_nmt.corpora import fetch, prepare
+from realformer_nmt.corpora import fetch
+from realformer_nmt.corpora.preparing import prepare
 from realformer_nmt.evaluation import significance
 from realformer_nmt.model import meta_model
 from realformer_nmt.protocols import show, train

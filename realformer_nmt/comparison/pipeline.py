@@ -14,7 +14,7 @@ from realformer_nmt.comparison.grid.cell import of_subset
 from realformer_nmt.comparison.grid.cell_requests import average_request, score_request, translate_request
 from realformer_nmt.comparison.run import DATA, STAGES, RunRequest
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.corpora.prepare_request import PrepareRequest, cores
+from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest, cores
 from realformer_nmt.protocols.command import pasted
 from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.show import ProtocolRequest, protocol_of

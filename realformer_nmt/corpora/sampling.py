@@ -10,7 +10,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.atomic_files import completed_folder
 from realformer_nmt.common.files.text_lines import sha256
-from realformer_nmt.corpora.preparation_record import PrepareRecord, Sample
+from realformer_nmt.corpora.preparing.preparation_record import PrepareRecord, Sample
 from realformer_nmt.corpora.sample import SampleRequest
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.data_bins.index import check_sound, header

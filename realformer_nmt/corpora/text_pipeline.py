@@ -6,10 +6,10 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora import preparation_record
-from realformer_nmt.corpora.clean_splits import Plan
-from realformer_nmt.corpora.cleaning import Steps, cleaned
 from realformer_nmt.corpora.corpus_options import CorpusOptions
+from realformer_nmt.corpora.preparing import preparation_record
+from realformer_nmt.corpora.preparing.clean_splits import Plan
+from realformer_nmt.corpora.preparing.cleaning import Steps, cleaned
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.corpora.subwords import Surface, detokenise, encoder
 from realformer_nmt.data_bins import subsets

@@ -9,7 +9,8 @@ import torch
 from realformer_nmt import tasks
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.user_dir import for_fairseq
-from realformer_nmt.corpora import manifest, preparation_record
+from realformer_nmt.corpora import manifest
+from realformer_nmt.corpora.preparing import preparation_record
 from realformer_nmt.protocols import command, trackers
 from realformer_nmt.protocols.command import Machines, TrainedCorpus
 from realformer_nmt.protocols.protocol import Protocol, load

@@ -94,7 +94,7 @@ def test_every_function_that_the_table_names_is_there() -> None:
 
 
 def test_the_table_imports_no_method() -> None:
-    code = "import sys; import realformer_nmt.corpora.prepare_request; print(*sys.modules)"
+    code = "import sys; import realformer_nmt.corpora.preparing.prepare_request; print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "realformer_nmt.corpora.subword_methods" in modules
     assert not {"sentencepiece", "subword_nmt", "sacremoses", "torch", "fairseq"} & set(modules)

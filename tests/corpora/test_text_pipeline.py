@@ -9,8 +9,8 @@ import sentencepiece
 from subword_nmt.learn_bpe import learn_bpe
 
 from realformer_nmt.corpora import text_pipeline
-from realformer_nmt.corpora.cleaning import Steps
-from realformer_nmt.corpora.prepare_request import PrepareRequest
+from realformer_nmt.corpora.preparing.cleaning import Steps
+from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.corpora.text_pipeline import Preparation
 from realformer_nmt.data_bins import subsets

@@ -35,13 +35,20 @@ SERVED |= {f"fairseq-{name}": "rest" for name in OTHER_COMMANDS}
 FAIRSEQ = ("fairseq.models", "fairseq.tasks", "fairseq.distributed_utils", "fairseq.options", "fairseq.trainer")
 # What ours imports where it needs it; fairseq after ours, which else would register with it
 OTHERS = ("torch.export", "torch._dynamo", "sklearn.metrics", "scipy.stats", *FAIRSEQ)
-OWN = ("protocols.training", "corpora.prepare", "checkpoints.averaging", "evaluation.scoring", "evaluation.translation")
-OWN += ("serving.translator", "comparison.results.gather")
+OWN = (
+    "realformer_nmt.protocols.training",
+    "realformer_nmt.corpora.preparing.prepare",
+    "realformer_nmt.checkpoints.averaging",
+    "realformer_nmt.evaluation.scoring",
+    "realformer_nmt.evaluation.translation",
+    "realformer_nmt.serving.translator",
+    "realformer_nmt.comparison.results.gather",
+)
 # Imported before it is forked; torch._dynamo by every optimiser of torch when it is made, and by models on "meta"
 MODULES = {
     "train": ("fairseq_cli.train", "torch._dynamo", TORCHRUN[-1]),
     "rest": FAIRSEQ,
-    "ours": (OURS[-1], *OTHERS, *(f"realformer_nmt.{name}" for name in OWN)),
+    "ours": (OURS[-1], *OTHERS, *OWN),
 }
 START = {**os.environ, "OMP_NUM_THREADS": "1"}
 FOLDER, ALIVE = "FORK_SERVERS", "alive"

@@ -13,7 +13,7 @@ import torch
 from reports import parse
 from torch import Tensor
 
-from realformer_nmt.corpora.cleaning import Steps
+from realformer_nmt.corpora.preparing.cleaning import Steps
 from realformer_nmt.corpora.text_pipeline import Preparation
 from realformer_nmt.exporting.loaded_run import Source
 from realformer_nmt.model.part_names import FAMILY_OPTIONS

@@ -12,9 +12,10 @@ from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.requests.toml_tables import TableError, build_table
 from realformer_nmt.comparison.command import CompareRequest
 from realformer_nmt.comparison.grid.grid import Grid
-from realformer_nmt.corpora import manifest, preparation_record
+from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.corpora.prepare_request import PrepareRequest
+from realformer_nmt.corpora.preparing import preparation_record
+from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.sample import SampleRequest
 from realformer_nmt.corpora.subword_methods import DEFAULT, learnt
 from realformer_nmt.data_bins.prepare_record import NAME as NOTE

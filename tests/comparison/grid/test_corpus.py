@@ -8,7 +8,7 @@ from grid_cells import cells_of, corpus_of
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.grid import load
-from realformer_nmt.corpora.prepare_request import PrepareRequest
+from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.sample import SampleRequest
 from realformer_nmt.corpora.subword_methods import learnt
 

@@ -5,13 +5,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora import prepared_like as like
-from realformer_nmt.corpora.clean_splits import SPLITS, Files, Plan
 from realformer_nmt.corpora.manifest import load, shipped
 from realformer_nmt.corpora.manifest_schema import Corpus, HeldOut, Lengths, Member, TextProtocol
-from realformer_nmt.corpora.preparation_record import PartCounts
-from realformer_nmt.corpora.prepare_request import Pair, PrepareRequest
-from realformer_nmt.corpora.prepared_like import Like
+from realformer_nmt.corpora.preparing import prepared_like as like
+from realformer_nmt.corpora.preparing.clean_splits import SPLITS, Files, Plan
+from realformer_nmt.corpora.preparing.preparation_record import PartCounts
+from realformer_nmt.corpora.preparing.prepare_request import Pair, PrepareRequest
+from realformer_nmt.corpora.preparing.prepared_like import Like
 from realformer_nmt.corpora.subword_methods import DEFAULT, METHODS
 from realformer_nmt.data_bins.languages import check_language
 

@@ -7,8 +7,8 @@ import pytest
 from fairseq.data import Dictionary, data_utils
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora import binarise as stage
-from realformer_nmt.corpora.binarise import binarise
+from realformer_nmt.corpora.preparing import binarise as stage
+from realformer_nmt.corpora.preparing.binarise import binarise
 
 LANGUAGES = ("en", "de")
 Texts = dict[str, tuple[list[str], list[str]]]

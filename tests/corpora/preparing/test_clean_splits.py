@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from realformer_nmt.corpora.clean_splits import Files, Plan, write_texts
 from realformer_nmt.corpora.manifest_schema import HeldOut, Lengths, TextProtocol
+from realformer_nmt.corpora.preparing.clean_splits import Files, Plan, write_texts
 
 SEGMENTS = st.sampled_from(["", "a", "b b", "c c c c", "a\r", "d\u2028d", "\u201ee\u201c", "f " * 9])
 PAIRS = st.lists(st.tuples(SEGMENTS, SEGMENTS), max_size=25)

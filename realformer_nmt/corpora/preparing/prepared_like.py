@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora import preparation_record
-from realformer_nmt.corpora.preparation_record import PrepareRecord
-from realformer_nmt.corpora.prepare_request import PrepareRequest
+from realformer_nmt.corpora.preparing import preparation_record
+from realformer_nmt.corpora.preparing.preparation_record import PrepareRecord
+from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.data_bins.prepare_record import check_prepared, verify
 from realformer_nmt.data_bins.prepared_folder import PreparedFolder

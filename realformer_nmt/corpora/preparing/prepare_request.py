@@ -30,7 +30,7 @@ class PrepareRequest(Request):
     skipped, so after an interruption the same command goes on."""
 
     subcommand: ClassVar[str] = "prepare"
-    implementation: ClassVar[str] = "realformer_nmt.corpora.prepare"
+    implementation: ClassVar[str] = "realformer_nmt.corpora.preparing.prepare"
     examples: ClassVar[str] = """examples:
   realformer-nmt prepare wmt14_en_de --folder data/wmt14_en_de --archives ~/downloads
   realformer-nmt prepare wmt14_en_de --folder data/papers --subwords moses_bpe

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from realformer_nmt.corpora.duplicates import digest, repetitions
+from realformer_nmt.corpora.preparing.duplicates import digest, repetitions
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora.clean_splits import splits
 from realformer_nmt.corpora.parallel import ordered
+from realformer_nmt.corpora.preparing.clean_splits import splits
 from realformer_nmt.corpora.progress import progress
 from realformer_nmt.data_bins import sentences, vocabulary
 from realformer_nmt.data_bins.vocabulary import SYMBOLS, Counts

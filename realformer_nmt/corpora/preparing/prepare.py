@@ -19,21 +19,21 @@ from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.common.stages.stage_steps import RECORDS, SteppedStage, begun_record
 from realformer_nmt.common.stages.versions import installed
-from realformer_nmt.corpora import prepare_job
 from realformer_nmt.corpora.archives.extract import STATE
-from realformer_nmt.corpora.binarise import binarise
-from realformer_nmt.corpora.clean_splits import splits, write_texts
-from realformer_nmt.corpora.encode_subwords import write_subwords
 from realformer_nmt.corpora.fetch import TEXTS, fetch_texts
-from realformer_nmt.corpora.preparation_record import (
+from realformer_nmt.corpora.preparing import prepare_job
+from realformer_nmt.corpora.preparing.binarise import binarise
+from realformer_nmt.corpora.preparing.clean_splits import splits, write_texts
+from realformer_nmt.corpora.preparing.encode_subwords import write_subwords
+from realformer_nmt.corpora.preparing.preparation_record import (
     BinarisedRecord,
     PrepareRecord,
     SubwordsRecord,
     SubwordTextRecord,
     TextRecord,
 )
-from realformer_nmt.corpora.prepare_job import PrepareJob
-from realformer_nmt.corpora.prepare_request import PrepareRequest
+from realformer_nmt.corpora.preparing.prepare_job import PrepareJob
+from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.subword_methods import DICTIONARY, METHODS
 from realformer_nmt.corpora.subwords import TrainingTexts, learn_model
 from realformer_nmt.data_bins.prepare_record import describe, verify

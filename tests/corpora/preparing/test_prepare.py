@@ -16,7 +16,7 @@ from program import realformer_nmt
 
 from realformer_nmt import cli
 from realformer_nmt.corpora.manifest import load
-from realformer_nmt.corpora.prepare_request import PrepareRequest
+from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.subword_methods import learnt
 
 WORDS = [a + b + c for a in "bdfgk" for b in "aeiou" for c in "lmnrs"]
@@ -64,7 +64,7 @@ def undisturbed(own: list[object], tmp_path_factory: pytest.TempPathFactory) -> 
 def killed_in(stage: str, folder: Path, own: list[object]) -> None:
     """Not forked from this process: killed while it holds tqdm's lock, a fork would hold it for us too, for ever."""
     server = multiprocessing.get_context("forkserver")
-    server.set_forkserver_preload(["realformer_nmt.corpora.prepare"])
+    server.set_forkserver_preload(["realformer_nmt.corpora.preparing.prepare"])
     process = server.Process(target=cli.main, args=(words(folder, own),))
     process.start()
     while process.is_alive() and not list(folder.glob(f"{stage}.*.part")):
@@ -272,7 +272,7 @@ def test_what_cannot_be_is_told(
 
 
 def test_options_change_the_manifests_protocol_and_nothing_else() -> None:
-    from realformer_nmt.corpora.prepare_job import job
+    from realformer_nmt.corpora.preparing.prepare_job import job
 
     corpus = load("wmt14_en_de")
     for method in learnt():

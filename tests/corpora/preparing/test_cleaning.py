@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacremoses import MosesPunctNormalizer
 
-from realformer_nmt.corpora.cleaning import Steps, cleaned, fault, normalise_punctuation
 from realformer_nmt.corpora.manifest_schema import Lengths
+from realformer_nmt.corpora.preparing.cleaning import Steps, cleaned, fault, normalise_punctuation
 
 ANY = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]))
 MARKS = [
