@@ -7,22 +7,14 @@ from fairseq.models import BaseFairseqModel
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from realformer_nmt.analysis import (
-    attention_pass,
-    depth,
-    depth_figures,
-    lines,
-    loaded_model,
-    matrices,
-    sentence,
-    violins,
-)
+from realformer_nmt.analysis import attention_pass, depth, loaded_model, sentence
 from realformer_nmt.analysis.analyse import AnalyseRequest
 from realformer_nmt.analysis.analysis_record import AnalysedModel, AnalysisRecord, DepthFigures, SentenceTokens
-from realformer_nmt.analysis.heads import UNIT, Chain, Heads
+from realformer_nmt.analysis.figures import depth_figures, lines, matrices, violins
+from realformer_nmt.analysis.figures.lines import Line
 from realformer_nmt.analysis.hooks import CHAINS
-from realformer_nmt.analysis.lines import Line
 from realformer_nmt.analysis.loaded_model import Subject
+from realformer_nmt.analysis.measures.heads import UNIT, Chain, Heads
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.analysis.text_readers import reader
 from realformer_nmt.checkpoints import inspection, run_folder

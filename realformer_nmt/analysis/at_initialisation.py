@@ -8,8 +8,9 @@ import torch
 from fairseq.data import Dictionary
 from torch import Tensor
 
-from realformer_nmt.analysis import depth, gradients, weight_perturbation
+from realformer_nmt.analysis import depth
 from realformer_nmt.analysis.claims import UntrainedModel
+from realformer_nmt.analysis.measures import gradients, weight_perturbation
 from realformer_nmt.analysis.text import Text
 from realformer_nmt.model.presets import FAMILIES
 

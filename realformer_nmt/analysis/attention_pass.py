@@ -3,11 +3,12 @@
 import torch
 from tqdm import tqdm
 
-from realformer_nmt.analysis import alignment, hooks
-from realformer_nmt.analysis.heads import Heads
+from realformer_nmt.analysis import hooks
 from realformer_nmt.analysis.loaded_model import Subject
+from realformer_nmt.analysis.measures import alignment
+from realformer_nmt.analysis.measures.heads import Heads
+from realformer_nmt.analysis.measures.token_classes import TokenClasses
 from realformer_nmt.analysis.text import Text, to
-from realformer_nmt.analysis.token_classes import TokenClasses
 from realformer_nmt.checkpoints.inspection import Model
 from realformer_nmt.common.terminal import printable
 

@@ -5,10 +5,10 @@ import argparse
 import torch
 from fairseq.models import BaseFairseqModel
 
-from realformer_nmt.analysis import gradients, layer_ablation, layer_similarity, stream, weight_perturbation
 from realformer_nmt.analysis.analysis_record import DepthFigures, LayerFigures
 from realformer_nmt.analysis.loaded_model import Subject
-from realformer_nmt.analysis.losses import loss
+from realformer_nmt.analysis.measures import gradients, layer_ablation, layer_similarity, stream, weight_perturbation
+from realformer_nmt.analysis.measures.losses import loss
 from realformer_nmt.analysis.text import Text, to
 from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.checkpoints.inspection import Model, arch_of

@@ -4,7 +4,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
-from realformer_nmt.analysis import alignment, sentence, text
+from realformer_nmt.analysis import sentence, text
+from realformer_nmt.analysis.measures import alignment
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.analysis.text import Text
 from realformer_nmt.checkpoints import inspection

@@ -4,7 +4,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
-from realformer_nmt.analysis import alignment
+from realformer_nmt.analysis.measures import alignment
 from realformer_nmt.analysis.sentence import Sentence, SentenceAttention, attention_by_chain, check_room
 from realformer_nmt.analysis.text import Batch, Text
 from realformer_nmt.analysis.text_readers import Reader, kind_of

@@ -19,8 +19,9 @@ from scipy.special import softmax
 from scipy.stats import entropy
 from torch.nn.functional import cross_entropy
 
-from realformer_nmt.analysis import attention_pass, claims, depth, depth_figures, loaded_model
+from realformer_nmt.analysis import attention_pass, claims, depth, loaded_model
 from realformer_nmt.analysis.analysis_record import AnalysedModel, AnalysisRecord, SentenceTokens
+from realformer_nmt.analysis.figures import depth_figures
 from realformer_nmt.analysis.text_readers import reader
 from realformer_nmt.checkpoints import inspection
 from realformer_nmt.common.files.records import known

@@ -1,6 +1,6 @@
 import pytest
 
-from realformer_nmt.analysis.token_classes import is_punctuation, word_of_each
+from realformer_nmt.analysis.measures.token_classes import is_punctuation, word_of_each
 
 
 @pytest.mark.parametrize("piece", [",", ".", "\N{LOWER ONE EIGHTH BLOCK}!", "&apos;", "&quot;", "@-@", "...", "%"])

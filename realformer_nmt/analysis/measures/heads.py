@@ -9,12 +9,12 @@ import torch
 from msgspec.structs import replace
 from torch import Tensor
 
-from realformer_nmt.analysis import alignment
 from realformer_nmt.analysis.analysis_record import AttentionFigures, ChainFigures, HeadStatistics
-from realformer_nmt.analysis.histogram import Distribution
 from realformer_nmt.analysis.hooks import CHAINS, CROSS
+from realformer_nmt.analysis.measures import alignment
+from realformer_nmt.analysis.measures.histogram import Distribution
+from realformer_nmt.analysis.measures.token_classes import TokenClasses
 from realformer_nmt.analysis.text import Batch
-from realformer_nmt.analysis.token_classes import TokenClasses
 
 UNIT = "bits"
 LONGEST = 4096  # tokens: entropies reach up to log2 of it, 12 bits

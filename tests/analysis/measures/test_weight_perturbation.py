@@ -4,7 +4,7 @@ import analysed
 import pytest
 import torch
 
-from realformer_nmt.analysis import weight_perturbation
+from realformer_nmt.analysis.measures import weight_perturbation
 
 
 def test_every_matrix_of_a_layer_moves_by_the_same_share_and_nothing_else(toy_corpus: Path) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from realformer_nmt.analysis.histogram import BINS, Distribution
+from realformer_nmt.analysis.measures.histogram import BINS, Distribution
 
 TOP = 3.0
 

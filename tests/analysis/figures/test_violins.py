@@ -5,8 +5,8 @@ import re
 import torch
 from lxml import etree
 
-from realformer_nmt.analysis import violins
-from realformer_nmt.analysis.histogram import Distribution
+from realformer_nmt.analysis.figures import violins
+from realformer_nmt.analysis.measures.histogram import Distribution
 
 
 def layer(*medians: float) -> Distribution:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from realformer_nmt.analysis.alignment import Counts, Links, parse, read
+from realformer_nmt.analysis.measures.alignment import Counts, Links, parse, read
 from realformer_nmt.common.errors import UserError
 
 FILE = Path("test.links")

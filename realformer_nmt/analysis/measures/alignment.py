@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from realformer_nmt.analysis.token_classes import word_of_each
+from realformer_nmt.analysis.measures.token_classes import word_of_each
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import read_lines
 

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity
 
-from realformer_nmt.analysis import layer_outputs
 from realformer_nmt.analysis.analysis_record import LayerSimilarity
+from realformer_nmt.analysis.measures import layer_outputs
 from realformer_nmt.analysis.text import Text
 
 WORDS = 2048  # rows of each layer from which CKA and rank are computed

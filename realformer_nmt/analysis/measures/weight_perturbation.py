@@ -5,7 +5,8 @@ import copy
 import torch
 from torch import nn
 
-from realformer_nmt.analysis import hooks, layer_outputs
+from realformer_nmt.analysis import hooks
+from realformer_nmt.analysis.measures import layer_outputs
 from realformer_nmt.analysis.text import Text
 
 SIZE, SEED = 0.01, 1  # SIZE is the noise's, relative to the root mean square of each matrix

@@ -3,7 +3,7 @@
 import torch
 from lxml import etree
 
-from realformer_nmt.analysis import matrices
+from realformer_nmt.analysis.figures import matrices
 from realformer_nmt.analysis.sentence import SentenceAttention
 from realformer_nmt.figures.drawing import Drawing
 

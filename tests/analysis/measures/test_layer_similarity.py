@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from realformer_nmt.analysis import layer_similarity
+from realformer_nmt.analysis.measures import layer_similarity
 
 ROWS = torch.randn(200, 8, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
 OTHERS = torch.tanh(ROWS @ torch.randn(8, 5, generator=torch.Generator().manual_seed(2), dtype=torch.float64))

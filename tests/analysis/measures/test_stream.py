@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from realformer_nmt.analysis import stream
 from realformer_nmt.analysis.analysis_record import ShortcutTerms
+from realformer_nmt.analysis.measures import stream
 
 
 @pytest.mark.parametrize(("scaling", "weight"), [("none", 1.0), ("deepnorm", 0.81 * (2**4 * 2) ** (1 / 16))])

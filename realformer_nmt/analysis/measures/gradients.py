@@ -7,7 +7,7 @@ from torch import nn
 
 from realformer_nmt.analysis.analysis_record import GradientNorms
 from realformer_nmt.analysis.hooks import stacks
-from realformer_nmt.analysis.losses import words
+from realformer_nmt.analysis.measures.losses import words
 from realformer_nmt.analysis.text import Text, to
 
 

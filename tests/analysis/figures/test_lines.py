@@ -2,8 +2,8 @@
 
 from lxml import etree
 
-from realformer_nmt.analysis import lines
-from realformer_nmt.analysis.lines import Line
+from realformer_nmt.analysis.figures import lines
+from realformer_nmt.analysis.figures.lines import Line
 
 
 def test_a_line_a_model_in_every_panel_and_a_model_has_one_colour() -> None:

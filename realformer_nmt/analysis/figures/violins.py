@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from realformer_nmt.analysis.histogram import Distribution
+from realformer_nmt.analysis.measures.histogram import Distribution
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.figures.drawing import FAINT, INK, Axes, Drawing, styled
 

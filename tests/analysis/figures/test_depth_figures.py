@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from realformer_nmt.analysis import depth_figures
+from realformer_nmt.analysis.figures import depth_figures
 
 
 def test_a_stream_that_grows_has_a_line_for_each_tensor_that_is_always_there() -> None:

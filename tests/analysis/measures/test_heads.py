@@ -9,11 +9,11 @@ from tiny import EOS, PAD, build, dictionary
 from torch import Tensor
 
 from realformer_nmt.analysis import hooks
-from realformer_nmt.analysis.alignment import Links
-from realformer_nmt.analysis.heads import LONGEST, Heads, divergence, entropy
-from realformer_nmt.analysis.histogram import BINS
+from realformer_nmt.analysis.measures.alignment import Links
+from realformer_nmt.analysis.measures.heads import LONGEST, Heads, divergence, entropy
+from realformer_nmt.analysis.measures.histogram import BINS
+from realformer_nmt.analysis.measures.token_classes import TokenClasses
 from realformer_nmt.analysis.text import Batch, collate
-from realformer_nmt.analysis.token_classes import TokenClasses
 from realformer_nmt.model.model import TranslationModel
 
 WIDTH = np.log2(LONGEST) / BINS

@@ -5,7 +5,7 @@ import analysed
 import pytest
 import torch
 
-from realformer_nmt.analysis import losses
+from realformer_nmt.analysis.measures import losses
 
 
 def test_the_loss_is_the_mean_of_every_words(toy_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import analysed
 import pytest
 
-from realformer_nmt.analysis import layer_ablation
-from realformer_nmt.analysis.losses import loss
+from realformer_nmt.analysis.measures import layer_ablation
+from realformer_nmt.analysis.measures.losses import loss
 
 
 @pytest.mark.parametrize("parts", [{}, {"residual_topology": "dual", "score_carry": "sum"}])

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from realformer_nmt.analysis import gradients
+from realformer_nmt.analysis.measures import gradients
 
 
 @pytest.mark.parametrize("topology", ["post", "pre", "dual"])

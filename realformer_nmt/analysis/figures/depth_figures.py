@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from realformer_nmt.analysis import lines, matrices
 from realformer_nmt.analysis.analysis_record import DepthFigures, LayerFigures, ShortcutTerms
+from realformer_nmt.analysis.figures import lines, matrices
+from realformer_nmt.analysis.figures.lines import Line
 from realformer_nmt.analysis.hooks import SIDES
-from realformer_nmt.analysis.lines import Line
 from realformer_nmt.figures.drawing import Drawing
 
 Panels = dict[str, list[Line]]
