@@ -15,9 +15,12 @@ from realformer_nmt.command import main
 from realformer_nmt.common.files.atomic_files import own
 from realformer_nmt.common.processes.parent_death_signal import die_with_parent
 
-PRELOADED = tuple(
-    f"realformer_nmt.{name}"
-    for name in ("protocols.training", "checkpoints.averaging", "evaluation.scoring", "evaluation.evaluation_run")
+PRELOADED = (  # what the stages of a cell import; multiprocessing passes over a module that is missing
+    "realformer_nmt.protocols.training",
+    "realformer_nmt.checkpoints.averaging",
+    "realformer_nmt.evaluation.translation",
+    "realformer_nmt.evaluation.scoring",
+    "realformer_nmt.text_models.evaluation.evaluation_run",
 )
 PATIENCE = 30.0  # seconds that a stage has to end after SIGTERM
 

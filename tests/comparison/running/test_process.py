@@ -1,9 +1,12 @@
 """A stage as a process: its words, its outputs, its status, its environment, its end."""
 
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
-from realformer_nmt.comparison.running.process import Process
+import pytest
+
+from realformer_nmt.comparison.running.process import PRELOADED, Process
 
 
 def status(process: Process) -> int:
@@ -13,6 +16,11 @@ def status(process: Process) -> int:
             return found
         time.sleep(0.05)
     raise AssertionError("it does not end")
+
+
+@pytest.mark.parametrize("module", PRELOADED)
+def test_what_is_imported_beforehand_is_there(module: str) -> None:
+    assert find_spec(module), "multiprocessing would pass over it, and each stage import it again"
 
 
 def test_output_is_appended_and_the_status_is_the_commands_own(tmp_path: Path, user_dir: Path) -> None:
