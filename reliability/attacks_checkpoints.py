@@ -16,7 +16,7 @@ from realformer_nmt.checkpoints import averaging
 from realformer_nmt.checkpoints.files import checkpoint_fields, integrity, reading
 from realformer_nmt.checkpoints.inspection import inspect
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.protocols import updates
+from realformer_nmt.protocols.running import updates
 from reliability import hostile_pickles, hostile_settings
 from reliability.hostile_settings import MARK
 from reliability.trainings import check, same

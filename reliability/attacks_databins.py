@@ -15,7 +15,7 @@ from msgspec import to_builtins
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins import prepare_record
-from realformer_nmt.protocols import updates
+from realformer_nmt.protocols.running import updates
 from reliability import hostile_databins
 from reliability.hostile_databins import SHELL, SIDE, Hostile
 from reliability.trainings import REPOSITORY, check, fairseq_train, program, run

@@ -26,7 +26,11 @@ class UpdatesRequest(Request):
     epochs: int = option(metavar="N", range=whole(1))
 
     def run(self) -> int:
-        from realformer_nmt.protocols.updates import length, parse, set_up  # slow to import, and not needed for --help
+        from realformer_nmt.protocols.running.updates import (  # slow to import, and not needed for --help
+            length,
+            parse,
+            set_up,
+        )
 
         sizes = {"max-tokens": self.max_tokens, "update-freq": self.update_freq, "max-epoch": self.epochs}
         argv = [str(self.data), "--arch", "realformer", *flags(sizes)]

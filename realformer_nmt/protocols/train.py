@@ -84,7 +84,7 @@ class TrainRequest(TrainingOptions, ModelOptions):
     The same command goes on after an interruption, and does nothing once all is trained."""
 
     subcommand: ClassVar[str] = "train"
-    implementation: ClassVar[str] = "realformer_nmt.protocols.training"
+    implementation: ClassVar[str] = "realformer_nmt.protocols.running.training"
     examples: ClassVar[str] = """examples:
   realformer-nmt train --data data/data-bin --arch realformer --layers 18 --folder run
   realformer-nmt train --data data/data-bin --arch realformer --layers 60-12 --folder run --gpus 8 --dry-run

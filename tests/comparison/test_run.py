@@ -22,8 +22,8 @@ from realformer_nmt.comparison.grid import grid
 from realformer_nmt.comparison.pipeline import requests
 from realformer_nmt.comparison.run import STAGES, RunRequest
 from realformer_nmt.corpora.manifest import load
+from realformer_nmt.protocols.running.training_run import LOCK
 from realformer_nmt.protocols.train import TrainRequest
-from realformer_nmt.protocols.training_run import LOCK
 
 GRID = """
 families = ["admin"]

@@ -11,7 +11,7 @@ from fairseq.data import FastaDataset, indexed_dataset
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins import prepare_record
-from realformer_nmt.protocols import updates
+from realformer_nmt.protocols.running import updates
 from reliability import attacks_databins, hostile_databins
 
 SIDE = hostile_databins.SIDE

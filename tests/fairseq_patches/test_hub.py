@@ -13,7 +13,7 @@ from fairseq.models.transformer import TransformerModel
 from omegaconf import OmegaConf
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.protocols import updates
+from realformer_nmt.protocols.running import updates
 
 WIDTH = ("--encoder-embed-dim", "64", "--decoder-embed-dim", "64")
 

@@ -14,7 +14,7 @@ from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.evaluation.translation import check_same_languages
 from realformer_nmt.exporting import loaded_run as exporting
-from realformer_nmt.protocols import updates
+from realformer_nmt.protocols.running import updates
 
 OPTIONS = ("--arch", "realformer_lm_tiny", "--optimizer", "adam", "--lr", "0.001", "--max-tokens", "500")
 

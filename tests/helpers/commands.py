@@ -36,7 +36,7 @@ FAIRSEQ = ("fairseq.models", "fairseq.tasks", "fairseq.distributed_utils", "fair
 # What ours imports where it needs it; fairseq after ours, which else would register with it
 OTHERS = ("torch.export", "torch._dynamo", "sklearn.metrics", "scipy.stats", *FAIRSEQ)
 OWN = (
-    "realformer_nmt.protocols.training",
+    "realformer_nmt.protocols.running.training",
     "realformer_nmt.corpora.preparing.prepare",
     "realformer_nmt.checkpoints.averaging",
     "realformer_nmt.evaluation.scoring",

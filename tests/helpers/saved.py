@@ -8,7 +8,7 @@ from fairseq import tasks
 from omegaconf import OmegaConf
 
 from realformer_nmt.fairseq_patches.quiet import quiet
-from realformer_nmt.protocols import updates
+from realformer_nmt.protocols.running import updates
 
 OPTIMISER = ("--optimizer", "adam", "--lr", "0.001", "--max-tokens", "500", "--max-update", "1")
 SIZE = ("--share-all-embeddings", "--encoder-layers", "1", "--decoder-layers", "1")

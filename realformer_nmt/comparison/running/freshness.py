@@ -14,8 +14,8 @@ from realformer_nmt.comparison.grid.cell import Cell, CellStage
 from realformer_nmt.comparison.records import scored_run
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.records.scored_run import ScoredRun
-from realformer_nmt.protocols import training_run
-from realformer_nmt.protocols.planned_training import PlannedTraining
+from realformer_nmt.protocols.running import training_run
+from realformer_nmt.protocols.running.planned_training import PlannedTraining
 from realformer_nmt.protocols.train import TrainRequest
 
 

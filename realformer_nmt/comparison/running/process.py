@@ -16,7 +16,7 @@ from realformer_nmt.common.files.atomic_files import own
 from realformer_nmt.common.processes.parent_death_signal import die_with_parent
 
 PRELOADED = (  # what the stages of a cell import; multiprocessing passes over a module that is missing
-    "realformer_nmt.protocols.training",
+    "realformer_nmt.protocols.running.training",
     "realformer_nmt.checkpoints.averaging",
     "realformer_nmt.evaluation.translation",
     "realformer_nmt.evaluation.scoring",

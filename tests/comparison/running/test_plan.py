@@ -17,7 +17,7 @@ from realformer_nmt.comparison import compare
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.running import plan
 from realformer_nmt.comparison.running.freshness import read
-from realformer_nmt.protocols.planned_training import PlannedTraining
+from realformer_nmt.protocols.running.planned_training import PlannedTraining
 from realformer_nmt.protocols.train import TrainRequest
 
 

@@ -9,7 +9,7 @@ from fixture_types import Once
 from text_corpora import MASKED, PLACED, SENTENCES
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.protocols import length_check, updates
+from realformer_nmt.protocols.running import length_check, updates
 
 OPTIONS = ("--optimizer", "adam", "--max-update", 1, "--arch", "pre_ln_bert_tiny", "--max-tokens", 400)
 TASKS = {

@@ -9,8 +9,9 @@ import pytest
 from realformer_nmt.common.stages.provenance import differences, made_from
 from realformer_nmt.common.user_dir import PACKAGE
 from realformer_nmt.data_bins import subsets
-from realformer_nmt.protocols import fairseq_command, settings, updates
+from realformer_nmt.protocols import fairseq_command, settings
 from realformer_nmt.protocols.command import Machines
+from realformer_nmt.protocols.running import updates
 from realformer_nmt.protocols.train import TrainRequest
 
 BASE = ["--arch", "realformer", "--layers", "1", "--protocol", "small", "--gpus", "0", "--max-tokens", "500"]

@@ -7,8 +7,8 @@ import pytest
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from omegaconf import DictConfig, OmegaConf
 
-from realformer_nmt.protocols import shared_configuration, updates
-from realformer_nmt.protocols.shared_configuration import configuration
+from realformer_nmt.protocols.running import shared_configuration, updates
+from realformer_nmt.protocols.running.shared_configuration import configuration
 
 OURS = ["--user-dir", "realformer_nmt", "--max-tokens", "100", "--optimizer", "adam", "--lr", "0.1"]
 LINEAR = ["--lr-scheduler", "linear", "--warmup-updates", "2", "--total-num-update", "9"]

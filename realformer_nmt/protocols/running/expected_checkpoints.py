@@ -4,7 +4,7 @@ from typing import Any
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.protocols.protocol import Protocol
-from realformer_nmt.protocols.updates import Length
+from realformer_nmt.protocols.running.updates import Length
 
 
 def check(protocol: Protocol, cfg: Any, length: Length) -> None:

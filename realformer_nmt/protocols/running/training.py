@@ -18,24 +18,15 @@ from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.fairseq_patches.resume_checks import check_same_model
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.model import read_options
-from realformer_nmt.protocols import (
-    command,
-    expected_checkpoints,
-    fairseq_command,
-    length_check,
-    protocol_notice,
-    run_folder,
-    settings,
-    trackers,
-    updates,
-)
-from realformer_nmt.protocols.carried_pieces import carried_counts
+from realformer_nmt.protocols import command, fairseq_command, protocol_notice, settings, trackers
 from realformer_nmt.protocols.command import Machines
-from realformer_nmt.protocols.planned_training import PlannedTraining
 from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.run_files import RECORD
+from realformer_nmt.protocols.running import expected_checkpoints, length_check, run_folder, updates
+from realformer_nmt.protocols.running.carried_pieces import carried_counts
+from realformer_nmt.protocols.running.planned_training import PlannedTraining
+from realformer_nmt.protocols.running.training_run import Training
 from realformer_nmt.protocols.train import TrainRequest
-from realformer_nmt.protocols.training_run import Training
 
 
 def run(request: TrainRequest) -> int:

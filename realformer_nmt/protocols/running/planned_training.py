@@ -7,8 +7,9 @@ from typing import Any
 
 from realformer_nmt import tasks
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.protocols import fairseq_command, updates
+from realformer_nmt.protocols import fairseq_command
 from realformer_nmt.protocols.command import Substitution
+from realformer_nmt.protocols.running import updates
 from realformer_nmt.protocols.train import TrainRequest
 
 

@@ -12,8 +12,8 @@ from program import realformer_nmt
 from realformer_nmt.checkpoints import selection
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.protocols import expected_checkpoints, updates
 from realformer_nmt.protocols.protocol import Protocol, load
+from realformer_nmt.protocols.running import expected_checkpoints, updates
 
 TINY = ["--arch", "realformer", "--layers", "1", "--gpus", "0", "--tokens-a-step", "1000", "--max-tokens", "1000"]
 FLAGS = [f"--{side}-{part}-dim" for side in ("encoder", "decoder") for part in ("embed", "ffn-embed")]

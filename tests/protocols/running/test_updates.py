@@ -7,7 +7,7 @@ import pytest
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.protocols import updates
+from realformer_nmt.protocols.running import updates
 
 
 def lengths(data: Path) -> list[int]:

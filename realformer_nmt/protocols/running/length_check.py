@@ -10,7 +10,7 @@ from fairseq import utils
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.fairseq_patches.quiet import quiet
-from realformer_nmt.protocols import updates
+from realformer_nmt.protocols.running import updates
 
 
 def check(cfg: Any, task: Any, more: Iterable[str] = ()) -> None:

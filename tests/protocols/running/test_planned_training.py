@@ -11,8 +11,8 @@ from grid_cells import cells_of
 
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.running import plan
-from realformer_nmt.protocols import training
-from realformer_nmt.protocols.planned_training import PlannedTraining
+from realformer_nmt.protocols.running import training
+from realformer_nmt.protocols.running.planned_training import PlannedTraining
 from realformer_nmt.protocols.train import TrainRequest
 
 

@@ -10,8 +10,8 @@ from realformer_nmt.checkpoints.train_record import CarriedPieces, TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.stages.stage_record import Stage
-from realformer_nmt.protocols import updates
-from realformer_nmt.protocols.carried_pieces import carried_counts
+from realformer_nmt.protocols.running import updates
+from realformer_nmt.protocols.running.carried_pieces import carried_counts
 
 
 def test_pieces_are_counted_once_and_known_afterwards(
