@@ -27,8 +27,8 @@ from shared import spread
 from tabulate import tabulate
 
 from realformer_nmt.common.stages.versions import processor, versions
-from realformer_nmt.evaluation.translate import EXACT, PRECISIONS
-from realformer_nmt.evaluation.translation_record import HYPOTHESES
+from realformer_nmt.evaluation.translating.translate import EXACT, PRECISIONS
+from realformer_nmt.evaluation.translating.translation_record import HYPOTHESES
 
 RUN = [sys.executable, "-m", "realformer_nmt.cli", "translate"]
 

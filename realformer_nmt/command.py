@@ -52,7 +52,9 @@ SUBCOMMANDS = (
         "updates", "count the updates that a training will make", "realformer_nmt.protocols.count_updates", True
     ),
     Subcommand("average", "average the weights of checkpoints", "realformer_nmt.checkpoints.average", True),
-    Subcommand("translate", "translate a test set or raw text", "realformer_nmt.evaluation.translate", True),
+    Subcommand(
+        "translate", "translate a test set or raw text", "realformer_nmt.evaluation.translating.translate", True
+    ),
     Subcommand(
         "score", "score a translation; show the published scores beside it", "realformer_nmt.evaluation.score", True
     ),

@@ -14,7 +14,7 @@ from realformer_nmt.common.files.json_records import SEAL, seal
 from realformer_nmt.corpora import manifest
 from realformer_nmt.data_bins.index import HEADER
 from realformer_nmt.evaluation.run_record import ModelRecord, RecordedFile, RunRecord, Score
-from realformer_nmt.evaluation.translation_record import DecodingSettings, TranslationRecord
+from realformer_nmt.evaluation.translating.translation_record import DecodingSettings, TranslationRecord
 
 Given = st.SearchStrategy[bytes]
 SGM = b'<srcset setid="a">\n<doc docid="b">\n<seg id="1"> Q&amp;A \xc3\xa4 </seg>\n<seg id="2">two</seg>\n</doc>\n'

@@ -8,7 +8,7 @@ import pytest
 import realformer_nmt
 from realformer_nmt import cli
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.evaluation.translation_record import HYPOTHESES
+from realformer_nmt.evaluation.translating.translation_record import HYPOTHESES
 
 SIZES = ("--encoder-embed-dim", "8", "--decoder-embed-dim", "8", "--warmup-updates", "1")
 

@@ -9,7 +9,7 @@ from realformer_nmt.checkpoints.model_description import ModelDescription
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.files.records import Finite, StageRecord, Text
 from realformer_nmt.evaluation.published import PublishedFigure
-from realformer_nmt.evaluation.translation_record import DecodingSettings, Measures, TranslationRecord
+from realformer_nmt.evaluation.translating.translation_record import DecodingSettings, Measures, TranslationRecord
 
 
 class Score(Struct, frozen=True, kw_only=True):

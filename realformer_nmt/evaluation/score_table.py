@@ -4,10 +4,11 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from realformer_nmt.evaluation import metric_table, validation_scores
+from realformer_nmt.evaluation import metric_table
 from realformer_nmt.evaluation.published import PublishedFigure
 from realformer_nmt.evaluation.run_record import Score
-from realformer_nmt.evaluation.translation_record import TranslationRecord
+from realformer_nmt.evaluation.translating import validation_scores
+from realformer_nmt.evaluation.translating.translation_record import TranslationRecord
 
 
 def table(translation: TranslationRecord, scores: dict[str, Score], figures: list[PublishedFigure]) -> str:

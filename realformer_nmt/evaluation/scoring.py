@@ -18,21 +18,20 @@ from realformer_nmt.common.stages.stage_record import AGAIN, Stage
 from realformer_nmt.common.stages.versions import commit, versions
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.corpora.tokenise import tokeniser
-from realformer_nmt.evaluation import (
-    metric_table,
-    metrics,
-    model_record,
-    published,
-    raw_texts,
-    score_table,
-    translation_record,
-)
+from realformer_nmt.evaluation import metric_table, metrics, model_record, published, score_table
 from realformer_nmt.evaluation.comet import model_files
 from realformer_nmt.evaluation.metrics import ScoredTexts
 from realformer_nmt.evaluation.published import PublishedFigure
 from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord, Score
 from realformer_nmt.evaluation.score import ScoreRequest
-from realformer_nmt.evaluation.translation_record import HYPOTHESES, RECORD, REFERENCE, TOKENISED, TranslationRecord
+from realformer_nmt.evaluation.translating import raw_texts, translation_record
+from realformer_nmt.evaluation.translating.translation_record import (
+    HYPOTHESES,
+    RECORD,
+    REFERENCE,
+    TOKENISED,
+    TranslationRecord,
+)
 
 PAPERS_METRIC, PAPERS_LINES = "tokenised BLEU newstest2014", 3003
 TRAINER = "`realformer-nmt train` writes it"

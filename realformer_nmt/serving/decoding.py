@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import NamedTuple, TypedDict
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.evaluation.translate import EXACT
+from realformer_nmt.evaluation.translating.translate import EXACT
 
 
 class Hypothesis(NamedTuple):

@@ -23,8 +23,8 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.text_pipeline import Preparation
-from realformer_nmt.evaluation.translate import EXACT
-from realformer_nmt.evaluation.translation import check_same_languages, check_translates
+from realformer_nmt.evaluation.translating.translate import EXACT
+from realformer_nmt.evaluation.translating.translation import check_same_languages, check_translates
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.serving.attending import attending
 from realformer_nmt.serving.decoding import Hypothesis, SearchKeywords, SearchOptions, options_of

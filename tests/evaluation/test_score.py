@@ -18,12 +18,13 @@ from realformer_nmt.common import extras
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.files.text_lines import read_lines, sha256
-from realformer_nmt.evaluation import metrics, raw_texts, scoring, translation_record
+from realformer_nmt.evaluation import metrics, scoring
 from realformer_nmt.evaluation.comet import model_files
 from realformer_nmt.evaluation.comet.scorer import CometScorer
 from realformer_nmt.evaluation.metric_table import tokenised_bleu
 from realformer_nmt.evaluation.metrics import ScoredTexts, measure
 from realformer_nmt.evaluation.score import ScoreRequest
+from realformer_nmt.evaluation.translating import raw_texts, translation_record
 
 
 def folder_of(

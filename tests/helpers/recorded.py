@@ -14,8 +14,8 @@ from program import REPOSITORY
 
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.corpora import manifest
-from realformer_nmt.evaluation import translation
-from realformer_nmt.evaluation.translate import TranslateRequest
+from realformer_nmt.evaluation.translating import translation
+from realformer_nmt.evaluation.translating.translate import TranslateRequest
 from realformer_nmt.protocols import fairseq_command
 from realformer_nmt.protocols.train import TrainRequest
 

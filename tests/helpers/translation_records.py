@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from realformer_nmt.evaluation.translation_record import TranslationRecord
+from realformer_nmt.evaluation.translating.translation_record import TranslationRecord
 from reliability.fuzzed_inputs import DECODING
 
 

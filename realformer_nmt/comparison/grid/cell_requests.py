@@ -6,7 +6,7 @@ from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.comparison.grid.cell import of_subset
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.evaluation.score import ScoreRequest
-from realformer_nmt.evaluation.translate import TranslateRequest
+from realformer_nmt.evaluation.translating.translate import TranslateRequest
 from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.run_files import CHECKPOINTS, RECORD
 from realformer_nmt.protocols.train import TrainRequest

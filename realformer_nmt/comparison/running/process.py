@@ -18,7 +18,7 @@ from realformer_nmt.common.processes.parent_death_signal import die_with_parent
 PRELOADED = (  # what the stages of a cell import; multiprocessing passes over a module that is missing
     "realformer_nmt.protocols.running.training",
     "realformer_nmt.checkpoints.averaging",
-    "realformer_nmt.evaluation.translation",
+    "realformer_nmt.evaluation.translating.translation",
     "realformer_nmt.evaluation.scoring",
     "realformer_nmt.text_models.evaluation.evaluation_run",
 )

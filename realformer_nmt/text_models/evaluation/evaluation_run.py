@@ -18,9 +18,10 @@ from realformer_nmt.common.files.text_lines import sha256, write_lines
 from realformer_nmt.common.stages.stage_record import Stage
 from realformer_nmt.common.stages.versions import commit
 from realformer_nmt.common.user_dir import for_fairseq
-from realformer_nmt.evaluation import metric_table, model_record, validation_scores
+from realformer_nmt.evaluation import metric_table, model_record
 from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord, Score
-from realformer_nmt.evaluation.translation_record import Measures
+from realformer_nmt.evaluation.translating import validation_scores
+from realformer_nmt.evaluation.translating.translation_record import Measures
 from realformer_nmt.fairseq_patches.option_ranges import check_number
 from realformer_nmt.fairseq_patches.quiet import quiet
 from realformer_nmt.tasks import task_named

@@ -15,8 +15,8 @@ from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.files.records import StageRecord
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.common.stages import outputs
-from realformer_nmt.evaluation.translate import TranslateRequest
-from realformer_nmt.evaluation.translation_record import RECORD
+from realformer_nmt.evaluation.translating.translate import TranslateRequest
+from realformer_nmt.evaluation.translating.translation_record import RECORD
 
 STREAM = Path("-")
 INPUT = "input.txt"  # copy of standard input, in the output's folder

@@ -7,7 +7,7 @@ import pytest
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import read_lines
-from realformer_nmt.evaluation import test_sets
+from realformer_nmt.evaluation.translating import test_sets
 
 PAIR = ("en", "de")
 

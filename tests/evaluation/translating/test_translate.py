@@ -25,9 +25,9 @@ from tiny_run import Training
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import read_lines, sha256
 from realformer_nmt.data_bins import subsets
-from realformer_nmt.evaluation import translate, translation, translation_record
 from realformer_nmt.evaluation.metric_table import tokenised_bleu
-from realformer_nmt.evaluation.translate import TranslateRequest
+from realformer_nmt.evaluation.translating import translate, translation, translation_record
+from realformer_nmt.evaluation.translating.translate import TranslateRequest
 from realformer_nmt.kernels.precision import FORMS, supported
 
 ROUNDED = [name for name in supported() if name != translate.EXACT]

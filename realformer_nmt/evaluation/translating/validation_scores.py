@@ -16,7 +16,7 @@ from fairseq.logging import metrics
 
 from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.checkpoints.validation import between, sums
-from realformer_nmt.evaluation.translation_record import Measures
+from realformer_nmt.evaluation.translating.translation_record import Measures
 from realformer_nmt.tasks import TRANSLATION
 
 SUBSET = "valid"

@@ -11,8 +11,8 @@ import commands
 import pytest
 from program import REPOSITORY
 
-from realformer_nmt.evaluation.stdio import streamed
-from realformer_nmt.evaluation.translate import TranslateRequest
+from realformer_nmt.evaluation.translating.stdio import streamed
+from realformer_nmt.evaluation.translating.translate import TranslateRequest
 
 
 def test_a_stream_is_kept_beside_its_record(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from sacrebleu.utils import get_reference_files, get_source_file
 
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.common.requests.option_choice import unknown
-from realformer_nmt.evaluation import test_set_files
+from realformer_nmt.evaluation.translating import test_set_files
 
 
 class TestSetFiles(NamedTuple):

@@ -14,8 +14,8 @@ from fairseq_cli import generate as generate_command
 
 from realformer_nmt import plugin
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.evaluation import validation_scores
-from realformer_nmt.evaluation.parallel_jobs import fill
+from realformer_nmt.evaluation.translating import validation_scores
+from realformer_nmt.evaluation.translating.parallel_jobs import fill
 from realformer_nmt.fairseq_patches import error_line
 
 SCORES = "validation.json"

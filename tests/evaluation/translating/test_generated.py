@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.evaluation import generation
+from realformer_nmt.evaluation.translating import generation
 
 
 def test_a_hypothesis_too_few_or_too_many_is_an_error(tmp_path: Path) -> None:

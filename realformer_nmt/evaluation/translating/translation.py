@@ -22,12 +22,12 @@ from realformer_nmt.common.user_dir import for_fairseq
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.text_pipeline import Preparation
 from realformer_nmt.data_bins import subsets
-from realformer_nmt.evaluation import test_sets, validation_scores
-from realformer_nmt.evaluation.generation import Generated, generate
-from realformer_nmt.evaluation.parallel_jobs import check_shares, shares
-from realformer_nmt.evaluation.stdio import streamed
-from realformer_nmt.evaluation.translate import TranslateRequest
-from realformer_nmt.evaluation.translation_record import (
+from realformer_nmt.evaluation.translating import test_sets, validation_scores
+from realformer_nmt.evaluation.translating.generation import Generated, generate
+from realformer_nmt.evaluation.translating.parallel_jobs import check_shares, shares
+from realformer_nmt.evaluation.translating.stdio import streamed
+from realformer_nmt.evaluation.translating.translate import TranslateRequest
+from realformer_nmt.evaluation.translating.translation_record import (
     HYPOTHESES,
     RECORD,
     REFERENCE,

@@ -15,7 +15,8 @@ from tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import read_lines
-from realformer_nmt.evaluation import score, test_sets, translate
+from realformer_nmt.evaluation import score
+from realformer_nmt.evaluation.translating import test_sets, translate
 
 PAIR = ("src", "tgt")
 

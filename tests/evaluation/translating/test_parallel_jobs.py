@@ -20,8 +20,8 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.records import Fingerprint, Origin
 from realformer_nmt.common.files.text_lines import read_lines
 from realformer_nmt.data_bins import subsets
-from realformer_nmt.evaluation import parallel_jobs
-from realformer_nmt.evaluation.generation import generate
+from realformer_nmt.evaluation.translating import parallel_jobs
+from realformer_nmt.evaluation.translating.generation import generate
 
 FILE = "answer.txt"
 WORK = """
@@ -36,7 +36,7 @@ PARENT = """
 import sys
 from pathlib import Path
 from realformer_nmt.common.files.records import Origin
-from realformer_nmt.evaluation import parallel_jobs as jobs
+from realformer_nmt.evaluation.translating import parallel_jobs as jobs
 from jobs_work import work
 if __name__ == "__main__":
     with jobs.shares(Path(sys.argv[1]), Origin(), 2, False) as folder:

@@ -23,7 +23,7 @@ class TranslateRequest(CorpusOptions, StageRequest):
     translation.json, how they were made."""
 
     subcommand: ClassVar[str] = "translate"
-    implementation: ClassVar[str] = "realformer_nmt.evaluation.translation"
+    implementation: ClassVar[str] = "realformer_nmt.evaluation.translating.translation"
     examples: ClassVar[str] = """example:
   realformer-nmt translate run/average.pt --prepared data/wmt14_en_de --beam 4 --lenpen 0.6 --output run/test
 """

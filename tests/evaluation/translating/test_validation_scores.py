@@ -15,8 +15,8 @@ from fairseq import checkpoint_utils
 from tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.evaluation import translation_record
-from realformer_nmt.evaluation.translate import TranslateRequest
+from realformer_nmt.evaluation.translating import translation_record
+from realformer_nmt.evaluation.translating.translate import TranslateRequest
 
 DECODING = ["--cpu", "--beam", "1", "--max-len-b", "10"]
 

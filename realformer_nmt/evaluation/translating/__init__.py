@@ -1,0 +1,1 @@
+"""Translation: texts and test sets are read, searched in parallel, and written with a record."""
