@@ -11,8 +11,8 @@ TABLES = {
     "mistakes at our commands": "tests/reliability/test_bad_inputs.py",
     "mistaken commands of every kind": "tests/reliability/test_mistakes.py",
     "numbers of every option": "tests/reliability/test_number_options.py",
-    "mistakes at fairseq's commands": "tests/fairseq_patches/test_error_line.py",
-    "malicious checkpoints at the loaders and commands": "tests/fairseq_patches/test_safe_loading.py",
+    "mistakes at fairseq's commands": "tests/fairseq_patches/messages/test_error_line.py",
+    "malicious checkpoints at the loaders and commands": "tests/fairseq_patches/checkpoints/test_safe_loading.py",
 }
 
 

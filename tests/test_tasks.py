@@ -53,7 +53,9 @@ from realformer_nmt.comparison.grid.cells import cells, check_one_task
 from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.comparison.records.curves import Curves
 from realformer_nmt.evaluation.translating import translation
-from realformer_nmt.fairseq_patches import dictionary_checks, option_ranges, resume_checks
+from realformer_nmt.fairseq_patches.checkpoints import resume_checks
+from realformer_nmt.fairseq_patches.data import dictionary_checks
+from realformer_nmt.fairseq_patches.options import option_ranges
 from realformer_nmt.protocols import protocol, settings
 from realformer_nmt.text_models.evaluation import evaluation_run
 from realformer_nmt.text_models.evaluation.sequences import Sequences

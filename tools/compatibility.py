@@ -37,15 +37,16 @@ def markdown(text: str) -> str:
 
 
 def patches(folder: Path = FOLDER) -> Iterator[Patch]:
-    """Yield every function of the folder that its __init__ lists as `module.name`, called there or not."""
-    trees = {file.stem: ast.parse(file.read_text(encoding="utf-8")) for file in folder.glob("*.py")}
+    """Yield every function of the folder's modules that its __init__ lists as `module.name`, called there or not."""
+    files = [file for file in folder.rglob("*.py") if file.stem != "__init__"]
+    trees = {file.stem: ast.parse(file.read_text(encoding="utf-8")) for file in files}
     functions = {
         f"{module}.{node.name}": node
         for module, tree in trees.items()
         for node in tree.body
         if isinstance(node, ast.FunctionDef)
     }
-    for name in listed(trees["__init__"]):
+    for name in listed(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))):
         if name in functions:
             module, _, function = name.partition(".")
             effect, cause = clauses(functions[name])

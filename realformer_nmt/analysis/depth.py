@@ -12,7 +12,7 @@ from realformer_nmt.analysis.measures.losses import loss
 from realformer_nmt.analysis.text import Text, to
 from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.checkpoints.inspection import Model, arch_of
-from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.fairseq_patches.messages.quiet import quiet
 from realformer_nmt.model.meta_model import any_skeleton
 
 SEED = 1

@@ -15,7 +15,7 @@ from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.checkpoints.inspection import Model
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.stages.provenance import named
-from realformer_nmt.fairseq_patches import dictionary_checks
+from realformer_nmt.fairseq_patches.data import dictionary_checks
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.exporting import as_stock_transformer
 from realformer_nmt.exporting.fairseq_checkpoint import ARCH
 from realformer_nmt.exporting.loaded_run import Source
-from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.fairseq_patches.messages.quiet import quiet
 from realformer_nmt.tasks import TRANSLATION
 
 FORMS = {"fp32": None, "int8": "int8"}  # CTranslate2's names of quantisation

@@ -3,31 +3,26 @@
 import functools
 from collections.abc import Callable
 
-from realformer_nmt.fairseq_patches import (
-    amp,
-    architectures,
-    batches,
-    bf16,
+from realformer_nmt.fairseq_patches import shortlist
+from realformer_nmt.fairseq_patches.checkpoints import (
     checkpoint_files,
-    data_bin,
-    dictionary_checks,
-    divergence,
     elastic_resume,
     embedding_transfer,
-    error_line,
     hub,
-    literal_options,
-    moving_average,
-    numpy_names,
-    one_wandb_run,
-    option_ranges,
-    quiet,
-    rank_timeout,
-    ranks,
     resume_checks,
     safe_loading,
     save_dir_lock,
-    shortlist,
+)
+from realformer_nmt.fairseq_patches.data import batches, data_bin, dictionary_checks
+from realformer_nmt.fairseq_patches.messages import error_line, numpy_names, one_wandb_run, quiet
+from realformer_nmt.fairseq_patches.options import architectures, literal_options, option_ranges
+from realformer_nmt.fairseq_patches.training import (
+    amp,
+    bf16,
+    divergence,
+    moving_average,
+    rank_timeout,
+    ranks,
     stop_at_max_update,
     weight_lists,
 )

@@ -9,7 +9,7 @@ import pytest
 from program import REPOSITORY
 
 from realformer_nmt import fairseq_patches
-from realformer_nmt.fairseq_patches import literal_options
+from realformer_nmt.fairseq_patches.options import literal_options
 from realformer_nmt.fairseq_patches.patch import Original, patch
 
 PAGE = REPOSITORY / "docs/reference/patches.md"

@@ -13,7 +13,7 @@ import torch
 from fixture_types import Command, Once
 from stock_runs import TINY, load
 
-from realformer_nmt.fairseq_patches import quiet
+from realformer_nmt.fairseq_patches.messages import quiet
 
 WHICH = ("stock", "mended")
 ANSWERS = {  # probe: mend, stock fairseq's answer, the mended one's

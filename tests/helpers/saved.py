@@ -7,7 +7,7 @@ import torch
 from fairseq import tasks
 from omegaconf import OmegaConf
 
-from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.fairseq_patches.messages.quiet import quiet
 from realformer_nmt.protocols.running import updates
 
 OPTIMISER = ("--optimizer", "adam", "--lr", "0.001", "--max-tokens", "500", "--max-update", "1")

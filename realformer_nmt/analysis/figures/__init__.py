@@ -1,1 +1,1 @@
-"""Figures of what was measured."""
+"""Figures of the measures: lines, matrices, violins."""

@@ -1,1 +1,1 @@
-"""What is measured in a model: its attention, its residual stream, its gradients, its layers."""
+"""Measures of a model: its attention, its residual stream, its gradients, its layers."""

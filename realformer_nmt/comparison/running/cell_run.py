@@ -19,7 +19,7 @@ from realformer_nmt.comparison.running import verdict
 from realformer_nmt.comparison.running.freshness import CellState, status_of
 from realformer_nmt.comparison.running.process import Process
 from realformer_nmt.comparison.running.verdict import Verdict
-from realformer_nmt.fairseq_patches.divergence import FILE as DIVERGENCE
+from realformer_nmt.fairseq_patches.training.divergence import FILE as DIVERGENCE
 from realformer_nmt.tasks import TASKS
 
 OUTPUT = "output.log"

@@ -13,7 +13,7 @@ from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.running.freshness import CellState
-from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.fairseq_patches.messages.quiet import quiet
 from realformer_nmt.protocols.command import pasted
 from realformer_nmt.protocols.run_files import RECORD
 from realformer_nmt.protocols.running import training as trainings

@@ -11,7 +11,7 @@ from realformer_nmt.common.files import json_records
 from realformer_nmt.comparison.grid.cell import Failure
 from realformer_nmt.comparison.records.curves import CurvePoint
 from realformer_nmt.data_bins import subsets
-from realformer_nmt.fairseq_patches.divergence import FILE
+from realformer_nmt.fairseq_patches.training.divergence import FILE
 
 WINDOW = 5  # points of the curve
 

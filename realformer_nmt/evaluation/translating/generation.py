@@ -16,7 +16,7 @@ from realformer_nmt import plugin
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation.translating import validation_scores
 from realformer_nmt.evaluation.translating.parallel_jobs import fill
-from realformer_nmt.fairseq_patches import error_line
+from realformer_nmt.fairseq_patches.messages import error_line
 
 SCORES = "validation.json"
 LINE = re.compile(r"([STH])-(\d+)\t(.*)")

@@ -10,8 +10,13 @@ from msgspec import UNSET, UnsetType
 from realformer_nmt.checkpoints.train_record import CarriedPieces, TrainRecord
 from realformer_nmt.common.files import records
 from realformer_nmt.common.stages.stage_record import AGAIN, Stage
-from realformer_nmt.fairseq_patches.embedding_transfer import OPTION, check_beginning, describe_rows, rows_of
-from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.fairseq_patches.checkpoints.embedding_transfer import (
+    OPTION,
+    check_beginning,
+    describe_rows,
+    rows_of,
+)
+from realformer_nmt.fairseq_patches.messages.quiet import quiet
 
 
 def carried_counts(stage: Stage, cfg: Any, fresh: bool) -> dict[str, CarriedPieces] | UnsetType:

@@ -9,7 +9,7 @@ import numpy as np
 from fairseq import utils
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.fairseq_patches.messages.quiet import quiet
 from realformer_nmt.protocols.running import updates
 
 

@@ -13,9 +13,9 @@ from realformer_nmt import tasks
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.stages.stage_record import Stage
-from realformer_nmt.fairseq_patches.option_ranges import check_training
-from realformer_nmt.fairseq_patches.quiet import quiet
-from realformer_nmt.fairseq_patches.resume_checks import check_same_model
+from realformer_nmt.fairseq_patches.checkpoints.resume_checks import check_same_model
+from realformer_nmt.fairseq_patches.messages.quiet import quiet
+from realformer_nmt.fairseq_patches.options.option_ranges import check_training
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.model import read_options
 from realformer_nmt.protocols import command, fairseq_command, protocol_notice, settings, trackers

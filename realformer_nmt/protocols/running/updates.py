@@ -20,7 +20,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.data_bins.datasets import check_plain
-from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.fairseq_patches.messages.quiet import quiet
 from realformer_nmt.protocols.running.shared_configuration import configuration
 from realformer_nmt.tasks import task_of
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from realformer_nmt.analysis.text import Batch, Text
 from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.common.errors import UserError, one_line
-from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.fairseq_patches.messages.quiet import quiet
 
 
 @dataclass(frozen=True)

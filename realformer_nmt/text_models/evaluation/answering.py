@@ -17,7 +17,7 @@ from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.files.records import StageRecord
 from realformer_nmt.common.stages.stage_record import Stage
 from realformer_nmt.common.stages.versions import versions
-from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.fairseq_patches.messages.quiet import quiet
 from realformer_nmt.tasks import QUESTION_ANSWERING as TASK
 from realformer_nmt.text_models.evaluation.answer import AnswerRequest
 from realformer_nmt.text_models.models.masked_model import SPANS

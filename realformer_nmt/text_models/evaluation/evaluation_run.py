@@ -22,8 +22,8 @@ from realformer_nmt.evaluation import metric_table, model_record
 from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord, Score
 from realformer_nmt.evaluation.translating import validation_scores
 from realformer_nmt.evaluation.translating.translation_record import Measures
-from realformer_nmt.fairseq_patches.option_ranges import check_number
-from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.fairseq_patches.messages.quiet import quiet
+from realformer_nmt.fairseq_patches.options.option_ranges import check_number
 from realformer_nmt.tasks import task_named
 from realformer_nmt.text_models.evaluation.evaluate import EvaluateRequest
 from realformer_nmt.text_models.evaluation.resampling import interval

@@ -15,7 +15,7 @@ from fairseq.trainer import Trainer
 from stock_runs import load
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.fairseq_patches.quiet import quiet
+from realformer_nmt.fairseq_patches.messages.quiet import quiet
 from realformer_nmt.protocols.running import updates
 
 OURS = ["a", "new", "e", "c", "other", "l"]  # of the letters a to l of the toy corpus four, in another order

@@ -12,7 +12,7 @@ from fairseq.dataclass.configs import GenerationConfig
 from realformer_nmt.checkpoints.files.allowed_components import KNOWN, declared, is_of_plug_in, registry
 from realformer_nmt.checkpoints.files.configuration import general
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.fairseq_patches.literal_options import evaluate
+from realformer_nmt.fairseq_patches.options.literal_options import evaluate
 
 
 def names_of_decoding() -> frozenset[str]:

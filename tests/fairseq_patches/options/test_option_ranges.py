@@ -19,7 +19,7 @@ from fairseq_config import configured
 from omegaconf import OmegaConf
 
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.fairseq_patches import option_ranges
+from realformer_nmt.fairseq_patches.options import option_ranges
 
 REGISTRIES = (
     {field.name: field.type for field in dataclasses.fields(FairseqConfig) if dataclasses.is_dataclass(field.type)},

@@ -13,7 +13,7 @@ from fixture_types import Once
 from processes import Outcome, outcomes_of
 
 from realformer_nmt.common.errors import UserError, declared
-from realformer_nmt.fairseq_patches import error_line
+from realformer_nmt.fairseq_patches.messages import error_line
 
 MISTAKES = {  # command, flags, the last line
     "depth 0": ("train", "--encoder-layers 0", r"--encoder-layers 0 is not possible: pass 1 or more"),

@@ -16,8 +16,8 @@ from omegaconf import DictConfig, OmegaConf
 
 from realformer_nmt.checkpoints.files.allowed_components import KNOWN, SettingsError, check_known
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.fairseq_patches import nested_options
-from realformer_nmt.fairseq_patches.literal_options import evaluate
+from realformer_nmt.fairseq_patches.options import nested_options
+from realformer_nmt.fairseq_patches.options.literal_options import evaluate
 from realformer_nmt.fairseq_patches.patch import Original, replace
 from realformer_nmt.tasks import task_of
 

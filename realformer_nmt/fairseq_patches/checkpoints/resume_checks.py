@@ -15,8 +15,8 @@ from realformer_nmt.checkpoints.files.checkpoint_fields import BEFORE, CHOICES, 
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import OptionError, UserError, declared
-from realformer_nmt.fairseq_patches import dictionary_checks
-from realformer_nmt.fairseq_patches.checkpoint_files import choose_checkpoint
+from realformer_nmt.fairseq_patches.checkpoints.checkpoint_files import choose_checkpoint
+from realformer_nmt.fairseq_patches.data import dictionary_checks
 from realformer_nmt.fairseq_patches.patch import Original, patch
 from realformer_nmt.model.weights import WeightsError
 

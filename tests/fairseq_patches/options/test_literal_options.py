@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.fairseq_patches.literal_options import evaluate
+from realformer_nmt.fairseq_patches.options.literal_options import evaluate
 from realformer_nmt.protocols.command import Substitution, pasted
 
 PLAIN = {  # of fairseq's own models, and what they mean

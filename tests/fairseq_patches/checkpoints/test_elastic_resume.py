@@ -51,7 +51,7 @@ def test_every_batch_is_seen_once(before: int, share: int, ranks: int) -> None:
 
 def test_where_ranks_do_not_divide_a_few_are_seen_again_and_none_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
     state, seen = had(4, updates=5, share=1)
-    with caplog.at_level("INFO", logger="realformer_nmt.fairseq_patches.elastic_resume"):
+    with caplog.at_level("INFO", logger="realformer_nmt.fairseq_patches.checkpoints.elastic_resume"):
         others = rest(3, state)
     again = seen & set(others)
     assert len(again) == 2  # 20 batches, 6 a rank

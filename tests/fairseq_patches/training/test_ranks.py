@@ -14,7 +14,7 @@ from fixture_types import Command, Once
 from stock_runs import TINY, difference, load
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.fairseq_patches import ranks
+from realformer_nmt.fairseq_patches.training import ranks
 from reliability import trainings
 
 STARTED = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node")

@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 from text_corpora import pieces
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.fairseq_patches import resume_checks
+from realformer_nmt.fairseq_patches.checkpoints import resume_checks
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "language_modeling": {"output_dictionary_size": -1},

@@ -10,7 +10,7 @@ from fairseq import checkpoint_utils, tasks
 from omegaconf import OmegaConf
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.fairseq_patches import resume_checks
+from realformer_nmt.fairseq_patches.checkpoints import resume_checks
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from fixture_types import Once
 from omegaconf import OmegaConf
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.fairseq_patches import checkpoint_files
+from realformer_nmt.fairseq_patches.checkpoints import checkpoint_files
 from reliability import kills, trainings
 
 STATE = {"model": {"w": torch.ones(1 << 18)}}  # a megabyte

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from realformer_nmt.common.files.folder_lock import take
-from realformer_nmt.fairseq_patches.save_dir_lock import LOCK, lock
+from realformer_nmt.fairseq_patches.checkpoints.save_dir_lock import LOCK, lock
 from reliability import trainings
 
 

@@ -5,7 +5,7 @@ import warnings
 import torch
 from fairseq.data import TokenBlockDataset
 
-from realformer_nmt.fairseq_patches import quiet
+from realformer_nmt.fairseq_patches.messages import quiet
 
 
 def warned(filtered: bool) -> list[str]:

@@ -15,7 +15,7 @@ from realformer_nmt.checkpoints.files.embedding_rows import TABLES, CommonRows, 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.data_bins.languages import check_language
-from realformer_nmt.fairseq_patches import dictionary_checks
+from realformer_nmt.fairseq_patches.data import dictionary_checks
 from realformer_nmt.fairseq_patches.patch import Original, patch
 
 OPTION = "carry_embeddings"

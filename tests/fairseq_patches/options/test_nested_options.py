@@ -7,7 +7,7 @@ from fairseq.dataclass.configs import GenerationConfig
 from fairseq.models.transformer import TransformerConfig
 
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.fairseq_patches import nested_options, option_ranges
+from realformer_nmt.fairseq_patches.options import nested_options, option_ranges
 
 
 @pytest.mark.parametrize(

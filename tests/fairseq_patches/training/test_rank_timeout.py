@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.fairseq_patches import rank_timeout
+from realformer_nmt.fairseq_patches.training import rank_timeout
 
 LIMIT = 4  # seconds
 RANK = """
@@ -18,7 +18,7 @@ from argparse import Namespace
 from types import SimpleNamespace
 from fairseq.distributed import utils
 import realformer_nmt
-from realformer_nmt.fairseq_patches import error_line
+from realformer_nmt.fairseq_patches.messages import error_line
 error_line.shorten("fairseq-train")
 rank, port = int(sys.argv[1]), sys.argv[2]
 group = dict(distributed_backend="gloo", distributed_init_method=f"tcp://localhost:{port}", distributed_world_size=2)

@@ -1,0 +1,1 @@
+"""Patches of how fairseq saves, reads and continues a training."""

@@ -1,0 +1,1 @@
+"""Patches of fairseq's data: dictionaries, data-bins, and the last batch."""

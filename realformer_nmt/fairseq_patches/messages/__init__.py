@@ -1,0 +1,1 @@
+"""Patches of what fairseq says, and of how its commands end."""

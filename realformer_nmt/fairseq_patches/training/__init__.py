@@ -1,0 +1,1 @@
+"""Patches of a training step: precision, ranks, averages, divergence, the end."""
