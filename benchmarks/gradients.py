@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from realformer_nmt.common.stages.versions import versions
-from realformer_nmt.model.meta_model import skeleton
+from realformer_nmt.model.models.meta_model import skeleton
 from realformer_nmt.model.presets import FAMILIES
 
 DEPTHS, SEEDS = (6, 18), (1, 2, 3)

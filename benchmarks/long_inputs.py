@@ -23,7 +23,7 @@ from torch.nn.functional import cross_entropy
 
 from realformer_nmt import plugin
 from realformer_nmt.common.stages.versions import versions
-from realformer_nmt.model.meta_model import one_side_skeleton
+from realformer_nmt.model.models.meta_model import one_side_skeleton
 from realformer_nmt.model.presets import FAMILIES, KINDS
 
 LENGTHS, LONGEST, ROUNDS, WORDS = (1024, 2048, 4096), 4096, 3, 1000

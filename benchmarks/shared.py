@@ -26,7 +26,7 @@ from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
 from realformer_nmt.fairseq_patches.shortlist import ShortlistGenerator
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.training.fused_loss import FusedLabelSmoothedCrossEntropyCriterion
 from realformer_nmt.training.radam import RAdam

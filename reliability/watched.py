@@ -14,7 +14,7 @@ from realformer_nmt.comparison import compare
 from realformer_nmt.corpora import fetch
 from realformer_nmt.corpora.preparing import prepare
 from realformer_nmt.evaluation import significance
-from realformer_nmt.model import meta_model
+from realformer_nmt.model.models import meta_model
 from realformer_nmt.protocols import show, train
 
 # Once, and not in every fork; matplotlib writes its list of fonts at the first import in the life of an account

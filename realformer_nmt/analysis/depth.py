@@ -13,7 +13,7 @@ from realformer_nmt.analysis.text import Text, to
 from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.checkpoints.inspection import Model, arch_of
 from realformer_nmt.fairseq_patches.messages.quiet import quiet
-from realformer_nmt.model.meta_model import any_skeleton
+from realformer_nmt.model.models.meta_model import any_skeleton
 
 SEED = 1
 SENTENCES = 128  # fewer than for attention, as each layer takes several passes

@@ -6,8 +6,8 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from realformer_nmt.model import admin_profile
-from realformer_nmt.model.attention import Attended, Attention
+from realformer_nmt.model.attention.attention import Attended, Attention
+from realformer_nmt.model.models import admin_profile
 from realformer_nmt.model.stack import Side
 from realformer_nmt.model.topologies.shortcuts import Shortcut as Shortcut
 from realformer_nmt.model.topologies.topology import Stream

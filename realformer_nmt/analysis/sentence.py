@@ -15,7 +15,7 @@ from realformer_nmt.analysis.hooks import CHAINS, CROSS
 from realformer_nmt.analysis.text import Batch, Text, collate, to
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import text_pipeline
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.models.model import TranslationModel
 
 BEAM, LONGEST = 4, {"max_len_a": 1.5, "max_len_b": 10}  # fairseq's options; they end a translation that repeats itself
 

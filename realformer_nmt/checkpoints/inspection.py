@@ -15,10 +15,10 @@ from realformer_nmt.checkpoints.model_description import ModelDescription, Short
 from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.model import presets
-from realformer_nmt.model.admin_profile import shortcuts
 from realformer_nmt.model.config import TranslationConfig
-from realformer_nmt.model.meta_model import one_side_skeleton, skeleton
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.models.admin_profile import shortcuts
+from realformer_nmt.model.models.meta_model import one_side_skeleton, skeleton
+from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.model.presets import FAMILIES, PRESETS
 from realformer_nmt.model.weights import WeightsError
 

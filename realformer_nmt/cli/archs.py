@@ -92,7 +92,7 @@ def describe(arch: str, idea: str, vocabulary: int | None) -> Arch:
 
 def count_parameters(arch: str, vocabulary: int) -> int:
     from realformer_nmt.model.config import TranslationConfig  # late, as these import torch
-    from realformer_nmt.model.meta_model import parameters
+    from realformer_nmt.model.models.meta_model import parameters
 
     options = vars(TranslationConfig()) | PRESETS[arch] | {"share_all_embeddings": True}
     return parameters(argparse.Namespace(**options), vocabulary, vocabulary)

@@ -155,10 +155,10 @@ def two_engines() -> tuple[str, str] | None:
 
 def examine_plugin() -> Component:
     package = attempt("realformer_nmt")
-    model = attempt("realformer_nmt.model.model")
+    model = attempt("realformer_nmt.model.models.model")
     if isinstance(package, BaseException) or isinstance(model, BaseException):
         error = summary(model if isinstance(model, BaseException) else package)
-        command = f"{sys.executable} -c 'import fairseq, realformer_nmt.model.model'"
+        command = f"{sys.executable} -c 'import fairseq, realformer_nmt.model.models.model'"
         return Component(
             "realformer_nmt", "broken", f"realformer_nmt does not import: {error}", f"{command} shows where"
         )

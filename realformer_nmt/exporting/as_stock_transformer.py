@@ -13,7 +13,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.exporting.folding import Weights, fold
 from realformer_nmt.exporting.loaded_run import Source
 from realformer_nmt.model.config import SIDES, TranslationConfig
-from realformer_nmt.model.model import read_options
+from realformer_nmt.model.models.model import read_options
 from realformer_nmt.model.part_names import FAMILY_OPTIONS
 from realformer_nmt.model.scaling import SCALINGS
 

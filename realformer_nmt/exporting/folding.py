@@ -12,7 +12,7 @@ from typing import NamedTuple
 from torch import Tensor, nn
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.model.admin_profile import shortcuts
+from realformer_nmt.model.models.admin_profile import shortcuts
 from realformer_nmt.model.stack import Side
 
 Weights = dict[str, Tensor]  # in fp64, none shared

@@ -27,8 +27,8 @@ from realformer_nmt.corpora.subwords import encoder
 from realformer_nmt.corpora.text_pipeline import Preparation
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.evaluation.translating.translation import check_same_languages, check_translates
-from realformer_nmt.model.attention_pattern import PATTERNS
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.attention.attention_pattern import PATTERNS
+from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.serving.translator import trained_in
 
 RECORD, CONFIG, PROGRAM = "export.json", "config.json", "translate.py"

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.model.cache import CrossCache, KeysValues, SelfCache
-from realformer_nmt.model.carry import Carried
+from realformer_nmt.model.attention.cache import CrossCache, KeysValues, SelfCache
+from realformer_nmt.model.attention.carry import Carried
 from realformer_nmt.model.layers import DecoderLayer
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.model.stack import Side
 
 KINDS = ("values", "keys")

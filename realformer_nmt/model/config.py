@@ -11,12 +11,12 @@ from fairseq.dataclass import FairseqDataclass
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.kernels.precision import FORMS
-from realformer_nmt.model.attention_pattern import PATTERNS
+from realformer_nmt.model.attention.attention_pattern import PATTERNS
+from realformer_nmt.model.attention.scores import longest, source_names
 from realformer_nmt.model.norms import NORMS
 from realformer_nmt.model.parts import PARTS
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import SCALINGS, Stack
-from realformer_nmt.model.scores import longest, source_names
 
 SIDES = ("encoder", "decoder")
 MAX_LAYERS = 1000  # ADMIN and DeepNet stop at 1000; more is a typing error

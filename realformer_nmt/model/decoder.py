@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from realformer_nmt.kernels.linear import linear, pieces_of
 from realformer_nmt.kernels.topk_logits import Best, best
-from realformer_nmt.model.beam_order import OrderReader
-from realformer_nmt.model.cache import Decoding
+from realformer_nmt.model.attention.beam_order import OrderReader
+from realformer_nmt.model.attention.cache import Decoding
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.encoder import EncoderOut
 from realformer_nmt.model.layers import BothCarried, Caches, DecoderLayer, LoneDecoderLayer

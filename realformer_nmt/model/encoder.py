@@ -7,9 +7,9 @@ from fairseq.data import Dictionary
 from fairseq.models import FairseqEncoder
 from torch import Tensor, nn
 
-from realformer_nmt.model.beam_order import OrderReader
-from realformer_nmt.model.cache import sentences_of, unchanged
-from realformer_nmt.model.carry import Carried
+from realformer_nmt.model.attention.beam_order import OrderReader
+from realformer_nmt.model.attention.cache import sentences_of, unchanged
+from realformer_nmt.model.attention.carry import Carried
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.layers import EncoderLayer
 from realformer_nmt.model.scaling import Stack

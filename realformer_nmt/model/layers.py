@@ -5,14 +5,14 @@ from typing import NamedTuple
 from torch import Tensor, nn
 
 from realformer_nmt.kernels.dropout import ACTIVATED, ActivatedDropout, Dropout
-from realformer_nmt.model.attention import Attended, CrossAttention, SelfAttention, xavier_linear
-from realformer_nmt.model.attention_pattern import FULL, PATTERNS, Pattern
-from realformer_nmt.model.cache import CrossCache, SelfCache
-from realformer_nmt.model.carry import CARRIES, Carried
+from realformer_nmt.model.attention.attention import Attended, CrossAttention, SelfAttention, xavier_linear
+from realformer_nmt.model.attention.attention_pattern import FULL, PATTERNS, Pattern
+from realformer_nmt.model.attention.cache import CrossCache, SelfCache
+from realformer_nmt.model.attention.carry import CARRIES, Carried
+from realformer_nmt.model.attention.relative_positions import NONE, Positions, positions
+from realformer_nmt.model.attention.scores import build_source, memory_option
 from realformer_nmt.model.config import TranslationConfig
-from realformer_nmt.model.relative_positions import NONE, Positions, positions
 from realformer_nmt.model.scaling import SCALINGS
-from realformer_nmt.model.scores import build_source, memory_option
 from realformer_nmt.model.topologies.shortcuts import Shortcut
 from realformer_nmt.model.topologies.topology import Place, Stream, Topology
 

@@ -11,12 +11,12 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from realformer_nmt.kernels.dropout import Dropout
+from realformer_nmt.model.attention.scores import longest
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.layers import Layer
 from realformer_nmt.model.norms import NORMS
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import Stack
-from realformer_nmt.model.scores import longest
 from realformer_nmt.model.topologies.topology import Stream
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from realformer_nmt.analysis import sentence
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.serving.decoding import Hypothesis, SearchOptions
 from realformer_nmt.serving.translator import Translator
 

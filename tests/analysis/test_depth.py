@@ -6,7 +6,7 @@ import torch
 from tiny import SIZE
 
 from realformer_nmt.analysis import depth
-from realformer_nmt.model.admin_profile import is_pending
+from realformer_nmt.model.models.admin_profile import is_pending
 
 
 def test_a_fresh_model_has_the_checkpoints_options_its_own_weights_and_admins_profile(toy_corpus: Path) -> None:

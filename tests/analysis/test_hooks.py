@@ -8,7 +8,7 @@ from tiny import PREVIOUS, SOURCE, build
 from torch import Tensor
 
 from realformer_nmt.analysis import hooks
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.models.model import TranslationModel
 
 SENTENCE = SOURCE[1:2]  # without padding
 

@@ -16,7 +16,7 @@ from reports import Translations, parse
 from runs import LANGUAGES, SENTENCES, UPDATES, Compose, Trained, at_update
 
 from realformer_nmt.kernels.precision import supported
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.models.model import TranslationModel
 
 COPIED = ("--gen-subset", "test1")  # its references are not what the models were trained for
 ROUNDED = [name for name in supported() if name != "fp32"]

@@ -14,7 +14,7 @@ from processes import outcomes_of, run_all
 from reports import losses, parse, validation
 from runs import SENTENCES, Compose, Trained, load, load_state
 
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.models.model import TranslationModel
 
 EMA_DECAY = 0.7
 STILL = ("--lr", 0, "--warmup-updates", 0, "--max-update", 1)

@@ -12,7 +12,7 @@ from tiny import PAD, SIZE, task
 from torch import Tensor
 
 from realformer_nmt.fairseq_patches.shortlist import ShortlistGenerator
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.models.model import TranslationModel
 
 WORDS = Dictionary()
 for number in range(700):

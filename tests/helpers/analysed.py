@@ -12,8 +12,8 @@ from tiny import SIZE
 
 from realformer_nmt.analysis import text
 from realformer_nmt.analysis.text import Batch, Text
-from realformer_nmt.model.meta_model import skeleton
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.models.meta_model import skeleton
+from realformer_nmt.model.models.model import TranslationModel
 
 SAMPLES = ("--tokens-per-sample", "16")
 MASKED = ("--task", "masked_lm", "--criterion", "masked_lm")

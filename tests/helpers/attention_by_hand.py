@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor
 
-from realformer_nmt.model.attention import Attention, CrossAttention, SelfAttention
-from realformer_nmt.model.carry import CARRIES
+from realformer_nmt.model.attention.attention import Attention, CrossAttention, SelfAttention
+from realformer_nmt.model.attention.carry import CARRIES
+from realformer_nmt.model.attention.scores import build_source
 from realformer_nmt.model.scaling import Gains, Stack
-from realformer_nmt.model.scores import build_source
 from realformer_nmt.model.topologies.topology import Topology
 
 HEADS, D = 4, 3

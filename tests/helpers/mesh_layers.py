@@ -11,10 +11,10 @@ import tensorflow_runs
 from same_weights import HEADS, SHAPE, WIDTH, Outputs, fill, numbers, passed
 from torch import Tensor
 
-from realformer_nmt.model.attention import SelfAttention
-from realformer_nmt.model.carry import CARRIES
+from realformer_nmt.model.attention.attention import SelfAttention
+from realformer_nmt.model.attention.carry import CARRIES
+from realformer_nmt.model.attention.scores import build_source
 from realformer_nmt.model.scaling import Gains
-from realformer_nmt.model.scores import build_source
 from realformer_nmt.model.topologies.head_mixing import HeadMixing
 
 REPOSITORY, COMMIT = "tensorflow/mesh", "da907937e68aa421186f1178d71eb5f736fcb069"

@@ -6,7 +6,7 @@ import torch
 from fairseq.sequence_generator import SequenceGenerator
 from tiny import PAD, SOURCE, dictionary
 
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.models.model import TranslationModel
 
 
 class Beams(NamedTuple):

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 from torch import Tensor, nn
 
-from realformer_nmt.model.admin_profile import shortcuts
+from realformer_nmt.model.models.admin_profile import shortcuts
 
 
 class Profiling:

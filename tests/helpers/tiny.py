@@ -9,13 +9,13 @@ import torch
 from fairseq.data import Dictionary
 from torch import Tensor, nn
 
-from realformer_nmt.model.cache import Decoding
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.attention.cache import Decoding
+from realformer_nmt.model.attention.scores import SOURCES
+from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.model.norms import NORMS, ScaleNorm
 from realformer_nmt.model.part_names import FAMILY_OPTIONS
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import SCALINGS
-from realformer_nmt.model.scores import SOURCES
 from realformer_nmt.model.topologies.topology import Topology
 
 Model = TypeVar("Model", bound=nn.Module)

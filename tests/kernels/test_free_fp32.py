@@ -11,7 +11,7 @@ from torch import Tensor
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.fairseq_patches.shortlist import ShortlistGenerator
 from realformer_nmt.kernels.precision import supported
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.models.model import TranslationModel
 
 SAYS = r"^the model's weights are rounded for decoding, and those in fp32 given up: load its checkpoint again$"
 needs_int8 = pytest.mark.skipif("int8" not in supported(), reason="the processor has no products in int8")

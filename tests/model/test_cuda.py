@@ -6,7 +6,7 @@ from gpu import waits
 from tiny import PREVIOUS, SOURCE, build, opened, profiled
 from torch import Tensor
 
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.training.fused_loss import ProjectedNLL
 from realformer_nmt.training.radam import RAdam

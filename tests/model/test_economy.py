@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from realformer_nmt.kernels.precision import supported
-from realformer_nmt.model.cache import Decoding
+from realformer_nmt.model.attention.cache import Decoding
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.training.fused_loss import ProjectedNLL
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny import EOS, PAD, combination, profiled
 
-from realformer_nmt.model.carry import CARRIES, Carried
+from realformer_nmt.model.attention.carry import CARRIES, Carried
 
 
 @settings(max_examples=30, deadline=None)

@@ -12,7 +12,7 @@ from fairseq.sequence_generator import SequenceGenerator
 from stock import stock
 from tiny import EOS, PAD, PREVIOUS, SIZE, SOURCE, build, dictionary, task
 
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.models.model import TranslationModel
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},

@@ -14,7 +14,7 @@ from fairseq.models.transformer.transformer_legacy import transformer_iwslt_de_e
 from omegaconf import OmegaConf
 from program import REPOSITORY
 
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.model.presets import FAMILIES, PRESETS, SIZES
 
 NAMED_BY_THE_PAPERS = {

@@ -11,7 +11,7 @@ from fairseq.optim.adam import Adam
 from tiny import dictionary
 from torch import nn
 
-from realformer_nmt.model.model import embedding
+from realformer_nmt.model.models.model import embedding
 from realformer_nmt.model.scaling import SCALINGS, Stack
 from realformer_nmt.model.topologies.shortcuts import Plain, Profiled
 from realformer_nmt.training.radam import RAdam

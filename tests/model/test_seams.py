@@ -7,13 +7,13 @@ import torch
 from tiny import PAD, PREVIOUS, SOURCE, build, profiled, step_by_step
 from torch import Tensor, nn
 
-from realformer_nmt.model.attention import SelfAttention
-from realformer_nmt.model.cache import Decoding
-from realformer_nmt.model.carry import Carried, FirstValues
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.attention.attention import SelfAttention
+from realformer_nmt.model.attention.cache import Decoding
+from realformer_nmt.model.attention.carry import Carried, FirstValues
+from realformer_nmt.model.attention.scores import build_source
+from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import SCALINGS, Gains, Scaling, Stack
-from realformer_nmt.model.scores import build_source
 from realformer_nmt.model.topologies.long_shortcuts import BottomToTop
 from realformer_nmt.model.topologies.shortcuts import Plain, Shortcut
 from realformer_nmt.model.topologies.topology import Place, Stream, Topology

@@ -15,7 +15,7 @@ from fairseq_config import configured
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.training.fused_loss import CACHE_CHUNK, SmoothedNLL
 
 WORDS, PAD, EOS = 30_000, 1, 2

@@ -66,7 +66,7 @@ def check_states_of(state: CellState) -> None:
 
 def cost(planned: PlannedTraining) -> Cost:
     """Return the cost of a training whose data are there."""
-    from realformer_nmt.model.meta_model import outline  # which imports the models
+    from realformer_nmt.model.models.meta_model import outline  # which imports the models
 
     cfg = planned.cfg
     step = planned.machines.ranks * cfg.dataset.max_tokens * cfg.optimization.update_freq[0]

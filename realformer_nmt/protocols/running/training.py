@@ -17,7 +17,7 @@ from realformer_nmt.fairseq_patches.checkpoints.resume_checks import check_same_
 from realformer_nmt.fairseq_patches.messages.quiet import quiet
 from realformer_nmt.fairseq_patches.options.option_ranges import check_training
 from realformer_nmt.model.config import TranslationConfig, validate
-from realformer_nmt.model.model import read_options
+from realformer_nmt.model.models.model import read_options
 from realformer_nmt.protocols import command, fairseq_command, protocol_notice, settings, trackers
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import Protocol

@@ -113,7 +113,7 @@ def longest(cfg: Any, task: Any) -> Any:
     """Return the positions of the model: the length of the longest text that it can read."""
     if task_of(cfg).translates:
         return cfg.model.max_source_positions, cfg.model.max_target_positions
-    from realformer_nmt.model.meta_model import outline  # slow to import, as it imports the models
+    from realformer_nmt.model.models.meta_model import outline  # slow to import, as it imports the models
 
     return outline(cfg.model, task).max_positions()
 

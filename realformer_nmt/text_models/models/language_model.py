@@ -8,7 +8,7 @@ from fairseq.models.transformer_lm import TransformerLanguageModelConfig
 
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.config import TranslationConfig
-from realformer_nmt.model.model import read_options
+from realformer_nmt.model.models.model import read_options
 from realformer_nmt.model.presets import KINDS
 from realformer_nmt.text_models.models.single_stack import DecoderAlone
 from realformer_nmt.text_models.models.single_stack_options import check_room, of_side

@@ -20,9 +20,9 @@ from realformer_nmt.common.errors import OptionError
 from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.encoder import Encoder, EncoderOut
-from realformer_nmt.model.model import read_options
+from realformer_nmt.model.models.model import read_options
+from realformer_nmt.model.models.profiled_model import ProfiledModel
 from realformer_nmt.model.presets import KINDS
-from realformer_nmt.model.profiled_model import ProfiledModel
 from realformer_nmt.model.scaling import Gains
 from realformer_nmt.text_models.models.single_stack_options import check_room, of_side
 from realformer_nmt.text_models.models.span_head import SpanHead

@@ -12,8 +12,8 @@ from torch import Tensor
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.decoder import Decoder, DecoderOut
 from realformer_nmt.model.encoder import Encoder, EncoderOut
-from realformer_nmt.model.model import embedding
-from realformer_nmt.model.profiled_model import ProfiledModel
+from realformer_nmt.model.models.model import embedding
+from realformer_nmt.model.models.profiled_model import ProfiledModel
 from realformer_nmt.model.scaling import Stack
 
 

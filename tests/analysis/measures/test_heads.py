@@ -14,7 +14,7 @@ from realformer_nmt.analysis.measures.heads import LONGEST, Heads, divergence, e
 from realformer_nmt.analysis.measures.histogram import BINS
 from realformer_nmt.analysis.measures.token_classes import TokenClasses
 from realformer_nmt.analysis.text import Batch, collate
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.models.model import TranslationModel
 
 WIDTH = np.log2(LONGEST) / BINS
 SENTENCES = [([7, 5, 2], [5, 7, 2]), ([4, 5, 6, 7, 8, 2], [8, 7, 6, 5, 2]), ([9, 4, 4, 6, 2], [6, 4, 9, 2])]

@@ -12,7 +12,7 @@ from same_layers import both, decode, encode, stacks
 from same_weights import SHAPE, Outputs, fill, numbers
 from torch import nn
 
-from realformer_nmt.model.admin_profile import profile, shortcuts
+from realformer_nmt.model.models.admin_profile import profile, shortcuts
 from realformer_nmt.model.topologies.shortcuts import Trained
 
 SOURCE = Source(

@@ -8,7 +8,7 @@ from record_authors_code import Source, load
 from same_layers import FUTURE, MEMORY, decode, encode, stacks
 from same_weights import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs, fill, passed
 
-from realformer_nmt.model.scores import QKNorm
+from realformer_nmt.model.attention.scores import QKNorm
 
 SOURCE = Source("CyndxAI/QKNorm", "c628cb5d21f1475ba95db779a175748ff9efe940", "QKNorm/layers.py")
 LONGEST = 12  # the 97.5th percentile of the lengths

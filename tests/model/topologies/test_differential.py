@@ -8,8 +8,8 @@ from attention_by_hand import CHAINS, HEADS, LAYERS, MASKS, D, attentions, heads
 from tiny import build
 
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.model.attention import SelfAttention
-from realformer_nmt.model.carry import Carried
+from realformer_nmt.model.attention.attention import SelfAttention
+from realformer_nmt.model.attention.carry import Carried
 from realformer_nmt.model.topologies.differential import Differential
 
 

@@ -4,7 +4,7 @@ import torch
 from tiny import PREVIOUS, SOURCE, build, profiled
 from torch import Tensor
 
-from realformer_nmt.model.attention import Attention
+from realformer_nmt.model.attention.attention import Attention
 
 
 def test_heads_are_multiplied_by_the_gate_of_the_normed_input() -> None:

@@ -6,7 +6,7 @@ from topologies import BRANCHES, LAYERS, SUBLAYERS, Pass, W, X, normalise
 from torch import Tensor
 from torch.nn.functional import rms_norm
 
-from realformer_nmt.model.attention import Attention
+from realformer_nmt.model.attention.attention import Attention
 from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.hybrid_norm import HybridNorm
 from realformer_nmt.model.topologies.topology import Place

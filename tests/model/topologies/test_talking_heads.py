@@ -7,8 +7,8 @@ from prepared_beams import beams_before_and_after
 from tiny import PREVIOUS, SOURCE, build
 from torch import Tensor
 
-from realformer_nmt.model.attention import SelfAttention
-from realformer_nmt.model.carry import Carried
+from realformer_nmt.model.attention.attention import SelfAttention
+from realformer_nmt.model.attention.carry import Carried
 from realformer_nmt.model.topologies.talking_heads import Talking
 
 

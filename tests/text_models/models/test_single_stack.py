@@ -11,9 +11,9 @@ from stock import spread, stock_decoder, stock_encoder
 from tiny import COMBINATIONS, PAD, PREVIOUS, SIZE, SOURCE, build, dictionary, is_length, opened
 from torch import Tensor
 
-from realformer_nmt.model.admin_profile import shortcuts
-from realformer_nmt.model.cache import Decoding
+from realformer_nmt.model.attention.cache import Decoding
 from realformer_nmt.model.config import TranslationConfig
+from realformer_nmt.model.models.admin_profile import shortcuts
 from realformer_nmt.model.part_names import FAMILY_OPTIONS
 from realformer_nmt.text_models.models.single_stack import DecoderAlone, EncoderAlone
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from realformer_nmt.kernels.native.pages import in_large_pages
-from realformer_nmt.model.beam_order import OrderReader
+from realformer_nmt.model.attention.beam_order import OrderReader
 
 POSITIONS = 32  # initial size of a buffer, which doubles when it is full
 

@@ -6,7 +6,7 @@ when values are projected, which for encoder-decoder attention in beam search is
 
 from torch import Tensor
 
-from realformer_nmt.model.score_source import NoScores, ScoreSource
+from realformer_nmt.model.attention.score_source import NoScores, ScoreSource
 
 Carried = tuple[Tensor, ...]
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from realformer_nmt.model.cache import KeysValues
+from realformer_nmt.model.attention.cache import KeysValues
 
 
 class View(NamedTuple):

@@ -7,7 +7,7 @@ from stock import stock
 from tiny import SOURCE, build, combination, dictionary
 from torch import nn
 
-from realformer_nmt.model.cache import Decoding, KeysValues, Lineage, SelfCache
+from realformer_nmt.model.attention.cache import Decoding, KeysValues, Lineage, SelfCache
 
 BEAMS = 3
 MOVES = {

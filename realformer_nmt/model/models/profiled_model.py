@@ -5,9 +5,9 @@ from typing import Any
 
 from torch import Tensor
 
-from realformer_nmt.model.admin_profile import is_pending, profile
-from realformer_nmt.model.decoding_model import DecodingModel
-from realformer_nmt.model.quick_passes import QuickPasses
+from realformer_nmt.model.models.admin_profile import is_pending, profile
+from realformer_nmt.model.models.decoding_model import DecodingModel
+from realformer_nmt.model.models.quick_passes import QuickPasses
 from realformer_nmt.model.weights import check_finite, explain_mismatch
 
 

@@ -16,9 +16,9 @@ from torch import Tensor, nn
 from realformer_nmt.common.errors import OptionError, UserError
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.decoder import Decoder
-from realformer_nmt.model.decoding_model import DecodingModel
 from realformer_nmt.model.encoder import Encoder
-from realformer_nmt.model.model import TranslationModel, embedding, read_options, refuse_left_padded_targets
+from realformer_nmt.model.models.decoding_model import DecodingModel
+from realformer_nmt.model.models.model import TranslationModel, embedding, read_options, refuse_left_padded_targets
 from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.weights import check_finite, explain_mismatch
 

@@ -9,13 +9,13 @@ from tiny import PAD
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from realformer_nmt.model.attention import SelfAttention
-from realformer_nmt.model.attention_pattern import Full, GlobalLocal, Local, Pattern, View
-from realformer_nmt.model.cache import KeysValues
-from realformer_nmt.model.carry import CARRIES, Carried
-from realformer_nmt.model.relative_positions import positions
+from realformer_nmt.model.attention.attention import SelfAttention
+from realformer_nmt.model.attention.attention_pattern import Full, GlobalLocal, Local, Pattern, View
+from realformer_nmt.model.attention.cache import KeysValues
+from realformer_nmt.model.attention.carry import CARRIES, Carried
+from realformer_nmt.model.attention.relative_positions import positions
+from realformer_nmt.model.attention.scores import build_source
 from realformer_nmt.model.scaling import Gains
-from realformer_nmt.model.scores import build_source
 from realformer_nmt.text_models.models.masked_model import MaskedModel
 
 HEADS, WIDTH = 2, 8

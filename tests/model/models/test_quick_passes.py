@@ -6,8 +6,8 @@ from fairseq.models import BaseFairseqModel
 from tiny import build
 from torch import nn
 
-from realformer_nmt.model import quick_passes
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.models import quick_passes
+from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.model.presets import FAMILIES
 
 

@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from realformer_nmt.model.attention import Attention, CrossAttention, SelfAttention
-from realformer_nmt.model.carry import CARRIES, Carried
+from realformer_nmt.model.attention.attention import Attention, CrossAttention, SelfAttention
+from realformer_nmt.model.attention.carry import CARRIES, Carried
+from realformer_nmt.model.attention.scores import build_source
 from realformer_nmt.model.scaling import Gains
-from realformer_nmt.model.scores import build_source
 
 HEADS, D = 2, 4
 MASKS = {

@@ -10,9 +10,9 @@ from profiles import Profiling, weights_of
 from stock import stock
 from tiny import EOS, PAD, PREVIOUS, SOURCE, build, combination
 
-from realformer_nmt.model.admin_profile import is_pending
-from realformer_nmt.model.meta_model import skeleton
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.models.admin_profile import is_pending
+from realformer_nmt.model.models.meta_model import skeleton
+from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.model.presets import PRESETS
 
 ADMIN = ("post", "admin", "dot", "none")

@@ -10,7 +10,7 @@ from test_attention_pattern import HEADS, PADDING, WIDTH, layers
 from torch import Tensor
 
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.model.attention import SelfAttention
+from realformer_nmt.model.attention.attention import SelfAttention
 
 REACH, DEPTH = 2, WIDTH // HEADS
 

@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from realformer_nmt.model.attention import SelfAttention
-from realformer_nmt.model.cache import KeysValues
-from realformer_nmt.model.carry import CARRIES, Carried
+from realformer_nmt.model.attention.attention import SelfAttention
+from realformer_nmt.model.attention.cache import KeysValues
+from realformer_nmt.model.attention.carry import CARRIES, Carried
+from realformer_nmt.model.attention.score_source import ScoreSource
+from realformer_nmt.model.attention.scores import SOURCES, build_source, longest, memory_option
 from realformer_nmt.model.scaling import Gains
-from realformer_nmt.model.score_source import ScoreSource
-from realformer_nmt.model.scores import SOURCES, build_source, longest, memory_option
 from realformer_nmt.model.weights import WeightsError
 
 BATCH, HEADS, WIDTH, TABLE = 2, 3, 4, 12

@@ -9,9 +9,16 @@ from torch.nn.functional import normalize
 
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.common.requests.option_choice import choose
-from realformer_nmt.model.cache import KeysValues
-from realformer_nmt.model.score_source import ScoreSource
-from realformer_nmt.model.synthesizer import Dense, DensePerHead, FactorisedDense, FactorisedRandom, FixedRandom, Random
+from realformer_nmt.model.attention.cache import KeysValues
+from realformer_nmt.model.attention.score_source import ScoreSource
+from realformer_nmt.model.attention.synthesizer import (
+    Dense,
+    DensePerHead,
+    FactorisedDense,
+    FactorisedRandom,
+    FixedRandom,
+    Random,
+)
 
 
 class Dot(ScoreSource):

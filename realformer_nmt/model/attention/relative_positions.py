@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.model.attention_pattern import Pattern, View, required
+from realformer_nmt.model.attention.attention_pattern import Pattern, View, required
 
 
 class NoPositions:

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.model.cache import KeysValues
-from realformer_nmt.model.score_source import ScoreSource
+from realformer_nmt.model.attention.cache import KeysValues
+from realformer_nmt.model.attention.score_source import ScoreSource
 from realformer_nmt.model.weights import WeightsError
 
 RANK = 8  # k of factorised_random, Synthesizer section 3.2

@@ -8,8 +8,8 @@ from fairseq.sequence_generator import SequenceGenerator
 from tiny import PREVIOUS, SOURCE, build, dictionary, profiled
 from torch import Tensor
 
-from realformer_nmt.model.beam_order import OrderReader
-from realformer_nmt.model.cache import Decoding
+from realformer_nmt.model.attention.beam_order import OrderReader
+from realformer_nmt.model.attention.cache import Decoding
 
 
 @pytest.fixture

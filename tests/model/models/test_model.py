@@ -5,8 +5,8 @@ import torch
 from tiny import COMBINATIONS, EOS, PAD, PREVIOUS, SOURCE, build, combination, is_length, profiled, step_by_step
 from torch import Tensor
 
-from realformer_nmt.model.cache import Decoding
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.attention.cache import Decoding
+from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.model.presets import FAMILIES
 
 REAL = PREVIOUS != PAD

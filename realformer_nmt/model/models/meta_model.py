@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import init
 from torch.overrides import TorchFunctionMode
 
-from realformer_nmt.model.model import TranslationModel
+from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.model.presets import KINDS, kind_of
 
 FILLING = (Tensor.normal_, Tensor.uniform_, init.normal_, init.uniform_, init.kaiming_uniform_)

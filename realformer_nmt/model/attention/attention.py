@@ -11,13 +11,13 @@ from realformer_nmt.kernels.dropout import Dropout
 from realformer_nmt.kernels.linear import Joint, linear
 from realformer_nmt.kernels.native.attend import attend
 from realformer_nmt.kernels.native.library import built, library
-from realformer_nmt.model.attention_pattern import FULL, Pattern, View
-from realformer_nmt.model.cache import CrossCache, KeysValues, SelfCache
-from realformer_nmt.model.carry import Carried, Carry
-from realformer_nmt.model.relative_positions import NONE, Positions
+from realformer_nmt.model.attention.attention_pattern import FULL, Pattern, View
+from realformer_nmt.model.attention.cache import CrossCache, KeysValues, SelfCache
+from realformer_nmt.model.attention.carry import Carried, Carry
+from realformer_nmt.model.attention.relative_positions import NONE, Positions
+from realformer_nmt.model.attention.score_source import ScoreSource
+from realformer_nmt.model.attention.scores import Dot
 from realformer_nmt.model.scaling import Gains
-from realformer_nmt.model.score_source import ScoreSource
-from realformer_nmt.model.scores import Dot
 from realformer_nmt.model.topologies.head_mixing import HeadMixing
 from realformer_nmt.model.topologies.topology import HeadNorms, HeadOutput
 

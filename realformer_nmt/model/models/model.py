@@ -12,7 +12,7 @@ from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.decoder import Decoder, DecoderOut
 from realformer_nmt.model.encoder import Encoder
-from realformer_nmt.model.profiled_model import ProfiledModel
+from realformer_nmt.model.models.profiled_model import ProfiledModel
 from realformer_nmt.model.scaling import SCALINGS, Stack
 
 MODEL = "realformer_nmt"

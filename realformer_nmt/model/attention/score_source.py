@@ -7,7 +7,7 @@ B x H x T x D (None unless the source has `queries`), seen has the keys and the 
 from torch import Tensor, nn
 
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.model.cache import KeysValues
+from realformer_nmt.model.attention.cache import KeysValues
 
 
 class ScoreSource(nn.Module):

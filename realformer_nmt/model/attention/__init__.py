@@ -1,0 +1,1 @@
+"""Attention: queries and keys, scores, what is carried from layer to layer, the cache of a search."""

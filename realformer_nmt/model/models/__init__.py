@@ -1,0 +1,1 @@
+"""Models as fairseq registers them: whole, one for many languages, or without weights to be counted."""
