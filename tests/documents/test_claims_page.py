@@ -70,9 +70,8 @@ def test_what_the_page_says_in_words() -> None:
     others = [row for row in RECORD["trained"] if row["family"] not in ("realformer", "post_ln")]
     own = {row["layers"]: row["divergence"] for row in RECORD["trained"] if row["family"] == "realformer"}
     factors = [row["divergence"][chain] / value for row in others for chain, value in own[row["layers"]].items()]
-    said = re.search(r"from the other families by a factor of (\d+) or more", WORDS)
-    assert said
-    assert int(said[1]) == int(min(factors))
+    assert "the divergence is at most a quarter of any other family's, Post-LN left out" in WORDS
+    assert min(factors) >= 4
 
 
 def test_the_command_writes_record_and_page(once: Once, toy_corpus: Path, tmp_path: Path) -> None:

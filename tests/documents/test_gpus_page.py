@@ -60,3 +60,14 @@ def test_what_the_summary_says_of_launches_is_the_records() -> None:
     ours, stock = (sum(launches[model].values()) for model in ("post_ln", "stock"))
     assert f"in {10 * launches['stock']['optimiser'] / stock:.0f} of 10 launches" in " ".join(SUMMARY.split())
     assert f"a step has {ours:,} launches, stock's has {stock:,}." in " ".join(SUMMARY.split())
+
+
+def test_what_realformer_costs_beside_admin_is_the_records() -> None:
+    record = json.loads((REPOSITORY / "docs" / "results" / "gpu_on_paper.json").read_text())
+    ours = {(row["size"], row["model"]): row["training"] for row in record["rows"]}
+    pairs = [(ours[size, "realformer"], ours[size, "admin"]) for size in ("6L-6L", "18L-18L", "60L-12L")]
+    memory = [(more["peak bytes"] - less["peak bytes"]) / 1e9 for more, less in pairs]
+    name = "ms at the limits"
+    time = [more[name][chip] / less[name][chip] - 1 for more, less in pairs for chip in more[name]]
+    assert f"{min(memory):.1f} to {max(memory):.1f} GB more than ADMIN" in " ".join(SUMMARY.split())
+    assert f"and {100 * min(time):.0f} to {100 * max(time):.0f} % more time" in " ".join(SUMMARY.split())

@@ -159,7 +159,15 @@ def test_what_exported_models_wrote_is_the_records() -> None:
     equal = {form: sorted(row["equal"] for row in rows if row["precision"] == form) for form in ("fp32", "int8")}
     assert set(equal["fp32"]) == {500}
     guide = " ".join((REPOSITORY / "docs" / "exporting.md").read_text().split())
-    assert f"In int8 {equal['int8'][0]} to {equal['int8'][-1]} of them are the same" in guide
+    assert f"In int8 CTranslate2 and ONNX wrote {equal['int8'][0]} to {equal['int8'][-1]} of them alike" in guide
+    named = {
+        "ctranslate2": "CTranslate2",
+        "huggingface": "Hugging Face",
+        "onnx": "ONNX",
+        "this package": "this package",
+    }
+    assert {row["engine"] for row in rows} == named.keys()
+    assert all(name in guide.partition("In fp32 ")[2].partition("## ")[0] for name in named.values())
 
 
 def test_perplexities_are_the_records_of_so_many_updates() -> None:

@@ -84,6 +84,11 @@ def test_decoding_in_short_is_the_race_on_one_thread() -> None:
     }
 
 
+def test_what_carried_scores_cost_a_long_sentence_is_the_page_of_speeds() -> None:
+    shown = dict(re.findall(r"^\| 6 \| ([\d,]+) \| [\d,]+ \| ([\d.]+) ", SPEEDS, re.MULTILINE))
+    assert f"{shown['512']} of `post_ln`'s speed at 512 words and {shown['1,024']} at 1,024" in unwrapped(SUMMARY)
+
+
 def test_training_in_short_is_the_records() -> None:
     rows = summary_rows("Training")
     for name, line in (("", "EPYC, {}"), ("_xeon", "Xeon with AMX, {}")):

@@ -46,7 +46,7 @@ def test_the_page_says_what_the_record_says() -> None:
     differ = {name: sum(found["differ"] for _, other, found in COMPARED if other == name) for _, name, _ in COMPARED}
     ours = [found for _, name, found in COMPARED if name == "ours"]
     orders = [difference["order"] for _, found in OURS for difference in found["differences"]]
-    told = f"Of {sum(row['hypotheses'] for row in ROWS):,} hypotheses {differ['ours']} differ"
+    told = f"{differ['ours']} of {sum(row['hypotheses'] for row in ROWS):,} did"
     assert told in SECTION
     assert f"{sum(found['swapped']['pairs'] for found in ours)} pairs" in SECTION
     assert f"by {max(found['swapped'].get('margin', 0.0) for _, found in OURS):.1e} at most" in SECTION

@@ -66,8 +66,8 @@ def test_search_works_from_the_disk_and_asks_nobody(website: Path, page: Page) -
 def test_every_public_class_of_the_four_parts_is_in_the_reference(website: Path) -> None:
     reference = (website / "python" / "model.html").read_text()
     anchors = set(re.findall(r'id="realformer_nmt\.model\.([\w.]+)"', reference))
-    for module in ("residual", "scaling", "scores", "carry", "synthesizer"):
-        source = (REPOSITORY / "realformer_nmt" / "model" / f"{module}.py").read_text()
+    for module in ("residual", "scaling", "attention.scores", "attention.carry", "attention.synthesizer"):
+        source = (REPOSITORY / "realformer_nmt" / "model" / f"{module.replace('.', '/')}.py").read_text()
         names = re.findall(r"^class ([A-Z]\w*)", source, re.MULTILINE)
         assert names
         assert {f"{module}.{name}" for name in names} <= anchors
