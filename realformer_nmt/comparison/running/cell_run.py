@@ -57,7 +57,7 @@ def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None,
                     yield Progress(end.state)
                     return
             if stage is cell.stages[0]:
-                failure = _failure(cell, Curves(cell.folder, cell.task), entropy)
+                failure = _failure(cell, Curves(cell.folder, cell.task), entropy, ended=True)
                 if failure and cell.failure.stop_early:
                     break
         if failure:
@@ -101,7 +101,7 @@ def _attempt(
         while (status := process.poll()) is None:
             yield _progress(cell, stage, curves)
             if curves.grow() and cell.failure.stop_early:
-                failure = _failure(cell, curves, entropy)
+                failure = _failure(cell, curves, entropy, ended=False)
                 if failure:
                     return failure
         return status
@@ -109,9 +109,9 @@ def _attempt(
         process.end()
 
 
-def _failure(cell: Cell, curves: Curves, entropy: float | None) -> Verdict | None:
+def _failure(cell: Cell, curves: Curves, entropy: float | None, ended: bool) -> Verdict | None:
     train = curves.train
-    return verdict.diverged(cell.checkpoints, train) or verdict.stuck(train, _updates(cell), entropy, cell.failure)
+    return verdict.diverged(cell.checkpoints, train) or verdict.stuck(train, ended, entropy, cell.failure)
 
 
 def _updates(cell: Cell) -> int | None:

@@ -17,7 +17,7 @@ WINDOW = 5  # points of the curve
 
 
 class Verdict(NamedTuple):
-    state: str  # stuck or diverged
+    state: str  # stuck, diverged or error
     evidence: str
 
 
@@ -30,11 +30,13 @@ def unigram_entropy(data: Path, *pair: str) -> float:
     return float(-(share * np.log2(share)).sum())
 
 
-def stuck(train: list[CurvePoint], total: int | None, entropy: float | None, failure: Failure) -> Verdict | None:
-    """Return the verdict by the mean loss of the last points; None while it is too early, or without an entropy."""
-    due = min(failure.judged_after, total or failure.judged_after)
+def stuck(train: list[CurvePoint], ended: bool, entropy: float | None, failure: Failure) -> Verdict | None:
+    """Return the verdict by the mean loss of the last points; None without an entropy, or while a training that has
+    not ended is too young."""
     losses = [(point.update, point.nll_loss) for point in train if isinstance(point.nll_loss, float)]
-    if entropy is None or not losses or losses[-1][0] < due:
+    if entropy is None or not losses:
+        return None
+    if not ended and losses[-1][0] < failure.judged_after:
         return None
     loss = sum(loss for _, loss in losses[-WINDOW:]) / len(losses[-WINDOW:])
     if loss <= entropy - failure.margin:
