@@ -1,12 +1,21 @@
 """Options of a translation, and its result."""
 
-import math
 from argparse import Namespace
 from dataclasses import dataclass, fields
 from typing import NamedTuple, TypedDict
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM, whole
 from realformer_nmt.evaluation.translating.translate import EXACT
+
+RANGES = {
+    "beam": whole(1, MOST_BEAM),
+    "nbest": whole(1, MOST_BEAM),
+    "lenpen": LENPEN,
+    "max_len_a": MAX_LEN_A,
+    "max_len_b": MAX_LEN_B,
+    "max_tokens": whole(1),
+}
 
 
 class Hypothesis(NamedTuple):
@@ -35,10 +44,8 @@ class SearchOptions:
             value = getattr(self, field.name)
             if type(value) not in ((float, int) if field.type is float else (field.type,)):
                 raise UserError(f"{field.name}={value!r}: give a value of the kind of its default, {field.default!r}")
-        least = {"beam": 1, "nbest": 1, "lenpen": -math.inf, "max_len_a": 0, "max_len_b": 0, "max_tokens": 1}
-        for name, value in least.items():
-            if not value <= getattr(self, name) < math.inf:
-                raise UserError(f"{name}={getattr(self, name)}: allowed is a finite number, {value} or more")
+        for name, allowed in RANGES.items():
+            allowed.check(name, getattr(self, name))
         if self.max_len_a + self.max_len_b < 1:
             raise UserError(f"max_len_a={self.max_len_a}, max_len_b={self.max_len_b}: allowed is 1 token or more")
         if self.nbest > self.beam:

@@ -110,7 +110,10 @@ def test_what_has_no_end_is_answered_as_it_comes(
         ("a", {"max_len_b": 0}, "max_len_a=0.0, max_len_b=0: allowed is 1 token or more"),
         ("a " * 1100, {}, "a text of 1101 tokens, 'a a a .*is longer than the model's 1024: split it"),
         ("a", {"nbest": 3, "beam": 2}, "nbest=3 of beam=2: give a beam of 3 or more"),
-        ("a", {"lenpen": math.nan}, "lenpen=nan: allowed is a finite number"),
+        ("a", {"lenpen": math.nan}, "lenpen nan: allowed is a finite number, -10 to 10"),
+        ("a", {"lenpen": -math.inf}, "lenpen -inf: allowed is a finite number, -10 to 10"),
+        ("a", {"beam": 1001}, "beam 1001: allowed is 1 to 1,000"),
+        ("a", {"max_tokens": 0}, "max_tokens 0: allowed is 1 or more"),
     ],
 )
 def test_what_cannot_be_translated_is_refused(
