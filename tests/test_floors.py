@@ -79,6 +79,20 @@ def test_no_arrows_run_in_a_circle() -> None:
     assert len(list(graph.static_order())) == len(MODULES)  # a circle is a CycleError, which names it
 
 
+def inner_room(module: str) -> str:
+    """Return the folder of a module, or nothing for a file beside the folders of its room."""
+    folder = MODULES[module].parent.relative_to(PACKAGE)
+    return str(folder) if len(folder.parts) > 1 else ""
+
+
+def test_rooms_within_a_room_run_in_no_circle() -> None:
+    """What stands beside them, as the command that they are of, may use each."""
+    rooms = {(inner_room(module), inner_room(other)) for module, other in ARROWS if room(module) == room(other)}
+    arrows = {(here, there) for here, there in rooms if here and there and here != there}
+    graph = TopologicalSorter({here: [other for this, other in arrows if this == here] for here, _ in arrows})
+    assert {*graph.static_order()} >= {"comparison/grid", "comparison/report", "common/requests", "model/attention"}
+
+
 def test_a_test_stands_where_its_module_stands() -> None:
     """Those of whole commands, which are of no module, stand apart."""
     tests = [file.relative_to(REPOSITORY / "tests") for file in (REPOSITORY / "tests").rglob("test_*.py")]

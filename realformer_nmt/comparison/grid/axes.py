@@ -8,6 +8,8 @@ from realformer_nmt.tasks import SIDES
 
 Value = float
 Point = tuple[tuple[str, Value], ...]  # one (axis, value) for each axis of a grid
+Place = tuple[str, Point]  # depth, and the values on the axes
+Group = tuple[str, Place]  # with the family
 
 
 class Axis(NamedTuple):

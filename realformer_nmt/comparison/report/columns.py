@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.comparison.grid.axes import AXES, shown
-from realformer_nmt.comparison.grid.groups import group
 from realformer_nmt.comparison.report.formatting import (
     NOTHING,
     difference,
@@ -19,6 +18,7 @@ from realformer_nmt.comparison.report.formatting import (
 )
 from realformer_nmt.comparison.report.provenance import named, version
 from realformer_nmt.comparison.report.report_table import ReportTable
+from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import MetricColumn, ResultRow, Results
 from realformer_nmt.evaluation import agreement
 from realformer_nmt.evaluation.p_values import ALPHA

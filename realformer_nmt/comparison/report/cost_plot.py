@@ -4,9 +4,9 @@ import statistics
 from typing import NamedTuple
 
 from realformer_nmt.checkpoints.model_description import Number
-from realformer_nmt.comparison.grid.groups import group
 from realformer_nmt.comparison.report.formatting import drawn_metric, families, placed, printable, short
 from realformer_nmt.comparison.report.side_labels import Label, beside, room
+from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
 from realformer_nmt.figures.drawing import Axes, Drawing, Look, looks, plain, styled
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 
 from realformer_nmt.checkpoints.model_description import Number
-from realformer_nmt.comparison.grid.groups import place
 from realformer_nmt.comparison.records.curves import CurvePoint
 from realformer_nmt.comparison.report.formatting import (
     FAILED,
@@ -18,6 +17,7 @@ from realformer_nmt.comparison.report.formatting import (
 )
 from realformer_nmt.comparison.report.side_labels import Label, beside, room
 from realformer_nmt.comparison.results.cell_result import CellResult
+from realformer_nmt.comparison.results.groups import place
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
 from realformer_nmt.figures.drawing import INK, Axes, Drawing, looks, styled
 

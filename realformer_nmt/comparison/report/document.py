@@ -15,7 +15,6 @@ from msgspec import convert, to_builtins
 
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.stages import outputs
-from realformer_nmt.comparison.grid.groups import group
 from realformer_nmt.comparison.report import (
     axis_plots,
     cell_plots,
@@ -34,6 +33,7 @@ from realformer_nmt.comparison.report.formatting import by_size, drawn_metric
 from realformer_nmt.comparison.report.outside_table import outside_table
 from realformer_nmt.comparison.report.tables import terminal_table as terminal_table
 from realformer_nmt.comparison.results.cell_result import CellResult
+from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import AnalysisResult, MetricColumn, ResultRow, Results
 from realformer_nmt.evaluation.p_values import ALPHA
 from realformer_nmt.figures.drawing import Drawing

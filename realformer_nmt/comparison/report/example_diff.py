@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from realformer_nmt.comparison.grid.groups import group
 from realformer_nmt.comparison.report.formatting import FAILED, short
 from realformer_nmt.comparison.results.cell_result import CellResult
+from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import ExampleSentence, Results
 
 SAME, OTHER, MISSING = "same", "other", "missing"

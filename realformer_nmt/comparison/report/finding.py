@@ -6,8 +6,7 @@ against the baseline at the same place. Where neither compares a leader with the
 
 from collections.abc import Sequence
 
-from realformer_nmt.comparison.grid.axes import shown
-from realformer_nmt.comparison.grid.groups import Place
+from realformer_nmt.comparison.grid.axes import Place, shown
 from realformer_nmt.comparison.report.formatting import by_size
 from realformer_nmt.comparison.results.best import ranked
 from realformer_nmt.comparison.results.default_title import layers, listed

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from realformer_nmt.comparison.grid.groups import Group, group
+from realformer_nmt.comparison.grid.axes import Group
 from realformer_nmt.comparison.report.formatting import MARK
 from realformer_nmt.comparison.results.cell_result import CellResult
+from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
 from realformer_nmt.comparison.results.setting_differences import PACKAGES, flat
 

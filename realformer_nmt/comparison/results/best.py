@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from realformer_nmt.comparison.grid.axes import Group
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.grid.groups import Group, group
+from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import ResultRow
 from realformer_nmt.comparison.results.summary import holm, largest_p, members
 from realformer_nmt.evaluation.metric_table import METRICS

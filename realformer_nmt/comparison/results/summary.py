@@ -10,10 +10,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from realformer_nmt.checkpoints.model_description import Number
+from realformer_nmt.comparison.grid.axes import Group
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.grid.groups import Group, group
 from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.comparison.results.cell_result import CellResult
+from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import MeanScore, ResultRow
 from realformer_nmt.evaluation import p_values as corrections
 

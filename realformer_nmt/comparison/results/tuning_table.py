@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from realformer_nmt.checkpoints.model_description import Number
+from realformer_nmt.comparison.grid.axes import Group
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.grid.groups import Group, group
 from realformer_nmt.comparison.results.cell_result import CellResult
+from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import ResultRow
 from realformer_nmt.comparison.results.summary import difference, holm, largest_p, members
 from realformer_nmt.comparison.running.tuning_choice import lowest, mean, untuned_place

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.comparison.grid.axes import Point, Value
+from realformer_nmt.comparison.grid.axes import Group, Place, Point, Value
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.grid import Grid
-from realformer_nmt.comparison.grid.groups import Group, Place
 from realformer_nmt.comparison.records.cell_record import MODEL_FAILED
 from realformer_nmt.comparison.running.freshness import CellState
 

@@ -1,11 +1,8 @@
 """Groups of cells that differ in their seed alone: each is a row of the table. Rows at one place are compared."""
 
-from realformer_nmt.comparison.grid.axes import Point
+from realformer_nmt.comparison.grid.axes import Group, Place
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.results_file import ResultRow
-
-Place = tuple[str, Point]  # depth, and the values on the axes
-Group = tuple[str, Place]  # with the family
 
 
 def place(entry: CellResult | ResultRow) -> Place:
