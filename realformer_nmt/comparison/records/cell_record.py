@@ -16,7 +16,7 @@ from realformer_nmt.comparison.records.cell_note import WAITING, CellNote
 from realformer_nmt.comparison.records.curves import Curves
 from realformer_nmt.comparison.records.record_links import average_of, training_of
 
-MODEL_FAILED = ("stuck", "diverged")  # an "error" is the machine's
+MODEL_FAILED = ("diverged", "stuck")  # an "error" is the machine's
 FINAL = ("done", *MODEL_FAILED)
 ENDED = (*FINAL, "error")  # the next command tries an error again
 DAMAGED = "damaged"  # was done, but its results have changed since

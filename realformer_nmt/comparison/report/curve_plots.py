@@ -4,9 +4,9 @@ import math
 from collections.abc import Sequence
 
 from realformer_nmt.checkpoints.model_description import Number
+from realformer_nmt.comparison.records.cell_record import MODEL_FAILED
 from realformer_nmt.comparison.records.curves import CurvePoint
 from realformer_nmt.comparison.report.formatting import (
-    FAILED,
     by_size,
     failure_text,
     families,
@@ -70,7 +70,7 @@ def draw(
 def draw_curve(drawing: Drawing, axes: Axes, results: Results, cell: CellResult, curve: Curve) -> None:
     """Draw the curve of a cell, a thick one if the cell failed."""
     order = families(results)
-    look, failed = looks(order)[cell.family], cell.state in FAILED
+    look, failed = looks(order)[cell.family], cell.state in MODEL_FAILED
     step = max(1, len(curve[0]) // SIGNS)
     (line,) = axes.plot(
         *curve,

@@ -15,6 +15,7 @@ from msgspec import convert, to_builtins
 
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.stages import outputs
+from realformer_nmt.comparison.records.cell_record import MODEL_FAILED
 from realformer_nmt.comparison.report import (
     axis_plots,
     cell_plots,
@@ -112,7 +113,7 @@ def content(results: Results) -> dict[str, object]:
         "metrics": formatting.metrics(results),
         "drawn": drawn,
         "states": states,
-        "failed": sum(states[state] for state in formatting.FAILED),
+        "failed": sum(states[state] for state in MODEL_FAILED),
         "finding": finding(results),
         "best": best(results, drawn),
         "pane": columns.pane,
@@ -193,7 +194,7 @@ def failed_rows(results: Results) -> list[tuple[ResultRow, str]]:
 
 
 def failed(cell: CellResult, row: ResultRow) -> bool:
-    return cell.state in formatting.FAILED and group(cell) == group(row)
+    return cell.state in MODEL_FAILED and group(cell) == group(row)
 
 
 def period(cells: Sequence[CellResult]) -> tuple[str | None, str | None]:

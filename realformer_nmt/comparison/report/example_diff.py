@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from realformer_nmt.comparison.report.formatting import FAILED, short
+from realformer_nmt.comparison.records.cell_record import MODEL_FAILED
+from realformer_nmt.comparison.report.formatting import short
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import ExampleSentence, Results
@@ -62,7 +63,7 @@ def named(names: Sequence[str], everyone: Sequence[str], cells: Mapping[str, Cel
     for name in names:
         cell = cells[name]
         same_row = {other for other in everyone if group(cells[other]) == group(cell)}
-        failed = f" ({cell.state})" if cell.state in FAILED else ""
+        failed = f" ({cell.state})" if cell.state in MODEL_FAILED else ""
         seed = "" if same_row <= set(names) else f" seed {cell.seed}"
         families.setdefault(cell.family, {})[f"{short(cell)}{seed}{failed}"] = None
     return [f"{family} {', '.join(depths)}" for family, depths in families.items()]

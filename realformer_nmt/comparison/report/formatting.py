@@ -10,6 +10,7 @@ from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.common.terminal import printable as printable
 from realformer_nmt.comparison.grid.axes import AXES, Place
 from realformer_nmt.comparison.grid.axes import shown as shown_on
+from realformer_nmt.comparison.records.cell_record import MODEL_FAILED
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
 from realformer_nmt.comparison.results.groups import place
 from realformer_nmt.comparison.results.results_file import (
@@ -28,7 +29,6 @@ Entry = TypeVar("Entry", CellResult, ResultRow)
 
 NOTHING = "\N{EN DASH}"
 MARK = "\N{DAGGER}"  # marks a row that other versions made
-FAILED = ("diverged", "stuck")  # the model's failures; an "error" is the machine's
 
 
 def by_size(entries: Iterable[Entry]) -> list[Entry]:
@@ -94,7 +94,7 @@ def interval(score: CellScore) -> str:
 
 def failure(states: Iterable[str]) -> str:
     """Return `failed (diverged)`, or nothing where no model failed."""
-    kinds = [state for state in FAILED if state in set(states)]
+    kinds = [state for state in MODEL_FAILED if state in set(states)]
     return f"failed ({', '.join(kinds)})" if kinds else ""
 
 
@@ -114,7 +114,7 @@ def quality(row: ResultRow, metric: str) -> str:
     score = measured(row, metric)
     if score != NOTHING:
         return score
-    unfinished = dict.fromkeys(state for state in row.states if state not in ("done", *FAILED))
+    unfinished = dict.fromkeys(state for state in row.states if state not in ("done", *MODEL_FAILED))
     return failure(row.states) or ", ".join(unfinished) or NOTHING
 
 

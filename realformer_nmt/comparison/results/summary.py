@@ -13,6 +13,7 @@ from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.comparison.grid.axes import Group
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.scoring import scoring_of
+from realformer_nmt.comparison.records.cell_record import MODEL_FAILED
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import MeanScore, ResultRow
@@ -78,7 +79,7 @@ def row(results: Sequence[CellResult], compared: Difference = UNCOMPARED) -> Res
         axes=results[0].axes,
         cells=[result.name for result in results],
         seeds=states.count("done"),
-        failed=states.count("stuck") + states.count("diverged"),
+        failed=sum(map(states.count, MODEL_FAILED)),
         states=states,
         scores=mean_scores(results),
         parameters=middle([result.parameters for result in results]),
