@@ -7,7 +7,7 @@ from typing import ClassVar
 from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.request import Request
-from realformer_nmt.common.stages.stage_record import HELP
+from realformer_nmt.common.stages.stage import HELP
 
 SENTENCES = 8192  # as many as He et al. look at
 

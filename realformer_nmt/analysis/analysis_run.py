@@ -20,7 +20,7 @@ from realformer_nmt.analysis.text_readers import reader
 from realformer_nmt.checkpoints import inspection, run_folder
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.stages.provenance import several
-from realformer_nmt.common.stages.stage_record import Stage
+from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.figures.drawing import Drawing
 from realformer_nmt.model.part_names import FAMILY_OPTIONS
@@ -35,9 +35,9 @@ def run(request: AnalyseRequest) -> int:
     readers = {name: reader(path) for name, path in paths.items()}
     stage = stage_of(request, paths, next(iter(readers.values())).files(data, request.subset))
     pictures = [f"{kind}_{chain}.{form}" for kind in KINDS for chain in CHAINS for form in ("svg", "png")]
-    if stage.finished(request.fresh, *map(stage.record.with_name, pictures)):
+    if stage.is_up_to_date(request.fresh, *map(stage.record.with_name, pictures)):
         return 0
-    origin = stage.begin()
+    origin = stage.start()
     line = sentence.subwords(request.sentence, data) if request.sentence is not None else None
     heads, records, sentences = {}, [], {}
     for name, path in paths.items():

@@ -19,7 +19,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.common.stages.provenance import named, several
-from realformer_nmt.common.stages.stage_record import Stage
+from realformer_nmt.common.stages.stage import Stage
 
 
 class Signature(NamedTuple):
@@ -40,10 +40,10 @@ class ValidatedCheckpoint(NamedTuple):
 
 def run(request: AverageRequest) -> int:
     stage = stage_of(request)
-    if stage.finished(request.fresh, request.output):
+    if stage.is_up_to_date(request.fresh, request.output):
         return 0
     paths = select(request)
-    origin = stage.begin()
+    origin = stage.start()
     state = average(paths)
     with stage.claimed(request.output), completed(request.output) as file:
         torch.save(state, file)

@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from realformer_nmt.common.files.json_records import expected
-from realformer_nmt.common.stages.stage_record import AGAIN
+from realformer_nmt.common.stages.stage import AGAIN
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.outside_texts import OutsideText

@@ -14,7 +14,7 @@ from realformer_nmt.common.files import json_records, records
 from realformer_nmt.common.files.text_lines import read_lines, sha256
 from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.common.stages.provenance import named
-from realformer_nmt.common.stages.stage_record import AGAIN, Stage
+from realformer_nmt.common.stages.stage import AGAIN, Stage
 from realformer_nmt.common.stages.versions import commit, versions
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.corpora.tokenise import tokeniser
@@ -44,13 +44,13 @@ def run(request: ScoreRequest) -> int:
     stage = stage_of_translation(request, translation)
     if not (request.training or request.fresh):
         check_no_training(stage)
-    if stage.finished(request.fresh):
+    if stage.is_up_to_date(request.fresh):
         return 0
     training = records.read(request.training, TrainRecord, TRAINER) if request.training else None
     files = {"hypotheses": request.translation / HYPOTHESES, "reference": raw_texts.reference(request, translation)}
     check_unchanged(request.translation, translation)
     checked = check_training(request.training, training, translation)
-    origin = stage.begin()
+    origin = stage.start()
     with metrics.seeded(request.seed):
         scores = score(request, translation, *(read_lines(path) for path in files.values()))
     name = request.published or dataset(translation)

@@ -8,7 +8,7 @@ from realformer_nmt.common.files.records import StageRecord
 from realformer_nmt.common.files.text_lines import write_lines
 from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.common.requests.option import option
-from realformer_nmt.common.stages.stage_record import HELP, Stage
+from realformer_nmt.common.stages.stage import HELP, Stage
 from realformer_nmt.common.stages.stage_request import StageRequest
 from realformer_nmt.synthetic.chance import Chance
 from realformer_nmt.synthetic.composer import Composer, Pair
@@ -55,9 +55,9 @@ def run(request: InventRequest) -> int:
     sizes = {"train": request.pairs, "valid": request.valid, "test": request.test}
     stage = request.stage()
     files = [request.folder / f"{split}.{language}" for split in sizes for language in LANGUAGES]
-    if stage.finished(request.fresh, *files):
+    if stage.is_up_to_date(request.fresh, *files):
         return 0
-    origin = stage.begin()
+    origin = stage.start()
     sentences = iter(pairs(sum(sizes.values()), request.seed, *(["hard"] if request.hard else [])))
     with stage.claimed(*files):
         for split in reversed(sizes):  # so that the test set does not depend on the size of the training set

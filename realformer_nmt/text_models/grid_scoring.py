@@ -4,7 +4,7 @@ from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
-from realformer_nmt.common.stages.stage_record import AGAIN
+from realformer_nmt.common.stages.stage import AGAIN
 from realformer_nmt.comparison.command import CompareRequest
 from realformer_nmt.comparison.grid.cell import CellStage, of_subset
 from realformer_nmt.comparison.grid.corpus import CorpusChoice

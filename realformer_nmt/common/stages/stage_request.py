@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pkgutil import resolve_name
 
 from realformer_nmt.common.requests.request import Request
-from realformer_nmt.common.stages.stage_record import Stage
+from realformer_nmt.common.stages.stage import Stage
 
 
 @dataclass(frozen=True, kw_only=True)

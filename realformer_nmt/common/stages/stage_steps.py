@@ -22,7 +22,7 @@ from realformer_nmt.common.files.atomic_files import completed_folder
 from realformer_nmt.common.files.json_records import as_read
 from realformer_nmt.common.files.records import Fingerprint, Origin, StageRecord, StepRecord
 from realformer_nmt.common.stages.provenance import changed_settings, fingerprint
-from realformer_nmt.common.stages.stage_record import Stage
+from realformer_nmt.common.stages.stage import Stage
 
 SomeStep = TypeVar("SomeStep", bound=StepRecord)
 RECORDS = "stages"  # folder of the records, in the folder that the steps fill
@@ -53,9 +53,9 @@ class SteppedStage(Stage):
     def hint(self) -> str:
         return f"remove {self.record.parent} to make all again"
 
-    def begin(self) -> Origin:
+    def start(self) -> Origin:
         """Return the origin of all steps; refuse a folder that was begun with other settings or files."""
-        before = self.same().record
+        before = self.checked_status().record
         origin = self.origin(before)
         if before is None or origin != before.made_from:
             records.write(self.record, BegunRecord(settings=origin.settings, inputs=origin.inputs))

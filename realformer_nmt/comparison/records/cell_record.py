@@ -9,7 +9,7 @@ from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.folder_lock import held
-from realformer_nmt.common.stages import stage_record
+from realformer_nmt.common.stages import stage
 from realformer_nmt.comparison.grid.cell import CellFolder
 from realformer_nmt.comparison.records import record_links
 from realformer_nmt.comparison.records.cell_note import WAITING, CellNote
@@ -33,7 +33,7 @@ class CellRecord:
     @functools.cached_property
     def note(self) -> CellNote:
         file = self.cell.note
-        return records.read(file, CellNote, stage_record.AGAIN) if file.exists() else WAITING
+        return records.read(file, CellNote, stage.AGAIN) if file.exists() else WAITING
 
     @functools.cached_property
     def training(self) -> TrainRecord | None:
@@ -60,7 +60,7 @@ class CellRecord:
         """Messages about results that differ from their records, or else about records of another cell."""
         messages = []
         for record in sorted(path for pattern in RESULTS for path in self.cell.folder.glob(pattern)):
-            messages += stage_record.damage(record)
+            messages += stage.damage(record)
         return messages or self.breaks
 
     @functools.cached_property

@@ -10,7 +10,7 @@ from realformer_nmt.common.files import records
 from realformer_nmt.common.files.records import StageRecord
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.common.stages.provenance import is_same
-from realformer_nmt.common.stages.stage_record import AGAIN
+from realformer_nmt.common.stages.stage import AGAIN
 from realformer_nmt.comparison.grid.cell import CellFolder
 from realformer_nmt.comparison.records.cell_note import CellNote
 from realformer_nmt.evaluation.run_record import RunRecord

@@ -9,7 +9,7 @@ from realformer_nmt.common.files.folder_lock import alone
 from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.common.stages.provenance import differences as changed
-from realformer_nmt.common.stages.stage_record import Standing
+from realformer_nmt.common.stages.stage import StageStatus
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
 from realformer_nmt.comparison.records import scored_run
 from realformer_nmt.comparison.records.cell_record import CellRecord
@@ -19,14 +19,14 @@ from realformer_nmt.protocols.running.planned_training import PlannedTraining
 from realformer_nmt.protocols.train import TrainRequest
 
 
-def status_of(stage: CellStage) -> Standing:
+def status_of(stage: CellStage) -> StageStatus:
     """Return whether a stage is done and what has changed since; without its record or an input it is not done."""
     if not stage.record.is_file():
-        return Standing()
+        return StageStatus()
     try:
-        return stage.request.stage().standing()
+        return stage.request.stage().status()
     except UserError:
-        return Standing()
+        return StageStatus()
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class CellState(CellRecord):
     cell: Cell
 
     @functools.cached_property
-    def stages(self) -> list[Standing]:
+    def stages(self) -> list[StageStatus]:
         return [status_of(stage) for stage in self.cell.stages]
 
     @functools.cached_property

@@ -84,7 +84,7 @@ def check_folder(job: PrepareJob, folder: PreparedFolder) -> None:
 def prepare(job: PrepareJob, folder: PreparedFolder, request: PrepareRequest) -> None:
     """Do what is not done yet, step by step, and remove what the next steps do not need."""
     stage = SteppedStage("prepare", begun_record(folder.path), job.settings(), job.inputs(), end=folder.record)
-    origin = stage.begin()
+    origin = stage.start()
     work = PrepareSteps(job, folder, request)
     text = stage.step(TEXT, TextRecord, work.clean)
     if not request.keep and job.corpus:

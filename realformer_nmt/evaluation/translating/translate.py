@@ -7,7 +7,7 @@ from typing import ClassVar
 from realformer_nmt.checkpoints import run_folder as run_files
 from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM, PROCESSES, whole
 from realformer_nmt.common.requests.option import argument, option
-from realformer_nmt.common.stages.stage_record import HELP
+from realformer_nmt.common.stages.stage import HELP
 from realformer_nmt.common.stages.stage_request import StageRequest
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 

@@ -16,7 +16,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.files.text_lines import read_lines, sha256, write_lines
 from realformer_nmt.common.stages.provenance import named, several
-from realformer_nmt.common.stages.stage_record import Stage
+from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.common.user_dir import for_fairseq
 from realformer_nmt.corpora import text_pipeline
@@ -49,12 +49,12 @@ def fill(request: TranslateRequest) -> int:
     corpus = text_pipeline.requested(request)
     stage = stage_of(request)
     outputs = [request.output / name for name in (HYPOTHESES, TOKENISED, REFERENCE)]
-    if stage.finished(request.fresh, *outputs):
+    if stage.is_up_to_date(request.fresh, *outputs):
         return 0
     corpus.import_detokeniser()
     check_shares(request.output)
     start = time.monotonic()
-    origin = stage.begin()
+    origin = stage.start()
     check_models(request, corpus)
     with shares(request.output, origin, request.jobs, request.fresh) as folder:
         generated = translate(request, corpus, folder)

@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from realformer_nmt.checkpoints.train_record import CarriedPieces, TrainRecord
 from realformer_nmt.common.files import records
-from realformer_nmt.common.stages.stage_record import AGAIN, Stage
+from realformer_nmt.common.stages.stage import AGAIN, Stage
 from realformer_nmt.fairseq_patches.checkpoints.embedding_transfer import (
     OPTION,
     check_beginning,

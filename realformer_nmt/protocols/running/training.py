@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from realformer_nmt import tasks
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.stages.stage_record import Stage
+from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.fairseq_patches.checkpoints.resume_checks import check_same_model
 from realformer_nmt.fairseq_patches.messages.quiet import quiet
 from realformer_nmt.fairseq_patches.options.option_ranges import check_training
@@ -41,7 +41,7 @@ def run(request: TrainRequest) -> int:
     if tasks.task_of(cfg).translates:  # a model of another task is built below, where its batches are counted
         validate(read_options(TranslationConfig, cfg.model))
     stage = stage_of_options(request, cfg, machines)
-    if stage.finished(request.fresh):
+    if stage.is_up_to_date(request.fresh):
         return 0
     present = torch.cuda.device_count()
     if machines.gpus > present:

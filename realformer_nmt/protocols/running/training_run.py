@@ -20,7 +20,7 @@ from realformer_nmt.common.files.folder_lock import alone
 from realformer_nmt.common.files.records import Fingerprint
 from realformer_nmt.common.processes.parent_death_signal import dying_with_us
 from realformer_nmt.common.stages.provenance import fingerprint
-from realformer_nmt.common.stages.stage_record import AGAIN, Stage
+from realformer_nmt.common.stages.stage import AGAIN, Stage
 from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.protocols import trackers
 from realformer_nmt.protocols.command import Machines, runnable
@@ -43,7 +43,7 @@ class Training:
         with alone(self.folder / LOCK.format(self.machines.node_rank), "trains") as lock:
             if self.fresh and not self.machines.node_rank:
                 set_aside(self.folder)
-            if self.stage.finished(self.fresh):
+            if self.stage.is_up_to_date(self.fresh):
                 return 0
             record = self.stage.record
             resumes = record.is_file() and not self.fresh

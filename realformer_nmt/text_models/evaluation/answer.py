@@ -7,7 +7,7 @@ from typing import ClassVar
 from realformer_nmt.checkpoints import run_folder as run_files
 from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.requests.option import argument, option
-from realformer_nmt.common.stages.stage_record import HELP
+from realformer_nmt.common.stages.stage import HELP
 from realformer_nmt.common.stages.stage_request import StageRequest
 
 

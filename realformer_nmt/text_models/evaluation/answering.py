@@ -15,7 +15,7 @@ from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.files.records import StageRecord
-from realformer_nmt.common.stages.stage_record import Stage
+from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.fairseq_patches.messages.quiet import quiet
 from realformer_nmt.tasks import QUESTION_ANSWERING as TASK
@@ -51,9 +51,9 @@ class AnswerRecord(StageRecord, frozen=True, kw_only=True):
 
 def run(request: AnswerRequest) -> int:
     stage = stage_of(request)
-    if stage.finished(request.fresh, request.output / ANSWERS):
+    if stage.is_up_to_date(request.fresh, request.output / ANSWERS):
         return 0
-    origin = stage.begin()
+    origin = stage.start()
     questions = squad.read(request.questions)
     answers = answer(questions, request)
     path = request.output / ANSWERS

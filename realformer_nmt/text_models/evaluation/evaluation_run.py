@@ -15,7 +15,7 @@ from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import safe_names
 from realformer_nmt.common.files.text_lines import sha256, write_lines
-from realformer_nmt.common.stages.stage_record import Stage
+from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.common.stages.versions import commit
 from realformer_nmt.common.user_dir import for_fairseq
 from realformer_nmt.evaluation import metric_table, model_record
@@ -40,9 +40,9 @@ SAMPLES, SEED = 1000, 12345  # of the bootstrap, the defaults of `score`
 def run(request: EvaluateRequest) -> int:
     stage = stage_of(request)
     table = table_path(request.output)
-    if stage.finished(request.fresh, table):
+    if stage.is_up_to_date(request.fresh, table):
         return 0
-    origin = stage.begin()
+    origin = stage.start()
     task = checkpoint_fields.setting(checkpoint_fields.without_weights(request.checkpoint), "task", "_name")
     values, rows = measure(request, request.subset, task)
     model = model_record.describe(request.checkpoint, origin.inputs["checkpoint"].sha256)

@@ -10,7 +10,7 @@ from realformer_nmt.common.files import json_records, records
 from realformer_nmt.common.files.records import StageRecord
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.common.requests.option import argument, option
-from realformer_nmt.common.stages.stage_record import HELP, Stage
+from realformer_nmt.common.stages.stage import HELP, Stage
 from realformer_nmt.common.stages.stage_request import StageRequest
 from realformer_nmt.text_models.evaluation import span_scores
 from realformer_nmt.text_models.questions import squad
@@ -51,9 +51,9 @@ class SquadScoreRecord(StageRecord, frozen=True, kw_only=True):
 
 def run(request: ScoreSquadRequest) -> int:
     stage = request.stage()
-    if stage.finished(request.fresh):
+    if stage.is_up_to_date(request.fresh):
         return 0
-    origin = stage.begin()
+    origin = stage.start()
     questions = squad.read(request.questions)
     content = json_records.read(request.answers, ANSWERS)
     answers = {name: text for name, text in content.items() if isinstance(text, str)}

@@ -46,7 +46,7 @@ def begun(folder: Path) -> dict[str, str]:
 def test_a_step_that_is_recorded_is_not_done_again(tmp_path: Path) -> None:
     records = begun(tmp_path)
     same = stage(tmp_path, pair=("en", "de"))
-    same.begin()
+    same.start()
     assert same.step("text", Counted, lambda _: pytest.fail("done again")) == Counted(lines=1, seconds=0.1)
     assert {name: (tmp_path / "stages" / f"{name}.json").read_text() for name in records} == records
 
@@ -55,7 +55,7 @@ def test_what_is_written_is_what_was_always_written(tmp_path: Path) -> None:
     records = begun(tmp_path)
     (tmp_path / "stages" / "settings.json").unlink()
     again = stage(tmp_path, pair=("en", "de"))
-    again.begin()
+    again.start()
     assert (tmp_path / "stages" / "settings.json").read_text() == records["settings"]
     step = again.step("more", Counted, lambda _: Counted(lines=2))
     recorded = json.loads((tmp_path / "stages" / "more.json").read_text())
@@ -67,7 +67,7 @@ def test_another_setting_and_another_input_are_refused_in_one_message(tmp_path: 
     begun(tmp_path)
     (tmp_path / "train.en").write_text("two\n")
     with pytest.raises(UserError) as refused:
-        stage(tmp_path, pair=("en", "fr")).begin()
+        stage(tmp_path, pair=("en", "fr")).start()
     assert "pair was ['en', 'de'], is now ['en', 'fr']; --train SOURCE " in str(refused.value)
     assert f"{tmp_path / 'train.en'} has changed. Give another --folder" in str(refused.value)
 

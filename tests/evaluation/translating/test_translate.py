@@ -213,8 +213,8 @@ def test_a_translation_of_several_models_is_not_that_of_one_of_them(
         return argv.read(TranslateRequest, *words)
 
     stage = request(*models).stage()
-    stage.write(translation_records.record(made_from=stage.begin()))
-    assert stage.standing().done
+    stage.write(translation_records.record(made_from=stage.start()))
+    assert stage.status().done
     for model in models:
         with pytest.raises(UserError, match="models was 2, is now nothing"):
             request(model).run()

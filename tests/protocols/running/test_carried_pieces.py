@@ -9,7 +9,7 @@ from msgspec import UNSET
 from realformer_nmt.checkpoints.train_record import CarriedPieces, TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import checksummed_json
-from realformer_nmt.common.stages.stage_record import Stage
+from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.protocols.running import updates
 from realformer_nmt.protocols.running.carried_pieces import carried_counts
 

@@ -12,7 +12,7 @@ from msgspec import to_builtins
 from realformer_nmt.checkpoints.average_record import AverageRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import checksummed_json
-from realformer_nmt.common.stages.stage_record import Stage
+from realformer_nmt.common.stages.stage import Stage
 
 
 def stage(folder: Path, **settings: Any) -> Stage:
@@ -21,7 +21,7 @@ def stage(folder: Path, **settings: Any) -> Stage:
 
 
 def make(asked: Stage) -> None:
-    origin = asked.begin()
+    origin = asked.start()
     output = asked.record.with_name("average.pt")
     with asked.claimed(output):
         output.write_text("mean")
@@ -39,9 +39,9 @@ def folder(tmp_path: Path) -> Path:
 def test_the_same_again_is_done(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.utime(folder / "one.pt", ns=(1, 1))
     os.utime(folder / "average.pt", ns=(1, 1))
-    assert stage(folder).finished(fresh=False)
+    assert stage(folder).is_up_to_date(fresh=False)
     assert capsys.readouterr().out.count("\n") == 1
-    assert not stage(folder).finished(fresh=True)
+    assert not stage(folder).is_up_to_date(fresh=True)
 
 
 @pytest.mark.parametrize("fresh", [False, True])
@@ -53,7 +53,7 @@ def test_what_it_is_made_from_is_not_written_over(folder: Path, fresh: bool) -> 
         (replace(stage(folder), record=folder / "record.json"), []),
     ):
         with pytest.raises(UserError, match="output would overwrite its input"):
-            asked.finished(fresh, *outputs)
+            asked.is_up_to_date(fresh, *outputs)
     assert [(folder / name).read_text() for name in ("one.pt", "two.pt")] == ["one.pt", "two.pt"]
 
 
@@ -62,33 +62,33 @@ def test_what_is_no_record_is_not_written_over(folder: Path) -> None:
     for content, allowed in ((b"PK\x03\x04", False), (theirs, False), (b"{", True), (b"", True), (cut, True)):
         (folder / "average.json").write_bytes(content)
         if allowed:
-            assert not stage(folder).finished(fresh=True)
+            assert not stage(folder).is_up_to_date(fresh=True)
         else:
             with pytest.raises(UserError, match=r"average\.json exists and was not written"):
-                stage(folder).finished(fresh=True)
+                stage(folder).is_up_to_date(fresh=True)
 
 
 def test_inputs_that_were_removed_to_save_room_are_no_difference(folder: Path) -> None:
     (folder / "one.pt").unlink()
-    assert stage(folder).finished(fresh=False)
+    assert stage(folder).is_up_to_date(fresh=False)
 
 
 def test_what_was_known_of_a_removed_input_stays_on_record(folder: Path) -> None:
     known = json.loads((folder / "average.json").read_text())["made_from"]["inputs"]
     (folder / "one.pt").unlink()
     again = stage(folder)
-    assert to_builtins(again.origin(again.standing().record).inputs) == known
+    assert to_builtins(again.origin(again.status().record).inputs) == known
 
 
 def test_an_output_that_is_gone_is_to_be_made(folder: Path) -> None:
     (folder / "average.pt").unlink()
-    assert not stage(folder).finished(fresh=False)
+    assert not stage(folder).is_up_to_date(fresh=False)
 
 
 def test_every_difference_is_named_in_one_message(folder: Path) -> None:
     (folder / "two.pt").write_text("another")
     with pytest.raises(UserError) as refused:
-        stage(folder, last=3).finished(fresh=False)
+        stage(folder, last=3).is_up_to_date(fresh=False)
     for words in ("average.json", "last was 2, is now 3", "two.pt is another file", "--fresh"):
         assert words in str(refused.value)
     assert "one.pt" not in str(refused.value)
@@ -97,7 +97,7 @@ def test_every_difference_is_named_in_one_message(folder: Path) -> None:
 def test_an_output_that_was_replaced_is_not_overwritten_unasked(folder: Path) -> None:
     (folder / "average.pt").write_text("theirs")
     with pytest.raises(UserError, match=r"average\.pt is another file than was made"):
-        stage(folder).finished(fresh=False)
+        stage(folder).is_up_to_date(fresh=False)
     assert (folder / "average.pt").read_text() == "theirs"
 
 
@@ -107,9 +107,9 @@ def test_a_record_of_before_or_a_changed_one_is_refused_by_its_name(folder: Path
     for text in (json.dumps(content), json.dumps({**content, "seal": "0"}), "{"):
         record.write_text(text)
         with pytest.raises(UserError, match=r"average\.json .*use --fresh to redo it"):
-            stage(folder).finished(fresh=False)
+            stage(folder).is_up_to_date(fresh=False)
     make(stage(folder))
-    assert stage(folder).finished(fresh=False)
+    assert stage(folder).is_up_to_date(fresh=False)
 
 
 def test_a_seal_over_a_record_of_another_shape_is_refused_by_name(folder: Path) -> None:
@@ -127,12 +127,12 @@ def test_a_seal_over_a_record_of_another_shape_is_refused_by_name(folder: Path) 
     for change in wrong:
         checksummed_json.write(record, {**content, **change})
         with pytest.raises(UserError, match=r"average\.json"):
-            stage(folder).finished(fresh=False)
+            stage(folder).is_up_to_date(fresh=False)
 
 
 def test_an_input_that_changes_under_the_work_is_noticed(folder: Path) -> None:
     asked = stage(folder)
-    origin = asked.begin()
+    origin = asked.start()
     (folder / "one.pt").write_text("while it was read")
     with pytest.raises(UserError, match=r"one\.pt was changed while it was read"):
         asked.write(AverageRecord(made_from=origin))

@@ -22,7 +22,7 @@ AGAIN = "use --fresh to redo it"
 HELP = "make it again, even if it is there"
 
 
-class Standing(NamedTuple):
+class StageStatus(NamedTuple):
     """The status of a stage: its record, and what differs from a run with the present settings and files."""
 
     record: StageRecord | None = None
@@ -69,17 +69,17 @@ class Stage:
     inputs: Mapping[str, Path]
     lasting: bool = True  # whether the outputs must still exist
 
-    def standing(self) -> Standing:
+    def status(self) -> StageStatus:
         """Return the status of the stage; a record that cannot be read is a difference."""
         if not self.record.is_file():
-            return Standing()
+            return StageStatus()
         try:
             before = self.read()
             differing = self.differences(before)
             changed, missing = compare_outputs(self.record, before)
         except UserError as error:
-            return Standing(differences=(str(error),))
-        return Standing(before, (*differing, *changed), missing if self.lasting else ())
+            return StageStatus(differences=(str(error),))
+        return StageStatus(before, (*differing, *changed), missing if self.lasting else ())
 
     def read(self) -> StageRecord:
         """Read what the record says of how it was made."""
@@ -89,7 +89,7 @@ class Stage:
         """Return a message for each setting and each input that is another than the record's."""
         return differences(before.made_from, made_from(self.settings, self.inputs, before.made_from))
 
-    def finished(self, fresh: bool, *outputs: Path) -> bool:
+    def is_up_to_date(self, fresh: bool, *outputs: Path) -> bool:
         """Return whether the stage is up to date, and print so.
 
         Raise a UserError if the record or an output would overwrite an input or a file of another command, or if the
@@ -98,7 +98,7 @@ class Stage:
         self._check_paths(outputs)
         if fresh:
             return False
-        status = self.same()
+        status = self.checked_status()
         if status.done:
             written.settle(self.record)
             print(f"{self.record}: up to date")
@@ -114,9 +114,9 @@ class Stage:
         for path in outputs:
             written.check_product(path, self.record, self.command)
 
-    def same(self) -> Standing:
+    def checked_status(self) -> StageStatus:
         """Return the status; refuse a record of other settings or files, and one that cannot be read."""
-        status = self.standing()
+        status = self.status()
         if status.differences and status.record is None:
             raise UserError(status.differences[0])
         if status.differences:
@@ -128,14 +128,14 @@ class Stage:
         remedy = "Name another place, or use --fresh to redo it"
         return f"{self.record} was made with other settings or files: {differences}. {remedy}"
 
-    def begin(self) -> Origin:
+    def start(self) -> Origin:
         """Remove the previous record, and return the origin of the new one."""
-        origin = self.origin(self.standing().record)
+        origin = self.origin(self.status().record)
         written.void(self.record, self.command)
         return origin
 
     def claimed(self, *outputs: Path) -> AbstractContextManager[None]:
-        """Return a context in which to write the outputs, after `begin`: they are noted as this command's files."""
+        """Return a context in which to write the outputs, after `start`: they are noted as this command's files."""
         return written.claimed(self.record, self.command, *outputs)
 
     def origin(self, before: StageRecord | None) -> Origin:
@@ -154,7 +154,7 @@ class Stage:
         return {str(path.relative_to(self.record.parent)): fingerprint(path) for path in outputs}
 
     def write(self, record: StageRecord) -> None:
-        """Write the record; if the stage is complete, refuse inputs that have changed since `begin`."""
+        """Write the record; if the stage is complete, refuse inputs that have changed since `start`."""
         if record.complete is not False:
             self._check_inputs(record.made_from.inputs)
         records.write(self.record, record)
