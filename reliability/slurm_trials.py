@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from realformer_nmt.common.files import records
-from realformer_nmt.comparison.records.cell_note import CellNote
+from realformer_nmt.comparison.records.cell_record import CellRecord
 from reliability import cluster, disks, slurm_recipe
 from reliability.cluster import Cluster, wait_until
 from reliability.trainings import LIMIT, check, kill, start
@@ -82,20 +82,20 @@ class Comparison:
             kill(process)
         check(found == status, f"status {found}, not {status}: {self.log.read_text()[-3000:]}")
 
-    def note(self, cell: Path) -> CellNote:
-        return records.read(cell / "cell.json", CellNote, "")
+    def record(self, cell: Path) -> CellRecord:
+        return records.read(cell / "cell.json", CellRecord, "")
 
     def check_done(self, sessions: int | None = None) -> None:
         for cell in self.cells:
-            note = self.note(cell)
-            check(note.state == "done", f"{cell.name}: {note}")
-            check(sessions in (None, len(note.sessions)), f"{cell.name} was started {len(note.sessions)} times")
+            record = self.record(cell)
+            check(record.state == "done", f"{cell.name}: {record}")
+            check(sessions in (None, len(record.sessions)), f"{cell.name} was started {len(record.sessions)} times")
 
     def evidence(self) -> str:
         """Of its only error."""
-        notes = [self.note(cell) for cell in self.cells]
-        errors = [note.evidence or "" for note in notes if note.state == "error"]
-        check(len(errors) == 1, str(notes))
+        cell_records = [self.record(cell) for cell in self.cells]
+        errors = [record.evidence or "" for record in cell_records if record.state == "error"]
+        check(len(errors) == 1, str(cell_records))
         return errors[0]
 
     def queue(self, form: str) -> list[str]:
@@ -143,7 +143,7 @@ def cancelled(world: Cluster, data: Path, folder: Path) -> Figures:
     trial = Comparison(world, data, folder, seeds=2)
     process = trial.start_and_train()
     world.call("scancel", "--name=post_ln-1-s1")
-    seconds = wait_until(lambda: trial.note(trial.cells[0]).state == "error", "it is not lost")
+    seconds = wait_until(lambda: trial.record(trial.cells[0]).state == "error", "it is not lost")
     trial.finish(process, status=1)
     evidence = trial.evidence()
     trial.finish(trial.start())
@@ -190,7 +190,7 @@ def finish_again(trial: Comparison, process: "subprocess.Popen[bytes]") -> Figur
     """It is done after more starts than one, of one submission."""
     trial.finish(process)
     trial.check_done()
-    starts = len(trial.note(trial.cells[0]).sessions)
+    starts = len(trial.record(trial.cells[0]).sessions)
     check(starts > 1 and trial.submissions() == 1, f"{starts} starts of {trial.submissions()} submissions")
     return {"outcome": "queued again; done", "starts": starts}
 

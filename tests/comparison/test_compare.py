@@ -28,7 +28,7 @@ from program import realformer_nmt
 from realformer_nmt.cli import main
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.grid.cell import Cell, Failure
-from realformer_nmt.comparison.records.cell_record import CellRecord
+from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.running import status
 from realformer_nmt.protocols.run_files import CURVES
 from reliability import attacks_records, hostile_files
@@ -131,7 +131,7 @@ def test_status_counts_the_updates_that_were_made(tmp_path: Path) -> None:
     (tmp_path / CURVES).write_text(json.dumps({"num_updates": 240, "loss": 5.0, "nll_loss": 4.0}) + "\n")
     for complete, made in ((False, "240"), (True, "244")):
         checksummed_json.write(tmp_path / "train.json", {"updates": 244, "complete": complete})
-        assert status.table([CellRecord(cell)]).splitlines()[2].split()[2:4] == [made, "244"]
+        assert status.table([CellFiles(cell)]).splitlines()[2].split()[2:4] == [made, "244"]
 
 
 def test_status_is_told_while_cells_run(seen: dict[str, Any]) -> None:

@@ -69,7 +69,7 @@ class CellFolder:
         return self.folder.name
 
     @property
-    def note(self) -> Path:
+    def record_file(self) -> Path:
         """File of the cell's state, machine and sessions."""
         return self.folder / "cell.json"
 

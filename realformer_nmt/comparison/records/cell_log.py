@@ -7,19 +7,19 @@ from msgspec.structs import replace
 from realformer_nmt.common.files import records
 from realformer_nmt.common.stages.versions import hardware
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.records.cell_note import CellSession
-from realformer_nmt.comparison.records.cell_record import CellRecord
+from realformer_nmt.comparison.records.cell_files import CellFiles
+from realformer_nmt.comparison.records.cell_record import CellSession
 
 
 class CellLog:
-    def __init__(self, record: CellRecord) -> None:
-        self._file, self._note, self._final = record.cell.note, record.note, record.final
+    def __init__(self, files: CellFiles) -> None:
+        self._file, self._record, self._final = files.cell.record_file, files.record, files.final
 
     def start(self, cell: Cell, entropy: float | None) -> None:
         self._write(
             state="running",
             evidence=None,
-            sessions=[*self._note.sessions, CellSession(started=_now())],
+            sessions=[*self._record.sessions, CellSession(started=_now())],
             unigram_entropy=entropy,
             machine=hardware(),
             cell=cell.name,
@@ -28,12 +28,12 @@ class CellLog:
         )
 
     def fault(self, message: str) -> None:
-        last = self._note.sessions[-1]
-        self._write(sessions=[*self._note.sessions[:-1], replace(last, faults=[*last.faults, message])])
+        last = self._record.sessions[-1]
+        self._write(sessions=[*self._record.sessions[:-1], replace(last, faults=[*last.faults, message])])
 
     def end(self, state: str, evidence: str | None = None) -> None:
-        last = replace(self._note.sessions[-1], finished=_now())
-        self._write(state=state, evidence=evidence, sessions=[*self._note.sessions[:-1], last])
+        last = replace(self._record.sessions[-1], finished=_now())
+        self._write(state=state, evidence=evidence, sessions=[*self._record.sessions[:-1], last])
 
     def lost(self, evidence: str) -> None:
         """Record the error of a job that ended without recording how."""
@@ -41,8 +41,8 @@ class CellLog:
             self._write(state="error", evidence=evidence)
 
     def _write(self, **changes: object) -> None:
-        self._note = replace(self._note, **changes)
-        records.write(self._file, self._note)
+        self._record = replace(self._record, **changes)
+        records.write(self._file, self._record)
 
 
 def _now() -> str:

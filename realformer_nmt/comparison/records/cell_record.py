@@ -1,92 +1,33 @@
-"""The state of a cell, read from its cell.json and from the results beside it."""
+"""cell.json: the state of a cell, and the machine and the sessions that it ran in."""
 
-import functools
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Literal
 
-from realformer_nmt.checkpoints.average_record import AverageRecord
-from realformer_nmt.checkpoints.train_record import TrainRecord
-from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files import records
-from realformer_nmt.common.files.folder_lock import held
-from realformer_nmt.common.stages import stage
-from realformer_nmt.comparison.grid.cell import CellFolder
-from realformer_nmt.comparison.records import record_links
-from realformer_nmt.comparison.records.cell_note import WAITING, CellNote
-from realformer_nmt.comparison.records.curves import Curves
-from realformer_nmt.comparison.records.record_links import average_of, training_of
+from msgspec import UNSET, Struct, UnsetType, field
 
-MODEL_FAILED = ("diverged", "stuck")  # an "error" is the machine's
-FINAL = ("done", *MODEL_FAILED)
-ENDED = (*FINAL, "error")  # the next command tries an error again
-DAMAGED = "damaged"  # was done, but its results have changed since
-RESULTS = ("run*.json", "translation*/translation.json")
+from realformer_nmt.common.files.records import Finite, Text
+from realformer_nmt.common.stages.versions import Machine
+from realformer_nmt.comparison.grid.cell import Failure
 
 
-@dataclass(frozen=True)
-class CellRecord:
-    """Content of the files in a cell's folder. Each is read when it is needed first, and then kept: once the cell has
-    run, build another."""
+class CellSession(Struct, frozen=True, kw_only=True):
+    """Time between a start of the cell and its end or death."""
 
-    cell: CellFolder
+    started: Text | None = None
+    finished: Text | None = None
+    faults: list[str] = []  # of stages that were tried again
 
-    @functools.cached_property
-    def note(self) -> CellNote:
-        file = self.cell.note
-        return records.read(file, CellNote, stage.AGAIN) if file.exists() else WAITING
 
-    @functools.cached_property
-    def training(self) -> TrainRecord | None:
-        return training_of(self.cell.folder)
+class CellRecord(Struct, frozen=True, kw_only=True):
+    """Content of cell.json."""
 
-    @functools.cached_property
-    def average(self) -> AverageRecord | None:
-        return average_of(self.cell.folder)
+    state: Literal["waiting", "running", "done", "stuck", "diverged", "error"]
+    evidence: Text | None = None
+    sessions: list[CellSession]
+    unigram_entropy: Finite | None = None
+    machine: Machine | UnsetType | None = UNSET
+    cell: Text | UnsetType | None = UNSET  # its name, absent in records of older versions
+    failure: Failure | UnsetType = UNSET  # the rule that it was judged by
+    grid_digest: str | UnsetType = field(default=UNSET, name="asked")
 
-    @functools.cached_property
-    def curves(self) -> Curves:
-        return Curves(self.cell.folder, self.cell.task)
 
-    @functools.cached_property
-    def state(self) -> str:
-        """State of the cell: `running` only while its lock is held, `done` only while its results are complete."""
-        state = self.note.state
-        if state == "running" and not held(self.cell.lock):
-            return "interrupted"
-        return DAMAGED if (state == "done" and self.damage) or (self.failed and self.breaks) else state
-
-    @functools.cached_property
-    def damage(self) -> list[str]:
-        """Messages about results that differ from their records, or else about records of another cell."""
-        messages = []
-        for record in sorted(path for pattern in RESULTS for path in self.cell.folder.glob(pattern)):
-            messages += stage.damage(record)
-        return messages or self.breaks
-
-    @functools.cached_property
-    def breaks(self) -> list[str]:
-        """Messages about records of another cell, where this one has ended."""
-        if not self.final:
-            return []
-        try:
-            train, average = self.training or TrainRecord(), self.average or AverageRecord()
-            return record_links.breaks(self.cell, self.note, train, average)
-        except UserError as error:
-            return [str(error)]
-
-    @property
-    def differences(self) -> Sequence[str]:
-        """Differences from what the grid asks for: none, where the cell was made by the grid as it is now."""
-        return ()
-
-    @property
-    def evidence(self) -> str | None:
-        return "; ".join(self.damage) if self.state == DAMAGED else self.note.evidence
-
-    @property
-    def failed(self) -> bool:
-        return self.note.state in MODEL_FAILED
-
-    @property
-    def final(self) -> bool:
-        return self.note.state in FINAL
+WAITING = CellRecord(state="waiting", sessions=[])  # before the first start

@@ -12,7 +12,7 @@ from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.common.stages.provenance import is_same
 from realformer_nmt.common.stages.stage import AGAIN
 from realformer_nmt.comparison.grid.cell import CellFolder
-from realformer_nmt.comparison.records.cell_note import CellNote
+from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.protocols.run_files import CURVES, RECORD
 
@@ -31,18 +31,18 @@ def average_of(folder: Path) -> AverageRecord | None:
     return records.read(path, AverageRecord, AGAIN) if path.is_file() else None
 
 
-def breaks(cell: CellFolder, note: CellNote, train: TrainRecord, average: AverageRecord) -> list[str]:
+def breaks(cell: CellFolder, record: CellRecord, train: TrainRecord, average: AverageRecord) -> list[str]:
     """Return a message per record that is another cell's."""
-    messages = [*of_cell(cell, note, train), *of_training(cell.folder, train), *of_average(average, train)]
+    messages = [*of_cell(cell, record, train), *of_training(cell.folder, train), *of_average(average, train)]
     for run in sorted(cell.folder.glob("run*.json")):
         messages += of_scores(cell.folder, run, average)
     return messages
 
 
-def of_cell(cell: CellFolder, note: CellNote, train: TrainRecord) -> Iterator[str]:
+def of_cell(cell: CellFolder, record: CellRecord, train: TrainRecord) -> Iterator[str]:
     """Compare the cell with the name in cell.json and the settings in train.json."""
-    if note.cell and note.cell != cell.name:
-        yield f"{cell.note.name} is of cell {note.cell}"
+    if record.cell and record.cell != cell.name:
+        yield f"{cell.record_file.name} is of cell {record.cell}"
     layers = "-".join(dict.fromkeys(str(number) for number in train.layers if number))  # 6 is 6-6
     trained = {"arch": train.arch, "layers": layers, "seed": train.made_from.settings.get("seed")}
     of_grid = {"arch": cell.family, "layers": "-".join(dict.fromkeys(cell.layers.split("-"))), "seed": cell.seed}

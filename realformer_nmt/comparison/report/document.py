@@ -15,7 +15,7 @@ from msgspec import convert, to_builtins
 
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.stages import outputs
-from realformer_nmt.comparison.records.cell_record import MODEL_FAILED
+from realformer_nmt.comparison.records.cell_files import MODEL_FAILED
 from realformer_nmt.comparison.report import (
     axis_plots,
     cell_plots,

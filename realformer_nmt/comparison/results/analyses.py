@@ -15,7 +15,7 @@ from realformer_nmt.common.files.records import Fingerprint
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.axes import Point
 from realformer_nmt.comparison.grid.cell import CellFolder
-from realformer_nmt.comparison.records.cell_record import CellRecord
+from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.records.record_links import AVERAGE
 from realformer_nmt.comparison.results.results_file import AnalysisResult, ClaimResult
 
@@ -23,14 +23,14 @@ RECORD = "analysis.json"
 AGAIN = "use `realformer-nmt analyse --fresh` to redo it"
 
 
-def gather(folder: Path, cells: Sequence[CellRecord]) -> list[AnalysisResult]:
+def gather(folder: Path, cells: Sequence[CellFiles]) -> list[AnalysisResult]:
     """Return the analyses in a comparison's folder all of whose models are models of its cells."""
     by_digest = {digest: record.cell for record in cells for digest in averaged(record)}
     described = [describe(file, by_digest) for file in sorted(folder.glob(f"*/{RECORD}"))]
     return [analysis for analysis in described if analysis]
 
 
-def averaged(cell: CellRecord) -> list[str]:
+def averaged(cell: CellFiles) -> list[str]:
     """Return the hash of a cell's averaged model; none where there is no model, or a record of another cell."""
     average = None if cell.breaks else cell.average
     return [output.sha256 for name, output in average.outputs.items() if name == AVERAGE] if average else []

@@ -146,7 +146,7 @@ def machines(states: Sequence[CellState]) -> list[Hardware]:
     """Return each machine once, with the GPUs that its cells name."""
     by_host: dict[str, Hardware] = {}
     for state in states:
-        machine = state.note.machine
+        machine = state.record.machine
         if machine:
             hardware = by_host.setdefault(machine.host, Hardware(**asdict(machine)))
             training = state.training

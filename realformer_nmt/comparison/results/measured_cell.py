@@ -12,7 +12,7 @@ from realformer_nmt.common.files.records import known
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.records import scored_run
-from realformer_nmt.comparison.records.cell_record import DAMAGED, CellRecord
+from realformer_nmt.comparison.records.cell_files import DAMAGED, CellFiles
 from realformer_nmt.comparison.records.curves import Curves
 from realformer_nmt.comparison.results.cell_result import CellCurves, CellResult, CellScore
 from realformer_nmt.comparison.running.freshness import CellState
@@ -26,11 +26,11 @@ from realformer_nmt.tasks import TASKS
 def describe(state: CellState) -> CellResult:
     """Return the result of a cell by its records."""
     cell, run = state.cell, run_of(state, state.cell.subset)
-    record: CellRecord = state
-    if state.breaks:  # no record is read where one is another cell's: this folder does not exist
-        record = CellRecord(replace(cell, folder=cell.folder / "mixed"))
-    note, trained = record.note, record.training or TrainRecord()
-    cell_settings = settings(record.training, record.average, run)
+    files: CellFiles = state
+    if state.breaks:  # a record is another cell's, so none is read: there is no such folder
+        files = CellFiles(replace(cell, folder=cell.folder / "mixed"))
+    record, trained = files.record, files.training or TrainRecord()
+    cell_settings = settings(files.training, files.average, run)
     return CellResult(
         name=cell.name,
         family=cell.family,
@@ -42,20 +42,20 @@ def describe(state: CellState) -> CellResult:
         evidence=state.evidence,
         scores=scores(run),
         parameters=known(run.parameters) if run else None,
-        tokens_a_second=speed(record.curves),
+        tokens_a_second=speed(files.curves),
         hours=known(trained.wall_clock_hours),
         gpu_hours=known(trained.gpu_hours),
-        started=note.sessions[0].started if note.sessions else None,
-        finished=note.sessions[-1].finished if note.sessions else None,
+        started=record.sessions[0].started if record.sessions else None,
+        finished=record.sessions[-1].finished if record.sessions else None,
         device=known(trained.device),
-        host=note.machine.host if note.machine else None,
+        host=record.machine.host if record.machine else None,
         commands=commands(cell),
         settings=cell_settings,
         versions=versions_of(trained, run),
         differences=state.differences,
         fairseq_train=pasted(trained.command) if trained.command else None,
-        unigram_entropy=note.unigram_entropy,
-        curves=CellCurves(train=record.curves.train, valid=record.curves.valid),
+        unigram_entropy=record.unigram_entropy,
+        curves=CellCurves(train=files.curves.train, valid=files.curves.valid),
         shortcuts=run.models[0].shortcuts or [] if run else [],
     )
 

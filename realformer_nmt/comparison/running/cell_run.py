@@ -11,8 +11,8 @@ from typing import NamedTuple
 from realformer_nmt.common.files.folder_lock import alone
 from realformer_nmt.common.files.records import known
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
+from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.records.cell_log import CellLog
-from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.records.curves import CurvePoint, Curves
 from realformer_nmt.comparison.records.record_links import training_of
 from realformer_nmt.comparison.running import verdict
@@ -64,7 +64,7 @@ def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None,
             log.end(failure.state, failure.evidence)
         else:
             log.end("done")
-        yield Progress(CellRecord(cell).state)
+        yield Progress(CellFiles(cell).state)
 
 
 def _combined(failure: Verdict | None, end: Verdict) -> Verdict:

@@ -12,7 +12,7 @@ from realformer_nmt.common.stages.provenance import differences as changed
 from realformer_nmt.common.stages.stage import StageStatus
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
 from realformer_nmt.comparison.records import scored_run
-from realformer_nmt.comparison.records.cell_record import CellRecord
+from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.records.scored_run import ScoredRun
 from realformer_nmt.protocols.running import training_run
 from realformer_nmt.protocols.running.planned_training import PlannedTraining
@@ -30,7 +30,7 @@ def status_of(stage: CellStage) -> StageStatus:
 
 
 @dataclass(frozen=True)
-class CellState(CellRecord):
+class CellState(CellFiles):
     """State of a cell beside what the grid asks for now. It is read once and handed on: once the cell has run, build
     another."""
 
@@ -70,7 +70,7 @@ class CellState(CellRecord):
 
     def _failure_differences(self) -> list[str]:
         """Return the settings of `failure` that have changed since the cell was run."""
-        before = self.note.failure
+        before = self.record.failure
         return changed(Origin(settings=asdict(before)), Origin(settings=asdict(self.cell.failure))) if before else []
 
 
@@ -84,7 +84,7 @@ def renew(state: CellState) -> None:
     cell = state.cell
     with alone(cell.lock, "runs"):
         first = 0 if is_of_another_cell(state) else len(cell.stages)
-        cell.note.unlink(missing_ok=True)
+        cell.record_file.unlink(missing_ok=True)
         unfit = [index for index, status in enumerate(state.stages) if status.differences]
         for stage in reversed(cell.stages[min([first, *unfit]) :]):
             if stage.name == "train":

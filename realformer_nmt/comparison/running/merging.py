@@ -11,7 +11,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import writing
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.records.cell_record import CellRecord
+from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.running.freshness import CellState
 
 NOTHING = "nothing was merged"
@@ -35,7 +35,7 @@ def merge(cells: Sequence[CellState], in_folders: Sequence[Sequence[CellState]])
         raise UserError(f"no cell of the grid is finished in those folders and not here: {NOTHING}")
     for source, cell in copies:
         copy(source.folder, cell.folder)
-        print(f"{cell.name}: {CellRecord(cell).state}, of {source.folder}")
+        print(f"{cell.name}: {CellFiles(cell).state}, of {source.folder}")
 
 
 def to_copy(here: CellState, elsewhere: Sequence[CellState]) -> Cell | None:
@@ -64,7 +64,7 @@ def to_copy(here: CellState, elsewhere: Sequence[CellState]) -> Cell | None:
 
 def hashes(cell: Cell) -> list[str | None]:
     """Return the hashes of a cell's records: equal for two copies of a training, different for two trainings."""
-    files = (cell.note, *(stage.record for stage in cell.stages))
+    files = (cell.record_file, *(stage.record for stage in cell.stages))
     return [sha256(file) if file.is_file() else None for file in files]
 
 

@@ -14,7 +14,7 @@ from rich.progress import Progress as Bars
 
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.records.cell_record import ENDED
+from realformer_nmt.comparison.records.cell_files import ENDED
 from realformer_nmt.comparison.running.cell_run import Progress
 
 BETWEEN_DRAWINGS = 1.0  # seconds

@@ -12,7 +12,7 @@ from realformer_nmt.common.files.records import known
 from realformer_nmt.common.requests.toml_tables import read_toml
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.grid.cell import digest, named, place
-from realformer_nmt.comparison.records.cell_record import CellRecord
+from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.tasks import TASKS, TRANSLATION
 
 
@@ -28,23 +28,23 @@ class CellNames(Struct):
     protocol: str = "realformer"
 
 
-def cells_by_records(grid: Path, folder: Path) -> list[CellRecord] | None:
+def cells_by_records(grid: Path, folder: Path) -> list[CellFiles] | None:
     """Return the cells, if some have begun and all with the grid as it is now; else the stages must be compared."""
     try:
         names, written = convert(read_toml(grid, ""), CellNames), grid.read_text(encoding="utf-8")
         if names.tune_seeds or names.task not in TASKS:  # which cells are trained depends on scores
             return None
         every = named(names.families, names.layers, names.seeds, names.axes)
-        cells = [CellRecord(place(folder, cell, names.task)) for cell in every]
+        cells = [CellFiles(place(folder, cell, names.task)) for cell in every]
         grid_digest = digest(written, grid.parent, names.protocol)
-        notes = [record.note for record in cells if record.cell.note.is_file()]
+        records = [files.record for files in cells if files.cell.record_file.is_file()]
     except (UserError, OSError, ValueError):
         return None
-    unchanged = all(note.grid_digest == grid_digest for note in notes)
-    return cells if notes and unchanged else None
+    unchanged = all(record.grid_digest == grid_digest for record in records)
+    return cells if records and unchanged else None
 
 
-def table(cells: Sequence[CellRecord]) -> str:
+def table(cells: Sequence[CellFiles]) -> str:
     rows = []
     for record in cells:
         train, training = record.curves.train, record.training or TrainRecord()

@@ -102,7 +102,7 @@ def test_an_override_names_values_of_axes(tmp_path: Path) -> None:
 
 def test_quick_status_finds_the_same_cells(tmp_path: Path) -> None:
     grid = read(tmp_path, BOTH)
-    (note := place(tmp_path, next(grid.cells())).note).parent.mkdir(parents=True)
+    (note := place(tmp_path, next(grid.cells())).record_file).parent.mkdir(parents=True)
     asked = digest(grid.written, tmp_path, "small")
     checksummed_json.write(note, {"state": "done", "sessions": [], "evidence": None, "asked": asked})
     found = status.cells_by_records(tmp_path / "grid.toml", tmp_path)

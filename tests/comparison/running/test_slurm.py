@@ -17,7 +17,7 @@ from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.grid import load
-from realformer_nmt.comparison.records.cell_record import CellRecord
+from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.running.cell_run import Progress
 from realformer_nmt.comparison.running.slurm import job, launcher, options, queue, submissions, watch, written_cells
 from realformer_nmt.comparison.running.slurm.queue import QueuedTask, QueueError
@@ -64,7 +64,7 @@ def processes(folder: Path) -> list[int]:
 
 
 def wait_for_running(folder: Path, process: "subprocess.Popen[str]") -> None:
-    while not processes(folder) or CellRecord(only(folder)[0]).state != "running":
+    while not processes(folder) or CellFiles(only(folder)[0]).state != "running":
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
 
@@ -104,7 +104,7 @@ def test_a_job_that_dies_outside_python_is_lost(folder: Path, compare: Callable[
     _, err = process.communicate(timeout=120)
     assert process.returncode == 1
     assert "realformer-1-s1: see `--status`" in err
-    record = CellRecord(only(folder)[0])
+    record = CellFiles(only(folder)[0])
     assert record.state == "error"
     assert "is not in the queue any more" in (record.evidence or "")
 
@@ -123,7 +123,7 @@ def test_the_same_command_attaches_to_the_jobs_of_one_that_ended(
     _, err = second.communicate(timeout=300)
     assert second.returncode == 0, err
     assert len(list(folder.glob("submitted-*"))) == 1
-    assert len(CellRecord(only(folder)[0]).note.sessions) == 1
+    assert len(CellFiles(only(folder)[0]).record.sessions) == 1
 
 
 def test_settings_that_are_unknown_are_refused(
@@ -285,7 +285,7 @@ def test_a_job_is_lost_a_minute_after_the_queue_has_forgotten_it(
     assert 1060 <= hours() < 1000 + 180 + 60 + 10
     assert shown[0].state == "waiting, job 7_0 running"
     assert shown[-1].state == "error"
-    assert CellRecord(only(folder)[0]).evidence == "job 7_0 is not in the queue any more: (no output)"
+    assert CellFiles(only(folder)[0]).evidence == "job 7_0 is not in the queue any more: (no output)"
 
 
 def test_the_queues_own_word_for_an_end_is_the_evidence(
@@ -295,7 +295,7 @@ def test_the_queues_own_word_for_an_end_is_the_evidence(
     watching = watched(folder, hours, [])
     (folder / "runs/slurm/1/0.out").write_text("epoch 1\nslurmstepd: error: Detected 1 oom_kill event\n\n")
     watching.wait()
-    evidence = CellRecord(only(folder)[0]).evidence
+    evidence = CellFiles(only(folder)[0]).evidence
     assert evidence == "job 7_0 ended as OUT_OF_MEMORY: slurmstepd: error: Detected 1 oom_kill event"
 
 
@@ -338,7 +338,7 @@ def test_three_starts_that_save_nothing_are_an_error(
     assert job.main(folder / written_cells.FILE, "") == 0
     assert [words[1] for words in nearly_over].count("requeue") == 5
     assert (folder / "0.ended").exists()
-    assert "nothing was saved in 3 starts" in (CellRecord(cell).evidence or "")
+    assert "nothing was saved in 3 starts" in (CellFiles(cell).evidence or "")
 
 
 def test_a_job_that_cannot_be_queued_again_is_an_error(
@@ -350,4 +350,4 @@ def test_a_job_that_cannot_be_queued_again_is_an_error(
     monkeypatch.setattr(queue, "call", refused)
     assert job.main(folder / written_cells.FILE, "") == 1
     assert nearly_over == []
-    assert "cannot be queued again: scontrol: Requested" in (CellRecord(only(folder)[0]).evidence or "")
+    assert "cannot be queued again: scontrol: Requested" in (CellFiles(only(folder)[0]).evidence or "")

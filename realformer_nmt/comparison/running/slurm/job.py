@@ -14,8 +14,8 @@ from types import FrameType
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.folder_lock import HeldError
 from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.records.cell_log import CellLog
-from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.comparison.running.cell_run import Progress, run
 from realformer_nmt.comparison.running.local import BETWEEN_LOOKS
 from realformer_nmt.comparison.running.slurm import queue, written_cells
@@ -45,7 +45,7 @@ def main(file: Path, prefix: str) -> int:
         if starts < VAIN_STARTS:
             return requeue(job, cell)
         evidence = f"job {job}: nothing was saved in {starts} starts, each as long as a job may be"
-        CellLog(CellRecord(cell)).lost(f"{evidence}; give timeout_min in [slurm] more minutes")
+        CellLog(CellFiles(cell)).lost(f"{evidence}; give timeout_min in [slurm] more minutes")
     except UserError as error:
         print(f"realformer-nmt: {error}", file=sys.stderr)
         return 1
@@ -95,7 +95,7 @@ def requeue(job: str, cell: Cell) -> int:
     """Put this job back into the queue, which ends it."""
     message = scontrol("requeue", job)
     if message:
-        CellLog(CellRecord(cell)).lost(f"job {job} cannot be queued again: {message}")
+        CellLog(CellFiles(cell)).lost(f"job {job} cannot be queued again: {message}")
     return 1 if message else 0
 
 

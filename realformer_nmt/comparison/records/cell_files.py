@@ -1,0 +1,92 @@
+"""The state of a cell, read from its cell.json and from the results beside it."""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from realformer_nmt.checkpoints.average_record import AverageRecord
+from realformer_nmt.checkpoints.train_record import TrainRecord
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files import records
+from realformer_nmt.common.files.folder_lock import held
+from realformer_nmt.common.stages import stage
+from realformer_nmt.comparison.grid.cell import CellFolder
+from realformer_nmt.comparison.records import record_links
+from realformer_nmt.comparison.records.cell_record import WAITING, CellRecord
+from realformer_nmt.comparison.records.curves import Curves
+from realformer_nmt.comparison.records.record_links import average_of, training_of
+
+MODEL_FAILED = ("diverged", "stuck")  # an "error" is the machine's
+FINAL = ("done", *MODEL_FAILED)
+ENDED = (*FINAL, "error")  # the next command tries an error again
+DAMAGED = "damaged"  # was done, but its results have changed since
+RESULTS = ("run*.json", "translation*/translation.json")
+
+
+@dataclass(frozen=True)
+class CellFiles:
+    """Content of the files in a cell's folder. Each is read when it is needed first, and then kept: once the cell has
+    run, build another."""
+
+    cell: CellFolder
+
+    @functools.cached_property
+    def record(self) -> CellRecord:
+        file = self.cell.record_file
+        return records.read(file, CellRecord, stage.AGAIN) if file.exists() else WAITING
+
+    @functools.cached_property
+    def training(self) -> TrainRecord | None:
+        return training_of(self.cell.folder)
+
+    @functools.cached_property
+    def average(self) -> AverageRecord | None:
+        return average_of(self.cell.folder)
+
+    @functools.cached_property
+    def curves(self) -> Curves:
+        return Curves(self.cell.folder, self.cell.task)
+
+    @functools.cached_property
+    def state(self) -> str:
+        """State of the cell: `running` only while its lock is held, `done` only while its results are complete."""
+        state = self.record.state
+        if state == "running" and not held(self.cell.lock):
+            return "interrupted"
+        return DAMAGED if (state == "done" and self.damage) or (self.failed and self.breaks) else state
+
+    @functools.cached_property
+    def damage(self) -> list[str]:
+        """Messages about results that differ from their records, or else about records of another cell."""
+        messages = []
+        for record in sorted(path for pattern in RESULTS for path in self.cell.folder.glob(pattern)):
+            messages += stage.damage(record)
+        return messages or self.breaks
+
+    @functools.cached_property
+    def breaks(self) -> list[str]:
+        """Messages about records of another cell, where this one has ended."""
+        if not self.final:
+            return []
+        try:
+            train, average = self.training or TrainRecord(), self.average or AverageRecord()
+            return record_links.breaks(self.cell, self.record, train, average)
+        except UserError as error:
+            return [str(error)]
+
+    @property
+    def differences(self) -> Sequence[str]:
+        """Differences from what the grid asks for: none, where the cell was made by the grid as it is now."""
+        return ()
+
+    @property
+    def evidence(self) -> str | None:
+        return "; ".join(self.damage) if self.state == DAMAGED else self.record.evidence
+
+    @property
+    def failed(self) -> bool:
+        return self.record.state in MODEL_FAILED
+
+    @property
+    def final(self) -> bool:
+        return self.record.state in FINAL
