@@ -13,7 +13,7 @@ from realformer_nmt.analysis.analysis_record import AnalysedModel, AnalysisRecor
 from realformer_nmt.analysis.figures import depth_figures, lines, matrices, violins
 from realformer_nmt.analysis.figures.lines import Line
 from realformer_nmt.analysis.hooks import CHAINS
-from realformer_nmt.analysis.loaded_model import Subject
+from realformer_nmt.analysis.loaded_model import LoadedModel
 from realformer_nmt.analysis.measures.heads import UNIT, Chain, Heads
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.analysis.text_readers import reader
@@ -67,7 +67,7 @@ def run(request: AnalyseRequest) -> int:
 
 
 def analysed(
-    model: Subject[BaseFairseqModel], sentences: int, heads: Heads, layers: DepthFigures, sentence: Sentence | None
+    model: LoadedModel[BaseFairseqModel], sentences: int, heads: Heads, layers: DepthFigures, sentence: Sentence | None
 ) -> AnalysedModel:
     """Return the record of one model; choices that its checkpoint does not have stay unset."""
     record = AnalysedModel(

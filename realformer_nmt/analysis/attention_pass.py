@@ -4,7 +4,7 @@ import torch
 from tqdm import tqdm
 
 from realformer_nmt.analysis import hooks
-from realformer_nmt.analysis.loaded_model import Subject
+from realformer_nmt.analysis.loaded_model import LoadedModel
 from realformer_nmt.analysis.measures import alignment
 from realformer_nmt.analysis.measures.heads import Heads
 from realformer_nmt.analysis.measures.token_classes import TokenClasses
@@ -17,7 +17,7 @@ def device(cpu: bool) -> torch.device:
     return torch.device("cpu" if cpu or not torch.cuda.is_available() else "cuda")
 
 
-def attention(subject: Subject[Model], text: Text, links: list[alignment.Links] | None) -> Heads:
+def attention(subject: LoadedModel[Model], text: Text, links: list[alignment.Links] | None) -> Heads:
     """Measure the heads in one pass over the text, with a progress bar on a terminal."""
     model = subject.model
     device = next(model.parameters()).device

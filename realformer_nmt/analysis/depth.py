@@ -6,7 +6,7 @@ import torch
 from fairseq.models import BaseFairseqModel
 
 from realformer_nmt.analysis.analysis_record import DepthFigures, LayerFigures
-from realformer_nmt.analysis.loaded_model import Subject
+from realformer_nmt.analysis.loaded_model import LoadedModel
 from realformer_nmt.analysis.measures import gradients, layer_ablation, layer_similarity, stream, weight_perturbation
 from realformer_nmt.analysis.measures.losses import loss
 from realformer_nmt.analysis.text import Text, to
@@ -43,7 +43,7 @@ def measure(model: BaseFairseqModel, text: Text) -> LayerFigures:
     )
 
 
-def study(subject: Subject[Model], text: Text) -> DepthFigures:
+def study(subject: LoadedModel[Model], text: Text) -> DepthFigures:
     device = next(subject.model.parameters()).device
     return DepthFigures(
         sentences=len(text.indices),

@@ -19,7 +19,7 @@ from realformer_nmt.fairseq_patches.data import dictionary_checks
 
 
 @dataclass(frozen=True)
-class Subject(Generic[Model]):
+class LoadedModel(Generic[Model]):
     name: str  # in tables and figures
     path: Path
     model: Model  # in evaluation mode
@@ -41,16 +41,16 @@ def paths_by_name(models: Sequence[Path]) -> dict[str, Path]:
 Build = Callable[[Path, Options, dict[str, Tensor]], Model]
 
 
-def load(name: str, path: Path, build: Build[Model]) -> Subject[Model]:
+def load(name: str, path: Path, build: Build[Model]) -> LoadedModel[Model]:
     state = checkpoint_fields.load(path)
     options = checkpoint_fields.options(state)
     inspection.check_own(path, options)
     model = build(path, {**options, "checkpoint_activations": False}, state["model"]).eval()
     words = dictionary_checks.entry(state.get("task_state"), "dictionaries", dict)
-    return Subject(name, path, model, options, checkpoint_fields.updates(state), words)
+    return LoadedModel(name, path, model, options, checkpoint_fields.updates(state), words)
 
 
-def check_dictionaries(subject: Subject[Model], data: Path, *dictionaries: Dictionary) -> None:
+def check_dictionaries(subject: LoadedModel[Model], data: Path, *dictionaries: Dictionary) -> None:
     """Raise an error if the model was trained with other dictionaries."""
     sizes = [len(words) for words in dictionaries]
     trained = [len(stack.embed_tokens.weight) for stack in hooks.stacks(subject.model).values()]

@@ -19,7 +19,7 @@ class TrainingSession(Struct, frozen=True, kw_only=True):
     versions: dict[str, Text] = {}
 
 
-class CarriedPieces(Struct, frozen=True, kw_only=True):
+class CarriedSubwords(Struct, frozen=True, kw_only=True):
     """Number of subwords of a side, and of those whose embeddings were taken over."""
 
     pieces: int
@@ -44,7 +44,7 @@ class TrainRecord(StageRecord, frozen=True, kw_only=True):
     machines: int | UnsetType = UNSET
     device: Text | UnsetType = UNSET
     precision: str | UnsetType = UNSET
-    carry_embeddings: dict[str, CarriedPieces] | UnsetType = UNSET
+    carry_embeddings: dict[str, CarriedSubwords] | UnsetType = UNSET
     words: list[str] | UnsetType = UNSET  # fairseq-train's argv before the end is named
     command: list[Text] | UnsetType = UNSET
     sessions: list[TrainingSession] = field(default_factory=list)

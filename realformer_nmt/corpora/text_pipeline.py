@@ -17,7 +17,7 @@ from realformer_nmt.data_bins.prepared_folder import PreparedFolder
 
 
 @dataclass(frozen=True)
-class Preparation:
+class TextPipeline:
     data: Path  # the data-bin
     source: str
     target: str
@@ -54,7 +54,7 @@ class Preparation:
         return {**{name: getattr(self, name) for name in names}, "steps": str(self.steps)}
 
 
-def requested(options: CorpusOptions) -> Preparation:
+def requested(options: CorpusOptions) -> TextPipeline:
     """Return the preparation of a prepared folder or of the other options; raise if both are passed."""
     needed = {"--data": options.data, "--subwords": options.subwords}
     if options.prepared is None:
@@ -69,7 +69,7 @@ def requested(options: CorpusOptions) -> Preparation:
     return read(options.prepared)
 
 
-def of_data_bin(options: CorpusOptions, data: Path, subwords: str) -> Preparation:
+def of_data_bin(options: CorpusOptions, data: Path, subwords: str) -> TextPipeline:
     """Return the preparation of a data-bin that `realformer-nmt prepare` did not make."""
     source, target = subsets.languages(data)
     tokenised = METHODS[subwords].tokenised
@@ -79,10 +79,10 @@ def of_data_bin(options: CorpusOptions, data: Path, subwords: str) -> Preparatio
     if not tokenised and hyphens is not None:
         raise UserError(f"--subwords {subwords} is not tokenised by Moses: leave --hyphens out")
     steps = Steps(source, tokenise=hyphens)
-    return Preparation(data, source, target, subwords, options.subwords_folder, steps, hyphens)
+    return TextPipeline(data, source, target, subwords, options.subwords_folder, steps, hyphens)
 
 
-def read(folder: Path) -> Preparation:
+def read(folder: Path) -> TextPipeline:
     """Read a prepared folder; raw text is cleaned as the training text was, since the model has seen no other.
 
     The papers did not normalise the punctuation of their test sets, so such a set is to be read from the data-bin."""
@@ -99,7 +99,7 @@ def read(folder: Path) -> Preparation:
         deduplicate=False,
     )
     steps, _ = plan.steps("train", "text")
-    return Preparation(
+    return TextPipeline(
         data=prepared.data,
         source=record.source,
         target=record.target,

@@ -11,7 +11,7 @@ from realformer_nmt.checkpoints.averaging import tied
 from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.exporting.folding import Weights, fold
-from realformer_nmt.exporting.loaded_run import Source
+from realformer_nmt.exporting.loaded_run import LoadedRun
 from realformer_nmt.model.config import SIDES, TranslationConfig
 from realformer_nmt.model.models.model import read_options
 from realformer_nmt.model.part_names import FAMILY_OPTIONS
@@ -38,7 +38,7 @@ class StockTransformer(NamedTuple):
     weights: Weights  # in fp32; shared weights are one tensor
 
 
-def of(source: Source) -> StockTransformer:
+def of(source: LoadedRun) -> StockTransformer:
     config = read_options(TranslationConfig, argparse.Namespace(**source.options))
     form = check_form(source, config)
     state = source.model.state_dict()
@@ -50,7 +50,7 @@ def of(source: Source) -> StockTransformer:
     return StockTransformer(stock_options(config, form, single), single)
 
 
-def check_finite(source: Source, weights: Weights) -> None:
+def check_finite(source: LoadedRun, weights: Weights) -> None:
     for name, weight in weights.items():
         if not weight.isfinite().all():
             raise UserError(
@@ -59,7 +59,7 @@ def check_finite(source: Source, weights: Weights) -> None:
             )
 
 
-def check_form(source: Source, config: TranslationConfig) -> TopologyForm:
+def check_form(source: LoadedRun, config: TranslationConfig) -> TopologyForm:
     form = FORMS.get(config.residual_topology, TopologyForm(False, ()))
     allowed = {
         "residual_topology": FORMS,

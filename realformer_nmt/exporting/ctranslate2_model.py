@@ -11,14 +11,14 @@ from ctranslate2.converters import FairseqConverter
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.exporting import as_stock_transformer
 from realformer_nmt.exporting.fairseq_checkpoint import ARCH
-from realformer_nmt.exporting.loaded_run import Source
+from realformer_nmt.exporting.loaded_run import LoadedRun
 from realformer_nmt.fairseq_patches.messages.quiet import quiet
 from realformer_nmt.tasks import TRANSLATION
 
 FORMS = {"fp32": None, "int8": "int8"}  # CTranslate2's names of quantisation
 
 
-def write(source: Source, folder: Path, precision: str) -> None:
+def write(source: LoadedRun, folder: Path, precision: str) -> None:
     if os.pathsep in str(folder):
         output = folder.with_suffix("").with_suffix("")  # without .12345678.part
         raise UserError(f"{output} has a colon in its path, at which fairseq cuts it in two: give another --output")

@@ -10,14 +10,14 @@ from realformer_nmt.checkpoints.average_record import SourceCheckpoint
 from realformer_nmt.checkpoints.files.configuration import general
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.exporting import as_stock_transformer
-from realformer_nmt.exporting.loaded_run import Source
+from realformer_nmt.exporting.loaded_run import LoadedRun
 from realformer_nmt.tasks import TRANSLATION
 
 FILE = "model.pt"
 ARCH = "transformer"
 
 
-def write(source: Source, folder: Path, _precision: str) -> None:
+def write(source: LoadedRun, folder: Path, _precision: str) -> None:
     state = checkpoint(source, as_stock_transformer.of(source))
     origin = SourceCheckpoint(
         file=source.path.name,
@@ -30,7 +30,7 @@ def write(source: Source, folder: Path, _precision: str) -> None:
     source.copy_words(folder)
 
 
-def checkpoint(source: Source, form: as_stock_transformer.StockTransformer) -> Checkpoint:
+def checkpoint(source: LoadedRun, form: as_stock_transformer.StockTransformer) -> Checkpoint:
     """Return a checkpoint that torch.load reads with weights_only; its data-bin is the folder that it is in."""
     languages = dict(zip(("source_lang", "target_lang"), source.corpus.languages, strict=True))
     none = dict.fromkeys(("criterion", "optimizer", "lr_scheduler", "scoring", "bpe", "tokenizer"))

@@ -24,7 +24,7 @@ from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.subword_methods import DICTIONARY, METHODS
 from realformer_nmt.corpora.subwords import encoder
-from realformer_nmt.corpora.text_pipeline import Preparation
+from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.evaluation.translating.translation import check_same_languages, check_translates
 from realformer_nmt.model.attention.attention_pattern import PATTERNS
@@ -40,12 +40,12 @@ class ExportRecord(Struct, frozen=True, kw_only=True):
     made_from: Origin
 
 
-class Source(NamedTuple):
+class LoadedRun(NamedTuple):
     path: Path  # of the checkpoint
     model: TranslationModel  # in evaluation mode
     options: Options  # of the model
     updates: int
-    corpus: Preparation
+    corpus: TextPipeline
     hashes: Mapping[str, str] = MappingProxyType({})  # of the files, before they were read
     members: Sequence[SourceCheckpoint] = ()  # what the checkpoint was averaged or exported from
 
@@ -79,7 +79,7 @@ class Source(NamedTuple):
         records.write(folder / RECORD, ExportRecord(made_from=provenance))
 
 
-def load(model: Path, options: CorpusOptions) -> Source:
+def load(model: Path, options: CorpusOptions) -> LoadedRun:
     path = run_folder.checkpoint(model)
     hashes = {path.name: sha256(path)} if path.is_file() else {}
     state = checkpoint_fields.without_weights(path)
@@ -93,7 +93,7 @@ def load(model: Path, options: CorpusOptions) -> Source:
     loaded = loaded_model.load(path.name, path, inspection.build)
     check_plain_attention(path, loaded.options)
     members = lineage.sources(path, state)
-    source = Source(path, loaded.model, loaded.options, loaded.updates or 0, corpus, hashes, members)
+    source = LoadedRun(path, loaded.model, loaded.options, loaded.updates or 0, corpus, hashes, members)
     loaded_model.check_dictionaries(loaded, corpus.data, *map(dictionary, source.dictionaries))
     return source
 
@@ -106,19 +106,19 @@ def check_plain_attention(path: Path, options: Options) -> None:
         raise UserError(f"{path} has --encoder-relative-positions {reach}: only models without them are exported")
 
 
-def dictionaries(corpus: Preparation) -> list[Path]:
+def dictionaries(corpus: TextPipeline) -> list[Path]:
     return [corpus.data / f"dict.{language}.txt" for language in corpus.languages]
 
 
-def subwords(corpus: Preparation) -> list[Path]:
+def subwords(corpus: TextPipeline) -> list[Path]:
     return [] if corpus.folder is None else [corpus.folder / name for name in METHODS[corpus.subwords].files]
 
 
-def inputs(path: Path, corpus: Preparation) -> dict[str, Path]:
+def inputs(path: Path, corpus: TextPipeline) -> dict[str, Path]:
     return {file.name: file for file in (path, *dictionaries(corpus), *subwords(corpus))}
 
 
-def check_subwords(corpus: Preparation) -> None:
+def check_subwords(corpus: TextPipeline) -> None:
     """Raise an error if the subword files are not of the method, or not as they were prepared."""
     if corpus.folder is not None:
         encoder(METHODS[corpus.subwords], corpus.folder)
@@ -126,7 +126,7 @@ def check_subwords(corpus: Preparation) -> None:
             dictionary(corpus.folder / DICTIONARY)
 
 
-def config(source: Source) -> dict[str, object]:
+def config(source: LoadedRun) -> dict[str, object]:
     words = [dictionary(file) for file in source.dictionaries]
     symbols = dict(zip(("source_words", "target_words"), (each.symbols for each in words), strict=True))
     limits = dict(zip(("longest_source", "longest_target"), source.model.max_positions(), strict=True))

@@ -18,7 +18,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.exporting import as_stock_transformer, model_card
-from realformer_nmt.exporting.loaded_run import Source
+from realformer_nmt.exporting.loaded_run import LoadedRun
 from realformer_nmt.model.config import SIDES
 from realformer_nmt.model.stack import Side
 
@@ -33,7 +33,7 @@ SPECIAL = {  # the first entries of fairseq's dictionaries; its decoder starts f
 LONGEST = 201  # tokens that fairseq writes by default, end symbol included
 
 
-def write(source: Source, folder: Path, _precision: str) -> None:
+def write(source: LoadedRun, folder: Path, _precision: str) -> None:
     form = as_stock_transformer.of(source)
     check_marian(source, form.options)
     weights = marian_weights(source, form)
@@ -45,7 +45,7 @@ def write(source: Source, folder: Path, _precision: str) -> None:
     (folder / "README.md").write_text(model_card.of(source), encoding="utf-8")
 
 
-def check_marian(source: Source, options: Options) -> None:
+def check_marian(source: LoadedRun, options: Options) -> None:
     allowed = {
         "encoder_normalize_before": (False,),
         "layernorm_embedding": (False,),
@@ -60,7 +60,7 @@ def check_marian(source: Source, options: Options) -> None:
             )
 
 
-def marian_weights(source: Source, form: as_stock_transformer.StockTransformer) -> dict[str, Tensor]:
+def marian_weights(source: LoadedRun, form: as_stock_transformer.StockTransformer) -> dict[str, Tensor]:
     """Return the weights by Marian's names; a shared weight is there only once."""
     tables = dict(zip(as_stock_transformer.TABLES, names_of_tables(form.options), strict=True))
     limit = min(source.model.max_positions())
@@ -125,7 +125,7 @@ def generation_config() -> dict[str, object]:
     return {**search, **lengths, "bad_words_ids": [[SPECIAL["pad_token_id"]]], **SPECIAL}
 
 
-def write_tokenizer(source: Source, folder: Path, config: Mapping[str, object]) -> None:
+def write_tokenizer(source: LoadedRun, folder: Path, config: Mapping[str, object]) -> None:
     """Write the files of MarianTokenizer; without its model, copy dictionaries and subword files as they are."""
     models = [file for file in source.subwords if file.name == METHODS[source.corpus.subwords].marian_model]
     if not models:

@@ -13,7 +13,7 @@ from realformer_nmt.checkpoints.inspection import SIZES, arch_of
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.evaluation.run_record import RunRecord
-from realformer_nmt.exporting.loaded_run import Source
+from realformer_nmt.exporting.loaded_run import LoadedRun
 from realformer_nmt.model.part_names import FAMILY_OPTIONS
 
 RECORD = "run.json"
@@ -60,7 +60,7 @@ None was told. That of the training data decides what may be done with the model
 """
 
 
-def of(source: Source) -> str:
+def of(source: LoadedRun) -> str:
     record = test_record(source, source.path.parent / RECORD)
     languages = [_safe(language) for language in source.corpus.languages]
     return CARD.format(
@@ -75,7 +75,7 @@ def of(source: Source) -> str:
     )
 
 
-def test_record(source: Source, file: Path) -> RunRecord | None:
+def test_record(source: LoadedRun, file: Path) -> RunRecord | None:
     """Return the record of a test of the same checkpoint, if there is one."""
     if not file.is_file():
         return None
@@ -83,7 +83,7 @@ def test_record(source: Source, file: Path) -> RunRecord | None:
     return record if [model.sha256 for model in record.models] == [sha256(source.path)] else None
 
 
-def described(source: Source) -> str:
+def described(source: LoadedRun) -> str:
     names = [name for name in (*FAMILY_OPTIONS, *SIZES) if name in source.options]
     parts = ", ".join(f"{name} {_safe(source.options[name])}" for name in names)
     parameters = sum(parameter.numel() for parameter in source.model.parameters())
@@ -91,7 +91,7 @@ def described(source: Source) -> str:
     return f"`{arch}` ({parts}), {parameters:,} parameters, {source.updates:,} updates; trained by realformer_nmt."
 
 
-def trained_on(source: Source, record: RunRecord | None) -> str:
+def trained_on(source: LoadedRun, record: RunRecord | None) -> str:
     facts = {
         "corpus": source.corpus.corpus,
         "subwords": source.corpus.subwords,
@@ -113,7 +113,7 @@ def scored(record: RunRecord | None) -> str:
     return "\n".join(lines)
 
 
-def normalised(source: Source) -> str:
+def normalised(source: LoadedRun) -> str:
     steps = [name for name, done in vars(source.corpus.steps).items() if done is True]
     if not steps:
         return "Its training text was not normalised."

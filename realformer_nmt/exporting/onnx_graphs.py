@@ -10,14 +10,14 @@ import torch
 from onnxruntime.quantization import quantize_dynamic
 
 from realformer_nmt.exporting import onnx_decoding
-from realformer_nmt.exporting.loaded_run import Source
+from realformer_nmt.exporting.loaded_run import LoadedRun
 from realformer_nmt.exporting.traceable_modules import Graph, reading, traceable, writing
 
 OPSET = 17
 ENCODER, STEP = "encoder.onnx", "step.onnx"
 
 
-def write(source: Source, folder: Path, precision: str) -> None:
+def write(source: LoadedRun, folder: Path, precision: str) -> None:
     model = traceable(source.model)
     encoder = reading(model)
     save(encoder, folder / ENCODER)

@@ -7,13 +7,13 @@ import torch
 from torch.export import Dim
 
 from realformer_nmt.exporting import torch_decoding
-from realformer_nmt.exporting.loaded_run import Source
+from realformer_nmt.exporting.loaded_run import LoadedRun
 from realformer_nmt.exporting.traceable_modules import Graph, reading, traceable, writing
 
 Axes = dict[int, object]  # dimensions of a tensor that may have any size
 
 
-def write(source: Source, folder: Path, _precision: str) -> None:
+def write(source: LoadedRun, folder: Path, _precision: str) -> None:
     model = traceable(source.model)
     encoder = reading(model)
     step = writing(model, encoder)

@@ -22,7 +22,7 @@ from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.corpora.text_pipeline import Preparation
+from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.evaluation.translating.translate import EXACT
 from realformer_nmt.evaluation.translating.translation import check_same_languages, check_translates
 from realformer_nmt.fairseq_patches.messages.quiet import quiet
@@ -58,7 +58,7 @@ class Loaded(NamedTuple):
 class Translator:
     """One model, or an ensemble of several. Threads may share it."""
 
-    def __init__(self, checkpoints: Sequence[Path], corpus: Preparation, device: torch.device) -> None:
+    def __init__(self, checkpoints: Sequence[Path], corpus: TextPipeline, device: torch.device) -> None:
         self.checkpoints, self.corpus, self.device = checkpoints, corpus, device
         self._loaded: dict[str, dict[bool, Loaded]] = {}  # by precision, and by whether with alignments
         self._loading = threading.Lock()
@@ -197,7 +197,7 @@ def trained_in(path: Path) -> Path:
     return folder
 
 
-def load_models(checkpoints: Sequence[Path], corpus: Preparation, device: torch.device, precision: str) -> Loaded:
+def load_models(checkpoints: Sequence[Path], corpus: TextPipeline, device: torch.device, precision: str) -> Loaded:
     overrides = {"data": str(corpus.data), "source_lang": corpus.source, "target_lang": corpus.target}
     if precision != EXACT:
         for path in checkpoints:

@@ -12,7 +12,7 @@ from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.preparing.cleaning import Steps
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.subword_methods import METHODS
-from realformer_nmt.corpora.text_pipeline import Preparation
+from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.data_bins import subsets
 
 pytestmark = pytest.mark.usefixtures("forks")
@@ -73,7 +73,7 @@ def test_raw_text_is_read_as_the_training_text_was(method: str, tmp_path: Path) 
 @pytest.mark.parametrize("method", METHODS)
 def test_raw_text_comes_back_from_its_pieces(models: Path, method: str) -> None:
     hyphens = "aggressive" if method == "moses_bpe" else None
-    corpus = Preparation(Path(), "de", "de", method, models, Steps("de", tokenise=hyphens), hyphens)
+    corpus = TextPipeline(Path(), "de", "de", method, models, Steps("de", tokenise=hyphens), hyphens)
     lines = [*RAW, "", "Ein \N{GREEK SMALL LETTER OMEGA} mehr."]
     pieces = corpus.pieces("".join(f"{line}\n" for line in lines).encode())
     assert len(pieces) == len(lines)
@@ -82,7 +82,7 @@ def test_raw_text_comes_back_from_its_pieces(models: Path, method: str) -> None:
 
 
 def test_tokenised_text_is_what_bpe_was_applied_to(models: Path) -> None:
-    corpus = Preparation(Path(), "de", "de", "moses_bpe", models, Steps("de", tokenise="aggressive"), "aggressive")
+    corpus = TextPipeline(Path(), "de", "de", "moses_bpe", models, Steps("de", tokenise="aggressive"), "aggressive")
     pieces = corpus.pieces(f"{RAW[0]}\n{RAW[2]}\n".encode())
     assert "@@ " in pieces[0]
     assert corpus.surface(pieces).tokenised == [

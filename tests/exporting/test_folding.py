@@ -14,7 +14,7 @@ from torch.testing import assert_close
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.exporting import as_stock_transformer
-from realformer_nmt.exporting.loaded_run import Source
+from realformer_nmt.exporting.loaded_run import LoadedRun
 from realformer_nmt.model.scaling import SCALINGS
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -36,7 +36,7 @@ def stock(form: as_stock_transformer.StockTransformer) -> TransformerModel:
     return model.eval()
 
 
-def check_equal(source: Source) -> as_stock_transformer.StockTransformer:
+def check_equal(source: LoadedRun) -> as_stock_transformer.StockTransformer:
     form = as_stock_transformer.of(source)
     words = PREVIOUS.ne(PAD)  # at padding stock computes other numbers, which nobody reads
     expected, found = (

@@ -12,20 +12,20 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.exporting import model_card
-from realformer_nmt.exporting.loaded_run import Source
+from realformer_nmt.exporting.loaded_run import LoadedRun
 
 SIGNATURE = "nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
 SCORE = {"metric": "sacreBLEU", "score": 80.297, "signature": SIGNATURE, "interval": 2.763}
 
 
 @pytest.fixture
-def source(tmp_path: Path) -> Source:
+def source(tmp_path: Path) -> LoadedRun:
     made = exportable.source(("post", "admin", "dot", "none"), tmp_path)
     made.path.write_bytes(b"weights")
     return made
 
 
-def judge(source: Source, digest: str, **others: Any) -> None:
+def judge(source: LoadedRun, digest: str, **others: Any) -> None:
     model = {"checkpoint": "model.pt", "sha256": digest, "arch": "admin", "parameters": 7}
     record = {"models": [model], "scores": {"bleu": SCORE}, "corpus": "own files", "subset": "test"}
     checksummed_json.write(source.path.parent / "run.json", {**record, "lines": 500, **others})
@@ -35,7 +35,7 @@ def section(card: str, name: str) -> str:
     return card.partition(f"## {name}\n\n")[2].partition("\n\n##")[0]
 
 
-def test_scores_are_those_of_this_checkpoint_with_their_signatures(source: Source) -> None:
+def test_scores_are_those_of_this_checkpoint_with_their_signatures(source: LoadedRun) -> None:
     judge(source, sha256(source.path), protocol="small", training_seed=3, averaged=["a.pt", "b.pt"])
     card = model_card.of(source)
     assert section(card, "Scores") == (
@@ -47,13 +47,13 @@ def test_scores_are_those_of_this_checkpoint_with_their_signatures(source: Sourc
     assert "at most 1024 pieces" in section(card, "Limits")
 
 
-def test_scores_of_another_checkpoint_are_not_its_own(source: Source) -> None:
+def test_scores_of_another_checkpoint_are_not_its_own(source: LoadedRun) -> None:
     assert section(model_card.of(source), "Scores") == "None on record."
     judge(source, "0" * 64)
     assert section(model_card.of(source), "Scores") == "None on record."
 
 
-def test_every_language_is_text_to_yaml(source: Source) -> None:
+def test_every_language_is_text_to_yaml(source: LoadedRun) -> None:
     corpus = dataclasses.replace(source.corpus, source="no", target="1e3")
     card = model_card.of(source._replace(corpus=corpus))
     assert yaml.safe_load(card.split("---\n")[1])["language"] == ["no", "1e3"]
@@ -68,13 +68,13 @@ def test_every_language_is_text_to_yaml(source: Source) -> None:
         {"averaged": 2},
     ],
 )
-def test_a_record_of_other_kinds_is_refused_by_its_name(source: Source, others: dict[str, Any]) -> None:
+def test_a_record_of_other_kinds_is_refused_by_its_name(source: LoadedRun, others: dict[str, Any]) -> None:
     judge(source, sha256(source.path), **others)
     with pytest.raises(UserError, match=r"run\.json has an unexpected format"):
         model_card.of(source)
 
 
-def test_a_record_that_was_edited_is_refused(source: Source) -> None:
+def test_a_record_that_was_edited_is_refused(source: LoadedRun) -> None:
     judge(source, sha256(source.path))
     record = source.path.parent / "run.json"
     record.write_text(record.read_text().replace("80.297", "99.9"))
@@ -82,7 +82,7 @@ def test_a_record_that_was_edited_is_refused(source: Source) -> None:
         model_card.of(source)
 
 
-def test_a_record_holds_no_markup(source: Source) -> None:
+def test_a_record_holds_no_markup(source: LoadedRun) -> None:
     judge(source, sha256(source.path), corpus="<script>x</script>\n# [a](http://b)", protocol="`---`")
     card = model_card.of(source)
     assert "<script" not in card

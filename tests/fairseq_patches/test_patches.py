@@ -35,8 +35,8 @@ ANSWERS = {  # probe: mend, stock fairseq's answer, the mended one's
     "list_gathered": ("gather_lists_on_the_cpu", "fails", [{"sentences": 3}]),
     "empty_batch_validated": ("validate_uneven_shares", "fails", [0.0, 0, {}]),
     "averaged": ("average_tied_weights_once", [0.5, 0.75, 2.0], [0.5, 0.5, 3.0]),
-    "averaged_in_half_precision": ("copy_what_is_no_average", [0.5, 0.5, 2.0], [0.5, 0.5, 3.0]),
-    "flag_in_average": ("copy_what_is_no_average", "fails", True),
+    "averaged_in_half_precision": ("copy_other_state", [0.5, 0.5, 2.0], [0.5, 0.5, 3.0]),
+    "flag_in_average": ("copy_other_state", "fails", True),
 }
 ALLOWED = ("numpy_of_either_version_loads", "broadcast_state_loads")
 

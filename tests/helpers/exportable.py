@@ -14,8 +14,8 @@ from reports import parse
 from torch import Tensor
 
 from realformer_nmt.corpora.preparing.cleaning import Steps
-from realformer_nmt.corpora.text_pipeline import Preparation
-from realformer_nmt.exporting.loaded_run import Source
+from realformer_nmt.corpora.text_pipeline import TextPipeline
+from realformer_nmt.exporting.loaded_run import LoadedRun
 from realformer_nmt.model.part_names import FAMILY_OPTIONS
 from realformer_nmt.serving import translator
 
@@ -23,15 +23,15 @@ DEVIATION = 0.3
 LONGEST = 40  # hypothesis
 
 
-def source(parts: tuple[str, ...], folder: Path, **options: Any) -> Source:
+def source(parts: tuple[str, ...], folder: Path, **options: Any) -> LoadedRun:
     """Of four parts, and a norm if there is a fifth; of tiny.py's sizes and dictionary, which the folder gets."""
     given = {**tiny.SIZE, "score_length": 12, **dict(zip(FAMILY_OPTIONS, parts, strict=False)), **options}
     model = tiny.build(**given).eval()
     model.load_state_dict(at_random(model.state_dict()))
     for language in ("src", "tgt"):
         tiny.dictionary().save(str(folder / f"dict.{language}.txt"))
-    corpus = Preparation(folder, "src", "tgt", "none", None, Steps("src"), None)
-    return Source(folder / "model.pt", model, given, 7, corpus)
+    corpus = TextPipeline(folder, "src", "tgt", "none", None, Steps("src"), None)
+    return LoadedRun(folder / "model.pt", model, given, 7, corpus)
 
 
 def checkpoint(path: Path, data: Path, arch: str, *flags: str, apart: float = 0.0) -> Path:

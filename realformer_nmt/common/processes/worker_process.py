@@ -18,7 +18,7 @@ from realformer_nmt.common.processes.python_subprocess import program
 Work = Callable[[], object]
 
 
-def begin(work: Work, log: Path, threads: int, on_gpu: bool) -> "SideProcess":
+def begin(work: Work, log: Path, threads: int, on_gpu: bool) -> "WorkerProcess":
     """Start the function in another process, with its output appended to `log`.
 
     A fork is used where it is safe, because new imports take seconds. It is not safe with torch's threads, a GPU's
@@ -58,7 +58,7 @@ class NewPython:
         self.process.kill()
 
 
-SideProcess = BaseProcess | NewPython
+WorkerProcess = BaseProcess | NewPython
 
 
 def _run(work: Work, log: Path, threads: int, parent_ends: Work | None = None) -> None:

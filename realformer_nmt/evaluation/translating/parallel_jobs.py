@@ -17,7 +17,7 @@ from realformer_nmt.common.files import records
 from realformer_nmt.common.files.folder_lock import alone
 from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.files.text_lines import sha256
-from realformer_nmt.common.processes.worker_process import SideProcess, begin
+from realformer_nmt.common.processes.worker_process import WorkerProcess, begin
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.common.stages.provenance import differences
 
@@ -130,7 +130,7 @@ def _threads(jobs: int) -> int:
 
 
 def _exit_codes(
-    processes: Mapping[int, SideProcess], translated: Iterator[int], sentences: int
+    processes: Mapping[int, WorkerProcess], translated: Iterator[int], sentences: int
 ) -> Iterator[tuple[int, int]]:
     """Yield each job's number and exit status as soon as it ends; a progress bar shows the sentences on a terminal."""
     running = dict(processes)

@@ -20,7 +20,7 @@ from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.common.user_dir import for_fairseq
 from realformer_nmt.corpora import text_pipeline
-from realformer_nmt.corpora.text_pipeline import Preparation
+from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.evaluation.translating import test_sets, validation_scores
 from realformer_nmt.evaluation.translating.generation import Generated, generate
@@ -104,12 +104,12 @@ def stage_of(request: TranslateRequest) -> Stage:
     return Stage("translate", request.output / RECORD, settings, {**models, **data_files})
 
 
-def raw_text(request: TranslateRequest, corpus: Preparation) -> Path | None:
+def raw_text(request: TranslateRequest, corpus: TextPipeline) -> Path | None:
     """Return the file that is translated in place of a subset, if there is one."""
     return request.input if request.test_set is None else test_sets.find(request.test_set, corpus.languages).source
 
 
-def check_models(request: TranslateRequest, corpus: Preparation) -> None:
+def check_models(request: TranslateRequest, corpus: TextPipeline) -> None:
     for path in request.checkpoints:
         if not path.is_file():
             raise UserError(f"{path}: no such file; give checkpoints that fairseq-train or average has saved")
@@ -128,7 +128,7 @@ def check_translates(path: Path, state: Checkpoint) -> None:
         raise UserError(f"{path} is of --task {task}, whose models do not translate: give one of --task {TRANSLATION}")
 
 
-def check_same_languages(path: Path, state: Checkpoint, corpus: Preparation) -> None:
+def check_same_languages(path: Path, state: Checkpoint, corpus: TextPipeline) -> None:
     """Raise an error for a model of another pair, which would translate nonsense if the dictionary is joined."""
     check_translates(path, state)
     trained = (state.get("task_state") or {}).get("languages")
@@ -137,12 +137,12 @@ def check_same_languages(path: Path, state: Checkpoint, corpus: Preparation) -> 
         raise UserError(f"{path} translates from {' to '.join(trained)}, and {pair}: give the data of its pair")
 
 
-def translate(request: TranslateRequest, corpus: Preparation, folder: Path) -> Generated:
+def translate(request: TranslateRequest, corpus: TextPipeline, folder: Path) -> Generated:
     text = raw_text(request, corpus)
     return translate_text(request, corpus, folder, text) if text else translate_subset(request, corpus, folder)
 
 
-def translate_subset(request: TranslateRequest, corpus: Preparation, folder: Path) -> Generated:
+def translate_subset(request: TranslateRequest, corpus: TextPipeline, folder: Path) -> Generated:
     number = subsets.count(corpus.data, request.subset, corpus.source, corpus.target)
     validating = validate_argv(request, corpus.data) if request.validate else ()
     return generate(corpus.data, request.subset, number, arguments(request, corpus), folder, validating, request.jobs)
@@ -156,7 +156,7 @@ def validate_argv(request: TranslateRequest, data: Path) -> list[str]:
     return [*argv, *for_fairseq(request.user_dir)]
 
 
-def translate_text(request: TranslateRequest, corpus: Preparation, folder: Path, text: Path) -> Generated:
+def translate_text(request: TranslateRequest, corpus: TextPipeline, folder: Path, text: Path) -> Generated:
     """Translate a text through a temporary data-bin; fairseq-interactive would split lines at more than \\n."""
     if request.validate:
         raise UserError("--validate goes with a subset of the data-bin, not with --input or --test-set")
@@ -168,7 +168,7 @@ def translate_text(request: TranslateRequest, corpus: Preparation, folder: Path,
         return generate(Path(data), "input", len(subwords), arguments(request, corpus), folder, jobs=request.jobs)
 
 
-def arguments(request: TranslateRequest, corpus: Preparation) -> list[str]:
+def arguments(request: TranslateRequest, corpus: TextPipeline) -> list[str]:
     paths = ":".join(str(path) for path in request.checkpoints)
     argv = [
         *for_fairseq(request.user_dir),
@@ -195,7 +195,7 @@ def decoding(request: TranslateRequest) -> DecodingSettings:
     return replace(settings, precision=UNSET) if request.precision == EXACT else settings
 
 
-def write(generated: Generated, corpus: Preparation, folder: Path) -> dict[str, str]:
+def write(generated: Generated, corpus: TextPipeline, folder: Path) -> dict[str, str]:
     """Write the texts that there are, remove the other files, and return the sha256 of each by name."""
     words = [text if source else "" for source, text in zip(generated.sources, generated.hypotheses, strict=True)]
     hypotheses = corpus.surface(words)
@@ -209,7 +209,7 @@ def write(generated: Generated, corpus: Preparation, folder: Path) -> dict[str, 
     return {name: sha256(folder / name) for name, lines in texts.items() if lines is not None}
 
 
-def described(request: TranslateRequest, corpus: Preparation, origin: Origin) -> TranslationRecord:
+def described(request: TranslateRequest, corpus: TextPipeline, origin: Origin) -> TranslationRecord:
     """Return the record of a translation that is still without its texts."""
     text = raw_text(request, corpus)
     return TranslationRecord(

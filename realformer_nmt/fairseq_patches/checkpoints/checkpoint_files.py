@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 @patch(checkpoint_utils, "torch_persistent_save")
-def save_at_one_blow(original: Original, state: object, filename: str, async_write: bool = False) -> None:
+def save_atomically(original: Original, state: object, filename: str, async_write: bool = False) -> None:
     """Write each checkpoint atomically.
 
     fairseq renames a file that may not be on the disk yet. It leaves NAME.tmp on a full disk, and tries three times,
@@ -38,7 +38,7 @@ def save_at_one_blow(original: Original, state: object, filename: str, async_wri
 
 
 @patch(PathManager, "copy")
-def copy_at_one_blow(original: Original, src_path: str, dst_path: str, overwrite: bool = False) -> Any:
+def copy_atomically(original: Original, src_path: str, dst_path: str, overwrite: bool = False) -> Any:
     """Copy checkpoints atomically.
 
     fairseq overwrites checkpoint_last.pt and checkpoint_best.pt byte by byte (file_io.py): a kill meanwhile leaves them
@@ -53,7 +53,7 @@ def copy_at_one_blow(original: Original, src_path: str, dst_path: str, overwrite
 
 
 @patch(checkpoint_utils, "save_checkpoint")
-def miss_a_folder_that_is_gone(original: Original, cfg: Any, trainer: Trainer, *args: Any, **kwargs: Any) -> Any:
+def refuse_a_missing_save_dir(original: Original, cfg: Any, trainer: Trainer, *args: Any, **kwargs: Any) -> Any:
     """Refuse to save where --save-dir has disappeared.
 
     fairseq creates it again, for example below the mount point of a lost disk.

@@ -20,7 +20,7 @@ def note_the_ranks(original: Original, iterator: EpochBatchIterator) -> State:
 
 
 @patch(EpochBatchIterator, "load_state_dict")
-def find_the_place_on_other_ranks(original: Original, iterator: EpochBatchIterator, state: State) -> None:
+def resume_on_other_ranks(original: Original, iterator: EpochBatchIterator, state: State) -> None:
     """Resume within an epoch on any number of ranks.
 
     fairseq repeats or skips batches, or fails. From the middle of an epoch it goes back to the first quarter on half as

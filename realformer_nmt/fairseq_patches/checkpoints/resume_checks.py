@@ -32,7 +32,7 @@ UNSUPPORTED = ("cross_self_attention", "full_context_alignment", "adaptive_input
 
 
 @patch(Trainer, "load_checkpoint")
-def go_on_from_a_whole_checkpoint_of_this_model(
+def resume_from_a_complete_checkpoint(
     original: Original, trainer: Trainer, filename: str, *args: Any, **kwargs: Any
 ) -> Any:
     """Resume from the newest complete checkpoint, if it is of this model.

@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 @patch(checkpoint_utils, "load_checkpoint")
-def hold_the_folder(original: Original, cfg: Any, trainer: Trainer, **options: Any) -> Any:
+def lock_save_dir(original: Original, cfg: Any, trainer: Trainer, **options: Any) -> Any:
     """Lock --save-dir on rank 0 before it looks for a checkpoint."""
     local = not PathManager.path_requires_pathmanager(cfg.save_dir)
     if trainer.is_data_parallel_master and local and not cfg.no_save:

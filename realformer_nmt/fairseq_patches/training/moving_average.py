@@ -9,7 +9,7 @@ from realformer_nmt.fairseq_patches.patch import Original, patch
 
 
 @patch(EMA, "__init__")
-def copy_what_is_no_average(
+def copy_other_state(
     original: Original, average: EMA, model: nn.Module, config: Any, device: Any = None, skip_keys: Any = None
 ) -> None:
     """Copy state that is no average.

@@ -176,7 +176,7 @@ def wrap_models_on_the_cpu(original: Original, module: torch.nn.Module, **option
     return original(module=module, **options)
 
 
-def end_ranks_that_wait_for_ever() -> None:
+def end_waiting_ranks() -> None:
     """End a rank by SIGTERM at --heartbeat-timeout.
 
     fairseq sends SIGINT, which a rank that waits for a lost machine never handles. Python handles it only after the

@@ -11,7 +11,7 @@ COMMAND = "fairseq_cli.train"
 logger = logging.getLogger(__name__)
 
 
-def train_no_further() -> None:
+def end_at_max_update() -> None:
     """Check --max-update before the first update: fairseq checks it after one (fairseq_cli/train.py)."""
     for module in (sys.modules.get(COMMAND), sys.modules.get("__main__")):  # the latter where python -m runs it
         if getattr(getattr(module, "__spec__", None), "name", None) == COMMAND:

@@ -23,7 +23,7 @@ from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.run_files import RECORD
 from realformer_nmt.protocols.running import expected_checkpoints, length_check, run_folder, updates
-from realformer_nmt.protocols.running.carried_pieces import carried_counts
+from realformer_nmt.protocols.running.carried_subwords import carried_counts
 from realformer_nmt.protocols.running.planned_training import PlannedTraining
 from realformer_nmt.protocols.running.training_run import Training
 from realformer_nmt.protocols.train import TrainRequest

@@ -46,7 +46,7 @@ def test_stock_copies_over_what_was_there(large: Path) -> None:
     last.write_bytes(b"the one of before")
     with pytest.raises(OSError, match="File too large"):
         PathManager.copy.__wrapped__(str(large), str(last), True)
-    assert last.read_bytes() == large.read_bytes()[: last.stat().st_size], "copy_at_one_blow may be no longer needed"
+    assert last.read_bytes() == large.read_bytes()[: last.stat().st_size], "copy_atomically may be no longer needed"
 
 
 @pytest.mark.usefixtures("large", "little_room")
@@ -70,7 +70,7 @@ def test_stock_leaves_a_part_and_tries_thrice(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(checkpoint_utils.time, "sleep", waits.append)
     with pytest.raises((OSError, RuntimeError)):
         checkpoint_utils.torch_persistent_save.__wrapped__(STATE, str(tmp_path / "a.pt"))
-    assert [path.name for path in tmp_path.iterdir()] == ["a.pt.tmp"], "save_at_one_blow may be no longer needed"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.pt.tmp"], "save_atomically may be no longer needed"
     assert waits == [2.5, 2.5]
 
 

@@ -64,7 +64,7 @@ def test_stock_still_needs_the_mend(before: int, ranks: int, expected: int) -> N
     """Of the 45 batches, 5 a rank are done; stock leaves that many out on any number of ranks."""
     state, seen = had(before, updates=5, share=1)
     others = rest(ranks, state, stock=True)
-    assert len(others) == expected != BATCHES - len(seen), "find_the_place_on_other_ranks may be no longer needed"
+    assert len(others) == expected != BATCHES - len(seen), "resume_on_other_ranks may be no longer needed"
 
 
 def test_a_checkpoint_of_before_says_nothing_of_ranks() -> None:

@@ -6,12 +6,12 @@ import pytest
 import saved
 from msgspec import UNSET
 
-from realformer_nmt.checkpoints.train_record import CarriedPieces, TrainRecord
+from realformer_nmt.checkpoints.train_record import CarriedSubwords, TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.protocols.running import updates
-from realformer_nmt.protocols.running.carried_pieces import carried_counts
+from realformer_nmt.protocols.running.carried_subwords import carried_counts
 
 
 def test_pieces_are_counted_once_and_known_afterwards(
@@ -23,7 +23,7 @@ def test_pieces_are_counted_once_and_known_afterwards(
     cfg = updates.parse([*words, "--finetune-from-model", str(model), "--carry-embeddings", str(toy_corpus)])
     stage = Stage("train", tmp_path / "train.json", {}, {})
     counts = carried_counts(stage, cfg, fresh=False)
-    assert counts == dict.fromkeys(("source", "target"), CarriedPieces(pieces=12, carried=12))
+    assert counts == dict.fromkeys(("source", "target"), CarriedSubwords(pieces=12, carried=12))
     assert "12 of 12 source pieces, 12 of 12 target pieces" in capsys.readouterr().err
     stage.write(TrainRecord(carry_embeddings=counts, made_from=stage.origin(None)))
     model.unlink()
