@@ -120,7 +120,7 @@ def _message(error: BaseException, tokens: Sequence[str]) -> str:
         return "interrupted"
     kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     unexpected = f"unexpected error: {kind}; run again with --debug, which shows where it happened, and report it"
-    return error_messages.known(error) or one_line(unexpected)
+    return error_messages.foreseen_message(error) or one_line(unexpected)
 
 
 def _subcommand(tokens: Sequence[str]) -> str:

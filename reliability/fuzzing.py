@@ -79,7 +79,7 @@ def reckon_with(path: Path) -> ResultRow:
         seed=1,
         state="done",
         scores=measured_cell.scores(run),
-        parameters=records.known(run.parameters) if run else None,
+        parameters=records.none_if_unset(run.parameters) if run else None,
         settings=measured_cell.settings(TrainRecord(), None, run),
     )
     json.dumps([provenance.shared([cell]), setting_differences.settings([cell])])

@@ -19,7 +19,7 @@ from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.analysis.text_readers import reader
 from realformer_nmt.checkpoints import inspection, run_folder
 from realformer_nmt.common.files.atomic_files import completed
-from realformer_nmt.common.stages.provenance import several
+from realformer_nmt.common.stages.provenance import number_of_models
 from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.figures.drawing import Drawing
@@ -88,7 +88,7 @@ def stage_of(request: AnalyseRequest, paths: Mapping[str, Path], files: Mapping[
     inputs = {f"{name}.pt": path for name, path in paths.items()} | dict(files)
     inputs |= {"alignment": request.alignment} if request.alignment else {}
     settings = {"subset": request.subset, "sentences": request.sentences, "sentence": request.sentence}
-    settings |= several(request.models) | ({"aligned": True} if request.alignment else {})
+    settings |= number_of_models(request.models) | ({"aligned": True} if request.alignment else {})
     return Stage("analyse", request.output / RECORD, settings, inputs)
 
 

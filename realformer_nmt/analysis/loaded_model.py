@@ -14,7 +14,7 @@ from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.checkpoints.inspection import Model
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.stages.provenance import named
+from realformer_nmt.common.stages.provenance import files_by_name
 from realformer_nmt.fairseq_patches.data import dictionary_checks
 
 
@@ -33,8 +33,10 @@ def paths_by_name(models: Sequence[Path]) -> dict[str, Path]:
 
     These are the names of the runs' folders or of the checkpoints' files, or whole paths where two are the same.
     """
-    name_of = {path: name.removesuffix(".pt") for name, path in named([path.resolve() for path in models]).items()}
-    checkpoints = selection.named([run_folder.checkpoint(path) for path in models])
+    name_of = {
+        path: name.removesuffix(".pt") for name, path in files_by_name([path.resolve() for path in models]).items()
+    }
+    checkpoints = selection.check_distinct([run_folder.checkpoint(path) for path in models])
     return dict(zip((name_of[path.resolve()] for path in models), checkpoints, strict=True))
 
 

@@ -18,7 +18,7 @@ from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.files.text_lines import sha256
-from realformer_nmt.common.stages.provenance import named, several
+from realformer_nmt.common.stages.provenance import files_by_name, number_of_models
 from realformer_nmt.common.stages.stage import Stage
 
 
@@ -63,8 +63,8 @@ def stage_of(request: AverageRequest) -> Stage:
             raise
         paths = []
     names = ("last", "last_updates", "best", "until")
-    settings = {**{name: getattr(request, name) for name in names}, **several(request.inputs)}
-    return Stage("average", record, settings, named(paths))
+    settings = {**{name: getattr(request, name) for name in names}, **number_of_models(request.inputs)}
+    return Stage("average", record, settings, files_by_name(paths))
 
 
 def select(request: AverageRequest) -> list[Path]:
@@ -77,7 +77,7 @@ def select(request: AverageRequest) -> list[Path]:
             )
         if request.until is not None:
             raise UserError("--until goes with --last or --last-updates, not with named checkpoints")
-        return selection.named(request.inputs)
+        return selection.check_distinct(request.inputs)
     if len(request.inputs) > 1:
         raise UserError(f"--last, --last-updates and --best take one folder, and {len(request.inputs)} paths are given")
     if request.best is not None:

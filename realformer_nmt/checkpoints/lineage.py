@@ -16,7 +16,7 @@ AVERAGED, EXPORTED = "averaged", "exported_from"  # keys of extra_state: the che
 SETTINGS = {"model": None, "criterion": None, "optimizer": None, "optimization": ("lr",), "common": ("seed",)}
 
 
-def check_training(path: Path, sha256: str, file: Path, training: TrainRecord) -> bool:
+def prove_training(path: Path, sha256: str, file: Path, training: TrainRecord) -> bool:
     """Tell whether hashes show that a checkpoint is of the training whose record is `file`.
 
     Raise a UserError if it is of another training. A record that lists no checkpoint, or not all of them, can show

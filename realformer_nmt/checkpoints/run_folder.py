@@ -24,7 +24,7 @@ def checkpoint(path: Path) -> Path:
     return file
 
 
-def named(argument: str) -> Path:
+def parse_checkpoint(argument: str) -> Path:
     """Return the checkpoint for an argument of the command line: a file, or a run's folder."""
     return checkpoint(Path(argument))
 

@@ -52,7 +52,7 @@ def best(folder: Path, number: int) -> list[Path]:
     return _last_of(folder, number, [path for _, _, path in ranked], "best")
 
 
-def named(paths: Sequence[Path]) -> list[Path]:
+def check_distinct(paths: Sequence[Path]) -> list[Path]:
     """Return the paths; refuse a file that is given twice, which would weigh twice."""
     seen: set[Path] = set()
     for path in paths:

@@ -66,12 +66,12 @@ SPOKEN = (  # errors whose messages are written for users
 )
 
 
-def words(error: BaseException) -> str:
+def message_of(error: BaseException) -> str:
     """Return one line for any error: what was wrong, and what to do."""
-    return known(error) or unknown(error)
+    return foreseen_message(error) or fallback_message(error)
 
 
-def known(error: BaseException) -> str | None:
+def foreseen_message(error: BaseException) -> str | None:
     """Return one line for an error that this package foresees, and None for any other."""
     user_error = declared(error)
     kind, message = innermost(user_error or error)
@@ -86,7 +86,7 @@ def known(error: BaseException) -> str | None:
 
 
 def is_of_memory(error: BaseException) -> bool:
-    return known(error) == MEMORY
+    return foreseen_message(error) == MEMORY
 
 
 def innermost(error: BaseException) -> tuple[str, str]:
@@ -121,7 +121,7 @@ def is_gone() -> bool:
     return False
 
 
-def unknown(error: BaseException) -> str:
+def fallback_message(error: BaseException) -> str:
     """Return one line for any other error: its message if it is written for users, else what failed and where."""
     kind, message = (one_line(text)[:LONGEST] for text in innermost(error))
     if kind in SPOKEN and " " in message:

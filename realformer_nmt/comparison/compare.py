@@ -9,8 +9,8 @@ import torch
 from rich.console import Console
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.folder_lock import alone
-from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.files.folder_lock import locked
+from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.command import CompareRequest
 from realformer_nmt.comparison.grid import grid as grids
@@ -48,7 +48,7 @@ def run(request: CompareRequest) -> int:
 
     reporting.check_folder(request.folder, grid)
     if not request.report:
-        with alone(request.folder / ".lock", "compares in"):
+        with locked(request.folder / ".lock", "compares in"):
             check_data(grid, corpus)
             outside_texts.parse(request.outside, grid, corpus)  # whose lines may only be counted now
             if request.merge:
@@ -75,7 +75,7 @@ def select(grid: Grid, all_cells: Sequence[Cell], families: Sequence[str]) -> li
     """Return the cells of the families that --only names; without --only, all cells."""
     for family in families:
         if family not in grid.families:
-            raise UserError(unknown("--only", family, grid.families))
+            raise UserError(not_allowed("--only", family, grid.families))
     return [cell for cell in all_cells if not families or cell.family in families]
 
 
@@ -86,7 +86,7 @@ def show_plan(grid: Grid, corpus: CorpusChoice, planned: Sequence[CellState], tf
         print(*(pasted(each.command()) for each in corpus.preparations(shares(grid))), sep="\n")
         print(f"{len(planned)} cells; parameters and cost are known once the corpus is prepared so", end="\n\n")
     else:
-        plan.check_states(planned)
+        plan.check_trainings(planned)
         costs = [plan.cost(state.planned) for state in planned]
         print(plan.table(planned, costs, tflops))
         print(tuning_choice.waiting_line(grid, planned), end="")
@@ -127,8 +127,8 @@ def merge_folders(
 def train_and_score(request: CompareRequest, grid: Grid, selected: Sequence[Cell], gpus: int) -> None:
     """Run all cells, those that wait for a tuned setting once it is chosen."""
     planned = tuning_choice.needed(grid, freshness.read(selected))
-    unfit = check_fit(planned, request.fresh)
-    plan.check_states(planned)
+    unfit = changed_cells(planned, request.fresh)
+    plan.check_trainings(planned)
     for state in unfit:
         freshness.renew(state)
     launched: list[Cell] = []
@@ -137,7 +137,7 @@ def train_and_score(request: CompareRequest, grid: Grid, selected: Sequence[Cell
         launched += ready
 
 
-def check_fit(planned: Sequence[CellState], fresh: bool) -> list[CellState]:
+def changed_cells(planned: Sequence[CellState], fresh: bool) -> list[CellState]:
     """Return the cells made with other settings or files, which --fresh runs again; refuse them without it."""
     unfit = [state for state in planned if state.differences]
     for state in unfit:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import safe_names
-from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.requests.toml_tables import (
     Table,
     TableError,
@@ -41,7 +41,7 @@ def locate(name_or_path: str) -> Path:
     if name_or_path.endswith(".toml"):
         return Path(name_or_path)
     if name_or_path not in shipped():
-        raise UserError(f"{unknown('corpus', name_or_path, shipped())}; your own is named by its file, FILE.toml")
+        raise UserError(f"{not_allowed('corpus', name_or_path, shipped())}; your own is named by its file, FILE.toml")
     return FOLDER / f"{name_or_path}.toml"
 
 
@@ -69,7 +69,7 @@ def build_corpus(name: str, table: Table, inherited: frozenset[str]) -> Corpus:
     corpus: Corpus = build_table(Corpus, table, "", {"name": name, "archives": tuple(archives.values())})
     named = {side.archive for part in corpus.parts for side in (part.source, part.target)}
     for key in sorted(named - set(archives)):
-        raise TableError("train, valid, test", unknown("archive", key, archives))
+        raise TableError("train, valid, test", not_allowed("archive", key, archives))
     for key in sorted(set(archives) - named - inherited):
         raise TableError(f"archives.{key}", "no part of train, valid or test names it")
     return replace(corpus, archives=tuple(archive for archive in corpus.archives if archive.name in named))

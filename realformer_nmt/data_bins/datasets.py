@@ -53,7 +53,7 @@ def dictionary_file(file: Path) -> Iterator[None]:
         raise UserError(f"{file} is no dictionary of fairseq's: {one_line(error)}; {AGAIN}") from error
 
 
-def check_whole(prefix: Path, impl: str, vocabulary: "Dictionary | None") -> bool:
+def has_sound_dataset(prefix: Path, impl: str, vocabulary: "Dictionary | None") -> bool:
     """Return whether a dataset exists, and raise if it is unsound; a test set may have no target."""
     if not PREFIX.fullmatch(prefix.name):
         raise UserError(f"{prefix}: allowed in the name are letters, digits, _ and - between dots; rename the data")

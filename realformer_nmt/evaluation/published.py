@@ -7,7 +7,7 @@ from msgspec import UNSET, Struct, UnsetType, convert
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.records import Finite, Positive, Text
-from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.requests.option_choice import not_allowed
 
 TABLE = Path(__file__).with_name("published.csv")
 
@@ -30,7 +30,7 @@ def figures(dataset: str) -> list[PublishedFigure]:
     of_dataset = [figure for figure in _read() if figure.dataset == dataset]
     if not of_dataset:
         names = dict.fromkeys(str(figure.dataset) for figure in _read())
-        raise UserError(unknown("--published", dataset, names))
+        raise UserError(not_allowed("--published", dataset, names))
     return of_dataset
 
 

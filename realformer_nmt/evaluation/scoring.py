@@ -13,7 +13,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import json_records, records
 from realformer_nmt.common.files.text_lines import read_lines, sha256
 from realformer_nmt.common.requests.option_choice import choose
-from realformer_nmt.common.stages.provenance import named
+from realformer_nmt.common.stages.provenance import files_by_name
 from realformer_nmt.common.stages.stage import AGAIN, Stage
 from realformer_nmt.common.stages.versions import commit, versions
 from realformer_nmt.corpora.subword_methods import METHODS
@@ -49,7 +49,7 @@ def run(request: ScoreRequest) -> int:
     training = records.read(request.training, TrainRecord, TRAINER) if request.training else None
     files = {"hypotheses": request.translation / HYPOTHESES, "reference": raw_texts.reference(request, translation)}
     check_unchanged(request.translation, translation)
-    checked = check_training(request.training, training, translation)
+    checked = prove_trainings(request.training, training, translation)
     origin = stage.start()
     with metrics.seeded(request.seed):
         scores = score(request, translation, *(read_lines(path) for path in files.values()))
@@ -100,7 +100,7 @@ def stage_of_translation(request: ScoreRequest, translation: TranslationRecord) 
     settings = {name: getattr(request, name) for name in ("compound_split", "bootstrap", "seed")}
     settings |= {"comet": model.name if model else None} | ({"rouge": True} if request.rouge else {})
     inputs = {name: request.translation / name for name in (RECORD, *translation.files)}
-    inputs |= named(map(Path, translation.checkpoints))
+    inputs |= files_by_name(map(Path, translation.checkpoints))
     inputs["reference"] = raw_texts.reference(request, translation)
     if model:
         inputs |= {"source": raw_texts.source(request, translation), "comet": model.checkpoint}
@@ -116,14 +116,14 @@ def checkpoints(translation: TranslationRecord) -> list[tuple[Path, str]]:
     return list(zip(map(Path, translation.checkpoints), translation.checkpoint_sha256, strict=True))
 
 
-def check_training(file: Path | None, training: TrainRecord | None, translation: TranslationRecord) -> bool | None:
+def prove_trainings(file: Path | None, training: TrainRecord | None, translation: TranslationRecord) -> bool | None:
     """Return whether hashes prove that all checkpoints are of the training, if one is named.
 
     A checkpoint of another training raises an error.
     """
     if file is None or training is None:
         return None
-    proven = [lineage.check_training(path, digest, file, training) for path, digest in checkpoints(translation)]
+    proven = [lineage.prove_training(path, digest, file, training) for path, digest in checkpoints(translation)]
     return all(proven)
 
 

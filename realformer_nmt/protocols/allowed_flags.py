@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.model.part_names import FAMILY_OPTIONS
 from realformer_nmt.tasks import TASKS
 
@@ -68,7 +68,7 @@ def check_harmless(flags: Mapping[str, Any]) -> None:
             if isinstance(word, str) and not WORD.fullmatch(word):
                 raise ValueError(f"--{name} {word!r}: allowed is a number or a word, without paths, ${{...}} or flags")
         if name == "criterion" and value not in CRITERIA:
-            raise ValueError(unknown("--criterion", str(value), CRITERIA))
+            raise ValueError(not_allowed("--criterion", str(value), CRITERIA))
 
 
 def check_no_part(flags: Mapping[str, Any]) -> None:

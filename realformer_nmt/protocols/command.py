@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.processes.python_subprocess import program
-from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.model.presets import FAMILIES, PRESETS, find
 from realformer_nmt.protocols import run_files
@@ -82,7 +82,7 @@ def check_family(option: str, arch: str) -> None:
     if arch in FAMILIES:
         return
     if arch not in PRESETS:
-        raise UserError(unknown(option, arch, FAMILIES) + "; one of your own needs --user-dir")
+        raise UserError(not_allowed(option, arch, FAMILIES) + "; one of your own needs --user-dir")
     family = max((name for name in FAMILIES if arch.startswith(f"{name}_")), key=len)
     depth = "-".join(dict.fromkeys(str(PRESETS[arch][f"{side}_layers"]) for side in ("encoder", "decoder")))
     raise UserError(
@@ -95,7 +95,7 @@ def name_of(task: Task, family: str, kind: str | None) -> str:
     """Return the name of a model in fairseq, such as realformer or realformer_etc."""
     kinds = [each for each in task.kinds if each]
     if kind is not None and kind not in kinds:
-        raise UserError(unknown("kind", kind, kinds or ["none: leave it out"]))
+        raise UserError(not_allowed("kind", kind, kinds or ["none: leave it out"]))
     name = "_".join(filter(None, (family, kind or task.kinds[0])))
     if find(name) is None:
         families = ", ".join(each for each in FAMILIES if find(f"{each}_{kind}"))

@@ -8,7 +8,7 @@ from msgspec import convert
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import safe_names
-from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.requests.toml_tables import TableError, build, build_table, constructed, merge, read_toml
 from realformer_nmt.protocols.allowed_flags import check_harmless, check_no_part
 from realformer_nmt.tasks import TASKS, TRANSLATION
@@ -55,7 +55,7 @@ class Protocol:
         if (self.epochs is None) == (self.updates is None):
             raise ValueError("either epochs or updates says how long to train")
         if self.task not in TASKS:
-            raise ValueError(unknown("task", self.task, TASKS))
+            raise ValueError(not_allowed("task", self.task, TASKS))
         check_harmless(self.train)
         check_no_part(self.train)
 
@@ -106,7 +106,7 @@ def locate(name_or_path: str) -> Path:
         return Path(name_or_path)
     if name_or_path not in shipped():
         hint = "; your own is named by its file, FILE.toml"
-        raise UserError(unknown("--protocol", name_or_path, shipped()) + hint)
+        raise UserError(not_allowed("--protocol", name_or_path, shipped()) + hint)
     return FOLDER / f"{name_or_path}.toml"
 
 

@@ -13,7 +13,7 @@ from realformer_nmt import tasks
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
-from realformer_nmt.common.stages.provenance import named
+from realformer_nmt.common.stages.provenance import files_by_name
 from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.common.user_dir import PACKAGE
 from realformer_nmt.data_bins import subsets as databin
@@ -83,7 +83,7 @@ def inputs(cfg: Any) -> dict[str, Path]:
         "task": cfg.task._name,
         "user_dir": user_code(cfg),
     }
-    return {**files(cfg.task.data, options), **named(beginnings(cfg).values())}
+    return {**files(cfg.task.data, options), **files_by_name(beginnings(cfg).values())}
 
 
 def beginnings(cfg: Any) -> dict[str, Path]:
@@ -102,7 +102,7 @@ def files(data: str, options: Mapping[str, Any]) -> dict[str, Path]:
         paths += databin.files(folder, *subsets, endings=task.endings).values()
     if options.get("user_dir"):
         paths += sorted(Path(options["user_dir"]).rglob("*.py"))
-    return named(paths)
+    return files_by_name(paths)
 
 
 def recorded_settings(record: Path, argv: list[str]) -> dict[str, object] | None:

@@ -7,7 +7,7 @@ from tabulate import tabulate
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option import argument, option
-from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.corpora import manifest
 from realformer_nmt.protocols.command import layers
@@ -58,7 +58,7 @@ def corpus_name(request: ProtocolRequest, option: str) -> str | None:
     if corpus in names:
         return corpus
     if not corpus.endswith(".toml"):
-        raise UserError(f"{unknown(option, corpus, sorted(names))}; your own is named by its file, FILE.toml")
+        raise UserError(f"{not_allowed(option, corpus, sorted(names))}; your own is named by its file, FILE.toml")
     return manifest.load(corpus).name
 
 

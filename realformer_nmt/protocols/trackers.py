@@ -47,7 +47,7 @@ def flags(options: TrackerOptions, folder: Path) -> list[str]:
     return argv + (["--aim-repo", str(options.aim_repo.absolute())] if options.aim_repo else [])
 
 
-def chosen(options: TrackerOptions) -> TrackerOptions:
+def tracker_options(options: TrackerOptions) -> TrackerOptions:
     """Return the tracker options of a request, without its other options."""
     values = {each.name: getattr(options, each.name) for each in fields(TrackerOptions)}
     repository = options.aim_repo and options.aim_repo.absolute()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from realformer_nmt.checkpoints.run_folder import named
+from realformer_nmt.checkpoints.run_folder import parse_checkpoint
 from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.request import Request
@@ -32,7 +32,7 @@ class ModelOptions(TrackerOptions, StageRequest):
         "begin with the weights of this run's folder or checkpoint, trained on data like these (`prepare --like`)",
         None,
         flag="--from",
-        parse=named,
+        parse=parse_checkpoint,
         metavar="RUN",
     )
     carry_embeddings: Path | None = option(

@@ -13,7 +13,7 @@ from starlette.responses import Response
 import realformer_nmt
 from realformer_nmt.analysis.hooks import CHAINS
 from realformer_nmt.common.errors import UserError, one_line
-from realformer_nmt.common.requests.option_choice import choose, unknown
+from realformer_nmt.common.requests.option_choice import choose, not_allowed
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.serving import page_files, schemas
 from realformer_nmt.serving.batching import Batches, Work
@@ -109,7 +109,7 @@ class Handlers:
             raise UserError(f"several models are served, say which: model is one of {', '.join(self._served)}")
         key = next(iter(self._served), "") if name is None else name
         if key not in self._served:
-            raise UserError(unknown("model", printable(key), self._served))
+            raise UserError(not_allowed("model", printable(key), self._served))
         return self._served[key]
 
     def _check_short(self, text: str) -> None:

@@ -51,22 +51,22 @@ EXTRAS = {
 @pytest.mark.parametrize("extra", EXTRAS.values(), ids=EXTRAS)
 def test_hashes_lead_to_the_training(extra: dict[str, Any], tmp_path: Path) -> None:
     path = save(tmp_path / "model.pt", extra)
-    assert lineage.check_training(path, "own", FILE, training("a", "b"))
-    assert lineage.check_training(path, "own", FILE, older("a", "b"))
+    assert lineage.prove_training(path, "own", FILE, training("a", "b"))
+    assert lineage.prove_training(path, "own", FILE, older("a", "b"))
     with pytest.raises(UserError, match=r"model\.pt is of another training \(runs/a\) than train\.json: checkpoint_b"):
-        lineage.check_training(path, "own", FILE, training("a"))
+        lineage.prove_training(path, "own", FILE, training("a"))
 
 
 def test_a_checkpoint_that_is_listed_need_not_be_there(tmp_path: Path) -> None:
-    assert lineage.check_training(tmp_path / "gone.pt", "a", FILE, training("a"))
+    assert lineage.prove_training(tmp_path / "gone.pt", "a", FILE, training("a"))
 
 
 def test_what_cannot_be_shown_is_accepted_unless_it_contradicts(tmp_path: Path) -> None:
     path = save(tmp_path / "model.pt", {})
     for record in (TrainRecord(), older(), older("a"), training("a", complete=False)):
-        assert lineage.check_training(path, "own", FILE, record) is False
+        assert lineage.prove_training(path, "own", FILE, record) is False
     with pytest.raises(UserError, match=r"seed 1, there 2; give --training the train\.json of its own training"):
-        lineage.check_training(path, "own", FILE, older(seed=2))
+        lineage.prove_training(path, "own", FILE, older(seed=2))
     last = save(tmp_path / "checkpoint_last.pt", {})
     with pytest.raises(UserError, match=r"checkpoint_last\.pt is none of the 1 checkpoints listed there"):
-        lineage.check_training(last, "own", FILE, older("a"))
+        lineage.prove_training(last, "own", FILE, older("a"))

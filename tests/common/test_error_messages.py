@@ -35,7 +35,7 @@ class Breaking(torch.utils.data.Dataset[int]):
 def test_what_a_worker_process_met(error: Exception, told: str) -> None:
     with pytest.raises(type(error)) as met:
         list(torch.utils.data.DataLoader(Breaking(error), num_workers=1))
-    words = error_messages.words(met.value)
+    words = error_messages.message_of(met.value)
     assert told in words
     assert "Traceback" not in words
     assert "\n" not in words
@@ -46,20 +46,20 @@ def test_what_another_process_met() -> None:
         raise UserError("rank 1: --lr is wrong")
     except UserError:
         sent = traceback.format_exc()  # as torch.multiprocessing does
-    assert error_messages.words(RuntimeError(f"-- Process 1 terminated:\n{sent}")) == "rank 1: --lr is wrong"
+    assert error_messages.message_of(RuntimeError(f"-- Process 1 terminated:\n{sent}")) == "rank 1: --lr is wrong"
 
 
 def test_the_system_is_told_by_file() -> None:
     with pytest.raises(NotADirectoryError) as met:
         Path("/proc/self/mem/absent").read_text()
-    assert error_messages.words(met.value) == "/proc/self/mem/absent: Not a directory; fix that and run this again"
-    assert "has left" in error_messages.words(BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)))
+    assert error_messages.message_of(met.value) == "/proc/self/mem/absent: Not a directory; fix that and run this again"
+    assert "has left" in error_messages.message_of(BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)))
 
 
 def test_too_much_memory() -> None:
     with pytest.raises(RuntimeError) as met:
         torch.empty(2**60)
-    assert "--max-tokens" in error_messages.words(met.value)
+    assert "--max-tokens" in error_messages.message_of(met.value)
 
 
 def test_weights_without_a_gradient_on_several_ranks() -> None:
@@ -68,7 +68,7 @@ def test_weights_without_a_gradient_on_several_ranks() -> None:
         "Expected to have finished reduction in the prior iteration before starting a new one. This error indicates "
         "that your module has parameters that were not used in producing loss."
     )
-    assert "on several ranks pass --find-unused-parameters" in error_messages.words(met)
+    assert "on several ranks pass --find-unused-parameters" in error_messages.message_of(met)
 
 
 class OneText(FairseqDataset):
@@ -81,7 +81,9 @@ class OneText(FairseqDataset):
 def test_a_text_that_is_longer_than_the_model() -> None:
     with pytest.raises(Exception, match="is invalid") as met:
         FairseqTask(None).filter_indices_by_size(np.array([0]), OneText(), 64)
-    assert "has 100 tokens, and the model has room for 64: cut the lines of the text" in error_messages.words(met.value)
+    assert "has 100 tokens, and the model has room for 64: cut the lines of the text" in error_messages.message_of(
+        met.value
+    )
 
 
 def test_a_model_that_asks_its_task_for_what_it_has_not() -> None:
@@ -89,7 +91,7 @@ def test_a_model_that_asks_its_task_for_what_it_has_not() -> None:
     cfg = OmegaConf.create({"task": {"_name": "question_answering"}, "model": OmegaConf.structured(model)})
     with pytest.raises(InterpolationKeyError) as met:
         OmegaConf.to_container(cfg, resolve=True)
-    words = error_messages.words(met.value)
+    words = error_messages.message_of(met.value)
     assert words.startswith("this --arch takes ")
     assert "from its --task, and this one has none" in words
 
@@ -101,7 +103,7 @@ def broken() -> None:
 def test_a_bare_error_shows_its_line_and_place() -> None:
     with pytest.raises(AssertionError) as met:
         broken()
-    words = error_messages.words(met.value)
+    words = error_messages.message_of(met.value)
     place = "common/test_error_messages.py"
     assert words.startswith(f"failed with AssertionError: raise AssertionError in {place}, line ")
-    assert error_messages.known(met.value) is None
+    assert error_messages.foreseen_message(met.value) is None

@@ -21,7 +21,7 @@ from recipe_runs import environment
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.files import checksummed_json
-from realformer_nmt.common.files.folder_lock import alone
+from realformer_nmt.common.files.folder_lock import locked
 
 TINY = ["--gpus", 0, "--tokens-a-step", 1000, "--max-tokens", 500, "--epochs", 3, "--average", 2]
 FLAGS = "-- --encoder-embed-dim 16 --decoder-embed-dim 16 --encoder-ffn-embed-dim 32 --decoder-ffn-embed-dim 32"
@@ -103,13 +103,13 @@ def test_a_folder_is_locked_as_long_as_a_child_of_the_launcher_lives(trained: Pa
     whole = note.read_text()
     checksummed_json.write(note, {**checksummed_json.read(note, ""), "complete": False})
     try:
-        with alone(trained / ".lock-0", "trains") as lock:
+        with locked(trained / ".lock-0", "trains") as lock:
             child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=(lock,))
         assert main(again(trained)) == 1
         assert "another process trains it" in capsys.readouterr().err
         child.kill()
         child.wait()
-        with alone(trained / ".lock-0", "trains"):
+        with locked(trained / ".lock-0", "trains"):
             pass
     finally:
         note.write_text(whole)

@@ -126,7 +126,7 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def own(path: str | Path, flags: int) -> int:
+def open_regular_file(path: str | Path, flags: int) -> int:
     """Open a regular file and return its descriptor; refuse links, which in a foreign folder may lead anywhere."""
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)

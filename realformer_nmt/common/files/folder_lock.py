@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.atomic_files import own, writing
+from realformer_nmt.common.files.atomic_files import open_regular_file, writing
 
 
 class HeldError(UserError):
@@ -19,7 +19,7 @@ def take(file: Path, doing: str) -> IO[str]:
     """Lock a file until the returned stream is closed."""
     with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
-        lock = os.fdopen(own(file, os.O_WRONLY | os.O_CREAT), "w")
+        lock = os.fdopen(open_regular_file(file, os.O_WRONLY | os.O_CREAT), "w")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -31,16 +31,16 @@ def take(file: Path, doing: str) -> IO[str]:
 
 
 @contextlib.contextmanager
-def alone(file: Path, doing: str) -> Iterator[int]:
+def locked(file: Path, doing: str) -> Iterator[int]:
     """Lock a file for a block and yield its descriptor, for child processes that shall hold the lock too."""
     with take(file, doing) as lock:
         yield lock.fileno()
 
 
-def held(file: Path) -> bool:
+def is_locked(file: Path) -> bool:
     """Tell whether another process holds the lock."""
     try:
-        with alone(file, "holds"):
+        with locked(file, "holds"):
             return False
     except HeldError:
         return True

@@ -55,7 +55,7 @@ def read(path: Path, kind: type[SomeRecord], hint: str, sealed: bool = True) -> 
         return convert(content, kind)
 
 
-def known(value: Value | UnsetType) -> Value | None:
+def none_if_unset(value: Value | UnsetType) -> Value | None:
     """Return the value of a field, and None for one that was not recorded."""
     return None if isinstance(value, UnsetType) else value
 

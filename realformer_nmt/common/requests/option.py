@@ -6,7 +6,7 @@ from typing import Any
 
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.common.numbers import FINITE, Number
-from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.requests.option_choice import not_allowed
 
 SPEC = "spec"
 
@@ -55,6 +55,6 @@ def check(each: "Field[Any]", value: Any, choices: Collection[Any] | None) -> No
     spec, flag = spec_of(each), flag_of(each)
     for item in value if isinstance(value, tuple) else [value]:
         if choices is not None and item is not None and item not in choices:
-            raise OptionError(unknown(flag, str(item), [str(choice) for choice in choices]))
+            raise OptionError(not_allowed(flag, str(item), [str(choice) for choice in choices]))
         if isinstance(item, int | float) and not isinstance(item, bool):
             (spec.range or FINITE).check(flag, item)

@@ -11,11 +11,11 @@ Part = TypeVar("Part")
 
 def choose(flag: str, value: str, table: Mapping[str, Part], hint: str = "") -> Part:
     if value not in table:
-        raise OptionError(unknown(flag, value, table) + hint)
+        raise OptionError(not_allowed(flag, value, table) + hint)
     return table[value]
 
 
-def unknown(flag: str, value: str, allowed: Collection[str]) -> str:
+def not_allowed(flag: str, value: str, allowed: Collection[str]) -> str:
     """Return the message for a value of an option that is not allowed."""
     close = difflib.get_close_matches(value, allowed, n=1)
     suggestion = f"; did you mean {close[0]}?" if close else ""

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, TypeVar, get_type_hints
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.common.requests import request_argv
 from realformer_nmt.common.requests.option import check, option, spec_of
-from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.requests.option_choice import not_allowed
 
 SomeRequest = TypeVar("SomeRequest", bound="Request")
 
@@ -59,7 +59,7 @@ class Request:
         by_name = {each.name: each for each in options_of(cls)}
         for name in options:
             if name not in by_name:
-                raise OptionError(unknown("option", name, by_name))
+                raise OptionError(not_allowed("option", name, by_name))
         for name, each in by_name.items():
             if name not in options and each.default is MISSING:
                 raise OptionError(f"{cls.subcommand} needs {name}: give {name}=...")

@@ -9,7 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option import SPEC, spec_of
-from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.requests.option_choice import not_allowed
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -88,7 +88,7 @@ def build_table(kind: Any, table: Table, key: str, values: Mapping[str, object])
     prefix = f"{key}." if key else ""
     for name in table:
         if name not in allowed and name not in values:
-            raise TableError(key, unknown("key", name, allowed))
+            raise TableError(key, not_allowed("key", name, allowed))
     for name, field in allowed.items():
         if name not in table and field.default is MISSING:
             raise TableError(f"{prefix}{name}", "is missing")
@@ -102,7 +102,7 @@ def build_table(kind: Any, table: Table, key: str, values: Mapping[str, object])
 
 def one_of(choices: tuple[Any, ...], value: Any, key: str) -> Any:
     if value not in choices:
-        raise TableError(key, unknown("", str(value), choices).lstrip())
+        raise TableError(key, not_allowed("", str(value), choices).lstrip())
     return value
 
 

@@ -58,17 +58,17 @@ def differences(before: Origin, now: Origin) -> list[str]:
     return messages
 
 
-def named(paths: Iterable[Path]) -> dict[str, Path]:
+def files_by_name(paths: Iterable[Path]) -> dict[str, Path]:
     """Return files by the names that messages use: the file's name, or its path if two files have the same name."""
     files = list(paths)
     names = [path.name for path in files]
     return {path.name if names.count(path.name) == 1 else str(path): path for path in files}
 
 
-def several(paths: Sequence[Path]) -> dict[str, int]:
+def number_of_models(paths: Sequence[Path]) -> dict[str, int]:
     """Return the number of models as a setting, if there are several.
 
-    An input that no longer exists is no difference, so that a model less would go unnoticed without this setting.
+    A missing input is not a difference, so without this setting one model fewer would not be noticed.
     """
     return {"models": len(paths)} if len(paths) > 1 else {}
 

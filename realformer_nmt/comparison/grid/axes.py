@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.tasks import SIDES
 
 Value = float
@@ -42,7 +42,7 @@ ZERO = ("dropout", "warmup")  # axes whose value may be 0
 def check(axes: Mapping[str, Any]) -> None:
     for name, values in axes.items():
         if name not in AXES:
-            raise ValueError(unknown("axes:", name, AXES))
+            raise ValueError(not_allowed("axes:", name, AXES))
         if type(values) is not list or not values:
             raise ValueError(f"axes: {name} {values!r}: allowed is a list of one value or more")
         for value in values:
@@ -103,6 +103,6 @@ def shown(value: Value) -> str:
     return f"{value:g}"
 
 
-def named(point: Point) -> str:
+def point_name(point: Point) -> str:
     """Return the point as it stands in the name of a cell: lr0.001-updates500."""
     return "-".join(f"{name}{shown(value)}" for name, value in point)

@@ -101,7 +101,7 @@ class Cell(CellFolder):
         return [stage.request for stage in self.stages if isinstance(stage.request, kind)]
 
 
-def named(
+def name_cells(
     families: Sequence[str], layers: Sequence[str], seeds: Sequence[int], along: Mapping[str, Sequence[float]]
 ) -> Iterator[Named]:
     """Yield the product of all values, the seeds of one setting one after the other."""
@@ -111,7 +111,7 @@ def named(
 
 
 def place(folder: Path, cell: Named, task: str = TRANSLATION) -> CellFolder:
-    name = "-".join(filter(None, (cell.family, cell.layers, axes.named(cell.point), f"s{cell.seed}")))
+    name = "-".join(filter(None, (cell.family, cell.layers, axes.point_name(cell.point), f"s{cell.seed}")))
     path = folder / "cells" / safe_names.plain(name)
     return CellFolder(cell.family, cell.layers, cell.seed, path, point=cell.point, task=task)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from realformer_nmt.checkpoints.run_folder import checkpoint as checkpoint_of
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.comparison.command import CompareRequest
 from realformer_nmt.comparison.grid.cell import Cell, CellStage, Named, digest, place
 from realformer_nmt.comparison.grid.cell_requests import average_request
@@ -78,7 +78,7 @@ def train_request(grid: Grid, corpus: CorpusChoice, request: CompareRequest, gpu
         corpus=corpus.planned.corpus,
         subwords=corpus.planned.subwords,
         **budget,
-        **trackers.chosen(request).as_options(),
+        **trackers.tracker_options(request).as_options(),
     )
 
 
@@ -125,7 +125,7 @@ def check_metric(grid: Grid, train: Mapping[str, Any]) -> None:
     """Refuse a metric that does not suit the labels: classes, or numbers."""
     metrics = metric_table.drawn(grid.task, bool(train.get("regression-target")))
     if grid.drawn not in metrics:
-        raise UserError(f"{grid.name}.toml: {unknown('metric', grid.drawn, metrics)}, with these labels")
+        raise UserError(f"{grid.name}.toml: {not_allowed('metric', grid.drawn, metrics)}, with these labels")
 
 
 def data_bin(corpus: CorpusChoice, named: Named) -> Path:

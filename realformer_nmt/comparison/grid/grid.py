@@ -13,10 +13,10 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import safe_names
 from realformer_nmt.common.numbers import MOST_SEEDS
 from realformer_nmt.common.requests.option import option
-from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.requests.toml_tables import TableError, build_table, merge, read_toml
 from realformer_nmt.comparison.grid import axes
-from realformer_nmt.comparison.grid.cell import USUAL, Failure, Named, named
+from realformer_nmt.comparison.grid.cell import USUAL, Failure, Named, name_cells
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.evaluation import metric_table
 from realformer_nmt.protocols import command
@@ -100,7 +100,7 @@ class Grid:
 
     def __post_init__(self) -> None:
         if self.task not in TASKS:
-            raise ValueError(unknown("task", self.task, TASKS))
+            raise ValueError(not_allowed("task", self.task, TASKS))
         for name in ("families", "layers", "seeds", "subsets"):
             values = getattr(self, name)
             if not values:
@@ -133,10 +133,10 @@ class Grid:
             if not any(map(rule.meets, self.cells())):
                 raise ValueError(f"an override for {rule} matches no cell of this grid")
         if self.baseline is not None and self.baseline not in self.families:
-            raise ValueError(unknown("baseline", self.baseline, self.families))
+            raise ValueError(not_allowed("baseline", self.baseline, self.families))
         metrics = [*metric_table.drawn(self.task), *metric_table.drawn(self.task, numbers=True)]
         if self.drawn not in metrics:
-            raise ValueError(unknown("metric", self.drawn, list(dict.fromkeys(metrics))))
+            raise ValueError(not_allowed("metric", self.drawn, list(dict.fromkeys(metrics))))
         if self.drawn in metric_table.neural_metrics() and not getattr(self, self.drawn, None):
             raise ValueError(f'metric: {self.drawn} is computed by a model: name it, {self.drawn} = "MODEL"')
         if self.comet and self.data:
@@ -177,7 +177,7 @@ class Grid:
         return self.metric or next(iter(metric_table.drawn(self.task, numbers)))
 
     def cells(self) -> Iterator[Named]:
-        return named(self.families, self.layers, self.seeds, self.axes or {})
+        return name_cells(self.families, self.layers, self.seeds, self.axes or {})
 
     def with_seeds(self, number: int) -> "Grid":
         """Return the grid with so many more seeds, counted on from its largest."""
@@ -210,9 +210,9 @@ class Grid:
 def check_budget(budget: Mapping[str, Any]) -> None:
     for name, value in budget.items():
         if name not in BUDGET:
-            raise ValueError(unknown("budget", name, BUDGET))
+            raise ValueError(not_allowed("budget", name, BUDGET))
         if name == "precision" and value not in command.PRECISIONS:
-            raise ValueError(unknown("budget: precision", str(value), command.PRECISIONS))
+            raise ValueError(not_allowed("budget: precision", str(value), command.PRECISIONS))
         if name != "precision" and (type(value) is not int or value < 1):
             raise ValueError(f"budget: {name} {value}: allowed is a whole number, 1 or more")
 

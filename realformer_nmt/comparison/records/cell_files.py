@@ -8,7 +8,7 @@ from realformer_nmt.checkpoints.average_record import AverageRecord
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
-from realformer_nmt.common.files.folder_lock import held
+from realformer_nmt.common.files.folder_lock import is_locked
 from realformer_nmt.common.stages import stage
 from realformer_nmt.comparison.grid.cell import CellFolder
 from realformer_nmt.comparison.records import record_links
@@ -51,9 +51,9 @@ class CellFiles:
     def state(self) -> str:
         """State of the cell: `running` only while its lock is held, `done` only while its results are complete."""
         state = self.record.state
-        if state == "running" and not held(self.cell.lock):
+        if state == "running" and not is_locked(self.cell.lock):
             return "interrupted"
-        return DAMAGED if (state == "done" and self.damage) or (self.failed and self.breaks) else state
+        return DAMAGED if (state == "done" and self.damage) or (self.failed and self.foreign_records) else state
 
     @functools.cached_property
     def damage(self) -> list[str]:
@@ -61,16 +61,16 @@ class CellFiles:
         messages = []
         for record in sorted(path for pattern in RESULTS for path in self.cell.folder.glob(pattern)):
             messages += stage.damage(record)
-        return messages or self.breaks
+        return messages or self.foreign_records
 
     @functools.cached_property
-    def breaks(self) -> list[str]:
+    def foreign_records(self) -> list[str]:
         """Messages about records of another cell, where this one has ended."""
         if not self.final:
             return []
         try:
             train, average = self.training or TrainRecord(), self.average or AverageRecord()
-            return record_links.breaks(self.cell, self.record, train, average)
+            return record_links.foreign_records(self.cell, self.record, train, average)
         except UserError as error:
             return [str(error)]
 

@@ -31,7 +31,7 @@ def average_of(folder: Path) -> AverageRecord | None:
     return records.read(path, AverageRecord, AGAIN) if path.is_file() else None
 
 
-def breaks(cell: CellFolder, record: CellRecord, train: TrainRecord, average: AverageRecord) -> list[str]:
+def foreign_records(cell: CellFolder, record: CellRecord, train: TrainRecord, average: AverageRecord) -> list[str]:
     """Return a message per record that is another cell's."""
     messages = [*of_cell(cell, record, train), *of_training(cell.folder, train), *of_average(average, train)]
     for run in sorted(cell.folder.glob("run*.json")):

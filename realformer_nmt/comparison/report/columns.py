@@ -16,7 +16,7 @@ from realformer_nmt.comparison.report.formatting import (
     seeds,
     whole,
 )
-from realformer_nmt.comparison.report.provenance import named, version
+from realformer_nmt.comparison.report.provenance import marked_family, version
 from realformer_nmt.comparison.report.report_table import ReportTable
 from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import MetricColumn, ResultRow, Results
@@ -52,7 +52,7 @@ def pane(results: Results, metric: MetricColumn) -> list[Column]:
 
 
 def family(results: Results) -> Column:
-    return Column("family", lambda row: named(row, results), {"family": lambda row: row.family}, words=True)
+    return Column("family", lambda row: marked_family(row, results), {"family": lambda row: row.family}, words=True)
 
 
 def is_chosen(tuned_rows: Sequence[ResultRow]) -> Column:

@@ -41,7 +41,7 @@ def validation(results: Results) -> list[Drawing]:
 def small_multiples(results: Results, curves: dict[str, Curve], title: str) -> list[Drawing]:
     drawn = [cell for cell in by_size(results.cells) if any(map(math.isfinite, curves[cell.name][1]))]
     by_place = {at: [cell for cell in drawn if place(cell) == at] for at in places(results)}
-    texts = [UNIGRAMS, *(named(row) for row in results.rows)]
+    texts = [UNIGRAMS, *(curve_label(row) for row in results.rows)]
     limits = scale(drawn, curves)
     return [draw(results, cells, curves, title, texts, limits) for cells in by_place.values() if cells]
 
@@ -92,7 +92,7 @@ def family_labels(results: Results, cells: Sequence[CellResult], curves: dict[st
         if place(row) == place(cells[0]) and ends:
             height = sum(bits for _, bits in ends) / len(ends)
             look = looks(families(results))[row.family]
-            labels.append(Label(max(update for update, _ in ends), height, named(row), look))
+            labels.append(Label(max(update for update, _ in ends), height, curve_label(row), look))
     return labels
 
 
@@ -105,7 +105,7 @@ def unigrams(drawing: Drawing, axes: Axes, cells: Sequence[CellResult]) -> list[
     return labels
 
 
-def named(row: ResultRow) -> str:
+def curve_label(row: ResultRow) -> str:
     return f"{row.family} {failure_text(row)}".strip()
 
 

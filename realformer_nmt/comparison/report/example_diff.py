@@ -49,10 +49,13 @@ def versions(example: ExampleSentence, cells: Mapping[str, CellResult]) -> list[
         systems.setdefault(text, []).append(name)
     everyone = list(example.hypotheses)
     in_order = sorted(systems.items(), key=lambda item: 2 * len(item[1]) > len(everyone))
-    return [Version(named(names, everyone, cells), list(compared(example.reference, text))) for text, names in in_order]
+    return [
+        Version(system_labels(names, everyone, cells), list(compared(example.reference, text)))
+        for text, names in in_order
+    ]
 
 
-def named(names: Sequence[str], everyone: Sequence[str], cells: Mapping[str, CellResult]) -> list[str]:
+def system_labels(names: Sequence[str], everyone: Sequence[str], cells: Mapping[str, CellResult]) -> list[str]:
     """Return an item per family, `admin 6, 18` and `post_ln 18 (stuck)`, with the seed where the seeds of a depth
     produced other texts."""
     if len(names) == len(everyone):

@@ -57,7 +57,7 @@ def differs(cell: CellResult, common: Mapping[str, str]) -> bool:
     return any(cell.versions.get(name, common.get(name)) != common.get(name) for name in PACKAGES)
 
 
-def named(row: ResultRow, results: Results) -> str:
+def marked_family(row: ResultRow, results: Results) -> str:
     """Return the family, with a mark where other versions made it."""
     return row.family + (f" {MARK}" if group(row) in of_other_versions(results) else "")
 

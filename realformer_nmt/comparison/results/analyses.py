@@ -32,7 +32,7 @@ def gather(folder: Path, cells: Sequence[CellFiles]) -> list[AnalysisResult]:
 
 def averaged(cell: CellFiles) -> list[str]:
     """Return the hash of a cell's averaged model; none where there is no model, or a record of another cell."""
-    average = None if cell.breaks else cell.average
+    average = None if cell.foreign_records else cell.average
     return [output.sha256 for name, output in average.outputs.items() if name == AVERAGE] if average else []
 
 

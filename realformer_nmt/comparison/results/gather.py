@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 from msgspec.structs import asdict, replace
 
 from realformer_nmt.common.files.json_records import expected
-from realformer_nmt.common.files.records import known
+from realformer_nmt.common.files.records import none_if_unset
 from realformer_nmt.common.stages.versions import commit, versions
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
@@ -101,7 +101,7 @@ def scored_on(
     rows = summary.rows(cell_results, scored, grid.drawn, baseline(grid))
     return SubsetTable(
         subset=subset,
-        lines=known(first.lines),
+        lines=none_if_unset(first.lines),
         metrics=[scored_column(name, score.metric, runs) for name, score in first.scores.items()],
         rows=best.mark(rows, scored, grid.drawn),
     )

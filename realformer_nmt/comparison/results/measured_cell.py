@@ -8,7 +8,7 @@ from msgspec import UNSET, to_builtins
 
 from realformer_nmt.checkpoints.average_record import AverageRecord
 from realformer_nmt.checkpoints.train_record import TrainRecord
-from realformer_nmt.common.files.records import known
+from realformer_nmt.common.files.records import none_if_unset
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.records import scored_run
@@ -27,7 +27,7 @@ def describe(state: CellState) -> CellResult:
     """Return the result of a cell by its records."""
     cell, run = state.cell, run_of(state, state.cell.subset)
     files: CellFiles = state
-    if state.breaks:  # a record is another cell's, so none is read: there is no such folder
+    if state.foreign_records:  # a record is another cell's, so none is read: there is no such folder
         files = CellFiles(replace(cell, folder=cell.folder / "mixed"))
     record, trained = files.record, files.training or TrainRecord()
     cell_settings = settings(files.training, files.average, run)
@@ -41,13 +41,13 @@ def describe(state: CellState) -> CellResult:
         state=state.state,
         evidence=state.evidence,
         scores=scores(run),
-        parameters=known(run.parameters) if run else None,
+        parameters=none_if_unset(run.parameters) if run else None,
         tokens_a_second=speed(files.curves),
-        hours=known(trained.wall_clock_hours),
-        gpu_hours=known(trained.gpu_hours),
+        hours=none_if_unset(trained.wall_clock_hours),
+        gpu_hours=none_if_unset(trained.gpu_hours),
         started=record.sessions[0].started if record.sessions else None,
         finished=record.sessions[-1].finished if record.sessions else None,
-        device=known(trained.device),
+        device=none_if_unset(trained.device),
         host=record.machine.host if record.machine else None,
         commands=commands(cell),
         settings=cell_settings,
@@ -64,7 +64,7 @@ def settings(train: TrainRecord | None, average: AverageRecord | None, run: RunR
     """Return the settings that took effect in the stages run so far."""
     if train is None:
         return {}
-    table = {**train.made_from.settings, "protocol": known(train.protocol)}
+    table = {**train.made_from.settings, "protocol": none_if_unset(train.protocol)}
     if average:
         table["averaging"] = average.made_from.settings
     if run:
@@ -91,7 +91,7 @@ def scores(run: RunRecord | None) -> dict[str, CellScore]:
     if run is None:
         return {}
     by_metric = {
-        name: CellScore(score=score.score, interval=known(score.interval)) for name, score in run.scores.items()
+        name: CellScore(score=score.score, interval=none_if_unset(score.interval)) for name, score in run.scores.items()
     }
     if run.validation_loss is not None:
         by_metric[LOSS] = CellScore(score=run.validation_loss)

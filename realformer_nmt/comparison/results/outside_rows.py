@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from realformer_nmt.common.files.records import known
+from realformer_nmt.common.files.records import none_if_unset
 from realformer_nmt.common.files.text_lines import read_lines, sha256
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
@@ -71,7 +71,9 @@ def compared(
         name=text.name,
         file=str(text.file),
         sha256=sha256(text.file),
-        scores={name: CellScore(score=s.score, interval=known(s.interval)) for name, s in system.scores.items()},
+        scores={
+            name: CellScore(score=s.score, interval=none_if_unset(s.interval)) for name, s in system.scores.items()
+        },
         depth=place.depth if place else None,
         layers=place.layers if place else [],
         axes=place.axes if place else {},

@@ -8,8 +8,8 @@ import os
 from collections.abc import Generator, Mapping
 from typing import NamedTuple
 
-from realformer_nmt.common.files.folder_lock import alone
-from realformer_nmt.common.files.records import known
+from realformer_nmt.common.files.folder_lock import locked
+from realformer_nmt.common.files.records import none_if_unset
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
 from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.records.cell_log import CellLog
@@ -38,7 +38,7 @@ Watched = Generator[Progress, None, Verdict | None]
 
 def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None, None]:
     """Run a cell and yield its progress each time the caller asks; closing the generator ends its processes."""
-    with alone(cell.lock, "runs"):
+    with locked(cell.lock, "runs"):
         state = CellState(cell)
         if state.is_finished:
             yield Progress(state.state)
@@ -116,12 +116,14 @@ def _failure(cell: Cell, curves: Curves, entropy: float | None, ended: bool) -> 
 
 def _updates(cell: Cell) -> int | None:
     training = training_of(cell.folder)
-    return known(training.updates) if training else None
+    return none_if_unset(training.updates) if training else None
 
 
 def _progress(cell: Cell, stage: CellStage, curves: Curves) -> Progress:
     last = curves.train[-1] if curves.train else CurvePoint(update=0)
-    return Progress(stage.name, last.update, _updates(cell), known(last.nll_loss), known(last.tokens_a_second))
+    return Progress(
+        stage.name, last.update, _updates(cell), none_if_unset(last.nll_loss), none_if_unset(last.tokens_a_second)
+    )
 
 
 def _last_words(cell: Cell) -> str:

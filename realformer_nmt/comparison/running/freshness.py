@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.folder_lock import alone
+from realformer_nmt.common.files.folder_lock import locked
 from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.common.stages.provenance import differences as changed
@@ -64,7 +64,7 @@ class CellState(CellFiles):
             if not status.done:
                 break
         try:
-            return [*lines, *self.breaks, *self._failure_differences()]
+            return [*lines, *self.foreign_records, *self._failure_differences()]
         except UserError as error:  # cell.json cannot be read
             return [*lines, str(error)]
 
@@ -82,13 +82,13 @@ def read(cells: Iterable[Cell]) -> list[CellState]:
 def renew(state: CellState) -> None:
     """Set aside the results that no longer fit the grid, and those that were made from them."""
     cell = state.cell
-    with alone(cell.lock, "runs"):
+    with locked(cell.lock, "runs"):
         first = 0 if is_of_another_cell(state) else len(cell.stages)
         cell.record_file.unlink(missing_ok=True)
         unfit = [index for index, status in enumerate(state.stages) if status.differences]
         for stage in reversed(cell.stages[min([first, *unfit]) :]):
             if stage.name == "train":
-                with alone(cell.folder / training_run.LOCK.format(0), "trains"):
+                with locked(cell.folder / training_run.LOCK.format(0), "trains"):
                     training_run.set_aside(cell.folder)
             else:
                 outputs.void(stage.record, stage.request.subcommand)
@@ -97,6 +97,6 @@ def renew(state: CellState) -> None:
 def is_of_another_cell(state: CellState) -> bool:
     """Tell whether a record is another cell's; a cell.json that cannot be read does not say so."""
     try:
-        return bool(state.breaks)
+        return bool(state.foreign_records)
     except UserError:
         return False

@@ -36,12 +36,12 @@ class Cost(NamedTuple):
         return 6.0 * self.parameters * self.updates * self.tokens_a_step
 
 
-def check_states(cells: Sequence[CellState]) -> None:
-    """Refuse cells whose training does not write the checkpoints that are to be averaged; their data must exist."""
+def check_trainings(cells: Sequence[CellState]) -> None:
+    """Refuse cells whose training would not leave the checkpoints to average. The data-bins must exist."""
     refused: dict[str, list[str]] = {}
     for state in cells:
         try:
-            check_states_of(state)
+            check_training(state)
         except UserError as error:
             refused.setdefault(str(error), []).append(state.cell.name)
     if refused:
@@ -49,7 +49,7 @@ def check_states(cells: Sequence[CellState]) -> None:
         raise UserError(f"{messages}; a grid says these options in [budget] and [train]")
 
 
-def check_states_of(state: CellState) -> None:
+def check_training(state: CellState) -> None:
     if state.is_finished:
         return
     cell, (trained, averaged) = state.cell, state.stages[:2]
@@ -59,7 +59,7 @@ def check_states_of(state: CellState) -> None:
             raise UserError(f"{request.begin_with} is not there, which pretrained says to begin with: train it first")
         if request.begin_with:
             run_records.check_average(request.begin_with, request.begin_with.with_name(RECORD))
-        trainings.check_states(state.planned, [evaluate.subset for evaluate in cell.requests(EvaluateRequest)])
+        trainings.check_planned(state.planned, [evaluate.subset for evaluate in cell.requests(EvaluateRequest)])
     elif not averaged.done:
         averaging.select(cell.requests(AverageRequest)[0])
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from realformer_nmt.command import main
-from realformer_nmt.common.files.atomic_files import own
+from realformer_nmt.common.files.atomic_files import open_regular_file
 from realformer_nmt.common.processes.parent_death_signal import die_with_parent
 
 PRELOADED = (  # what the stages of a cell import; multiprocessing passes over a module that is missing
@@ -53,7 +53,7 @@ def _run(argv: Sequence[str], output: str, environment: Mapping[str, str]) -> No
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
-    with open(output, "ab", opener=own) as log, Path(os.devnull).open("rb") as nothing:
+    with open(output, "ab", opener=open_regular_file) as log, Path(os.devnull).open("rb") as nothing:
         for stream, descriptor in ((nothing, 0), (log, 1), (log, 2)):
             os.dup2(stream.fileno(), descriptor)
     os.environ.clear()

@@ -8,10 +8,10 @@ from tabulate import tabulate
 
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.records import known
+from realformer_nmt.common.files.records import none_if_unset
 from realformer_nmt.common.requests.toml_tables import read_toml
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.comparison.grid.cell import digest, named, place
+from realformer_nmt.comparison.grid.cell import digest, name_cells, place
 from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.tasks import TASKS, TRANSLATION
 
@@ -34,7 +34,7 @@ def cells_by_records(grid: Path, folder: Path) -> list[CellFiles] | None:
         names, written = convert(read_toml(grid, ""), CellNames), grid.read_text(encoding="utf-8")
         if names.tune_seeds or names.task not in TASKS:  # which cells are trained depends on scores
             return None
-        every = named(names.families, names.layers, names.seeds, names.axes)
+        every = name_cells(names.families, names.layers, names.seeds, names.axes)
         cells = [CellFiles(place(folder, cell, names.task)) for cell in every]
         grid_digest = digest(written, grid.parent, names.protocol)
         records = [files.record for files in cells if files.cell.record_file.is_file()]
@@ -49,11 +49,11 @@ def table(cells: Sequence[CellFiles]) -> str:
     for record in cells:
         train, training = record.curves.train, record.training or TrainRecord()
         last = train[-1] if train else None
-        of = known(training.updates)
+        of = none_if_unset(training.updates)
         update = of if training.is_complete else last and last.update  # a curve's last point may come before the end
         unfit = record.differences
         evidence = "; ".join(["made with other settings or files", *unfit]) if unfit else record.evidence or ""
-        loss = last and known(last.nll_loss)
+        loss = last and none_if_unset(last.nll_loss)
         rows.append((record.cell.name, printable(record.state), update, of, loss, printable(evidence)))
     lines: str = tabulate(rows, ["cell", "state", "update", "of", "loss (bits)", "evidence"], floatfmt=".2f")
     return lines

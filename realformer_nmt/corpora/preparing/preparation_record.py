@@ -7,7 +7,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.records import Fingerprint, StepRecord
-from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.requests.toml_tables import TableError, build_table
 from realformer_nmt.corpora.manifest_schema import TextProtocol
 from realformer_nmt.corpora.subword_methods import learnt
@@ -104,7 +104,7 @@ class PrepareRecord(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if self.subwords not in learnt():
-            raise ValueError(unknown("subwords", self.subwords, learnt()))
+            raise ValueError(not_allowed("subwords", self.subwords, learnt()))
         for language in (self.source, self.target):
             check_language(language)
         self.cleaning()

@@ -14,7 +14,7 @@ from pathlib import Path
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.atomic_files import completed
-from realformer_nmt.common.files.folder_lock import alone
+from realformer_nmt.common.files.folder_lock import locked
 from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.common.stages.stage_steps import RECORDS, SteppedStage, begun_record
@@ -61,7 +61,7 @@ def run(request: PrepareRequest) -> int:
     job = prepare_job.job(request)
     check_folder(job, folder)
     try:
-        with alone(request.folder / ".lock", "is preparing"):
+        with locked(request.folder / ".lock", "is preparing"):
             prepare(job, folder, request)
     except OSError as error:
         raise UserError(f"{error.filename or request.folder}: {error.strerror or error}") from error

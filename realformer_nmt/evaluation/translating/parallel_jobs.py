@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
-from realformer_nmt.common.files.folder_lock import alone
+from realformer_nmt.common.files.folder_lock import locked
 from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.common.processes.worker_process import WorkerProcess, begin
@@ -53,7 +53,7 @@ def shares(output: Path, origin: Origin, jobs: int, fresh: bool) -> Iterator[Pat
         with tempfile.TemporaryDirectory() as name:
             yield Path(name)
     else:
-        with alone(folder / LOCK, "translates into"):
+        with locked(folder / LOCK, "translates into"):
             reusable = not fresh and _is_reusable(folder / NOTE, ShareNote(made_from=origin, jobs=jobs))
             for share in [entry for entry in folder.iterdir() if entry.is_dir()]:
                 if not reusable or not share.name.isdecimal():

@@ -7,7 +7,7 @@ from sacrebleu.dataset import DATASETS
 from sacrebleu.utils import get_reference_files, get_source_file
 
 from realformer_nmt.common.errors import UserError, one_line
-from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.evaluation.translating import test_set_files
 
 
@@ -27,7 +27,9 @@ def find(name: str, languages: tuple[str, str]) -> TestSetFiles:
     pair = "-".join(languages)
     if name not in DATASETS:
         raise UserError(
-            unknown("--test-set", name, [*(f"FILE{ending}" for ending in test_set_files.READERS), *sorted(DATASETS)])
+            not_allowed(
+                "--test-set", name, [*(f"FILE{ending}" for ending in test_set_files.READERS), *sorted(DATASETS)]
+            )
         )
     if pair not in DATASETS[name].langpairs:
         pairs = ", ".join(sorted(DATASETS[name].langpairs))

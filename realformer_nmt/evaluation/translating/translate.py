@@ -29,7 +29,9 @@ class TranslateRequest(CorpusOptions, StageRequest):
 """
 
     checkpoints: tuple[Path, ...] = argument(
-        "a checkpoint, or a run's folder; several are used as an ensemble", metavar="CHECKPOINT", parse=run_files.named
+        "a checkpoint, or a run's folder; several are used as an ensemble",
+        metavar="CHECKPOINT",
+        parse=run_files.parse_checkpoint,
     )
     subset: str = option("part of the data-bin to translate (default: test)", "test", either="text")
     input: Path | None = option(

@@ -15,7 +15,7 @@ from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.files.text_lines import read_lines, sha256, write_lines
-from realformer_nmt.common.stages.provenance import named, several
+from realformer_nmt.common.stages.provenance import files_by_name, number_of_models
 from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.common.user_dir import for_fairseq
@@ -77,7 +77,7 @@ def fill(request: TranslateRequest) -> int:
 
 
 def check_possible(request: TranslateRequest) -> None:
-    selection.named(request.checkpoints)
+    selection.check_distinct(request.checkpoints)
     if request.jobs > 1 and not request.cpu and torch.cuda.is_available():
         raise UserError(
             f"--jobs {request.jobs} share the cores of a CPU, and here a GPU decodes: pass --cpu too, or one job"
@@ -96,11 +96,11 @@ def stage_of(request: TranslateRequest) -> Stage:
     model = sorted(path for path in corpus.folder.glob("*") if path.is_file()) if corpus.folder else []
     dictionaries = {path.name: path for path in (corpus.data / f"dict.{side}.txt" for side in corpus.languages)}
     subwords = {f"subwords/{path.name}": path for path in model}
-    models, data_files = named(request.checkpoints), {**dictionaries, **text_files, **subwords}
+    models, data_files = files_by_name(request.checkpoints), {**dictionaries, **text_files, **subwords}
     for name in models.keys() & data_files.keys():
         raise UserError(f"{models[name]} has the same name as another input, {name}: give the checkpoint another name")
     settings = {**text, **to_builtins(decoding(request)), "validate": request.validate, **corpus.settings()}
-    settings |= several(request.checkpoints)
+    settings |= number_of_models(request.checkpoints)
     return Stage("translate", request.output / RECORD, settings, {**models, **data_files})
 
 
@@ -214,7 +214,7 @@ def described(request: TranslateRequest, corpus: TextPipeline, origin: Origin) -
     text = raw_text(request, corpus)
     return TranslationRecord(
         checkpoints=[str(path.resolve()) for path in request.checkpoints],
-        checkpoint_sha256=[origin.inputs[name].sha256 for name in named(request.checkpoints)],
+        checkpoint_sha256=[origin.inputs[name].sha256 for name in files_by_name(request.checkpoints)],
         input=str(text.resolve()) if text else UNSET,
         subset=UNSET if text else request.subset,
         texts=UNSET if text else corpus.texts.get(request.subset, []),

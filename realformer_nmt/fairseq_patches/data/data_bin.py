@@ -11,7 +11,7 @@ from fairseq.tasks.sentence_prediction import SentencePredictionTask
 from omegaconf import DictConfig, OmegaConf
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.data_bins.datasets import FORMAT, check_plain, check_whole, dictionary_file
+from realformer_nmt.data_bins.datasets import FORMAT, check_plain, dictionary_file, has_sound_dataset
 from realformer_nmt.data_bins.index import AGAIN
 from realformer_nmt.data_bins.languages import check_language, pair_in
 from realformer_nmt.data_bins.targets import check_as_many, check_classes, check_numbers
@@ -69,7 +69,7 @@ def check_datasets() -> None:
 def make_dataset(
     original: Original, path: str, impl: str, fix_lua_indexing: bool = False, dictionary: Dictionary | None = None
 ) -> Any:
-    exists = check_whole(Path(path), impl, dictionary)
+    exists = has_sound_dataset(Path(path), impl, dictionary)
     return original(path, FORMAT, fix_lua_indexing, dictionary) if exists else None
 
 

@@ -40,7 +40,7 @@ def shorten(program: str) -> None:
         if issubclass(kind, KeyboardInterrupt):
             standard_streams.say(f"{program}: interrupted")
         else:
-            message = printable(error_messages.words(error))
+            message = printable(error_messages.message_of(error))
             standard_streams.say(f"{program}: {message} (LOGLEVEL=DEBUG shows the traceback)")
 
     sys.excepthook = one_line

@@ -161,7 +161,7 @@ def run_rank(index: int, main: Callable[..., None], cfg: Config, kwargs: Mapping
     try:
         distributed_utils.distributed_main(index, main, cfg, kwargs)
     except Exception as error:  # the parent process reads the last line of the traceback
-        raise UserError(f"rank {index}: {error_messages.words(error)}") from error
+        raise UserError(f"rank {index}: {error_messages.message_of(error)}") from error
 
 
 @patch(distributed_fairseq_model, "DistributedDataParallel")

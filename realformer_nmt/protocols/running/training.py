@@ -99,7 +99,7 @@ def stage_of_options(request: TrainRequest, cfg: Any, machines: Machines) -> Sta
     return Stage("train", request.folder / RECORD, options, settings.inputs(cfg), lasting=False)
 
 
-def check_states(planned: PlannedTraining, measured: Iterable[str] = ()) -> None:
+def check_planned(planned: PlannedTraining, measured: Iterable[str] = ()) -> None:
     """Check a training that is not started yet, and that the model to begin with fits."""
     check_outcome(planned, measured)
     if planned.request.begin_with:

@@ -16,7 +16,7 @@ from realformer_nmt.checkpoints.train_record import TrainingSession, TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.atomic_files import writing
-from realformer_nmt.common.files.folder_lock import alone
+from realformer_nmt.common.files.folder_lock import locked
 from realformer_nmt.common.files.records import Fingerprint
 from realformer_nmt.common.processes.parent_death_signal import dying_with_us
 from realformer_nmt.common.stages.provenance import fingerprint
@@ -40,7 +40,7 @@ class Training:
 
     def run(self, argv: list[str]) -> int:
         self.folder.mkdir(parents=True, exist_ok=True)
-        with alone(self.folder / LOCK.format(self.machines.node_rank), "trains") as lock:
+        with locked(self.folder / LOCK.format(self.machines.node_rank), "trains") as lock:
             if self.fresh and not self.machines.node_rank:
                 set_aside(self.folder)
             if self.stage.is_up_to_date(self.fresh):

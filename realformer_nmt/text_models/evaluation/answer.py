@@ -21,7 +21,7 @@ class AnswerRequest(StageRequest):
         "example: realformer-nmt answer answers/checkpoint_best.pt --questions dev-v1.1.json --output answers/dev"
     )
 
-    checkpoint: Path = argument("a checkpoint, or a run's folder", parse=run_files.named)
+    checkpoint: Path = argument("a checkpoint, or a run's folder", parse=run_files.parse_checkpoint)
     questions: Path = option("in SQuAD's format", metavar="FILE.JSON")
     output: Path = option("of answers.json and the record", metavar="FOLDER")
     data: Path | None = option("dictionary and subwords (default: the training's)", None, metavar="FOLDER")

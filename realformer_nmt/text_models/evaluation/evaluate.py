@@ -24,7 +24,7 @@ class EvaluateRequest(StageRequest):
         "example: realformer-nmt evaluate lm/checkpoint_last.pt --data data-bin --output lm/test.json"
     )
 
-    checkpoint: Path = argument("a checkpoint, or a run's folder", parse=run_files.named)
+    checkpoint: Path = argument("a checkpoint, or a run's folder", parse=run_files.parse_checkpoint)
     data: Path = option("of fairseq-preprocess", metavar="DATA-BIN")
     subset: str = option("part of the data-bin (default: test)", "test")
     output: Path = option("the record", metavar="FILE.JSON")

@@ -6,7 +6,7 @@ import pytest
 from slow_writers import FILE, writer
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.atomic_files import completed, own
+from realformer_nmt.common.files.atomic_files import completed, open_regular_file
 
 
 @pytest.mark.parametrize("flags", [os.O_WRONLY, os.O_RDWR | os.O_APPEND])
@@ -18,7 +18,7 @@ def test_a_link_or_a_pipe_in_the_place_of_a_file_is_not_opened(
 ) -> None:
     make(tmp_path / "file")
     with pytest.raises(UserError, match="file is a link, a pipe or a device: remove it"):
-        own(tmp_path / "file", flags | os.O_CREAT)
+        open_regular_file(tmp_path / "file", flags | os.O_CREAT)
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 
 

@@ -9,13 +9,13 @@ import pytest
 from program import REPOSITORY
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.folder_lock import alone, held
+from realformer_nmt.common.files.folder_lock import is_locked, locked
 
 HOLD = """
 import sys
 from pathlib import Path
-from realformer_nmt.common.files.folder_lock import alone
-with alone(Path(sys.argv[1]), "bakes"):
+from realformer_nmt.common.files.folder_lock import locked
+with locked(Path(sys.argv[1]), "bakes"):
     print("held", flush=True)
     input()
 """
@@ -23,7 +23,7 @@ with alone(Path(sys.argv[1]), "bakes"):
 
 def test_another_process_is_refused_until_the_holder_ends_however_it_ends(tmp_path: Path) -> None:
     file = tmp_path / "folder" / ".lock"
-    assert not held(file)
+    assert not is_locked(file)
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(file)],
         env={"PYTHONPATH": str(REPOSITORY)},
@@ -33,16 +33,16 @@ def test_another_process_is_refused_until_the_holder_ends_however_it_ends(tmp_pa
     )
     assert holder.stdout
     assert holder.stdout.readline() == "held\n"
-    assert held(file)
+    assert is_locked(file)
     with (
         pytest.raises(UserError, match="folder: another process bakes it; wait, or end that process"),
-        alone(file, "bakes"),
+        locked(file, "bakes"),
     ):
         pass
     holder.send_signal(signal.SIGKILL)
     holder.wait()
-    assert not held(file)
-    with alone(file, "bakes"):
+    assert not is_locked(file)
+    with locked(file, "bakes"):
         pass
 
 
@@ -51,5 +51,5 @@ def test_a_lock_cuts_off_nothing_where_a_link_leads(tmp_path: Path) -> None:
     (tmp_path / "other").write_text("kept")
     (tmp_path / ".lock").symlink_to("other")
     with pytest.raises(UserError, match=r"\.lock is a link"):
-        held(tmp_path / ".lock")
+        is_locked(tmp_path / ".lock")
     assert (tmp_path / "other").read_text() == "kept"

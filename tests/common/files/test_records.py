@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import checksummed_json, records
-from realformer_nmt.common.files.records import Finite, Origin, StageRecord, Text, known
+from realformer_nmt.common.files.records import Finite, Origin, StageRecord, Text, none_if_unset
 
 
 class Score(StageRecord, frozen=True, kw_only=True):
@@ -28,7 +28,7 @@ def test_the_origin_is_written_last_and_what_is_unset_not_at_all(tmp_path: Path)
     content = json.loads((tmp_path / "score.json").read_text())
     assert list(content) == ["name", "score", "made_from", "outputs", "seal"]
     assert records.read(tmp_path / "score.json", Score, "") == record
-    assert (known(record.margin), known(1.5)) == (None, 1.5)
+    assert (none_if_unset(record.margin), none_if_unset(1.5)) == (None, 1.5)
 
 
 def test_a_float_of_numpy_is_a_number_and_other_objects_are_none(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def test_a_plan_parses_flags_and_reads_the_data_bin_once_per_training(
     trainings = [cell.requests(TrainRequest)[0] for cell in cells(tmp_path, toy_corpus)]
     for request in trainings:
         planned = PlannedTraining(request)
-        training.check_states(planned, ["valid"])
+        training.check_planned(planned, ["valid"])
         plan.cost(planned)
         planned.command()
     assert calls == dict.fromkeys(("get_training_parser", "setup_task"), len(trainings))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.requests.option_choice import unknown
+from realformer_nmt.common.requests.option_choice import not_allowed
 
 PREFIX = "slurm_"  # which may be left out of SHORT alone
 SHORT = {  # options of sbatch by their short names
@@ -70,7 +70,7 @@ def read(settings: Mapping[str, object]) -> SlurmOptions:
     """Return the options that the [slurm] of a grid gives."""
     for key in settings:
         if key not in ALLOWED:
-            raise UserError(unknown("[slurm]", key, ALLOWED))
+            raise UserError(not_allowed("[slurm]", key, ALLOWED))
     values = {key.removeprefix(PREFIX): value for key, value in settings.items()}
     for name, value in values.items():
         check_type(name, value)
