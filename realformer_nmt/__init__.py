@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from realformer_nmt.common.late_imports import import_late
 
 if TYPE_CHECKING:
-    from realformer_nmt.commands import (
+    from realformer_nmt.python_api import (
         analyse,
         average,
         compare,
@@ -35,7 +35,7 @@ else:
         """Return a command as a function, imported when it is asked for."""
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(importlib.import_module("realformer_nmt.commands"), name)
+        return getattr(importlib.import_module("realformer_nmt.python_api"), name)
 
 
 __version__ = "0.3.0"

@@ -6,7 +6,7 @@ Its test runs them in the folder that tests/helpers/bad_files.py fills.
 from dataclasses import Field, fields
 from typing import Any, NamedTuple, get_type_hints
 
-from realformer_nmt import command
+from realformer_nmt import subcommands
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.numbers import FINITE, Number
 from realformer_nmt.common.requests.option import flag_of, spec_of
@@ -70,8 +70,8 @@ class Option(NamedTuple):
 def numbers() -> list[Option]:
     """Return the options of every subcommand that take a number."""
     options = []
-    for row in command.SUBCOMMANDS:
-        request = command.request_of(row)
+    for row in subcommands.SUBCOMMANDS:
+        request = subcommands.request_of(row)
         hints = get_type_hints(request)
         for each in fields(request):
             kind = FieldType.of(hints[each.name]).type

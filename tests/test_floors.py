@@ -11,7 +11,7 @@ PACKAGE = REPOSITORY / "realformer_nmt"
 FLOORS = (  # from the ground up; what stands beside the rooms is a room of its own
     ("__init__",),
     ("common",),
-    ("command", "tasks", "kernels", "data_bins", "figures", "synthetic"),
+    ("subcommands", "tasks", "kernels", "data_bins", "figures", "synthetic"),
     ("model",),
     ("training", "checkpoints", "text_models.models"),
     ("text_models.questions",),
@@ -22,7 +22,7 @@ FLOORS = (  # from the ground up; what stands beside the rooms is a room of its 
     ("analysis",),
     ("text_models.analysis", "serving"),
     ("comparison", "exporting"),
-    ("text_models.grid_scoring", "cli", "commands"),
+    ("text_models.grid_scoring", "cli", "python_api"),
 )
 WING = "text_models"  # models of one side: a wing with rooms on several floors, which others know by their names alone
 WING_DOORS = {"plugin": ("models", "questions"), "comparison": ("evaluation",)}  # by room; for a command's request
@@ -30,7 +30,7 @@ FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 APART = ("end_to_end", "recipes", "reliability", "documents")
 DOORS = (  # of the package itself: it registers where fairseq is there, offers `load` and the commands, imports late
     ("realformer_nmt", "realformer_nmt.common.late_imports"),
-    ("realformer_nmt", "realformer_nmt.commands"),
+    ("realformer_nmt", "realformer_nmt.python_api"),
     ("realformer_nmt", "realformer_nmt.plugin"),
     ("realformer_nmt", "realformer_nmt.serving.translator"),
 )

@@ -47,7 +47,7 @@ from fairseq.tasks import TASK_REGISTRY
 from fairseq.tasks.masked_lm import MaskedLMTask
 from realformer_nmt.checkpoints.files.allowed_components import KNOWN, check_known
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.comparison.command import CompareRequest
+from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.grid import grid as grids
 from realformer_nmt.comparison.grid.cells import cells, check_one_task
 from realformer_nmt.comparison.grid.scoring import scoring_of

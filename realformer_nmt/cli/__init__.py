@@ -1,3 +1,3 @@
 """The command `realformer-nmt`, and its subcommands that belong to no other package."""
 
-from realformer_nmt.command import main as main
+from realformer_nmt.subcommands import main as main

@@ -5,11 +5,11 @@ import json
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from realformer_nmt.command import register
 from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.requests.option import option
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.model.presets import FAMILIES, FAMILIES_BY_IDEA, PRESETS, SIZES, in_every_size
+from realformer_nmt.subcommands import register
 
 HEADERS = (
     "arch",

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from realformer_nmt.command import SUBCOMMANDS, parser
 from realformer_nmt.common.requests.option import argument
 from realformer_nmt.common.requests.request import Request
+from realformer_nmt.subcommands import SUBCOMMANDS, parser
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.folder_lock import locked
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.comparison.command import CompareRequest
+from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.grid import grid as grids
 from realformer_nmt.comparison.grid import outside_texts
 from realformer_nmt.comparison.grid.cell import Cell

@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
 
-from realformer_nmt import command
+from realformer_nmt import subcommands
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.requests.request_argv import written
 from realformer_nmt.common.stages.stage_request import StageRequest
@@ -38,7 +38,7 @@ def run(request: RunRequest) -> int:
         if not request.dry_run:
             start(stage)
         elif isinstance(stage, TrainRequest):
-            command.register(stage.subcommand)
+            subcommands.register(stage.subcommand)
             import_module(stage.implementation).print_command(stage, "# ")
     return 0
 
@@ -46,7 +46,7 @@ def run(request: RunRequest) -> int:
 def start(stage: Request) -> None:
     """Run a stage in this process; a file that an earlier stage made is checked as if it were typed."""
     if stage.subcommand != STAGES[0]:
-        command.register(stage.subcommand)
+        subcommands.register(stage.subcommand)
     type(stage).of(**stage.as_options()).run()
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.stages.stage import AGAIN
-from realformer_nmt.comparison.command import CompareRequest
+from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.grid.cell import CellStage, of_subset
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid

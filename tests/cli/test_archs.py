@@ -39,7 +39,9 @@ def test_the_table_says_the_same(capsys: pytest.CaptureFixture[str], monkeypatch
 
 def test_a_list_without_parameters_needs_no_torch() -> None:
     """Importing torch takes most of the seconds that a reader waits; the rest is the models that would be built."""
-    program = "import sys; from realformer_nmt import command; command.main(['archs']); print('torch' in sys.modules)"
+    program = (
+        "import sys; from realformer_nmt import subcommands; subcommands.main(['archs']); print('torch' in sys.modules)"
+    )
     listed = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, check=True, capture_output=True, text=True)
     *table, imported = listed.stdout.splitlines()
     assert imported == "False"

@@ -7,7 +7,7 @@ import unicodedata
 
 import pytest
 
-from realformer_nmt import command as cli
+from realformer_nmt import subcommands as cli
 from realformer_nmt.common import terminal
 from realformer_nmt.common.errors import UserError
 

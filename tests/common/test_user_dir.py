@@ -9,9 +9,9 @@ from fairseq.utils import import_user_module
 from omegaconf import OmegaConf
 from program import REPOSITORY
 
-from realformer_nmt.command import import_user_dir
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.user_dir import PACKAGE, check, folder_in, for_fairseq
+from realformer_nmt.subcommands import import_user_dir
 
 
 @pytest.mark.parametrize(

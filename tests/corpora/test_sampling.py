@@ -9,7 +9,7 @@ import pytest
 from fairseq.data import indexed_dataset
 from msgspec import to_builtins
 
-from realformer_nmt import command
+from realformer_nmt import subcommands
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.corpora import sampling
 from realformer_nmt.data_bins.prepare_record import NAME, describe, verify
@@ -29,12 +29,12 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
             file.write_text("".join(f"{language} {' '.join('abcdefgh'[i % 8 :])} {i}\n" for i in range(number)))
         texts += [f"--{split}", f"{folder}/{split}.en", f"{folder}/{split}.de"]
     how = ["--source", "en", "--target", "de", "--subwords", "moses_bpe", "--vocabulary", "60", "--workers", "1"]
-    assert command.main(["prepare", *texts, *how, "--folder", str(folder / "all"), "--quiet"]) == 0
+    assert subcommands.main(["prepare", *texts, *how, "--folder", str(folder / "all"), "--quiet"]) == 0
     return folder / "all"
 
 
 def sample(prepared: Path, folder: Path, share: object) -> int:
-    return command.main(["sample", str(prepared), "--share", str(share), "--folder", str(folder)])
+    return subcommands.main(["sample", str(prepared), "--share", str(share), "--folder", str(folder)])
 
 
 def sentences(folder: Path, split: str, language: str) -> list[bytes]:

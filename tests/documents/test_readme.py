@@ -11,9 +11,9 @@ from fixture_types import Command
 from recipe import path_with_fairseq
 
 from realformer_nmt import fairseq_patches
-from realformer_nmt.command import SUBCOMMANDS
 from realformer_nmt.comparison.grid import grid
 from realformer_nmt.evaluation.published import figures
+from realformer_nmt.subcommands import SUBCOMMANDS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 README = (REPOSITORY / "README.md").read_text()

@@ -8,7 +8,7 @@ import exportable
 import pytest
 from exportable import LONGEST
 
-from realformer_nmt import command
+from realformer_nmt import subcommands
 from realformer_nmt.kernels.precision import supported
 
 CASES = {
@@ -22,7 +22,7 @@ CASES = {
 
 def exported(checkpoint: Path, data: Path, output: Path, *flags: str) -> Path:
     words = ["export", str(checkpoint), "--to", "ctranslate2", "--data", str(data), "--subwords", "none", *flags]
-    assert command.main([*words, "--output", str(output)]) == 0
+    assert subcommands.main([*words, "--output", str(output)]) == 0
     return output
 
 
@@ -99,6 +99,6 @@ def test_what_it_has_no_place_for_is_refused_in_its_words(
 ) -> None:
     ours = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "post_ln_tiny", *flags)
     words = ["--data", str(toy_corpus), "--subwords", "none", "--output", str(tmp_path / "made")]
-    assert command.main(["export", str(ours), "--to", "ctranslate2", *words]) == 1
+    assert subcommands.main(["export", str(ours), "--to", "ctranslate2", *words]) == 1
     assert re.search(rf"ours\.pt: CTranslate2 cannot take it: .*{told}.*\n$", capsys.readouterr().err)
     assert [path.name for path in tmp_path.iterdir()] == ["ours.pt"]

@@ -14,7 +14,7 @@ import saved
 import torch
 from program import realformer_nmt
 
-from realformer_nmt import command
+from realformer_nmt import subcommands
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.exporting import export
 from realformer_nmt.exporting import fairseq_checkpoint as stock
@@ -60,7 +60,7 @@ def test_a_hostile_checkpoint_is_refused_and_nothing_is_left(
 ) -> None:
     proof, bad = tmp_path / "proof", tmp_path / "bad.pt"
     hide(torch.load(checkpoint, weights_only=False), bad, proof)  # our own
-    assert command.main(["export", str(bad), *words(toy_corpus, tmp_path / "made", to)]) == 1
+    assert subcommands.main(["export", str(bad), *words(toy_corpus, tmp_path / "made", to)]) == 1
     assert re.match(rf"realformer-nmt: (refused to|cannot) load {bad}: [^\n]+\n$", capsys.readouterr().err)
     assert [path.name for path in tmp_path.iterdir()] == ["bad.pt"]
 
@@ -70,7 +70,7 @@ def test_a_folder_that_is_there_is_left_alone(
     to: str, checkpoint: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "mine").write_text("mine")
-    assert command.main(["export", str(checkpoint), *words(toy_corpus, tmp_path, to)]) == 1
+    assert subcommands.main(["export", str(checkpoint), *words(toy_corpus, tmp_path, to)]) == 1
     assert f"{tmp_path} is there already: name another folder" in capsys.readouterr().err
     assert (tmp_path / "mine").read_text() == "mine"
 
@@ -81,7 +81,7 @@ def test_a_model_of_another_dictionary_is_refused(
     other = shutil.copytree(toy_corpus, tmp_path / "other")
     with (other / "dict.tgt.txt").open("a") as file:
         file.write("added 1\n")
-    assert command.main(["export", str(checkpoint), *words(other, tmp_path / "made")]) == 1
+    assert subcommands.main(["export", str(checkpoint), *words(other, tmp_path / "made")]) == 1
     assert "has dictionaries of 16 and 16 entries" in capsys.readouterr().err
     assert not (tmp_path / "made").exists()
 
@@ -92,7 +92,7 @@ def test_the_same_words_in_another_order_are_another_dictionary(
     other = shutil.copytree(toy_corpus, tmp_path / "other")
     lines = (other / "dict.tgt.txt").read_text().splitlines(keepends=True)
     (other / "dict.tgt.txt").write_text("".join([*lines[1::-1], *lines[2:]]))
-    assert command.main(["export", str(checkpoint), *words(other, tmp_path / "made")]) == 1
+    assert subcommands.main(["export", str(checkpoint), *words(other, tmp_path / "made")]) == 1
     assert (
         f"{checkpoint}: the checkpoint was trained with another target dictionary than that of {other}"
         in capsys.readouterr().err
@@ -107,7 +107,7 @@ def test_shortcuts_too_small_to_be_folded_are_refused(
     for name in [name for name in state["model"] if "_shortcut." in name]:
         state["model"][name].fill_(0 if name.endswith("delta") else 1e-42)
     bad = saved.save(tmp_path / "bad.pt", state)
-    assert command.main(["export", str(bad), *words(toy_corpus, tmp_path / "made")]) == 1
+    assert subcommands.main(["export", str(bad), *words(toy_corpus, tmp_path / "made")]) == 1
     assert "leaves fp32's range when shortcuts are folded into it" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["bad.pt"]
 
@@ -127,7 +127,7 @@ def test_a_checkpoint_that_is_replaced_meanwhile_is_not_passed_off_as_what_was_e
         write(*given)
 
     monkeypatch.setattr(stock, "write", written_while_a_training_goes_on)
-    assert command.main(["export", str(path), *words(toy_corpus, tmp_path / "made")]) == 1
+    assert subcommands.main(["export", str(path), *words(toy_corpus, tmp_path / "made")]) == 1
     assert f"{path} was changed while it was read" in capsys.readouterr().err
     assert [file.name for file in tmp_path.iterdir()] == ["checkpoint_last.pt"]
 
@@ -136,7 +136,7 @@ def test_a_colon_at_which_the_converter_would_cut_is_refused(
     checkpoint: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = tmp_path / "a:b"
-    assert command.main(["export", str(checkpoint), *words(toy_corpus, made, "ctranslate2")]) == 1
+    assert subcommands.main(["export", str(checkpoint), *words(toy_corpus, made, "ctranslate2")]) == 1
     assert f"{made} has a colon in its path" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
@@ -145,7 +145,7 @@ def test_a_model_of_fairseqs_own_is_refused_by_its_name(
     toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stock = saved.save(tmp_path / "stock.pt", saved.state(toy_corpus, arch="transformer"))
-    assert command.main(["export", str(stock), *words(toy_corpus, tmp_path / "made")]) == 1
+    assert subcommands.main(["export", str(stock), *words(toy_corpus, tmp_path / "made")]) == 1
     assert "holds a model of arch transformer, which is not of this package" in capsys.readouterr().err
 
 
@@ -161,7 +161,7 @@ def test_attention_that_other_programs_lack_is_refused_by_every_target(
 ) -> None:
     local = exportable.checkpoint(tmp_path / "local.pt", toy_corpus, "admin_tiny", flag, value)
     for target in TARGETS:
-        assert command.main(["export", str(local), *words(toy_corpus, tmp_path / "made", target)]) == 1
+        assert subcommands.main(["export", str(local), *words(toy_corpus, tmp_path / "made", target)]) == 1
         told = f"{local} has {flag} {value}: only {allowed} are exported"
         assert told in capsys.readouterr().err
 
@@ -175,7 +175,7 @@ def test_without_its_packages_a_target_says_what_to_install(
 ) -> None:
     lacking = TARGETS["fairseq"]._replace(packages=("json", "of_no_such_name"))
     monkeypatch.setitem(export.TARGETS, "fairseq", lacking)
-    assert command.main(["export", str(checkpoint), *words(toy_corpus, tmp_path / "made")]) == 1
+    assert subcommands.main(["export", str(checkpoint), *words(toy_corpus, tmp_path / "made")]) == 1
     told = "--to fairseq needs of_no_such_name: pip install 'realformer-nmt[fairseq]'\n"
     assert capsys.readouterr().err.endswith(told)
 
@@ -184,5 +184,5 @@ def test_a_precision_that_a_target_has_not_is_refused(
     checkpoint: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = words(toy_corpus, tmp_path / "made", "huggingface")
-    assert command.main(["export", str(checkpoint), *output, "--precision", "int8"]) == 1
+    assert subcommands.main(["export", str(checkpoint), *output, "--precision", "int8"]) == 1
     assert "--precision int8 is not one of --to huggingface's: fp32" in capsys.readouterr().err

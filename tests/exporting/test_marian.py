@@ -14,7 +14,7 @@ import transformers
 from tiny import PAD, PREVIOUS
 from torch.testing import assert_close
 
-from realformer_nmt import command
+from realformer_nmt import subcommands
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.sentencepiece_subwords import learn
 from realformer_nmt.corpora.subwords import TrainingTexts
@@ -82,7 +82,7 @@ def test_text_is_translated_as_by_ours_without_a_network(tmp_path: Path, toy_cor
     ours = exportable.checkpoint(tmp_path / "ours.pt", data, "deepnorm_tiny", apart=0.4)
     corpus = ("--data", str(data), "--subwords", "sentencepiece", "--subwords-folder", str(subwords))
     folder = tmp_path / "made"
-    assert command.main(["export", str(ours), "--to", "huggingface", *corpus, "--output", str(folder)]) == 0
+    assert subcommands.main(["export", str(ours), "--to", "huggingface", *corpus, "--output", str(folder)]) == 0
     lines = (text / "test.src").read_text().splitlines()[:12]
     words = [sys.executable, "-c", OFFLINE, str(folder)]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}

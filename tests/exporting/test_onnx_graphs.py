@@ -9,7 +9,7 @@ import exportable
 import onnx
 import pytest
 
-from realformer_nmt import command
+from realformer_nmt import subcommands
 from realformer_nmt.exporting import onnx_decoding
 from realformer_nmt.serving import translator
 
@@ -25,7 +25,7 @@ ARCHS = {"admin_tiny": (), "realformer_tiny": (), "synthesizer_random_tiny": ("-
 
 def exported(checkpoint: Path, data: Path, output: Path, *flags: str) -> Path:
     words = ["export", str(checkpoint), "--to", "onnx", "--data", str(data), "--subwords", "none", *flags]
-    assert command.main([*words, "--output", str(output)]) == 0
+    assert subcommands.main([*words, "--output", str(output)]) == 0
     return output
 
 

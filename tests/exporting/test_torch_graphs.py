@@ -6,7 +6,7 @@ from pathlib import Path
 
 import exportable
 
-from realformer_nmt import command
+from realformer_nmt import subcommands
 from realformer_nmt.serving import translator
 
 ALONE = """
@@ -21,7 +21,7 @@ PARTS = ("--score-source", "random+dot", "--score-length", "256")  # a table too
 def test_its_program_writes_what_ours_writes(tmp_path: Path, toy_corpus: Path) -> None:
     ours = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "realformer_tiny", *PARTS, apart=0.4)
     words = ["export", str(ours), "--to", "torch", "--data", str(toy_corpus), "--subwords", "none"]
-    assert command.main([*words, "--output", str(tmp_path / "made")]) == 0
+    assert subcommands.main([*words, "--output", str(tmp_path / "made")]) == 0
     lines = ["", "a word unknown", *(toy_corpus.parent / "test.src").read_text().splitlines()[:4]]
     program = [sys.executable, "-c", ALONE, str(tmp_path / "made" / "translate.py")]
     text = "".join(f"{line}\n" for line in lines)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.comparison.command import CompareRequest
+from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.cells import cells
 from realformer_nmt.comparison.grid.corpus import CorpusChoice

@@ -13,7 +13,7 @@ import bad_files
 import pytest
 from fixture_types import Once
 
-from realformer_nmt import cli, command
+from realformer_nmt import cli, subcommands
 from reliability import number_options
 from reliability.number_options import ENDLESS, VALUES, Option
 
@@ -87,7 +87,7 @@ def test_a_number_within_works_or_ends_with_one_line(
     assert "unexpected error" not in told
 
 
-@pytest.mark.parametrize("name", [row.name for row in command.SUBCOMMANDS])
+@pytest.mark.parametrize("name", [row.name for row in subcommands.SUBCOMMANDS])
 def test_the_defaults_are_in_range(name: str) -> None:
     for option in OPTIONS:
         if option.command == name and isinstance(option.field.default, int | float):

@@ -8,7 +8,7 @@ from typing import get_args, get_type_hints
 import argv
 import pytest
 
-from realformer_nmt import command
+from realformer_nmt import subcommands
 from realformer_nmt.common.requests.request import choices_of
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.kernels.precision import FORMS
@@ -21,7 +21,7 @@ def test_a_missing_extra_says_what_to_install(
     missing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
-    assert command.main(["serve", "run"]) == 1
+    assert subcommands.main(["serve", "run"]) == 1
     error = capsys.readouterr().err
     assert error == f"realformer-nmt: serve needs {missing}: pip install 'realformer-nmt[serve]'\n"
 
@@ -40,7 +40,7 @@ def test_what_cannot_be_is_refused_in_a_line(
     words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert command.main(["serve", "run", *words]) == 1
+    assert subcommands.main(["serve", "run", *words]) == 1
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1

@@ -8,7 +8,7 @@ from typing import Any
 from realformer_nmt.checkpoints.run_folder import checkpoint as checkpoint_of
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option_choice import not_allowed
-from realformer_nmt.comparison.command import CompareRequest
+from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.grid.cell import Cell, CellStage, Named, digest, place
 from realformer_nmt.comparison.grid.cell_requests import average_request
 from realformer_nmt.comparison.grid.corpus import CorpusChoice

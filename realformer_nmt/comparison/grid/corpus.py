@@ -10,7 +10,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option import option
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.requests.toml_tables import TableError, build_table
-from realformer_nmt.comparison.command import CompareRequest
+from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.corpus_options import CorpusOptions

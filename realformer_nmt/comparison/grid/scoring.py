@@ -5,7 +5,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import NamedTuple
 
-from realformer_nmt.comparison.command import CompareRequest
+from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.grid import corpus, translation_scoring
 from realformer_nmt.comparison.grid.cell import CellStage
 from realformer_nmt.comparison.grid.corpus import CorpusChoice

@@ -11,9 +11,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from realformer_nmt.command import main
 from realformer_nmt.common.files.atomic_files import open_regular_file
 from realformer_nmt.common.processes.parent_death_signal import die_with_parent
+from realformer_nmt.subcommands import main
 
 PRELOADED = (  # what the stages of a cell import; multiprocessing passes over a module that is missing
     "realformer_nmt.protocols.running.training",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import saved
 
-from realformer_nmt.command import SUBCOMMANDS, parser
+from realformer_nmt.subcommands import SUBCOMMANDS, parser
 from reliability import attacks_outputs
 
 READ = """

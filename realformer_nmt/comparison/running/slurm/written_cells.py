@@ -9,10 +9,10 @@ from typing import cast
 
 from msgspec import Struct
 
-from realformer_nmt.command import SUBCOMMANDS, import_user_dir, request_of
 from realformer_nmt.common.files import records
 from realformer_nmt.common.stages.stage_request import StageRequest
 from realformer_nmt.comparison.grid.cell import Cell, CellStage, Failure
+from realformer_nmt.subcommands import SUBCOMMANDS, import_user_dir, request_of
 
 FILE = "cells.json"
 HINT = "`compare --launcher slurm` writes it"

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from realformer_nmt.command import register
 from realformer_nmt.common.numbers import MOST_SEEDS, POSITIVE, PROCESSES, whole
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.comparison.folder_check import check_no_file
 from realformer_nmt.comparison.running.status import cells_by_records, table
 from realformer_nmt.protocols.trackers import TrackerOptions
+from realformer_nmt.subcommands import register
 
 
 @dataclass(frozen=True, kw_only=True)

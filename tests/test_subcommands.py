@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from program import REPOSITORY, realformer_nmt
 
-from realformer_nmt import command as cli
+from realformer_nmt import subcommands as cli
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.request import Request
 

@@ -77,7 +77,7 @@ SUBCOMMANDS = (
     Subcommand(
         "compare",
         "train and score a grid of models; write a report",
-        "realformer_nmt.comparison.command",
+        "realformer_nmt.comparison.compare_request",
         extra="compare",
     ),
     Subcommand(

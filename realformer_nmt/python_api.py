@@ -7,11 +7,11 @@ command writes last. Errors that a user can fix are `realformer_nmt.common.error
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.command import SUBCOMMANDS, import_user_dir, request_of
-from realformer_nmt.command import register as register_models
 from realformer_nmt.common import extras
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.request import Request
+from realformer_nmt.subcommands import SUBCOMMANDS, import_user_dir, request_of
+from realformer_nmt.subcommands import register as register_models
 
 ROWS = {row.name: row for row in SUBCOMMANDS}
 
