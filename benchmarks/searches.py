@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 from realformer_nmt.checkpoints.inspection import arch_of
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.exporting import as_stock_transformer, loaded_run
-from realformer_nmt.fairseq_patches.shortlist import ShortlistGenerator
+from realformer_nmt.fairseq_patches.decoding.shortlist import ShortlistGenerator
 from realformer_nmt.serving import translator
 from realformer_nmt.serving.decoding import SearchOptions, options_of
 

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
-from realformer_nmt.fairseq_patches.shortlist import ShortlistGenerator
+from realformer_nmt.fairseq_patches.decoding.shortlist import ShortlistGenerator
 from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.training.fused_loss import FusedLabelSmoothedCrossEntropyCriterion

@@ -1,6 +1,7 @@
 """The rooms stand on floors: a module imports from its own room and from floors below, and no two import each other."""
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -77,6 +78,15 @@ def test_who_translates_never_enters_the_wing() -> None:
 def test_no_arrows_run_in_a_circle() -> None:
     graph = TopologicalSorter({module: [other for this, other in ARROWS if this == module] for module in MODULES})
     assert len(list(graph.static_order())) == len(MODULES)  # a circle is a CycleError, which names it
+
+
+def test_the_page_has_each_room_on_its_floor() -> None:
+    page = (REPOSITORY / "docs" / "architecture.md").read_text()
+    rows = re.findall(r"^\| (\d+) \| ((?:`[\w/.]+`(?:, )?)+) \|", page, re.MULTILINE)
+    told = {place: int(floor) for floor, places in rows for place in re.findall(r"`([\w/.]+)`", places)}
+    assert {place.removesuffix(".py").strip("/").replace("/", "."): floor for place, floor in told.items()} == {
+        name: floor for name, floor in FLOOR.items() if name != "__init__"
+    }
 
 
 def inner_room(module: str) -> str:

@@ -29,7 +29,7 @@ class Component(NamedTuple):
     name: str
     value: str
     wrong: str | None = None
-    mend: str | None = None
+    fix: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +51,10 @@ def run(request: DoctorRequest) -> int:
     wrong = [finding for finding in findings if finding.wrong]
     if request.json:
         report = {"ok": not wrong, "found": {f.name: f.value for f in findings}}
-        print(json.dumps({**report, "wrong": [{"what": f.wrong, "mend": f.mend} for f in wrong]}, indent=2))
+        print(json.dumps({**report, "wrong": [{"what": f.wrong, "fix": f.fix} for f in wrong]}, indent=2))
     else:
         print("\n".join(f"{finding.name:15} {finding.value}" for finding in findings))
-        print("\n".join(f"wrong: {f.wrong}; mend: {f.mend}" for f in wrong) or "all is well")
+        print("\n".join(f"wrong: {f.wrong}; to fix it: {f.fix}" for f in wrong) or "all is well")
     return 1 if wrong else 0
 
 
@@ -104,16 +104,16 @@ def examine_package(name: str) -> Component:
 def examine_fairseq() -> Iterator[Component]:
     fairseq = attempt("fairseq")
     if isinstance(fairseq, BaseException):
-        wrong, mend = explain(fairseq)
-        yield Component("fairseq", "unusable", wrong, mend)
+        wrong, fix = explain(fairseq)
+        yield Component("fairseq", "unusable", wrong, fix)
         return
     if fairseq.__file__ is None:
         folder = next(iter(fairseq.__path__))
         wrong = f"{folder} is taken for fairseq, but holds no package"
         yield Component("fairseq", "unusable", wrong, f"leave {Path(folder).parent} out of PYTHONPATH")
         return
-    problem, fix = two_engines() or (None, None)
-    yield Component("fairseq", f"{engine(fairseq)}, {Path(fairseq.__file__).parent}", problem, fix)
+    problem, uninstall = two_engines() or (None, None)
+    yield Component("fairseq", f"{engine(fairseq)}, {Path(fairseq.__file__).parent}", problem, uninstall)
     extension = attempt("fairseq.data.data_utils_fast")
     if isinstance(extension, BaseException):
         wrong = f"fairseq has no working C++ extension data_utils_fast: {summary(extension)}"

@@ -55,11 +55,11 @@ def write(prepared: PreparedFolder, to: PreparedFolder, sample: Sample) -> None:
     pairs = [take(file, to.data / name, sample.share) for name, file in sampled.items() if name.endswith(".idx")]
     record = records.read(prepared.record, PrepareRecord, WRITER)
     files = describe(to.path, sorted(path for path in to.path.rglob("*") if path.is_file()))
-    counts = {
+    changes = {
         "pairs": {**record.pairs, SPLIT: pairs[0]},
         "pieces": {name: counts for name, counts in record.pieces.items() if name != SPLIT},  # it counts all pairs
     }
-    records.write(to.record, replace(record, **counts, sample=sample, bytes=files.bytes, sha256=files.sha256))
+    records.write(to.record, replace(record, **changes, sample=sample, bytes=files.bytes, sha256=files.sha256))
 
 
 def take(index: Path, to: Path, share: float) -> int:

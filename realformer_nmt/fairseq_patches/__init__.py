@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Callable
 
-from realformer_nmt.fairseq_patches import shortlist
 from realformer_nmt.fairseq_patches.checkpoints import (
     checkpoint_files,
     elastic_resume,
@@ -14,6 +13,7 @@ from realformer_nmt.fairseq_patches.checkpoints import (
     save_dir_lock,
 )
 from realformer_nmt.fairseq_patches.data import batches, data_bin, dictionary_checks
+from realformer_nmt.fairseq_patches.decoding import shortlist
 from realformer_nmt.fairseq_patches.messages import error_line, numpy_names, one_wandb_run, quiet
 from realformer_nmt.fairseq_patches.options import architectures, literal_options, option_ranges
 from realformer_nmt.fairseq_patches.training import (

@@ -1,4 +1,4 @@
-"""The decorator of all patches of fairseq."""
+"""The decorator of a patch of one function of fairseq, and `replace` for patches of several."""
 
 import functools
 import inspect

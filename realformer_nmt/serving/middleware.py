@@ -70,7 +70,7 @@ class Guard:
         try:
             await asyncio.wait_for(self._read(receive, parts), self.limits.most_seconds)
         except asyncio.TimeoutError as error:
-            message = f"the request did not arrive within {self.limits.most_seconds} seconds: send it anew"
+            message = f"the request did not arrive within {self.limits.most_seconds} seconds: send it again"
             raise RefusalError(408, message, {"Connection": "close"}) from error
         return b"".join(parts)
 

@@ -11,7 +11,7 @@ from stock import spread, stock
 from ties import widest
 from tiny import SOURCE, build, dictionary
 
-from realformer_nmt.fairseq_patches.shortlist import ShortlistGenerator
+from realformer_nmt.fairseq_patches.decoding.shortlist import ShortlistGenerator
 
 A, B, C, D = (1,), (2,), (3,), (4,)
 SAMPLE = {"id": torch.tensor([7]), "net_input": {"src_tokens": SOURCE[1:2], "src_lengths": torch.tensor([6])}}

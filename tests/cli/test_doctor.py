@@ -52,7 +52,7 @@ def diagnose(python: str | Path = sys.executable, path: Collection[Path] = ()) -
     report = json.loads(examined.stdout)
     assert examined.returncode == (1 if report["wrong"] else 0)
     assert report["ok"] == (not report["wrong"])
-    return [(wrong["what"], wrong["mend"]) for wrong in report["wrong"]]
+    return [(wrong["what"], wrong["fix"]) for wrong in report["wrong"]]
 
 
 def test_a_healthy_environment() -> None:
@@ -99,18 +99,18 @@ def test_fairseq_without_its_extensions(tmp_path: Path) -> None:
     environment = Environment(tmp_path / "venv", without=FAIRSEQ)
     fairseq = link(PACKAGES / "fairseq", environment.packages / "fairseq", without=["data"])
     link(PACKAGES / "fairseq" / "data", fairseq / "data", without=[".so", ".pyd"])
-    ((what, mend),) = diagnose(environment.python)
+    ((what, fix),) = diagnose(environment.python)
     assert "data_utils_fast" in what
-    assert mend == "realformer-nmt install-engine"
+    assert fix == "realformer-nmt install-engine"
 
 
 def test_two_engines_over_each_other(tmp_path: Path) -> None:
     metadata = tmp_path / "fairseq-0.12.2.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: fairseq\nVersion: 0.12.2\n")
-    ((what, mend),) = diagnose(path=[tmp_path])
+    ((what, fix),) = diagnose(path=[tmp_path])
     assert what == "fairseq and fairseq-fixed are installed over each other"
-    assert mend.endswith("-m pip uninstall --yes fairseq fairseq-fixed && realformer-nmt install-engine")
+    assert fix.endswith("-m pip uninstall --yes fairseq fairseq-fixed && realformer-nmt install-engine")
 
 
 BROKEN = {
@@ -132,11 +132,11 @@ BROKEN = {
 
 @pytest.mark.parametrize("text", BROKEN)
 def test_fairseq_that_does_not_import(tmp_path: Path, text: str) -> None:
-    expected_what, expected_mend = BROKEN[text]
-    ((what, mend),) = diagnose(path=[write_package(tmp_path, "fairseq", text)])
+    expected_what, expected_fix = BROKEN[text]
+    ((what, fix),) = diagnose(path=[write_package(tmp_path, "fairseq", text)])
     assert what.startswith(expected_what)
     assert "second line" not in what
-    assert mend.endswith(expected_mend)
+    assert fix.endswith(expected_fix)
 
 
 def test_a_folder_that_happens_to_be_called_fairseq(tmp_path: Path) -> None:
@@ -148,15 +148,15 @@ def test_a_folder_that_happens_to_be_called_fairseq(tmp_path: Path) -> None:
 
 def test_a_broken_numpy_comes_before_fairseq(tmp_path: Path) -> None:
     text = "raise ImportError('numpy._core.multiarray failed to import')"
-    what, mend = diagnose(path=[write_package(tmp_path, "numpy", text)])[0]
+    what, fix = diagnose(path=[write_package(tmp_path, "numpy", text)])[0]
     assert what == "numpy does not import: ImportError: numpy._core.multiarray failed to import"
-    assert mend.endswith("-m pip install --upgrade 'numpy>=1.26' --force-reinstall")
+    assert fix.endswith("-m pip install --upgrade 'numpy>=1.26' --force-reinstall")
 
 
 def test_a_torch_that_is_too_old(tmp_path: Path) -> None:
-    what, mend = diagnose(path=[write_package(tmp_path, "torch", "__version__ = '2.3.1+cu121'")])[0]
+    what, fix = diagnose(path=[write_package(tmp_path, "torch", "__version__ = '2.3.1+cu121'")])[0]
     assert what == "torch 2.3.1+cu121 is older than 2.4"
-    assert mend.endswith("'torch>=2.4'")
+    assert fix.endswith("'torch>=2.4'")
 
 
 def a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,4 +184,4 @@ def test_a_gpu_that_this_torch_cannot_use(monkeypatch: pytest.MonkeyPatch) -> No
     finding = doctor.examine_gpu()
     assert finding.wrong is not None
     assert finding.wrong.endswith("CUDA error: no kernel image is available for execution on the device")
-    assert "https://pytorch.org" in str(finding.mend)
+    assert "https://pytorch.org" in str(finding.fix)

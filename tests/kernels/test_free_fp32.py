@@ -9,7 +9,7 @@ from tiny import PAD, SOURCE, build, dictionary
 from torch import Tensor
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.fairseq_patches.shortlist import ShortlistGenerator
+from realformer_nmt.fairseq_patches.decoding.shortlist import ShortlistGenerator
 from realformer_nmt.kernels.precision import supported
 from realformer_nmt.model.models.model import TranslationModel
 

@@ -97,7 +97,7 @@ class SteppedStage(Stage):
             raise UserError(f"{result} was made but is gone: {self.hint}")
         if not record.exists():
             self.end.unlink(missing_ok=True)
-            for leftover in (*self.folder.glob(f"{name}.partial-*"), result):  # the former of version 0.2.0
+            for leftover in (*self.folder.glob(f"{name}.partial-*"), result):  # version 0.2.0's
                 shutil.rmtree(leftover, ignore_errors=True)
             start = time.monotonic()
             with completed_folder(result) as part:

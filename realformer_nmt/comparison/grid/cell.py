@@ -22,8 +22,8 @@ SomeRequest = TypeVar("SomeRequest", bound=StageRequest)
 class Failure:
     """When a model is stuck: its loss is still near the unigram entropy of its training data."""
 
-    judged_after: int = 2000  # updates, or all of them if they are fewer
-    margin: float = 0.5  # bits per token below the unigram entropy, which the first word and the last alone may give
+    judged_after: int = 2000  # updates; a training that is shorter is judged at its end
+    margin: float = 0.5  # bits per token below the unigram entropy; who knows only first and last words may be so far
     stop_early: bool = False
 
     def __post_init__(self) -> None:

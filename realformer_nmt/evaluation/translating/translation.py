@@ -169,6 +169,7 @@ def translate_text(request: TranslateRequest, corpus: TextPipeline, folder: Path
 
 
 def arguments(request: TranslateRequest, corpus: TextPipeline) -> list[str]:
+    """Return the arguments of fairseq-generate."""
     paths = ":".join(str(path) for path in request.checkpoints)
     argv = [
         *for_fairseq(request.user_dir),
@@ -191,6 +192,7 @@ def arguments(request: TranslateRequest, corpus: TextPipeline) -> list[str]:
 
 
 def decoding(request: TranslateRequest) -> DecodingSettings:
+    """Return the settings of the search; what has its usual value and came later than the first records is unset."""
     settings = convert(request, DecodingSettings, from_attributes=True)
     return replace(settings, precision=UNSET) if request.precision == EXACT else settings
 

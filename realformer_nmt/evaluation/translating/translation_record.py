@@ -14,7 +14,11 @@ Measures = dict[str, str | float | None]  # values by name, and the name of thei
 
 
 class DecodingSettings(Struct, frozen=True, kw_only=True):
-    """Settings of beam search, by fairseq's names."""
+    """Settings of beam search: each field is a flag of fairseq-generate, and a setting that the stage is made from.
+
+    A new field needs UNSET as its default, and `translation.decoding` leaves it unset at its usual value: records
+    written before lack it, and are read and compared.
+    """
 
     beam: int
     lenpen: Number

@@ -60,7 +60,7 @@ def refuse_a_missing_save_dir(original: Original, cfg: Any, trainer: Trainer, *a
     """
     if trainer.is_data_parallel_master and not cfg.no_save and not Path(cfg.save_dir).is_dir():
         raise UserError(
-            f"--save-dir {cfg.save_dir} has vanished since the training began: bring it back; the same command "
+            f"--save-dir {cfg.save_dir} has disappeared since the training began: bring it back; the same command "
             "then goes on from what it holds"
         )
     return original(cfg, trainer, *args, **kwargs)

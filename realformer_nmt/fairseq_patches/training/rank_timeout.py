@@ -49,7 +49,7 @@ class _PatientDistribution(types.ModuleType):
 def limit_the_wait() -> None:
     """Set the time limit of every process group.
 
-    Else a rank waits half an hour for one that is stopped. That is by SIGSTOP, or on a machine that sleeps. Each group
-    needs the limit, as a new one does not inherit it (distributed/utils.py names none).
+    fairseq sets none (distributed/utils.py), so a rank waits 30 minutes for one that was stopped or whose machine
+    sleeps. Each new group needs the limit again.
     """
     distributed_utils.dist = _PatientDistribution("torch.distributed")

@@ -190,8 +190,8 @@ def end_waiting_ranks() -> None:
 def gather_lists_on_the_cpu(original: Original, data: object, group: Any = None, max_size: int = 16384) -> Any:
     """Gather lists without CUDA on gloo.
 
-    fairseq-validate and some criteria gather through a CUDA buffer. They are criteria whose logs cannot be summed, and
-    use all_gather_list (distributed/utils.py).
+    fairseq-validate and some criteria gather through a CUDA buffer (all_gather_list in distributed/utils.py). These are
+    the criteria whose logs cannot be summed.
     """
     group = distributed_utils.get_global_group() if group is None else group
     if group is None or distributed_utils.use_xla() or torch.distributed.get_backend(group) != "gloo":

@@ -156,7 +156,7 @@ def test_a_checkpoint_asked_for_by_name_has_no_stand_in(tmp_path: Path, large: P
 def test_a_folder_that_vanished_is_not_made_anew(tmp_path: Path) -> None:
     gone = tmp_path / "checkpoints"
     mended = trainer(gone)
-    with pytest.raises(UserError, match=r"--save-dir .*checkpoints has vanished since the training began"):
+    with pytest.raises(UserError, match=r"--save-dir .*checkpoints has disappeared since the training began"):
         checkpoint_utils.save_checkpoint(mended.cfg.checkpoint, mended, None, None)
     assert not gone.exists()
 

@@ -11,7 +11,7 @@ from fairseq.sequence_generator import SequenceGenerator
 from tiny import PAD, SIZE, task
 from torch import Tensor
 
-from realformer_nmt.fairseq_patches.shortlist import ShortlistGenerator
+from realformer_nmt.fairseq_patches.decoding.shortlist import ShortlistGenerator
 from realformer_nmt.model.models.model import TranslationModel
 
 WORDS = Dictionary()
