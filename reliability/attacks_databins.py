@@ -14,7 +14,7 @@ from fairseq import tasks
 from msgspec import to_builtins
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.data_bins import prepare_record
+from realformer_nmt.data_bins import file_checks
 from realformer_nmt.protocols.running import updates
 from reliability import hostile_databins
 from reliability.hostile_databins import SHELL, SIDE, Hostile
@@ -84,9 +84,7 @@ def flip_prepared(data: Path, folder: Path, number: int) -> int:
 def prepare(data: Path, folder: Path) -> Path:
     """A copy with what `realformer-nmt prepare` notes of it."""
     own = Path(shutil.copytree(data, folder / "data-bin"))
-    (folder / prepare_record.NAME).write_text(
-        json.dumps(to_builtins(prepare_record.describe(folder, sorted(own.iterdir()))))
-    )
+    (folder / file_checks.NAME).write_text(json.dumps(to_builtins(file_checks.describe(folder, sorted(own.iterdir())))))
     return own
 
 

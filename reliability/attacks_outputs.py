@@ -14,7 +14,7 @@ from typing import NamedTuple
 from msgspec import to_builtins
 
 from realformer_nmt.common.files import checksummed_json, records
-from realformer_nmt.data_bins.prepare_record import describe
+from realformer_nmt.data_bins.file_checks import describe
 from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord
 from realformer_nmt.evaluation.translating.translation_record import TranslationRecord
 from reliability import hostile_files, kills, watched

@@ -17,7 +17,7 @@ from realformer_nmt.analysis.loaded_model import LoadedModel
 from realformer_nmt.analysis.measures.heads import UNIT, Chain, Heads
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.analysis.text_readers import reader
-from realformer_nmt.checkpoints import inspection, run_folder
+from realformer_nmt.checkpoints import inspection, model_in_run
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.stages.provenance import number_of_models
 from realformer_nmt.common.stages.stage import Stage
@@ -31,7 +31,7 @@ KINDS = ("entropy", "divergence", "looks")  # figures that every run may draw; o
 
 def run(request: AnalyseRequest) -> int:
     paths = loaded_model.paths_by_name(request.models)
-    data = request.data or run_folder.trained_on(next(iter(paths.values())))
+    data = request.data or model_in_run.trained_on(next(iter(paths.values())))
     readers = {name: reader(path) for name, path in paths.items()}
     stage = stage_of(request, paths, next(iter(readers.values())).files(data, request.subset))
     pictures = [f"{kind}_{chain}.{form}" for kind in KINDS for chain in CHAINS for form in ("svg", "png")]

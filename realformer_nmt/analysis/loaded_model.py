@@ -9,7 +9,7 @@ from fairseq.data import Dictionary
 from torch import Tensor
 
 from realformer_nmt.analysis import hooks
-from realformer_nmt.checkpoints import inspection, run_folder, selection
+from realformer_nmt.checkpoints import inspection, model_in_run, selection
 from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.checkpoints.inspection import Model
@@ -36,7 +36,7 @@ def paths_by_name(models: Sequence[Path]) -> dict[str, Path]:
     name_of = {
         path: name.removesuffix(".pt") for name, path in files_by_name([path.resolve() for path in models]).items()
     }
-    checkpoints = selection.check_distinct([run_folder.checkpoint(path) for path in models])
+    checkpoints = selection.check_distinct([model_in_run.checkpoint(path) for path in models])
     return dict(zip((name_of[path.resolve()] for path in models), checkpoints, strict=True))
 
 

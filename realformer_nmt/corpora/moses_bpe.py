@@ -21,7 +21,7 @@ from realformer_nmt.corpora.read_segments import Block
 from realformer_nmt.corpora.subword_methods import CODES
 from realformer_nmt.corpora.subwords import Encoder, Lines, Surface, TrainingTexts
 from realformer_nmt.corpora.word_memory import WordMemory
-from realformer_nmt.data_bins.prepare_record import check_prepared
+from realformer_nmt.data_bins.file_checks import check_prepared
 
 JOINT = re.compile(r"@@( |$)")
 TYPES = 5_000_000  # different words whose counts are in memory

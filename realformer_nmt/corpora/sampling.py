@@ -10,12 +10,11 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.atomic_files import completed_folder
 from realformer_nmt.common.files.text_lines import sha256
-from realformer_nmt.corpora.preparing.preparation_record import PrepareRecord, Sample
+from realformer_nmt.corpora.preparing.prepare_record import PrepareRecord, Sample
 from realformer_nmt.corpora.sample import SampleRequest
 from realformer_nmt.data_bins import subsets
+from realformer_nmt.data_bins.file_checks import WRITER, describe, read_files, verify
 from realformer_nmt.data_bins.index import check_sound, header
-from realformer_nmt.data_bins.prepare_record import WRITER, describe, verify
-from realformer_nmt.data_bins.prepare_record import read as read_note
 from realformer_nmt.data_bins.prepared_folder import PreparedFolder
 
 GOLDEN = (5**0.5 - 1) / 2
@@ -48,7 +47,7 @@ def write(prepared: PreparedFolder, to: PreparedFolder, sample: Sample) -> None:
         raise UserError(
             f"{prepared.path} has no training pairs to take a share of: give a corpus that was made with --train"
         )
-    for name in read_note(prepared.record):
+    for name in read_files(prepared.record):
         (to.path / name).parent.mkdir(exist_ok=True)
         if prepared.path / name not in sampled.values():
             shutil.copyfile(prepared.path / name, to.path / name)

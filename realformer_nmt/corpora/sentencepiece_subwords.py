@@ -18,7 +18,7 @@ from realformer_nmt.corpora.progress import shown
 from realformer_nmt.corpora.subword_methods import DICTIONARY, MODEL
 from realformer_nmt.corpora.subwords import Encoder, Lines, Surface, TrainingTexts, split
 from realformer_nmt.corpora.word_memory import WordMemory
-from realformer_nmt.data_bins.prepare_record import check_prepared
+from realformer_nmt.data_bins.file_checks import check_prepared
 
 FAIRSEQ_SYMBOLS = ("<s>", "<pad>", "</s>", "<unk>")
 SPACE = "\u2581"

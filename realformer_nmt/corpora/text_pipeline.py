@@ -7,7 +7,7 @@ from pkgutil import resolve_name
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.corpora.preparing import preparation_record
+from realformer_nmt.corpora.preparing import prepare_record
 from realformer_nmt.corpora.preparing.clean_splits import Plan
 from realformer_nmt.corpora.preparing.cleaning import Steps, cleaned
 from realformer_nmt.corpora.subword_methods import METHODS
@@ -87,7 +87,7 @@ def read(folder: Path) -> TextPipeline:
 
     The papers did not normalise the punctuation of their test sets, so such a set is to be read from the data-bin."""
     prepared = PreparedFolder(folder)
-    record = preparation_record.read(prepared.record)
+    record = prepare_record.read(prepared.record)
     cleaning = record.cleaning()
     plan = Plan(
         source=record.source,

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from realformer_nmt.common.errors import UserError, one_line
+from realformer_nmt.data_bins.file_checks import check_prepared
 from realformer_nmt.data_bins.index import AGAIN, check_sound, header
 from realformer_nmt.data_bins.languages import pair_of
-from realformer_nmt.data_bins.prepare_record import check_prepared
 
 if TYPE_CHECKING:
     from fairseq.data import Dictionary

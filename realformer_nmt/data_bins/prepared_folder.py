@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from realformer_nmt.data_bins.prepare_record import NAME
+from realformer_nmt.data_bins.file_checks import NAME
 
 TEXT, SUBWORDS, SUBWORD_TEXT, DATA = "text", "subwords", "pieces", "data-bin"  # the folder of each step
 

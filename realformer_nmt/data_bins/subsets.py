@@ -9,9 +9,9 @@ import numpy as np
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.datasets import dictionary
+from realformer_nmt.data_bins.file_checks import check_prepared
 from realformer_nmt.data_bins.index import check_sound, header
 from realformer_nmt.data_bins.languages import pair_in
-from realformer_nmt.data_bins.prepare_record import check_prepared
 
 languages = pair_in
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from realformer_nmt.analysis import loaded_model
-from realformer_nmt.checkpoints import inspection, lineage, run_folder
+from realformer_nmt.checkpoints import inspection, lineage, model_in_run
 from realformer_nmt.checkpoints.average_record import SourceCheckpoint
 from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.checkpoints.files.checkpoint_fields import Options
@@ -80,7 +80,7 @@ class LoadedRun(NamedTuple):
 
 
 def load(model: Path, options: CorpusOptions) -> LoadedRun:
-    path = run_folder.checkpoint(model)
+    path = model_in_run.checkpoint(model)
     hashes = {path.name: sha256(path)} if path.is_file() else {}
     state = checkpoint_fields.without_weights(path)
     check_translates(path, state)

@@ -10,7 +10,7 @@ from realformer_nmt import tasks
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.user_dir import for_fairseq
 from realformer_nmt.corpora import manifest
-from realformer_nmt.corpora.preparing import preparation_record
+from realformer_nmt.corpora.preparing import prepare_record
 from realformer_nmt.protocols import command, trackers
 from realformer_nmt.protocols.command import Machines, TrainedCorpus
 from realformer_nmt.protocols.protocol import Protocol, load
@@ -31,7 +31,7 @@ def preparation(request: TrainRequest) -> TrainedCorpus:
             return TrainedCorpus(request.corpus or "")
         corpus = manifest.load(request.corpus)  # as `prepare` will prepare it
         return TrainedCorpus(request.corpus, request.subwords, corpus.source, corpus.target)
-    report = preparation_record.read(record)
+    report = prepare_record.read(record)
     if request.subwords not in (None, report.subwords):
         raise UserError(f"--subwords {request.subwords}, but {record} says {report.subwords}: leave the option out")
     name = request.corpus or Path(report.corpus).name.removesuffix(".toml")

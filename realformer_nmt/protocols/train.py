@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from realformer_nmt.checkpoints.run_folder import parse_checkpoint
+from realformer_nmt.checkpoints.model_in_run import parse_checkpoint
 from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.request import Request

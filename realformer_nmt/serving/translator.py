@@ -17,7 +17,7 @@ from omegaconf import open_dict
 from torch import Tensor
 
 from realformer_nmt import plugin
-from realformer_nmt.checkpoints import run_folder
+from realformer_nmt.checkpoints import model_in_run
 from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import text_pipeline
@@ -176,7 +176,7 @@ def load(
 def load_for(options: CorpusOptions, *models: Path, cpu: bool) -> Translator:
     """Load models for text of a corpus; by default that of the first model."""
     plugin.register()
-    checkpoints = [run_folder.checkpoint(model) for model in models]
+    checkpoints = [model_in_run.checkpoint(model) for model in models]
     for path in checkpoints:
         check_translates(path, checkpoint_fields.without_weights(path))
     corpus = text_pipeline.requested(
@@ -188,7 +188,7 @@ def load_for(options: CorpusOptions, *models: Path, cpu: bool) -> Translator:
 
 
 def trained_in(path: Path) -> Path:
-    folder = run_folder.trained_on(path).parent
+    folder = model_in_run.trained_on(path).parent
     if not (folder / "prepare.json").is_file():
         raise UserError(
             f"{path} was trained on a data-bin that `prepare` has not made: "

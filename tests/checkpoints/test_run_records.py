@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from realformer_nmt.checkpoints import run_folder
+from realformer_nmt.checkpoints import model_in_run
 from realformer_nmt.checkpoints.average_record import AverageRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import checksummed_json, records
@@ -25,8 +25,8 @@ def make_run(folder: Path, sha256: str) -> Path:
 
 def test_a_run_of_its_own_files_has_its_average(tmp_path: Path) -> None:
     folder = make_run(tmp_path / "run", "a")
-    assert run_folder.checkpoint(folder) == folder / "average.pt"
-    assert run_folder.checkpoint(folder / "average.pt") == folder / "average.pt"
+    assert model_in_run.checkpoint(folder) == folder / "average.pt"
+    assert model_in_run.checkpoint(folder / "average.pt") == folder / "average.pt"
 
 
 @pytest.mark.parametrize("name", ["average.pt", "average.pt.json"])
@@ -35,12 +35,12 @@ def test_another_average_is_refused(name: str, tmp_path: Path) -> None:
     (other / name).replace(one / name)
     for given in (one, one / "average.pt"):
         with pytest.raises(UserError, match=r"average\.pt is another file than .*average\.pt\.json says was made"):
-            run_folder.checkpoint(given)
+            model_in_run.checkpoint(given)
 
 
 def test_the_average_of_another_training_is_refused(tmp_path: Path) -> None:
     one, other = (make_run(tmp_path / sha256, sha256) for sha256 in "ab")
     (other / "train.json").replace(one / "train.json")
     with pytest.raises(UserError, match=r"is of another training than .*train\.json: checkpoint_last\.pt is none of"):
-        run_folder.checkpoint(one)
-    assert run_folder.checkpoint(one / "average.pt") == one / "average.pt"
+        model_in_run.checkpoint(one)
+    assert model_in_run.checkpoint(one / "average.pt") == one / "average.pt"

@@ -12,7 +12,7 @@ from msgspec import to_builtins
 from realformer_nmt import subcommands
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.corpora import sampling
-from realformer_nmt.data_bins.prepare_record import NAME, describe, verify
+from realformer_nmt.data_bins.file_checks import NAME, describe, verify
 
 pytestmark = pytest.mark.usefixtures("forks")
 

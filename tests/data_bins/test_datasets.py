@@ -10,7 +10,7 @@ from fairseq import tasks
 from fairseq.data import FastaDataset, indexed_dataset
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.data_bins import prepare_record
+from realformer_nmt.data_bins import file_checks
 from realformer_nmt.protocols.running import updates
 from reliability import attacks_databins, hostile_databins
 
@@ -102,7 +102,7 @@ def test_languages_of_options_are_checked(toy_corpus: Path, language: str) -> No
 )
 def test_an_edited_note_is_named(toy_corpus: Path, tmp_path: Path, edited: dict[str, object]) -> None:
     prepared = attacks_databins.prepare(toy_corpus, tmp_path)
-    record = tmp_path / prepare_record.NAME
+    record = tmp_path / file_checks.NAME
     record.write_text(json.dumps({**json.loads(record.read_text()), **edited}))
     with pytest.raises(UserError, match=r"prepare\.json (is damaged|has an unexpected format)"):
         attacks_databins.load(prepared)

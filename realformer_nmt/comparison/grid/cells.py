@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.checkpoints.run_folder import checkpoint as checkpoint_of
+from realformer_nmt.checkpoints.model_in_run import checkpoint as checkpoint_of
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.comparison.compare_request import CompareRequest

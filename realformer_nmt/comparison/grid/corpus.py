@@ -14,11 +14,11 @@ from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.corpora.preparing import preparation_record
+from realformer_nmt.corpora.preparing import prepare_record
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.sample import SampleRequest
 from realformer_nmt.corpora.subword_methods import DEFAULT, learnt
-from realformer_nmt.data_bins.prepare_record import NAME as NOTE
+from realformer_nmt.data_bins.file_checks import NAME as NOTE
 from realformer_nmt.tasks import TASKS, TRANSLATION
 
 
@@ -150,7 +150,7 @@ def prepared_corpus(folder: Path) -> CorpusChoice:
     note = folder / NOTE
     if not note.is_file():
         raise UserError(f"{note}: no such file; `realformer-nmt prepare --folder {folder}` writes it when it is done")
-    name = preparation_record.read(note).corpus
+    name = prepare_record.read(note).corpus
     return CorpusChoice(Path(name).name.removesuffix(".toml"), folder / "data-bin", text=CorpusOptions(prepared=folder))
 
 

@@ -7,8 +7,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import read_lines, read_recorded
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.results.results_file import ExampleSentence
-from realformer_nmt.data_bins.prepare_record import AGAIN, NAME, difference
-from realformer_nmt.data_bins.prepare_record import read as read_note
+from realformer_nmt.data_bins.file_checks import AGAIN, NAME, difference, read_files
 from realformer_nmt.evaluation.run_record import RunRecord
 
 EXAMPLES = 8  # sentences
@@ -50,7 +49,7 @@ def source_lines(run: RunRecord) -> list[str]:
         return []
     note = Path(translation.prepared, NAME)
     name = f"{translation.subset}.raw.{translation.languages[0]}"
-    recorded = read_note(note).get(name) if note.is_file() else None
+    recorded = read_files(note).get(name) if note.is_file() else None
     if not recorded:
         return []
     change = difference(note.parent / name, recorded)

@@ -13,7 +13,7 @@ from realformer_nmt.corpora.manifest_schema import Format, HeldOut, Lengths, Tex
 from realformer_nmt.corpora.parallel import ordered
 from realformer_nmt.corpora.preparing.cleaning import Hyphens, Steps, cleaned, fault
 from realformer_nmt.corpora.preparing.duplicates import digest, drop_repetitions
-from realformer_nmt.corpora.preparing.preparation_record import PartCounts
+from realformer_nmt.corpora.preparing.prepare_record import PartCounts
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, Invalid, blocks
 

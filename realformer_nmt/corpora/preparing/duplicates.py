@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from realformer_nmt.corpora.preparing.preparation_record import PartCounts
+from realformer_nmt.corpora.preparing.prepare_record import PartCounts
 
 AT_ONCE = 1 << 22  # number of hashes in memory
 

@@ -12,7 +12,7 @@ from realformer_nmt.corpora.manifest_schema import Lengths
 from realformer_nmt.corpora.parallel import ordered
 from realformer_nmt.corpora.preparing.clean_splits import Plan, splits
 from realformer_nmt.corpora.preparing.cleaning import fault
-from realformer_nmt.corpora.preparing.preparation_record import SplitCounts
+from realformer_nmt.corpora.preparing.prepare_record import SplitCounts
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, blocks
 from realformer_nmt.corpora.subword_methods import METHODS, SubwordMethod

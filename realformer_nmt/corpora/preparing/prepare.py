@@ -25,18 +25,18 @@ from realformer_nmt.corpora.preparing import prepare_job
 from realformer_nmt.corpora.preparing.binarise import binarise
 from realformer_nmt.corpora.preparing.clean_splits import splits, write_texts
 from realformer_nmt.corpora.preparing.encode_subwords import write_subwords
-from realformer_nmt.corpora.preparing.preparation_record import (
+from realformer_nmt.corpora.preparing.prepare_job import PrepareJob
+from realformer_nmt.corpora.preparing.prepare_record import (
     BinarisedRecord,
     PrepareRecord,
     SubwordsRecord,
     SubwordTextRecord,
     TextRecord,
 )
-from realformer_nmt.corpora.preparing.prepare_job import PrepareJob
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.subword_methods import DICTIONARY, METHODS
 from realformer_nmt.corpora.subwords import TrainingTexts, learn_model
-from realformer_nmt.data_bins.prepare_record import describe, verify
+from realformer_nmt.data_bins.file_checks import describe, verify
 from realformer_nmt.data_bins.prepared_files import PreparedFiles
 from realformer_nmt.data_bins.prepared_folder import DATA, SUBWORD_TEXT, SUBWORDS, TEXT, PreparedFolder
 

@@ -9,7 +9,7 @@ from realformer_nmt.corpora.manifest import load, shipped
 from realformer_nmt.corpora.manifest_schema import Corpus, HeldOut, Lengths, Member, TextProtocol
 from realformer_nmt.corpora.preparing import prepared_like as like
 from realformer_nmt.corpora.preparing.clean_splits import SPLITS, Files, Plan
-from realformer_nmt.corpora.preparing.preparation_record import PartCounts
+from realformer_nmt.corpora.preparing.prepare_record import PartCounts
 from realformer_nmt.corpora.preparing.prepare_request import Pair, PrepareRequest
 from realformer_nmt.corpora.preparing.prepared_like import Like
 from realformer_nmt.corpora.subword_methods import DEFAULT, METHODS

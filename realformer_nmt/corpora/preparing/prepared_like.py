@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora.preparing import preparation_record
-from realformer_nmt.corpora.preparing.preparation_record import PrepareRecord
+from realformer_nmt.corpora.preparing import prepare_record
+from realformer_nmt.corpora.preparing.prepare_record import PrepareRecord
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.subword_methods import METHODS
-from realformer_nmt.data_bins.prepare_record import check_prepared, verify
+from realformer_nmt.data_bins.file_checks import check_prepared, verify
 from realformer_nmt.data_bins.prepared_folder import PreparedFolder
 
 IN_FOLDER = ("corpus", "source", "target", "subwords", "vocabulary")  # options whose values the folder holds
@@ -47,7 +47,7 @@ def read(request: PrepareRequest, folder: Path) -> Like:
             option = "CORPUS" if name == "corpus" else f"--{name}"
             raise UserError(f"{option} {getattr(request, name)} and --like {folder}: the folder says it; leave it out")
     prepared = PreparedFolder(folder)
-    like = Like(prepared, preparation_record.read(prepared.record))
+    like = Like(prepared, prepare_record.read(prepared.record))
     verify(folder, by_hash=False)
     for file in like.inputs().values():
         check_prepared(file)

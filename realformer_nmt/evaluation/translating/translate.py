@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from realformer_nmt.checkpoints import run_folder as run_files
+from realformer_nmt.checkpoints import model_in_run
 from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM, PROCESSES, whole
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.stages.stage import HELP
@@ -31,7 +31,7 @@ class TranslateRequest(CorpusOptions, StageRequest):
     checkpoints: tuple[Path, ...] = argument(
         "a checkpoint, or a run's folder; several are used as an ensemble",
         metavar="CHECKPOINT",
-        parse=run_files.parse_checkpoint,
+        parse=model_in_run.parse_checkpoint,
     )
     subset: str = option("part of the data-bin to translate (default: test)", "test", either="text")
     input: Path | None = option(

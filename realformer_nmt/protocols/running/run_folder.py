@@ -4,7 +4,7 @@ from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.stages import outputs
-from realformer_nmt.data_bins.prepare_record import NAME as PREPARED
+from realformer_nmt.data_bins.file_checks import NAME as PREPARED
 from realformer_nmt.protocols.run_files import CHECKPOINTS, RECORD
 
 RUN = (RECORD, "checkpoint*.pt", f"{CHECKPOINTS}/checkpoint*.pt")

@@ -14,7 +14,7 @@ from torch.nn.functional import cross_entropy, mse_loss
 from realformer_nmt.analysis.text import Batch
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins import targets
-from realformer_nmt.data_bins.prepare_record import check_prepared
+from realformer_nmt.data_bins.file_checks import check_prepared
 from realformer_nmt.text_models.analysis.one_text import OneText
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from realformer_nmt.checkpoints import run_folder as run_files
+from realformer_nmt.checkpoints import model_in_run
 from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.stages.stage import HELP
@@ -21,7 +21,7 @@ class AnswerRequest(StageRequest):
         "example: realformer-nmt answer answers/checkpoint_best.pt --questions dev-v1.1.json --output answers/dev"
     )
 
-    checkpoint: Path = argument("a checkpoint, or a run's folder", parse=run_files.parse_checkpoint)
+    checkpoint: Path = argument("a checkpoint, or a run's folder", parse=model_in_run.parse_checkpoint)
     questions: Path = option("in SQuAD's format", metavar="FILE.JSON")
     output: Path = option("of answers.json and the record", metavar="FOLDER")
     data: Path | None = option("dictionary and subwords (default: the training's)", None, metavar="FOLDER")

@@ -10,7 +10,7 @@ import torch
 from fairseq import checkpoint_utils
 from torch import Tensor
 
-from realformer_nmt.checkpoints import run_folder as run_files
+from realformer_nmt.checkpoints import model_in_run
 from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import completed
@@ -77,7 +77,7 @@ def stage_of(request: AnswerRequest) -> Stage:
 
 def folder(request: AnswerRequest) -> Path:
     """Return the folder of dictionary and subwords."""
-    return run_files.trained_on(request.checkpoint) if request.data is None else request.data
+    return model_in_run.trained_on(request.checkpoint) if request.data is None else request.data
 
 
 def answer(questions: list[Question], request: AnswerRequest) -> dict[str, str]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from realformer_nmt.checkpoints import run_folder as run_files
+from realformer_nmt.checkpoints import model_in_run
 from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.stages.stage import HELP
@@ -24,7 +24,7 @@ class EvaluateRequest(StageRequest):
         "example: realformer-nmt evaluate lm/checkpoint_last.pt --data data-bin --output lm/test.json"
     )
 
-    checkpoint: Path = argument("a checkpoint, or a run's folder", parse=run_files.parse_checkpoint)
+    checkpoint: Path = argument("a checkpoint, or a run's folder", parse=model_in_run.parse_checkpoint)
     data: Path = option("of fairseq-preprocess", metavar="DATA-BIN")
     subset: str = option("part of the data-bin (default: test)", "test")
     output: Path = option("the record", metavar="FILE.JSON")

@@ -25,7 +25,7 @@ from fairseq.tasks import FairseqTask, register_task
 from omegaconf import II, MISSING
 
 from realformer_nmt.common.errors import OptionError, UserError
-from realformer_nmt.data_bins.prepare_record import check_prepared
+from realformer_nmt.data_bins.file_checks import check_prepared
 from realformer_nmt.tasks import QUESTION_ANSWERING
 from realformer_nmt.text_models.models.masked_model import MaskedModel
 from realformer_nmt.text_models.questions import squad

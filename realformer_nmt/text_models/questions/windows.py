@@ -15,7 +15,7 @@ from fairseq.data import Dictionary
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import sha256
-from realformer_nmt.data_bins.prepare_record import check_prepared
+from realformer_nmt.data_bins.file_checks import check_prepared
 from realformer_nmt.text_models.questions.squad import Question
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""prepare.json, the record beside a data-bin: size and hash of each file when it was prepared."""
+"""Checks of the files of a data-bin by prepare.json, the record beside it, which has the size and hash of each."""
 
 import functools
 from collections.abc import Iterable
@@ -16,19 +16,19 @@ WRITER = "`realformer-nmt prepare` writes it when it is done"
 AGAIN = "put it back as it was, or remove the folder `stages` beside prepare.json and prepare all again"
 
 
-class Noted(NamedTuple):
+class RecordedSize(NamedTuple):
     bytes: int
     sha256: str
 
 
-def read(note: Path) -> dict[str, Noted]:
+def read_files(note: Path) -> dict[str, RecordedSize]:
     from realformer_nmt.common.files import (
         records,  # here: fairseq-train, which imports this module, starts without msgspec
     )
     from realformer_nmt.data_bins.prepared_files import PreparedFiles
 
     files = records.read(note, PreparedFiles, WRITER, sealed=False)
-    return {name: Noted(files.bytes[name], sha) for name, sha in files.sha256.items()}
+    return {name: RecordedSize(files.bytes[name], sha) for name, sha in files.sha256.items()}
 
 
 def describe(folder: Path, files: Iterable[Path], within: str = "") -> "PreparedFiles":
@@ -47,7 +47,7 @@ def check_prepared(file: Path) -> None:
     """Raise if a file is not as it was prepared; files of a folder that no record lists are accepted."""
     folder = file.parent.resolve()
     note = folder.parent / NAME
-    files = read(note) if note.is_file() else {}
+    files = read_files(note) if note.is_file() else {}
     if not any(name.startswith(f"{folder.name}/") for name in files):
         return
     noted = files.get(f"{folder.name}/{file.name}")
@@ -60,7 +60,7 @@ def check_prepared(file: Path) -> None:
 def verify(folder: Path, by_hash: bool = True) -> int:
     """Raise unless the prepared files, and no others, are there as they were prepared; return their number."""
     note = folder / NAME
-    files = read(note)
+    files = read_files(note)
     differences = [difference(folder / name, noted, by_hash) for name, noted in files.items()]
     messages = [message for message in differences if message]
     if messages:
@@ -72,7 +72,7 @@ def verify(folder: Path, by_hash: bool = True) -> int:
     return len(files)
 
 
-def difference(file: Path, noted: Noted, by_hash: bool = True) -> str | None:
+def difference(file: Path, noted: RecordedSize, by_hash: bool = True) -> str | None:
     """Return how a file differs from its record, or None; its size is compared before its hash."""
     try:
         status = file.stat()
