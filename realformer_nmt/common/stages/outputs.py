@@ -38,7 +38,7 @@ class RecordKeys(NamedTuple):
     option: str = "--output"
 
 
-KINDS = {  # by command; a record belongs to the first command whose keys it has
+RECORD_KEYS = {  # by command, names of fields of its record; a record belongs to the first command whose keys it has
     "train": RecordKeys(frozenset({"sessions", "protocol"}), "--folder"),
     "score": RecordKeys(frozenset({"scores", "translation"})),
     "score-squad": RecordKeys(frozenset({"questions", "scores", "made_from"})),
@@ -65,7 +65,7 @@ def check_free(path: Path, command: str) -> None:
         reason = "is a link that leads nowhere"
     elif path.is_dir():
         reason = f"is a folder that was not written by `realformer-nmt {command}`"
-    raise UserError(f"{path} {reason}: name another {KINDS[command].option}, or remove it")
+    raise UserError(f"{path} {reason}: name another {RECORD_KEYS[command].option}, or remove it")
 
 
 def check_folder(path: Path, command: str) -> None:
@@ -73,7 +73,7 @@ def check_folder(path: Path, command: str) -> None:
     if not path.is_dir():
         check_free(path, command)
     if path.is_file():
-        raise UserError(f"{path} is a file: name another {KINDS[command].option}, or remove it")
+        raise UserError(f"{path} is a file: name another {RECORD_KEYS[command].option}, or remove it")
 
 
 def check_record(path: Path, command: str) -> None:
@@ -152,7 +152,7 @@ def _read(path: Path) -> bytes:
 def _writer(keys: Iterable[str]) -> str | None:
     """Return the command whose record has these keys."""
     present = set(keys)
-    return next((command for command, kind in KINDS.items() if kind.keys <= present), None)
+    return next((command for command, kind in RECORD_KEYS.items() if kind.keys <= present), None)
 
 
 def _name(path: Path, record: Path) -> str:
