@@ -27,45 +27,61 @@ Figure = Callable[[ResultRow], str | Number | None]
 
 
 class Column(NamedTuple):
+    """Column of the report's tables and of table.csv."""
+
     head: str | None  # None: in the spreadsheet only
     text: Callable[[ResultRow], str] = str
     figures: Mapping[str, Figure] = {}  # of the spreadsheet, by their names there
-    words: bool = False  # whether the texts are words, aligned left; else figures
+    align_left: bool = False
     mark: Callable[[ResultRow], str] = lambda _row: ""  # a class of the page's style
 
 
 def columns(table: ReportTable) -> list[Column]:
     """Return the columns of a table: the metric that is drawn with its test, then the rest."""
     results, (drawn, *further) = table.results, table.metrics
-    listed = [family(results), DEPTH, *map(axis, results.axes), score(results, drawn, quality), SEEDS]
-    listed += compared(results, drawn)
-    listed += [score(results, metric, measured) for metric in further]
+    listed = [
+        family_column(results),
+        DEPTH,
+        *map(axis_column, results.axes),
+        score_column(results, drawn, quality),
+        SEEDS,
+    ]
+    listed += baseline_columns(results, drawn)
+    listed += [score_column(results, metric, measured) for metric in further]
     listed += COST
     if table.tuned_rows is not None:
-        listed.append(is_chosen(table.tuned_rows))
+        listed.append(chosen_column(table.tuned_rows))
     return [*listed, Column(None, figures={"version": lambda row: version(row, results)})]
 
 
-def pane(results: Results, metric: MetricColumn) -> list[Column]:
+def metric_columns(results: Results, metric: MetricColumn) -> list[Column]:
     """Return the columns of the page's table of one metric, whose rows are grouped by depth."""
-    return [family(results), score(results, metric, quality), *compared(results, metric), SEEDS, *COST]
+    return [
+        family_column(results),
+        score_column(results, metric, quality),
+        *baseline_columns(results, metric),
+        SEEDS,
+        *COST,
+    ]
 
 
-def family(results: Results) -> Column:
-    return Column("family", lambda row: marked_family(row, results), {"family": lambda row: row.family}, words=True)
+def family_column(results: Results) -> Column:
+    return Column(
+        "family", lambda row: marked_family(row, results), {"family": lambda row: row.family}, align_left=True
+    )
 
 
-def is_chosen(tuned_rows: Sequence[ResultRow]) -> Column:
+def chosen_column(tuned_rows: Sequence[ResultRow]) -> Column:
     """Return the column that says whether a row's setting is the one chosen for its family."""
     groups = [group(row) for row in tuned_rows if row.seeds]
     return Column(None, figures={"chosen": lambda row: int(group(row) in groups)})
 
 
-def axis(name: str) -> Column:
+def axis_column(name: str) -> Column:
     return Column(AXES[name].label, lambda row: shown(row.axes[name]), {name: lambda row: row.axes[name]})
 
 
-def score(results: Results, metric: MetricColumn, say: Callable[[ResultRow, str], str]) -> Column:
+def score_column(results: Results, metric: MetricColumn, say: Callable[[ResultRow, str], str]) -> Column:
     """Return the column of a metric; the best rows are marked in that of the drawn metric."""
     name = metric.name
 
@@ -82,7 +98,7 @@ def score(results: Results, metric: MetricColumn, say: Callable[[ResultRow, str]
     return Column(metric.label, lambda row: say(row, name), figures, mark=mark)
 
 
-def compared(results: Results, metric: MetricColumn) -> list[Column]:
+def baseline_columns(results: Results, metric: MetricColumn) -> list[Column]:
     """Return the columns of the difference to the baseline, with p for the metric that is tested."""
 
     def say(row: ResultRow) -> str:
@@ -91,10 +107,12 @@ def compared(results: Results, metric: MetricColumn) -> list[Column]:
     to_baseline = Column(f"to {results.baseline}", say)
     if metric.name != results.metric:
         return [to_baseline]
-    return [to_baseline, P, agreed(metric)] if agreement.fit(metric.name, metric.signature) else [to_baseline, P]
+    return (
+        [to_baseline, P, agreement_column(metric)] if agreement.fit(metric.name, metric.signature) else [to_baseline, P]
+    )
 
 
-def agreed(metric: MetricColumn) -> Column:
+def agreement_column(metric: MetricColumn) -> Column:
     """Return the column of how often people see such a difference as the metric does."""
 
     def figure(row: ResultRow) -> Number | None:
@@ -103,7 +121,7 @@ def agreed(metric: MetricColumn) -> Column:
     return Column(agreement.HEAD, lambda row: agreement.shown(figure(row)) or NOTHING, {"people_agree": figure})
 
 
-def real(row: ResultRow) -> str:
+def significance_class(row: ResultRow) -> str:
     return "real" if row.p_holm is not None and row.p_holm < ALPHA else ""
 
 
@@ -115,13 +133,13 @@ DEPTH = Column(
         "encoder_layers": lambda row: row.layers[0],
         "decoder_layers": lambda row: row.layers[1],
     },
-    words=True,
+    align_left=True,
 )
 P = Column(
     "p (Holm)",
     probability,
     {"p": lambda row: row.p, "p_holm": lambda row: row.p_holm, "p_is_bound": lambda row: row.p_is_bound},
-    mark=real,
+    mark=significance_class,
 )
 SEEDS = Column(
     "seeds",

@@ -116,7 +116,7 @@ def content(results: Results) -> dict[str, object]:
         "failed": sum(states[state] for state in MODEL_FAILED),
         "finding": finding(results),
         "best": best(results, drawn),
-        "pane": columns.pane,
+        "metric_columns": columns.metric_columns,
         "failed_rows": failed_rows(results),
         "groups": [(at, list(rows)) for at, rows in groupby(by_size(results.rows), formatting.placed)],
         "shared": provenance.shared(results.cells),

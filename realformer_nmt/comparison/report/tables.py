@@ -74,7 +74,7 @@ def plain(table: ReportTable) -> str:
 
 
 def alignment(table: ReportTable) -> list[str]:
-    return ["left" if column.words else "right" for column in shown(table)]
+    return ["left" if column.align_left else "right" for column in shown(table)]
 
 
 def markdown(results: Results) -> str:
