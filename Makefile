@@ -24,7 +24,7 @@ TRACKERS := $(VENV)/trackers
 COMET := $(VENV)/comet
 AUTHORS_CODE ?= build/authors_code
 TENSORFLOW := $(VENV)/tensorflow
-COMMANDS := tests/test_command.py tests/cli tests/checkpoints tests/protocols tests/evaluation tests/recipes \
+COMMANDS := tests/test_subcommands.py tests/cli tests/checkpoints tests/protocols tests/evaluation tests/recipes \
 	tests/corpora/preparing/test_prepare.py tests/comparison/test_compare.py tests/serving tests/analysis/test_analyse.py \
 	tests/exporting tests/end_to_end/test_generation.py
 
