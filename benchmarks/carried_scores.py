@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from shared import Work, peak_bytes, seconds
+from timing import Work, peak_bytes, seconds
 from torch import Tensor
 from torch.nn.functional import pad, scaled_dot_product_attention
 

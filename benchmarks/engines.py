@@ -27,24 +27,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from shared import (
-    PAD,
-    STOCK,
-    Apart,
-    Place,
-    Sample,
-    Shape,
-    Work,
-    build,
-    generator,
-    interleaved,
-    ratios,
-    samples,
-    spread,
-    task,
-)
 from tabulate import tabulate
+from timing import Apart, Work, interleaved, ratios, spread
 from torch import nn
+from workloads import PAD, STOCK, Place, Sample, Shape, build, generator, samples, task
 
 from realformer_nmt.common.stages.versions import processor, versions
 from realformer_nmt.protocols.command import layers

@@ -20,10 +20,11 @@ from typing import Any
 import torch
 from gpu_steps import Training, decoder_step
 from paper_gpu import CHIPS, Work, like, on_paper, put
-from shared import STOCK, Place, Sample, Shape, build, flops, samples, seconds
+from timing import flops, seconds
 from torch import nn
 from torch.distributed._tools.mem_tracker import MemTracker
 from torch.profiler import ProfilerActivity, profile
+from workloads import STOCK, Place, Sample, Shape, build, samples
 
 from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.model.presets import FAMILIES

@@ -9,8 +9,8 @@ import torch
 from fairseq import options, utils
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.optim import FP16Optimizer
-from shared import BETAS, STOCK, Sample, Shape, criterion
 from torch import Tensor, nn
+from workloads import BETAS, STOCK, Sample, Shape, criterion
 
 SENTENCES, BEAM, LENGTH, WRITTEN = 64, 4, 24, 4  # of a decoding step; few are written, which hardly counts
 WARM = 6  # updates, after which RAdam's are of their lasting kind; Adam's are at once

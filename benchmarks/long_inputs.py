@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 from fairseq.models import BaseFairseqModel
-from shared import Work, peak_bytes, seconds
+from timing import Work, peak_bytes, seconds
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 

@@ -20,25 +20,9 @@ from typing import Any
 import numpy as np
 import torch
 from fairseq.models import BaseFairseqModel
-from shared import (
-    STOCK,
-    Place,
-    Sample,
-    Shape,
-    build,
-    flops,
-    generator,
-    interleaved,
-    matmul_rate,
-    optimiser,
-    peak_bytes,
-    ratios,
-    samples,
-    spread,
-    trainer,
-    warm_up,
-)
 from tabulate import tabulate
+from timing import flops, interleaved, matmul_rate, peak_bytes, ratios, spread
+from workloads import STOCK, Place, Sample, Shape, build, generator, optimiser, samples, trainer, warm_up
 
 import realformer_nmt
 from realformer_nmt.common.stages.versions import processor, versions

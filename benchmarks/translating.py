@@ -23,8 +23,8 @@ from typing import Any
 
 import sacrebleu
 from sacrebleu.significance import PairedTest
-from shared import spread
 from tabulate import tabulate
+from timing import spread
 
 from realformer_nmt.common.stages.versions import processor, versions
 from realformer_nmt.evaluation.translating.translate import EXACT, PRECISIONS
