@@ -1,0 +1,25 @@
+"""What tests of SLURM share: a grid of one cell."""
+
+from pathlib import Path
+
+import comparisons
+import pytest
+
+MORE = """
+[slurm]
+slurm_partition = "deep"
+timeout_min = 30
+slurm_poll_s = 2
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, toy_corpus: Path) -> Path:
+    """With a grid of one cell, whose learning rate of 0 has it stopped as stuck."""
+    grid = comparisons.write_grid(tmp_path, toy_corpus, more=MORE)
+    text = grid.read_text()
+    for whole, one in comparisons.ONLY_STUCK.items():
+        assert whole in text
+        text = text.replace(whole, one)
+    grid.write_text(text)
+    return tmp_path

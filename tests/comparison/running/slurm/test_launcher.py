@@ -1,0 +1,147 @@
+"""Cells as jobs of a stand-in of SLURM's commands, without accounting; reliability/cluster.py has the real ones."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import cluster
+import comparisons
+import pytest
+from grid_cells import cells_of
+from slurm_cells import only
+
+from realformer_nmt.cli import main
+from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.grid.grid import load
+from realformer_nmt.comparison.records.cell_files import CellFiles
+from realformer_nmt.comparison.running.slurm import launcher, options, queue, submissions
+from realformer_nmt.comparison.running.slurm.queue import QueuedTask
+from realformer_nmt.comparison.running.slurm.submissions import ArrayTask, Memory
+
+Program = Iterator[Callable[[], "subprocess.Popen[str]"]]
+
+
+@pytest.fixture
+def compare(folder: Path) -> Program:
+    """The command as a process; its jobs end with the test."""
+    words = (folder / "grid.toml", "--folder", folder / "runs", "--launcher", "slurm")
+    environment = cluster.install(folder)
+    yield lambda: comparisons.start(*words, **environment)
+    for process in processes(folder):
+        subprocess.run(["/bin/kill", "-KILL", "--", f"-{process}"], check=False, capture_output=True)
+
+
+def processes(folder: Path) -> list[int]:
+    return [int(file.read_text().split()[0]) for file in folder.glob("*.task")]
+
+
+def wait_for_running(folder: Path, process: "subprocess.Popen[str]") -> None:
+    while not processes(folder) or CellFiles(only(folder)[0]).state != "running":
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+
+
+def test_the_grids_settings_reach_sbatch_and_the_result_comes_back(
+    folder: Path, compare: Callable[[], "subprocess.Popen[str]"]
+) -> None:
+    process = compare()
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    (submitted,) = folder.glob("submitted-*")
+    words = submitted.read_text().split()
+    assert {"--partition=deep", "--time=30", "--requeue", "--array=0-0%1", "--job-name=realformer-1-s1"} <= {*words}
+    assert "JobName=realformer-1-s1" in (folder / "controlled").read_text()
+    assert [cell["state"] for cell in comparisons.results(folder / "runs")["cells"]] == ["stuck"]
+
+
+def test_an_interruption_cancels_the_jobs(folder: Path, compare: Callable[[], "subprocess.Popen[str]"]) -> None:
+    process = compare()
+    wait_for_running(folder, process)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert "the same command goes on" in err
+    (job,) = folder.glob("*.task")
+    assert (folder / "cancelled").read_text().split() == [job.stem.replace("_0", "_[0]")]
+
+
+def test_a_job_that_dies_outside_python_is_lost(folder: Path, compare: Callable[[], "subprocess.Popen[str]"]) -> None:
+    process = compare()
+    wait_for_running(folder, process)
+    os.killpg(processes(folder)[0], signal.SIGKILL)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "realformer-1-s1: see `--status`" in err
+    record = CellFiles(only(folder)[0])
+    assert record.state == "error"
+    assert "is not in the queue any more" in (record.evidence or "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_the_same_command_attaches_to_the_jobs_of_one_that_ended(
+    folder: Path, number: int, compare: Callable[[], "subprocess.Popen[str]"]
+) -> None:
+    first = compare()
+    wait_for_running(folder, first)
+    first.send_signal(number)
+    _, err = first.communicate(timeout=60)
+    assert "the jobs go on" in err or number == signal.SIGKILL
+    assert not (folder / "cancelled").exists()
+    second = compare()
+    _, err = second.communicate(timeout=300)
+    assert second.returncode == 0, err
+    assert len(list(folder.glob("submitted-*"))) == 1
+    assert len(CellFiles(only(folder)[0]).record.sessions) == 1
+
+
+def test_settings_that_are_unknown_are_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grid = folder / "grid.toml"
+    grid.write_text(grid.read_text() + "colour = 'red'\n")
+    for name, value in cluster.install(folder).items():
+        monkeypatch.setenv(name, value)
+    words = ["compare", str(grid), "--folder", str(folder / "runs"), "--launcher", "slurm", "--gpus", "0"]
+    assert main(words) == 1
+    assert "[slurm] colour is not one of" in capsys.readouterr().err
+
+
+def test_arrays_are_as_large_as_slurm_allows_and_wait_for_each_other(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submitted: list[list[str]] = []
+    monkeypatch.setattr(queue, "largest_array", lambda: 2)
+    monkeypatch.setattr(queue, "submit", lambda words, _: submitted.append([*words]) or len(submitted))
+    grid = load(folder / "grid.toml").with_seeds(4)
+    many = cells_of(grid, folder / "runs")
+    tasks: dict[Cell, ArrayTask] = {}
+    launcher.submit(Memory(folder / "runs/slurm"), options.read({"slurm_array_parallelism": 1}), many, tasks)
+    assert [task.id for task in tasks.values()] == ["1_0", "1_1", "2_0", "2_1", "3_0"]
+    assert [word for words in submitted for word in words if word.startswith("--array")] == [
+        "--array=0-1%1",
+        "--array=0-1%1",
+        "--array=0-0%1",
+    ]
+    assert [word for words in submitted for word in words if word.startswith("--dependency")] == [
+        "--dependency=afterany:1",
+        "--dependency=afterany:2",
+    ]
+
+
+def test_a_job_with_other_settings_is_cancelled(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory = Memory(folder / "runs/slurm")
+    memory.submitted(memory.begin(memory.next_folder(), only(folder), "true"), 7)
+    script = str(memory.folder / "1" / submissions.SCRIPT)
+    cancelled: list[dict[int, list[int]]] = []
+    monkeypatch.setattr(queue, "_listed", lambda _: [QueuedTask(7, 0, "PENDING", "None", script)])
+    monkeypatch.setattr(queue, "cancel", lambda indices: cancelled.append(indices))
+    assert [task.id for task in launcher.attach(memory, only(folder)).values()] == ["7_0"]
+    grid = folder / "grid.toml"
+    grid.write_text(grid.read_text().replace("updates = 200", "updates = 100"))
+    assert launcher.attach(memory, only(folder)) == {}
+    assert cancelled == [{}, {7: [0]}]
+    assert "was submitted with other settings" in capsys.readouterr().err

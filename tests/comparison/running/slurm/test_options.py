@@ -1,0 +1,42 @@
+"""The options of a grid's [slurm], as sbatch and the job's script have them."""
+
+import subprocess
+
+import pytest
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison.running.slurm import options
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"timeout_min": 5, "slurm_time": 9}, ["--time=9"]),
+        ({"mem_gb": 8}, ["--mem=8GB"]),
+        ({"mem_gb": 0.5}, ["--mem=512MB"]),
+        ({"tasks_per_node": 1, "slurm_exclusive": True}, ["--ntasks-per-node=1", "--exclusive"]),
+        ({"slurm_num_gpus": 2}, ["--gpus-per-node=2"]),
+        ({"slurm_additional_parameters": {"mail-user": "a b", "requeue": False}}, ["--mail-user=a b"]),
+    ],
+)
+def test_submitits_names_stand_for_the_same_options(given: dict[str, object], words: list[str]) -> None:
+    argv = options.argv(options.read(given).sbatch)
+    assert set(words) <= set(argv)
+    assert ("--requeue" in argv) == ("slurm_additional_parameters" not in given)
+
+
+@pytest.mark.parametrize(
+    "given", [{"slurm_setup": "module load"}, {"slurm_array_parallelism": 0}, {"mem_gb": "8"}, {"slurm_poll_s": -1}]
+)
+def test_values_of_another_kind_are_refused(given: dict[str, object]) -> None:
+    with pytest.raises(UserError, match=r"\[slurm\] .*: allowed is"):
+        options.read(given)
+
+
+def test_the_script_starts_the_cell_by_srun_where_srun_has_arguments() -> None:
+    srun = options.read({"slurm_srun_args": ["--container-image", "x"], "slurm_setup": ["module load cuda"]})
+    script = srun.script(["python", "-m", "a b"]).splitlines()
+    assert script[-2:] == ["module load cuda", "exec srun --unbuffered --container-image x python -m 'a b'"]
+    after = options.read({"slurm_teardown": ["echo over"]}).script(["true"])
+    done = subprocess.run(["/bin/bash", "-c", after], capture_output=True, text=True, check=False)
+    assert done.stdout == "over\n"

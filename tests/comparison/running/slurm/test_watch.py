@@ -1,0 +1,84 @@
+"""How a comparison watches its jobs, by a clock that stands still until it sleeps."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+from slurm_cells import only
+
+from realformer_nmt.comparison.records.cell_files import CellFiles
+from realformer_nmt.comparison.running.cell_run import Progress
+from realformer_nmt.comparison.running.slurm import queue, watch
+from realformer_nmt.comparison.running.slurm.queue import QueuedTask, QueueError
+from realformer_nmt.comparison.running.slurm.submissions import ArrayTask
+
+
+class Hours:
+    """A clock that `time.sleep` moves."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+    def sleep(self, seconds: float) -> None:
+        self.seconds += seconds
+
+
+@pytest.fixture
+def hours(monkeypatch: pytest.MonkeyPatch) -> Hours:
+    clock = Hours()
+    monkeypatch.setattr(watch.time, "sleep", clock.sleep)
+    return clock
+
+
+def watched(folder: Path, clock: Hours, shown: list[Progress]) -> watch.Watch:
+    (folder / "runs/slurm/1").mkdir(parents=True)
+    tasks = {cell: ArrayTask(7, 0, folder / "runs/slurm/1", "") for cell in only(folder)}
+    return watch.Watch(tasks, lambda _, progress: shown.append(progress), 180, clock)
+
+
+def test_the_queue_is_asked_seldom_and_its_silence_is_one_line(
+    folder: Path, hours: Hours, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[float] = []
+
+    def silent(_: object) -> list[QueuedTask]:
+        asked.append(hours())
+        raise QueueError("squeue: Unable to contact slurm controller")
+
+    monkeypatch.setattr(queue, "tasks", silent)
+    watching = watched(folder, hours, [])
+    while hours() < 3600:
+        assert watching.look()
+        hours.sleep(2)
+    assert len(asked) < 30
+    assert all(180 <= later - sooner <= 182 for sooner, later in itertools.pairwise(asked[8:]))
+    assert capsys.readouterr().err.count("\n") == 1
+    (folder / "runs/slurm/1/0.ended").touch()
+    assert not watching.look()
+
+
+def test_a_job_is_lost_a_minute_after_the_queue_has_forgotten_it(
+    folder: Path, hours: Hours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [QueuedTask(7, 0, "RUNNING", "None", "job.sh")]
+    monkeypatch.setattr(queue, "tasks", lambda _: list(answers) if hours() < 1000 else [])
+    shown: list[Progress] = []
+    watched(folder, hours, shown).wait()
+    assert 1060 <= hours() < 1000 + 180 + 60 + 10
+    assert shown[0].state == "waiting, job 7_0 running"
+    assert shown[-1].state == "error"
+    assert CellFiles(only(folder)[0]).evidence == "job 7_0 is not in the queue any more: (no output)"
+
+
+def test_the_queues_own_word_for_an_end_is_the_evidence(
+    folder: Path, hours: Hours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue, "tasks", lambda _: [QueuedTask(7, 0, "OUT_OF_MEMORY", "OutOfMemory", "job.sh")])
+    watching = watched(folder, hours, [])
+    (folder / "runs/slurm/1/0.out").write_text("epoch 1\nslurmstepd: error: Detected 1 oom_kill event\n\n")
+    watching.wait()
+    evidence = CellFiles(only(folder)[0]).evidence
+    assert evidence == "job 7_0 ended as OUT_OF_MEMORY: slurmstepd: error: Detected 1 oom_kill event"
