@@ -10,7 +10,8 @@ from program import REPOSITORY
 RESULTS = REPOSITORY / "docs" / "results" / "multi30k_128"
 PAGE = (RESULTS / "README.md").read_text()
 SPEEDS = (REPOSITORY / "docs" / "performance.md").read_text()
-TRAININGS = json.loads((RESULTS.parent / "gpu_trainings.json").read_text())["trainings"]
+RECORD = json.loads((RESULTS.parent / "gpu_trainings.json").read_text())
+TRAININGS = RECORD["trainings"]
 SEEDS = {"resi_dual": [1]}  # the others of ResiDual were stopped in their second epoch
 
 
@@ -85,3 +86,8 @@ def test_what_seven_more_trainings_cost_is_the_records() -> None:
     both = [t["updates_a_second"] for t in TRAININGS if {"3", "10"} <= t["updates_a_second"].keys()]
     lost = max(1 - float(speeds["10"]) / float(speeds["3"]) for speeds in both)
     assert f"seven more trainings cost the others {100 * lost:.0f} % at most" in " ".join(SPEEDS.split())
+
+
+def test_what_ran_beside_the_22_is_the_records() -> None:
+    assert [beside["layers"] for beside in RECORD["beside"]] == [[36, 36]] * 10
+    assert "ten of them had 36 layers" in " ".join(SPEEDS.split())
