@@ -16,6 +16,7 @@ from realformer_nmt.common.processes.python_subprocess import program
 # Times and speeds
 CHANGES = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\b\S+(?= seconds)|((?<=wps|ups)|(?<=wall))[ =]\S+")
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+in_forks = pytest.mark.skipif(commands.GPU, reason="with a GPU every command is its executable")
 
 
 def outcome(done: "subprocess.CompletedProcess[str]", folder: Path) -> tuple[int, list[str], str]:
@@ -40,6 +41,7 @@ def train(toy_corpus: Path, user_dir: Path) -> list[str]:
     return commands.fairseq("train", toy_corpus, "--user-dir", user_dir, *TINY, *limits)
 
 
+@in_forks
 def test_a_training_is_the_same_to_the_last_bit(train: list[str], tmp_path: Path) -> None:
     folders = [tmp_path / "real", tmp_path / "forked"]
     for folder in folders:
@@ -50,6 +52,7 @@ def test_a_training_is_the_same_to_the_last_bit(train: list[str], tmp_path: Path
     assert difference(*(folder / "saved" / "checkpoint_last.pt" for folder in folders)) == 0
 
 
+@in_forks
 def test_hydra_composes_the_same(tmp_path: Path) -> None:
     words = commands.fairseq("hydra-train", "--cfg", "job", f"hydra.run.dir={tmp_path}", "model=transformer_lm")
     outcomes = real(words, tmp_path), forked(words, tmp_path, "rest")
@@ -57,6 +60,7 @@ def test_hydra_composes_the_same(tmp_path: Path) -> None:
     assert outcomes[0][0] == 0
 
 
+@in_forks
 def test_an_error_is_the_same_and_the_next_command_knows_nothing_of_our_module(
     train: list[str], toy_corpus: Path, tmp_path: Path
 ) -> None:
@@ -70,6 +74,7 @@ def test_an_error_is_the_same_and_the_next_command_knows_nothing_of_our_module(
     assert "invalid choice: 'realformer_tiny'" in told
 
 
+@in_forks
 def test_a_command_that_nobody_waits_for_is_killed(train: list[str], tmp_path: Path) -> None:
     """Its output ends, and so does this test."""
     address = commands.server("train")
@@ -85,6 +90,7 @@ def test_a_command_that_nobody_waits_for_is_killed(train: list[str], tmp_path: P
         assert "done training" not in output.read()
 
 
+@in_forks
 def test_what_our_commands_start_is_the_same_too(train: list[str], tmp_path: Path) -> None:
     python, *words = program("fairseq_cli.train", *train[1:])
     forks = commands.python_of_forks()
@@ -124,6 +130,7 @@ def test_a_program_ends_alike(text: str, tmp_path: Path, monkeypatch: pytest.Mon
     assert left[0] == left[1]
 
 
+@in_forks
 def test_a_full_disk_is_told_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(commands.MODULES, "bare", ("numpy",))
     environment = {**os.environ, **ONE_THREAD, "PYTHONUNBUFFERED": ""}
@@ -146,9 +153,18 @@ def test_what_our_commands_start_is_a_fork_if_it_can_be(environment: dict[str, s
     assert subprocess.check_output(words, env=variables, text=True) == f"{forked} ['-c', 'a b']\n"
 
 
+@in_forks
 @pytest.mark.parametrize("name", ["LOGLEVEL", "PYTHONWARNINGS", "LD_PRELOAD", "OMP_NUM_THREADS", "LC_ALL"])
 def test_what_acts_at_the_start_takes_the_executable(name: str, train: list[str]) -> None:
     usual = {**os.environ, **ONE_THREAD}
     assert commands.server_for(train, usual)
     assert commands.server_for(train, {**usual, name: "2"}) is None
     assert commands.server_for(train, {**usual, "PYTHONPATH": "/elsewhere"}) is None
+
+
+def test_an_executable_is_killed_at_a_line_as_a_fork_is(tmp_path: Path) -> None:
+    endless = [sys.executable, "-uc", "import itertools\nfor line in itertools.count(): print(line)"]
+    said = commands.kill_executable_after(endless, tmp_path, dict(os.environ), lambda line: line == "7\n")
+    assert said.split() == [str(number) for number in range(8)]
+    with pytest.raises(AssertionError, match="too early"):
+        commands.kill_executable_after(["echo", "too early"], tmp_path, dict(os.environ), lambda _line: False)

@@ -50,6 +50,7 @@ MODULES = {
     "rest": FAIRSEQ,
     "ours": (OURS[-1], *OTHERS, *OWN),
 }
+GPU = Path("/dev/nvidiactl").exists()  # what CUDA has begun in a process ends with its fork
 START = {**os.environ, "OMP_NUM_THREADS": "1"}
 FOLDER, ALIVE = "FORK_SERVERS", "alive"
 
@@ -108,6 +109,8 @@ def status_of(
 def kill_after(words: Sequence[str], folder: Path, reached: Callable[[str], bool]) -> str:
     """What a command of fairseq's has said when a line is reached, and it is killed."""
     variables = {**os.environ, "OMP_NUM_THREADS": "1"}
+    if GPU:
+        return kill_executable_after(words, folder, variables, reached)
     address, lines, (reader, writer) = server(SERVED[Path(words[0]).name]), [], os.pipe()
     with os.fdopen(reader) as output, Path(os.devnull).open() as nothing:
         streams = (nothing.fileno(), writer, writer)
@@ -122,9 +125,25 @@ def kill_after(words: Sequence[str], folder: Path, reached: Callable[[str], bool
     return "".join(lines)
 
 
+def kill_executable_after(
+    words: Sequence[str], folder: Path, variables: Mapping[str, str], reached: Callable[[str], bool]
+) -> str:
+    lines = []
+    with subprocess.Popen(
+        words, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        assert process.stdout
+        for line in process.stdout:
+            lines.append(line)
+            if reached(line):
+                process.kill()
+                return "".join(lines)
+    raise AssertionError("".join(lines)[-3000:])
+
+
 def server_for(words: Sequence[str], variables: Mapping[str, str]) -> str | None:
     """Which, if it can be a fork."""
-    if sys.platform != "linux" or fork_client.acting(variables) != fork_client.acting(START):
+    if sys.platform != "linux" or GPU or fork_client.acting(variables) != fork_client.acting(START):
         return None
     if variables.get("PYTHONPATH") not in (START.get("PYTHONPATH"), str(REPOSITORY)):
         return None
