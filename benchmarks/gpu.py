@@ -9,6 +9,7 @@ A step trains in bf16 with weights in fp32, as fairseq-train --bf16 does, on one
 """
 
 import argparse
+import gc
 import json
 import logging
 import statistics
@@ -137,14 +138,14 @@ def measure(sizes: list[str], families: list[str], place: Place, compiled: bool)
         shape = Shape(encoder_layers, decoder_layers)
         (batch,) = samples(shape, place, TOKENS, 1)
         for who in [STOCK, *families]:
-            both = {
-                "training": measure_training(who, shape, batch, place, compiled),
-                "decoding": measure_decoding(who, shape, place),
-            }
+            decoding = measure_decoding(who, shape, place)
+            training = measure_training(who, shape, batch, place, compiled)
+            both = {"training": training, "decoding": decoding}
             yield {"size": shape.name, "model": who, "tokens": batch["ntokens"], **both}
 
 
 def measure_training(who: str, shape: Shape, batch: Sample, place: Place, compiled: bool) -> Row:
+    gc.collect()  # the model before this one would count in the peak
     step = Training(who, shape, build(who, shape, place), batch, place.device)
 
     def once() -> None:
@@ -156,7 +157,8 @@ def measure_training(who: str, shape: Shape, batch: Sample, place: Place, compil
     found: Row = {"parameters": sum(weight.numel() for weight in step.model.parameters()), **watched(once, place)}
     found["launches"] = {name: launches(part) for name, part in step.parts.items()}
     found["peak bytes"] = torch.cuda.max_memory_allocated(place.device)
-    found["ms, graph"] = tried(lambda: graphed(step), place)
+    waiting = waits(step.forward) + waits(step.backward)  # recording what waits would leave CUDA's generator unusable
+    found["ms, graph"] = "it waits for a value" if waiting else tried(lambda: graphed(step), place)
     if compiled:
         model = torch.compile(build(who, shape, place))
         found["ms, compiled"] = tried(lambda: [*Training(who, shape, model, batch, place.device).parts.values()], place)
@@ -178,9 +180,12 @@ def milliseconds(work: Callable[[], object], place: Place) -> float:
 
 
 def launches(work: Callable[[], object]) -> int:
-    with profile(activities=[ProfilerActivity.CPU]) as profiler:
+    """Kernels that Python and torch start: by CUDA's runtime, or, as cuBLAS does, by its driver."""
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:  # the calls are seen by CUPTI
         work()
-    return sum(event.count for event in profiler.key_averages() if event.key.startswith("cudaLaunchKernel"))
+        torch.cuda.synchronize()
+    calls = ("cudaLaunchKernel", "cuLaunchKernel")
+    return sum(event.count for event in profiler.key_averages() if event.key.startswith(calls))
 
 
 def waits(work: Callable[[], object]) -> int:

@@ -69,12 +69,13 @@ def build(who: str, shape: Shape, place: Place) -> BaseFairseqModel:
         options |= {f"{side}_{name}": size for name, size in sizes.items()}
     options["checkpoint_activations"] = shape.checkpoint_activations
     torch.manual_seed(1)
-    if who == STOCK:
-        args = Namespace(**options, max_source_positions=1024, max_target_positions=1024)
-        base_architecture(args)
-        model = TransformerModel.build_model(args, task(shape.vocabulary))
-    else:
-        model = TranslationModel.build_model(Namespace(**options, **FAMILIES[who]), task(shape.vocabulary))
+    with place.device:  # a GPU draws weights in a moment
+        if who == STOCK:
+            args = Namespace(**options, max_source_positions=1024, max_target_positions=1024)
+            base_architecture(args)
+            model = TransformerModel.build_model(args, task(shape.vocabulary))
+        else:
+            model = TranslationModel.build_model(Namespace(**options, **FAMILIES[who]), task(shape.vocabulary))
     return model.to(place.device, place.dtype)
 
 
