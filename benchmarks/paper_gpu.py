@@ -125,6 +125,8 @@ class AsOnCuda(TorchFunctionMode):
 def fused(
     query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0, **more: Any
 ) -> Tensor:
+    if any(part.stride(-1) != 1 for part in (query, key, value)):
+        raise ValueError("torch's kernel takes rows alone: of these CUDA would make fifteen operations")
     bias = attn_mask
     if bias is not None and bias.dtype == torch.bool:
         bias = torch.zeros_like(bias, dtype=query.dtype).masked_fill_(bias.logical_not(), -torch.inf)

@@ -186,8 +186,9 @@ class CrossAttention(Attention):
         seen, carried = self._keys_values([self.v_proj(memory), self.k_proj(memory)], carried)
         if cache is not None:
             value, key = seen.parts
-            across = key.contiguous() if stepping else key.transpose(-1, -2).contiguous().transpose(-1, -2)
-            seen = cache.held = KeysValues((value.contiguous(), across))  # or each step copies
+            across = key.is_cpu and not stepping  # as in the other cache
+            key = key.transpose(-1, -2).contiguous().transpose(-1, -2) if across else key.contiguous()
+            seen = cache.held = KeysValues((value.contiguous(), key))  # or each step copies
         return query, seen, carried
 
 
