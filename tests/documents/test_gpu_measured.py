@@ -1,0 +1,48 @@
+"""What docs/performance.md says of the steps that a GPU measured, against the record of benchmarks/gpu.py."""
+
+import json
+import re
+from typing import Any
+
+from program import REPOSITORY
+
+ROWS = json.loads((REPOSITORY / "docs" / "results" / "gpu_measured.json").read_text())["rows"]
+SIZES = ("6L-6L", "18L-18L", "60L-12L")
+PAGE = (REPOSITORY / "docs" / "performance.md").read_text().partition("\n**Larger models**")[2].partition("\n## ")[0]
+TEXT = " ".join(PAGE.split())
+
+
+def measured(size: str, model: str, what: str = "training") -> dict[str, Any]:
+    return next((row[what] for row in ROWS if (row["size"], row["model"]) == (size, model)), {})
+
+
+def test_the_table_is_the_records() -> None:
+    table = re.findall(r"^\| (\d+L-\d+L) \| (.+) \|$", PAGE, re.MULTILINE)
+    expected = []
+    for size in SIZES:
+        steps = [measured(size, model).get("ms") for model in ("stock", "pre_ln", "realformer")]
+        steps.append(measured(size, "pre_ln")["ms, graph"])
+        expected.append((size, " | ".join(f"{step:.0f}" if step else "not measured" for step in steps)))
+    assert table == expected
+
+
+def test_shares_of_stocks_time_are_the_records() -> None:
+    shares = [measured(size, "pre_ln")["ms"] / measured(size, "stock")["ms"] for size in SIZES]
+    assert f"{min(shares):.2f} to {max(shares):.2f} of stock's time" in TEXT
+    starting = [1 - measured(size, "pre_ln")["ms, graph"] / measured(size, "pre_ln")["ms"] for size in SIZES]
+    assert "About two thirds of that is Python and torch" in TEXT
+    assert all(0.56 < share < 0.69 for share in starting)
+
+
+def test_decoding_is_the_records() -> None:
+    stock, realformer, pre_ln = (measured("6L-6L", model, "decoding") for model in ("stock", "realformer", "pre_ln"))
+    assert f"stock {stock['ms']:.1f} ms, RealFormer {realformer['ms']:.1f}, Pre-LN {pre_ln['ms']:.1f}" in TEXT
+    paper = json.loads((REPOSITORY / "docs" / "results" / "gpu_on_paper.json").read_text())["rows"]
+    (counted,) = (row["decoding"] for row in paper if (row["size"], row["model"]) == ("6L-6L", "pre_ln"))
+    assert f"of {pre_ln['launches']} launches" in TEXT
+    assert f"{counted['launches']} launches are counted, stock's were {stock['launches']}." in TEXT
+
+
+def test_the_time_of_a_launch_is_the_records() -> None:
+    times = [1e3 * row["training"]["ms"] / sum(row["training"]["launches"].values()) for row in ROWS]
+    assert f"and {min(times):.0f} to {max(times):.0f} in these steps" in TEXT
