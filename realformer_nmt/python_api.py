@@ -10,6 +10,7 @@ from typing import Any
 from realformer_nmt.common import extras
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.request import Request
+from realformer_nmt.protocols.run_files import RECORD
 from realformer_nmt.subcommands import SUBCOMMANDS, import_user_dir, request_of
 from realformer_nmt.subcommands import register as register_models
 
@@ -23,7 +24,7 @@ def prepare(corpus: str | None = None, **options: Any) -> Path:
 
 def train(**options: Any) -> Path:
     """Train a model by a protocol; return its train.json."""
-    return Path(_run("train", **options).folder, "train.json")
+    return Path(_run("train", **options).folder, RECORD)
 
 
 def average(*checkpoints: str | Path, **options: Any) -> Path:

@@ -6,7 +6,8 @@ from realformer_nmt.checkpoints import run_records
 from realformer_nmt.checkpoints.train_record import TRAINING
 from realformer_nmt.common.errors import UserError
 
-IN_A_RUN = ("average.pt", "checkpoints/checkpoint_last.pt", "checkpoint_last.pt")  # the first that is there
+AVERAGE = "average.pt"
+IN_A_RUN = (AVERAGE, "checkpoints/checkpoint_last.pt", "checkpoint_last.pt")  # the first that is there
 
 
 def checkpoint(path: Path) -> Path:

@@ -1,6 +1,8 @@
 """Names of the files and folders in a training's folder."""
 
-RECORD = "train.json"
+from realformer_nmt.checkpoints.train_record import TRAINING
+
+RECORD = TRAINING
 CURVES, LOG = "curves.jsonl", "train.log"
 CHECKPOINTS = "checkpoints"
 TENSORBOARD, WANDB = "tensorboard", "wandb"

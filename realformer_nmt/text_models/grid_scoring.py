@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from realformer_nmt.checkpoints.model_in_run import AVERAGE
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.stages.stage import AGAIN
@@ -56,7 +57,7 @@ def stages(grid: Grid, corpus: CorpusChoice, folder: Path, _: Protocol, subset: 
     """Return how a subset is measured; the first one's stage measures the validation loss, too."""
     first, record = subset == grid.subsets[0], of_subset(folder, "run", subset, ".json")
     request = EvaluateRequest(
-        checkpoint=folder / "average.pt",
+        checkpoint=folder / AVERAGE,
         data=corpus.data,
         subset=subset,
         output=record,

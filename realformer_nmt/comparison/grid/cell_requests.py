@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from realformer_nmt.checkpoints.average import AverageRequest
+from realformer_nmt.checkpoints.model_in_run import AVERAGE
 from realformer_nmt.comparison.grid.cell import of_subset
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.evaluation.score import ScoreRequest
@@ -16,7 +17,7 @@ def average_request(train: TrainRequest, protocol: Protocol) -> AverageRequest:
     number, which = train.average or protocol.average, protocol.average_of
     return AverageRequest(
         inputs=(train.folder / CHECKPOINTS,),
-        output=train.folder / "average.pt",
+        output=train.folder / AVERAGE,
         last=number if which == "last" else None,
         best=number if which == "best" else None,
     )
@@ -26,7 +27,7 @@ def translate_request(
     folder: Path, subset: str, text: CorpusOptions, protocol: Protocol, validate: bool
 ) -> TranslateRequest:
     return TranslateRequest(
-        checkpoints=(folder / "average.pt",),
+        checkpoints=(folder / AVERAGE,),
         subset=subset,
         output=of_subset(folder, "translation", subset),
         validate=validate,

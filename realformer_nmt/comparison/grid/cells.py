@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from realformer_nmt.checkpoints.model_in_run import AVERAGE
 from realformer_nmt.checkpoints.model_in_run import checkpoint as checkpoint_of
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option_choice import not_allowed
@@ -99,8 +100,8 @@ def beginning(grid: Grid, named: Named) -> Path | None:
     model = grid.path(written)
     if not (model / CELLS).is_dir():
         return checkpoint_of(model)
-    same = place(model, named._replace(point=())).folder / "average.pt"
-    averages = sorted((model / CELLS).glob(f"{named.family}-{named.layers}-s*/average.pt"))
+    same = place(model, named._replace(point=())).folder / AVERAGE
+    averages = sorted((model / CELLS).glob(f"{named.family}-{named.layers}-s*/{AVERAGE}"))
     return averages[0] if len(averages) == 1 else same
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from realformer_nmt.checkpoints.average_record import AverageRecord
+from realformer_nmt.checkpoints.model_in_run import AVERAGE
 from realformer_nmt.checkpoints.run_records import strangers
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.files import records
@@ -15,8 +16,6 @@ from realformer_nmt.comparison.grid.cell import CellFolder
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.protocols.run_files import CURVES, RECORD
-
-AVERAGE = "average.pt"
 
 
 def training_of(folder: Path) -> TrainRecord | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from realformer_nmt.analysis.analysis_record import AnalysedModel, AnalysisRecord
 from realformer_nmt.analysis.claims import CLAIMS, ClaimsRecord, TrainedModel, summary
+from realformer_nmt.checkpoints.model_in_run import AVERAGE
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.json_records import expected
 from realformer_nmt.common.files.records import Fingerprint
@@ -16,7 +17,6 @@ from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.axes import Point
 from realformer_nmt.comparison.grid.cell import CellFolder
 from realformer_nmt.comparison.records.cell_files import CellFiles
-from realformer_nmt.comparison.records.record_links import AVERAGE
 from realformer_nmt.comparison.results.results_file import AnalysisResult, ClaimResult
 
 RECORD = "analysis.json"
