@@ -81,8 +81,8 @@ def run(what: str, work: Work, pairs: int, folder: Path) -> Run:
     return Run(what, pairs, round(seconds, 1), round(peak), round(hours, 2))
 
 
-def check_same(ours: Path, theirs: Path) -> None:
-    _, different, missing = filecmp.cmpfiles(ours, theirs, [file.name for file in ours.iterdir()], shallow=False)
+def check_same(actual: Path, expected: Path) -> None:
+    _, different, missing = filecmp.cmpfiles(actual, expected, [file.name for file in actual.iterdir()], shallow=False)
     if different or missing:
         sys.exit(f"not as fairseq-preprocess writes them: {', '.join(different + missing)}")
 

@@ -101,9 +101,9 @@ def clean(texts: TrainingTexts, tokenise: bool, out: Path) -> int:
     with (out / "train.en").open("wb") as one, (out / "train.de").open("wb") as two:
         for block in blocks(texts.source, texts.target):
             pairs = zip(*(cleaned(side, step) for side, step in zip(block[:2], sides, strict=True)), strict=True)
-            kept = [(source, target) for source, target in pairs if fault(source, target, LENGTHS) is None]
-            one.write("".join(f"{source}\n" for source, _ in kept).encode())
-            two.write("".join(f"{target}\n" for _, target in kept).encode())
+            clean_pairs = [(source, target) for source, target in pairs if fault(source, target, LENGTHS) is None]
+            one.write("".join(f"{source}\n" for source, _ in clean_pairs).encode())
+            two.write("".join(f"{target}\n" for _, target in clean_pairs).encode())
             number += block.pairs
     return number
 
@@ -129,8 +129,8 @@ def measure(name: str, work: Counted, rounds: int) -> dict[str, object]:
     median = statistics.median(speeds)
     figures = {"median": round(median), "lowest": round(min(speeds)), "highest": round(max(speeds))}
     hours = round(EN_FR / median / 3600, 2)
-    told = f"{figures['median']:>9,} pairs/s ({figures['lowest']:,} to {figures['highest']:,})"
-    print(f"{name:36} {told}, {hours:.2f} core hours for WMT'14 En-Fr", flush=True)
+    speed = f"{figures['median']:>9,} pairs/s ({figures['lowest']:,} to {figures['highest']:,})"
+    print(f"{name:36} {speed}, {hours:.2f} core hours for WMT'14 En-Fr", flush=True)
     return {"stage": name, "pairs_per_second": figures, "core_hours_for_en_fr": hours}
 
 
@@ -147,13 +147,13 @@ def stages(texts: TrainingTexts, folder: Path, vocabulary_size: int, rounds: int
     yield measure("read", lambda: read(texts), rounds)
     for method, name in (("sentencepiece", "without Moses"), ("moses_bpe", "with Moses")):
         text, model, pieces = (folder / f"{method}-{part}" for part in ("text", "model", "pieces"))
-        for made in (text, model, pieces):
-            made.mkdir()
+        for path in (text, model, pieces):
+            path.mkdir()
         tokenised = METHODS[method].tokenised
         yield measure(f"read, clean, filter {name}", functools.partial(clean, texts, tokenised, text), rounds)
-        kept = TrainingTexts(text / "train.en", text / "train.de", texts.pairs)
-        yield timed(f"learn {method}", functools.partial(learn_model, method, kept, model, vocabulary_size, 1))
-        yield measure(f"apply {method}", functools.partial(encode, kept, method, model, pieces), rounds)
+        clean_texts = TrainingTexts(text / "train.en", text / "train.de", texts.pairs)
+        yield timed(f"learn {method}", functools.partial(learn_model, method, clean_texts, model, vocabulary_size, 1))
+        yield measure(f"apply {method}", functools.partial(encode, clean_texts, method, model, pieces), rounds)
     for language, split_name in itertools.product(LANGUAGES, ("valid", "test")):
         (folder / "sentencepiece-pieces" / f"{split_name}.{language}").touch()
     yield measure("data-bin", functools.partial(binary, folder), rounds)

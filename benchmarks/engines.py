@@ -51,10 +51,10 @@ def exported(model: nn.Module, shape: Shape, samples: list[Sample], beam: int, p
         written = 0
         for batch, text in zip(batches, texts, strict=True):
             longest = batch.size(1)
-            found = translator.translate_batch(
+            translations = translator.translate_batch(
                 text, beam_size=beam, min_decoding_length=longest - 1, max_decoding_length=longest, max_batch_size=0
             )
-            written += sum(len(result.hypotheses[0]) + 1 for result in found)
+            written += sum(len(result.hypotheses[0]) + 1 for result in translations)
         return written
 
     return translate
@@ -124,10 +124,10 @@ Row = dict[str, Any]
 
 def race(shape: Shape, batches: list[Sample], who: list[str], beam: int, rounds: int) -> Iterator[Row]:
     stock = build(STOCK, shape, PLACE).eval().requires_grad_(False)
-    for label, given in (("single sentences", alone(batches)), (f"{sentences(batches)} sentences together", batches)):
-        works: dict[str, Work] = {name: generator(name, shape, PLACE, given, beam, stock) for name in (STOCK, *who)}
-        asked = (shape, given, beam, torch.get_num_threads())
-        works |= {name: Apart(translated_apart, kind, *asked) for name, kind in THEIRS.items()}
+    for label, inputs in (("single sentences", alone(batches)), (f"{sentences(batches)} sentences together", batches)):
+        works: dict[str, Work] = {name: generator(name, shape, PLACE, inputs, beam, stock) for name in (STOCK, *who)}
+        arguments = (shape, inputs, beam, torch.get_num_threads())
+        works |= {name: Apart(translated_apart, kind, *arguments) for name, kind in THEIRS.items()}
         times = interleaved(works, rounds, PLACE.device)
         for name, ratio in ratios(times, STOCK).items():
             threads, seconds = torch.get_num_threads(), round(spread(times[name]).median, 3)
@@ -135,11 +135,11 @@ def race(shape: Shape, batches: list[Sample], who: list[str], beam: int, rounds:
         del works
 
 
-def translated_apart(precision: str, shape: Shape, given: list[Sample], beam: int, threads: int) -> Work:
+def translated_apart(precision: str, shape: Shape, inputs: list[Sample], beam: int, threads: int) -> Work:
     logging.disable(logging.INFO)
     torch.set_num_threads(threads)
     stock = build(STOCK, shape, PLACE).eval().requires_grad_(False)  # the same each time: its seed is fixed
-    return exported(stock, shape, given, beam, precision)
+    return exported(stock, shape, inputs, beam, precision)
 
 
 def sentences(batches: list[Sample]) -> int:
@@ -149,8 +149,8 @@ def sentences(batches: list[Sample]) -> int:
 def memory(shape: Shape, who: list[str], tokens: int, beam: int) -> Iterator[Row]:
     whole = weights(shape)
     for name in who:
-        kept = resident(name, shape, tokens, beam)
-        yield {"engine": name, "MB": round(kept / 1e6), "of stock's weights": round(kept / whole, 2)}
+        footprint = resident(name, shape, tokens, beam)
+        yield {"engine": name, "MB": round(footprint / 1e6), "of stock's weights": round(footprint / whole, 2)}
 
 
 def race_shapes(args: argparse.Namespace) -> Row:
@@ -159,35 +159,38 @@ def race_shapes(args: argparse.Namespace) -> Row:
     shapes = {name: Shape(*layers(name)) for name in args.shapes}
     together = samples(shapes[args.shapes[0]], PLACE, args.tokens, 1)
     rows = []
-    for what, given in {"single sentences": alone(together), "together": together}.items():
-        works = {name: generator(args.family, shape, PLACE, given, args.beam) for name, shape in shapes.items()}
+    for what, inputs in {"single sentences": alone(together), "together": together}.items():
+        works = {name: generator(args.family, shape, PLACE, inputs, args.beam) for name, shape in shapes.items()}
         times = interleaved(works, args.rounds, PLACE.device)
         for name, ratio in ratios(times, args.shapes[0]).items():
             seconds = round(spread(times[name]).median, 3)
             rows.append({"layers": name, "what": what, "as fast": str(ratio), "seconds": seconds})
     print(tabulate(rows, headers="keys"))
-    made = {"versions": versions(), "processor": processor(), "load": os.getloadavg()[0], "rounds": args.rounds}
-    return {**made, "family": args.family, "beam": args.beam, "sentences": sentences(together), "rows": rows}
+    setup = {"versions": versions(), "processor": processor(), "load": os.getloadavg()[0], "rounds": args.rounds}
+    return {**setup, "family": args.family, "beam": args.beam, "sentences": sentences(together), "rows": rows}
 
 
 def race_engines(args: argparse.Namespace) -> None:
     shape = Shape(6, 6)
     batches = samples(shape, PLACE, args.tokens, 1)
-    made: Row = {"versions": {**versions(), "ctranslate2": version("ctranslate2")}, "python": platform.python_version()}
-    made |= {"processor": processor(), "cores": os.cpu_count(), "load": os.getloadavg()[0], "rounds": args.rounds}
-    made |= {"speed": [], "memory": []}
+    report: Row = {
+        "versions": {**versions(), "ctranslate2": version("ctranslate2")},
+        "python": platform.python_version(),
+    }
+    report |= {"processor": processor(), "cores": os.cpu_count(), "load": os.getloadavg()[0], "rounds": args.rounds}
+    report |= {"speed": [], "memory": []}
     for threads in args.threads:
         torch.set_num_threads(threads)
-        record(made, "speed", race(shape, batches, args.ours, args.beam, args.rounds), args.json)
-    record(made, "memory", memory(shape, args.ours, args.tokens, args.beam), args.json)
-    print(*(tabulate(made[name], headers="keys") for name in ("speed", "memory")), sep="\n\n")
+        record(report, "speed", race(shape, batches, args.ours, args.beam, args.rounds), args.json)
+    record(report, "memory", memory(shape, args.ours, args.tokens, args.beam), args.json)
+    print(*(tabulate(report[name], headers="keys") for name in ("speed", "memory")), sep="\n\n")
 
 
-def record(made: Row, name: str, rows: Iterable[Row], file: Path) -> None:
+def record(report: Row, name: str, rows: Iterable[Row], file: Path) -> None:
     """As they come: a race takes long."""
     for row in rows:
-        made[name].append(row)
-        file.write_text(json.dumps(made, indent=1) + "\n")
+        report[name].append(row)
+        file.write_text(json.dumps(report, indent=1) + "\n")
         print(row, flush=True)
 
 

@@ -40,8 +40,8 @@ def by_ctranslate2(folder: Path, sentences: Pieces) -> Pieces:
     import ctranslate2
 
     engine = ctranslate2.Translator(str(folder), compute_type="default")  # as it is stored
-    found = engine.translate_batch(sentences, beam_size=BEAM, max_decoding_length=LONGEST)
-    return [result.hypotheses[0] for result in found]
+    translations = engine.translate_batch(sentences, beam_size=BEAM, max_decoding_length=LONGEST)
+    return [result.hypotheses[0] for result in translations]
 
 
 def by_onnxruntime(folder: Path, sentences: Pieces) -> Pieces:
@@ -58,8 +58,8 @@ def by_transformers(folder: Path, sentences: Pieces) -> Pieces:
     for at in range(0, len(sentences), BATCH):
         ids = [words.convert_tokens_to_ids([*pieces, words.eos_token]) for pieces in sentences[at : at + BATCH]]
         batch = words.pad({"input_ids": ids}, return_tensors="pt")
-        found = model.generate(**batch, num_beams=BEAM, max_new_tokens=LONGEST + 1)
-        written += [words.convert_ids_to_tokens(row, skip_special_tokens=True) for row in found]
+        hypotheses = model.generate(**batch, num_beams=BEAM, max_new_tokens=LONGEST + 1)
+        written += [words.convert_ids_to_tokens(row, skip_special_tokens=True) for row in hypotheses]
     return written
 
 
@@ -73,24 +73,26 @@ ENGINES = {
 def judge(path: Path, prepared: Path, engines: list[str]) -> Iterator[Row]:
     corpus = text_pipeline.read(prepared)
     raw, reference = ((prepared / f"test.raw.{side}").read_text().splitlines() for side in corpus.languages)
-    found = loaded_run.load(path, CorpusOptions(prepared=prepared))
+    run = loaded_run.load(path, CorpusOptions(prepared=prepared))
     model = translator.load(path, prepared=prepared, cpu=True)
-    ours = [each[0] for each in model.stream(raw, beam=BEAM, max_len_b=LONGEST)]
-    yield row(path, "this package", "fp32", [each.text for each in ours], ours, reference)
+    translations = [each[0] for each in model.stream(raw, beam=BEAM, max_len_b=LONGEST)]
+    yield row(path, "this package", "fp32", [each.text for each in translations], translations, reference)
     for name in engines:
         for precision in TARGETS[name].precisions:
             with tempfile.TemporaryDirectory() as folder:
                 try:
-                    resolve_name(TARGETS[name].write)(found, Path(folder), precision)
+                    resolve_name(TARGETS[name].write)(run, Path(folder), precision)
                 except UserError:  # it has no place for this model
                     continue
-                pieces = ENGINES[name].translate(Path(folder), [each.source for each in ours])
+                pieces = ENGINES[name].translate(Path(folder), [each.source for each in translations])
             texts = corpus.surface([" ".join(each) for each in pieces]).raw
-            yield row(path, name, precision, texts, ours, reference)
+            yield row(path, name, precision, texts, translations, reference)
 
 
-def row(path: Path, engine: str, precision: str, texts: list[str], ours: list[Any], reference: list[str]) -> Row:
-    equal = sum(text == each.text for text, each in zip(texts, ours, strict=True))
+def row(
+    path: Path, engine: str, precision: str, texts: list[str], translations: list[Any], reference: list[str]
+) -> Row:
+    equal = sum(text == each.text for text, each in zip(texts, translations, strict=True))
     score = BLEU().corpus_score(texts, [reference]).score
     return {"model": path.name, "engine": engine, "precision": precision, "bleu": round(score, 2), "equal": equal}
 
@@ -109,11 +111,11 @@ def main() -> None:
     args = parser.parse_args()
     plugin.register()
     packages = {engine.package: version(engine.package) for engine in ENGINES.values()}
-    found = [each for run in args.runs for each in judge(run, args.prepared, args.engines)]
+    new_rows = [each for run in args.runs for each in judge(run, args.prepared, args.engines)]
     before = json.loads(args.json.read_text())["rows"] if args.json.is_file() else []
-    rows = sorted(({key(each): each for each in (*before, *found)}).values(), key=key)
-    made = {"versions": {**versions(), **packages}, "processor": processor(), "beam": BEAM, "rows": rows}
-    args.json.write_text(json.dumps(made, indent=1) + "\n")
+    rows = sorted(({key(each): each for each in (*before, *new_rows)}).values(), key=key)
+    record = {"versions": {**versions(), **packages}, "processor": processor(), "beam": BEAM, "rows": rows}
+    args.json.write_text(json.dumps(record, indent=1) + "\n")
     print(tabulate(rows, headers="keys"))
 
 

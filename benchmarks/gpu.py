@@ -48,17 +48,17 @@ def on_meta(who: str, shape: Shape) -> nn.Module:
 def count_training(who: str, shape: Shape, batch: Sample) -> Row:
     cold = on_meta(who, shape)
     with on_paper() as device:
-        own = {name: like(value, device) for name, value in batch["net_input"].items()}
-        sample = {**batch, "net_input": own, "target": like(batch["target"], device)}
+        inputs = {name: like(value, device) for name, value in batch["net_input"].items()}
+        sample = {**batch, "net_input": inputs, "target": like(batch["target"], device)}
         step = Training(who, shape, put(cold, device), sample, device)
         memory = MemTracker()
-        memory.track_external(step.model, *step.held(), *own.values(), sample["target"])
+        memory.track_external(step.model, *step.held(), *inputs.values(), sample["target"])
         works = {name: Work() for name in step.parts}
         with memory:
             for name, part in step.parts.items():
                 with works[name]:
                     part()
-        peak = next(found["Total"] for place, found in memory.get_tracker_snapshot("peak").items() if place != META)
+        peak = next(usage["Total"] for place, usage in memory.get_tracker_snapshot("peak").items() if place != META)
     total = Work.together(works.values())
     return {
         "parameters": sum(weight.numel() for weight in cold.parameters()),
@@ -79,8 +79,8 @@ def count_decoding(who: str, shape: Shape) -> Row:
 
 def described(work: Work) -> Row:
     limits = {name: seconds * 1e3 for name, seconds in work.seconds.items()}
-    found = {"waits": work.waits, "flops": work.flops, "bytes": work.bytes, "ms at the limits": limits}
-    return {**found, "ms of launches": work.launches * LAUNCH * 1e3}
+    figures = {"waits": work.waits, "flops": work.flops, "bytes": work.bytes, "ms at the limits": limits}
+    return {**figures, "ms of launches": work.launches * LAUNCH * 1e3}
 
 
 def count(sizes: list[str], families: list[str]) -> Iterator[Row]:
@@ -107,20 +107,20 @@ def grow(base: Any, encoder: Any, decoder: Any, encoders: int, decoders: int) ->
     """Numbers of so many more layers, whatever tables they stand in."""
     if isinstance(base, dict):
         return {name: grow(base[name], encoder[name], decoder[name], encoders, decoders) for name in base}
-    found = base + encoders * (encoder - base) + decoders * (decoder - base)
-    return found if isinstance(found, int) else round(found, 3)
+    total = base + encoders * (encoder - base) + decoders * (decoder - base)
+    return total if isinstance(total, int) else round(total, 3)
 
 
 def cells(row: Row) -> list[str]:
     """A line of the table in docs/results/gpu_on_paper.md."""
     train, decode = row["training"], row["decoding"]
     launches = train["launches"]
-    apart = " + ".join(f"{launches[name]:,}" for name in launches)
+    terms = " + ".join(f"{launches[name]:,}" for name in launches)
     limits, slow = train["ms at the limits"], train["ms of launches"]
     return [
         f"`{row['model']}`",
         f"{train['flops'] / 1e12:.2f}",
-        apart,
+        terms,
         str(train["waits"]),
         f"{train['bytes'] / 1e9:.0f}",
         f"{train['peak bytes'] / 1e9:.1f}",
@@ -154,15 +154,15 @@ def measure_training(who: str, shape: Shape, batch: Sample, place: Place, compil
 
     once()
     torch.cuda.reset_peak_memory_stats(place.device)
-    found: Row = {"parameters": sum(weight.numel() for weight in step.model.parameters()), **watched(once, place)}
-    found["launches"] = {name: launches(part) for name, part in step.parts.items()}
-    found["peak bytes"] = torch.cuda.max_memory_allocated(place.device)
+    row: Row = {"parameters": sum(weight.numel() for weight in step.model.parameters()), **watched(once, place)}
+    row["launches"] = {name: launches(part) for name, part in step.parts.items()}
+    row["peak bytes"] = torch.cuda.max_memory_allocated(place.device)
     waiting = waits(step.forward) + waits(step.backward)  # recording what waits would leave CUDA's generator unusable
-    found["ms, graph"] = "it waits for a value" if waiting else tried(lambda: graphed(step), place)
+    row["ms, graph"] = "it waits for a value" if waiting else tried(lambda: graphed(step), place)
     if compiled:
         model = torch.compile(build(who, shape, place))
-        found["ms, compiled"] = tried(lambda: [*Training(who, shape, model, batch, place.device).parts.values()], place)
-    return found
+        row["ms, compiled"] = tried(lambda: [*Training(who, shape, model, batch, place.device).parts.values()], place)
+    return row
 
 
 def measure_decoding(who: str, shape: Shape, place: Place) -> Row:
@@ -190,11 +190,11 @@ def launches(work: Callable[[], object]) -> int:
 
 def waits(work: Callable[[], object]) -> int:
     torch.cuda.set_sync_debug_mode("warn")
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         work()
     torch.cuda.set_sync_debug_mode("default")
-    return sum("synchronizing CUDA operation" in str(warning.message) for warning in told)
+    return sum("synchronizing CUDA operation" in str(warning.message) for warning in records)
 
 
 def graphed(step: Training) -> list[Callable[[], object]]:
@@ -232,23 +232,23 @@ def run(parts: list[Callable[[], object]]) -> None:
 
 
 def on_paper_record(args: argparse.Namespace) -> Row:
-    found = []
+    rows = []
     for row in count(args.sizes, args.families):
-        found.append(row)
+        rows.append(row)
         print("|", " | ".join([row["size"], *cells(row)]), "|", flush=True)
     chips = {name: chip._asdict() for name, chip in CHIPS.items()}
-    made = {"what": "an estimate, counted without a GPU", "versions": versions(), "chips": chips, "launch": LAUNCH}
-    return {**made, "rows": found}
+    setup = {"what": "an estimate, counted without a GPU", "versions": versions(), "chips": chips, "launch": LAUNCH}
+    return {**setup, "rows": rows}
 
 
 def measured_record(args: argparse.Namespace) -> Row:
     if not torch.cuda.is_available():
         raise SystemExit("bench-gpu: no GPU that torch can use here; without --measured it is counted")
-    place, found = Place(torch.device("cuda"), torch.bfloat16), []
+    place, rows = Place(torch.device("cuda"), torch.bfloat16), []
     for row in measure(args.sizes, args.families, place, args.compiled):
-        found.append(row)
+        rows.append(row)
         print(row, flush=True)
-    return {"what": "measured", "graphics": torch.cuda.get_device_name(), "versions": versions(), "rows": found}
+    return {"what": "measured", "graphics": torch.cuda.get_device_name(), "versions": versions(), "rows": rows}
 
 
 def main() -> None:

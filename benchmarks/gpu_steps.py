@@ -91,8 +91,8 @@ def decoder_step(model: Any, device: torch.device, vocabulary: int) -> Callable[
     state: dict[str, Any] = {}
 
     def run(end: int = WRITTEN) -> Tensor:
-        found = model.decoder(target[:, :end], encoder_out=encoder_out, incremental_state=state)
-        lprobs: Tensor = model.get_normalized_probs(found, log_probs=True)
+        output = model.decoder(target[:, :end], encoder_out=encoder_out, incremental_state=state)
+        lprobs: Tensor = model.get_normalized_probs(output, log_probs=True)
         return lprobs
 
     for end in range(1, WRITTEN):

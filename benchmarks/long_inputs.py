@@ -56,9 +56,9 @@ def update(family: str, dropout: float, reach: int, pattern: str, length: int) -
     """Of one text, without a step of the optimiser, which is the same in all."""
     torch.manual_seed(1)
     options: dict[str, Any] = {**KINDS["bert"].options, **FAMILIES[family], **SIZE, **REACH, **HEADS}
-    given = {"max_positions": LONGEST, "attention_dropout": dropout, "encoder_attention_pattern": pattern}
-    given["encoder_relative_positions"] = reach
-    model = one_side_skeleton("bert", Namespace(**{**options, **given}), WORDS).train()
+    settings = {"max_positions": LONGEST, "attention_dropout": dropout, "encoder_attention_pattern": pattern}
+    settings["encoder_relative_positions"] = reach
+    model = one_side_skeleton("bert", Namespace(**{**options, **settings}), WORDS).train()
     tokens = torch.randint(4, WORDS, (1, length))
 
     def work() -> None:
@@ -73,9 +73,9 @@ def cost_of(family: str, dropout: float, reach: int, pattern: str, length: int) 
     work = update(*tried)
     work()
     least = min(seconds(work, device) for _ in range(ROUNDS))
-    found = {"seconds": least, "bytes": peak_bytes(lambda: update(*tried), device)}
+    figures = {"seconds": least, "bytes": peak_bytes(lambda: update(*tried), device)}
     names = ("family", "attention_dropout", "relative_positions", "pattern", "length")
-    return {**dict(zip(names, tried, strict=True)), **found}
+    return {**dict(zip(names, tried, strict=True)), **figures}
 
 
 def texts(number: int, length: int) -> tuple[Tensor, Tensor]:
@@ -110,15 +110,15 @@ def right(model: BaseFairseqModel) -> float:
     """The share of questions about new texts of the full length."""
     with torch.no_grad():
         pairs = [texts(1, LONGEST) for _ in range(JUDGED)]
-        found = torch.cat([answers(model, tokens).argmax(-1) == values for tokens, values in pairs])
-    return float(found.double().mean())
+        correct = torch.cat([answers(model, tokens).argmax(-1) == values for tokens, values in pairs])
+    return float(correct.double().mean())
 
 
 def recall_of(pattern: str, family: str) -> dict[str, object]:
     torch.manual_seed(1)
     shape = {f"encoder_{name}": size for name, size in SMALL.items()}
-    chosen = {"encoder_attention_pattern": pattern, "encoder_window": WINDOW, "encoder_global_tokens": KEYS}
-    options: dict[str, Any] = {**KINDS["bert"].options, **FAMILIES[family], **shape, **HEADS, **PLAIN, **chosen}
+    settings = {"encoder_attention_pattern": pattern, "encoder_window": WINDOW, "encoder_global_tokens": KEYS}
+    options: dict[str, Any] = {**KINDS["bert"].options, **FAMILIES[family], **shape, **HEADS, **PLAIN, **settings}
     model = one_side_skeleton("bert", Namespace(**options), VOCABULARY)
     spent = seconds(lambda: train(model.train()), torch.device("cpu"))
     return {"pattern": pattern, "family": family, "right": right(model.eval()), "seconds of training": spent}

@@ -86,9 +86,9 @@ def launches(operation: Any) -> bool:
     return not aliases or any(alias is None or alias.is_write for alias in aliases)
 
 
-def moved(name: str, given: Any, output: Any) -> int:
+def moved(name: str, inputs: Any, output: Any) -> int:
     """Bytes read and written, each tensor once, as if nothing were in a cache."""
-    read, written = tensors(given), tensors(output)
+    read, written = tensors(inputs), tensors(output)
     if name in READS_ROWS | WRITES_ALL:
         read = read[1:]
     if name in READS_ROWS:  # as many bytes of the first as there are in the rows that come or go
@@ -139,18 +139,18 @@ def fused(
 
 def put(model: nn.Module, device: torch.device) -> nn.Module:
     """A model of the meta device there; what is tied stays tied."""
-    known: dict[int, Tensor] = {}
+    copies: dict[int, Tensor] = {}
     for module in model.modules():
-        held = {**module._parameters, **module._buffers, **vars(module)}
-        for name, value in held.items():
+        attributes = {**module._parameters, **module._buffers, **vars(module)}
+        for name, value in attributes.items():
             if isinstance(value, Tensor):
-                setattr(module, name, known.setdefault(id(value), like(value, device)))
+                setattr(module, name, copies.setdefault(id(value), like(value, device)))
     return model
 
 
 def like(value: Tensor, device: torch.device) -> Tensor:
-    made = torch.empty(value.shape, dtype=value.dtype, device=device)
-    return nn.Parameter(made, value.requires_grad) if isinstance(value, nn.Parameter) else made
+    tensor = torch.empty(value.shape, dtype=value.dtype, device=device)
+    return nn.Parameter(tensor, value.requires_grad) if isinstance(value, nn.Parameter) else tensor
 
 
 @contextmanager

@@ -99,10 +99,10 @@ class Search:
         vars(search)["step"] = self.note
 
     def note(self, step: int, lprobs: Tensor, scores: Tensor, tokens: Tensor, sentences: Tensor) -> Any:
-        chosen = self.choose(step, lprobs, scores, tokens, sentences)
+        candidates = self.choose(step, lprobs, scores, tokens, sentences)
         rows = {sentence: row for row, sentence in enumerate(sentences.tolist())}
-        self.steps.append((rows, Step(tokens.view(len(rows), -1, step + 1).clone(), *chosen)))
-        return chosen
+        self.steps.append((rows, Step(tokens.view(len(rows), -1, step + 1).clone(), *candidates)))
+        return candidates
 
     def decode(self, sample: dict[str, Any]) -> list[Hypotheses]:
         with torch.no_grad(), Doubled() if self.exact else nullcontext():

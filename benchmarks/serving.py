@@ -69,9 +69,9 @@ def ask(connection: http.client.HTTPConnection, text: str, beam: int) -> Asked:
         body = json.dumps({"texts": [text], "beam": beam})
         connection.request("POST", "/translate", body, {"Content-Type": "application/json"})
         response = connection.getresponse()
-        found = json.loads(response.read())
+        reply = json.loads(response.read())
         status = response.status
-        answer = found["translations"][0]["hypotheses"][0]["text"] if status == 200 else None
+        answer = reply["translations"][0]["hypotheses"][0]["text"] if status == 200 else None
     except (OSError, http.client.HTTPException, ValueError):
         connection.close()
     return Asked(text, status, time.perf_counter() - start, answer)
@@ -84,19 +84,19 @@ def load(address: str, texts: Sequence[str], clients: int, requests: int, beam: 
     with ThreadPoolExecutor(clients) as threads:
         parts = [threads.submit(client, address, every[number::clients], beam) for number in range(clients)]
     seconds = time.perf_counter() - start
-    return seconds, [asked for part in parts for asked in part.result()]
+    return seconds, [request for part in parts for request in part.result()]
 
 
-def row(clients: int, seconds: float, asked: Sequence[Asked], own: dict[str, str]) -> dict[str, Any]:
+def row(clients: int, seconds: float, requests: Sequence[Asked], translations: dict[str, str]) -> dict[str, Any]:
     """Lost is what got no translation; `as in Python` are those equal to what Translator.translate says."""
-    milliseconds = sorted(each.seconds * 1000 for each in asked)
+    milliseconds = sorted(each.seconds * 1000 for each in requests)
     cuts = statistics.quantiles(milliseconds, n=100, method="inclusive")
     return {
         "clients": clients,
-        "requests": len(asked),
-        "lost": sum(each.status != 200 for each in asked),
-        "as in Python": sum(each.answer == own[each.text] for each in asked),
-        "requests a second": round(len(asked) / seconds, 1),
+        "requests": len(requests),
+        "lost": sum(each.status != 200 for each in requests),
+        "as in Python": sum(each.answer == translations[each.text] for each in requests),
+        "requests a second": round(len(requests) / seconds, 1),
         "p50 ms": round(cuts[49], 1),
         "p99 ms": round(cuts[98], 1),
         "load": round(os.getloadavg()[0], 2),
@@ -116,9 +116,9 @@ def main() -> None:
     args = parser.parse_args()
     texts = args.texts.read_text(encoding="utf-8").splitlines()
     model = realformer_nmt.load(args.run, prepared=args.prepared, cpu=True)
-    own = dict(zip(texts, model.translate(texts, beam=args.beam), strict=True))
-    made = {"versions": versions(), "processor": processor(), "cores": os.cpu_count(), "beam": args.beam}
-    made |= {
+    translations = dict(zip(texts, model.translate(texts, beam=args.beam), strict=True))
+    report = {"versions": versions(), "processor": processor(), "cores": os.cpu_count(), "beam": args.beam}
+    report |= {
         "threads": args.threads,
         "words": round(statistics.mean(len(text.split()) for text in texts), 1),
         "rows": [],
@@ -128,11 +128,11 @@ def main() -> None:
         for clients in args.clients:
             requests = args.requests if clients == max(args.clients) else args.requests // 10
             before = processor_seconds(process)
-            found = row(clients, *load(address, texts, clients, requests, args.beam), own)
+            figures = row(clients, *load(address, texts, clients, requests, args.beam), translations)
             spent = (processor_seconds(process) - before) / requests
-            made["rows"].append({**found, "server's processor ms a request": round(spent * 1000, 2)})
-            args.json.write_text(json.dumps(made, indent=1) + "\n")
-    print(tabulate(made["rows"], headers="keys"))
+            report["rows"].append({**figures, "server's processor ms a request": round(spent * 1000, 2)})
+            args.json.write_text(json.dumps(report, indent=1) + "\n")
+    print(tabulate(report["rows"], headers="keys"))
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ def growth(
         tokens = torch.full((1, length), 5, device=place.device)
         sample = {"net_input": {"src_tokens": tokens, "src_lengths": None, "prev_output_tokens": tokens[:, :2]}}
         models = {name: build(name, shape, place).train() for name in (WITHOUT, family)}
-        kept = {name: saved_bytes(model, sample) for name, model in models.items()}
+        memory = {name: saved_bytes(model, sample) for name, model in models.items()}
         steps = {name: partial(there_and_back, model, sample) for name, model in models.items()}
         times = interleaved(steps, rounds, place.device)
         scores = length * length * max(1, width // 64) * 4
@@ -91,9 +91,9 @@ def growth(
             "model": family,
             "ms": round(1e3 * spread(times[family]).median, 1),
             f"speed against {WITHOUT}": ratios(times, WITHOUT)[family],
-            "kept MB": kept[family] / 1e6,
-            f"kept against {WITHOUT}": round(kept[family] / kept[WITHOUT], 3),
-            "more, in arrays of scores": round((kept[family] - kept[WITHOUT]) / scores, 2),
+            "kept MB": memory[family] / 1e6,
+            f"kept against {WITHOUT}": round(memory[family] / memory[WITHOUT], 3),
+            "more, in arrays of scores": round((memory[family] - memory[WITHOUT]) / scores, 2),
         }
 
 
@@ -106,18 +106,18 @@ def there_and_back(model: BaseFairseqModel, sample: Sample) -> None:
 def saved_bytes(model: BaseFairseqModel, sample: Sample) -> int:
     model(**sample["net_input"])  # ADMIN's profile
     weights = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-    kept: dict[int, int] = {}
+    sizes: dict[int, int] = {}
 
     def keep(tensor: torch.Tensor) -> torch.Tensor:
         storage = tensor.untyped_storage()
         if storage.data_ptr() not in weights:
-            kept[storage.data_ptr()] = storage.nbytes()
+            sizes[storage.data_ptr()] = storage.nbytes()
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
         output = model(**sample["net_input"])
     del output
-    return sum(kept.values())
+    return sum(sizes.values())
 
 
 Row = dict[str, Any]
@@ -149,8 +149,8 @@ def generation(
     shape: Shape, place: Place, who: list[str], batches: list[Sample], beam: int, rounds: int
 ) -> Iterator[Row]:
     single = [{"net_input": {key: value[:1] for key, value in batch["net_input"].items()}} for batch in batches]
-    for label, given in (("batches", batches), ("single sentences", single)):
-        works = {name: generator(name, shape, place, given, beam) for name in who}
+    for label, inputs in (("batches", batches), ("single sentences", single)):
+        works = {name: generator(name, shape, place, inputs, beam) for name in who}
         tokens = next(iter(works.values()))()
         times = interleaved(works, rounds, place.device)
         for name, ratio in ratios(times, STOCK).items():

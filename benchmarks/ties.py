@@ -62,14 +62,14 @@ class Comparison:
         self.swapped: list[Row] = []
         self.differences: list[Row] = []
 
-    def add(self, found: Decoded) -> None:
-        found.judge(self.engines.judge)
-        self.swapped.append(widest([*chain(*found.swaps.values())], found.exact))
-        self.errors += found.errors()
-        if differing := ranks(found.one, found.stock):
+    def add(self, decoded: Decoded) -> None:
+        decoded.judge(self.engines.judge)
+        self.swapped.append(widest([*chain(*decoded.swaps.values())], decoded.exact))
+        self.errors += decoded.errors()
+        if differing := ranks(decoded.one, decoded.stock):
             self.differ += len(differing)
-            look = {"sentence": found.number, "ranks": differing, **compare(found, differing[0])}
-            sure = in_fp64(self.engines, found, self.way)
+            look = {"sentence": decoded.number, "ranks": differing, **compare(decoded, differing[0])}
+            sure = in_fp64(self.engines, decoded, self.way)
             self.differences.append({**look, "candidates": self.swapped[-1], **sure})
 
     def row(self) -> Row:
@@ -96,17 +96,17 @@ def ranks(one: Hypotheses, other: Hypotheses) -> list[int]:
     return [rank for rank, (a, b) in enumerate(pairs) if a != b]
 
 
-def compare(found: Decoded, rank: int) -> Row:
+def compare(decoded: Decoded, rank: int) -> Row:
     """Score both hypotheses of a rank, and those that both lists have but in opposite order."""
-    lines = [list(map(tokens_of, each)) for each in (found.one, found.stock)]
+    lines = [list(map(tokens_of, each)) for each in (decoded.one, decoded.stock)]
     shared = set(lines[0]) & set(lines[1])
     ordered = swapped(*([each for each in line if each in shared] for line in lines))
-    means = {tokens: score / len(tokens) for tokens, score in found.exact.items()}
+    means = {tokens: score / len(tokens) for tokens, score in decoded.exact.items()}
     shown = {
         name: {"fp32": float(each[rank]["score"]), "fp64": means[tokens_of(each[rank])]}
-        for name, each in (("one", found.one), ("stock", found.stock))
+        for name, each in (("one", decoded.one), ("stock", decoded.stock))
     }
-    return {**shown, "order": widest(ordered, means), "steps": list(found.swaps)}
+    return {**shown, "order": widest(ordered, means), "steps": list(decoded.swaps)}
 
 
 def widest(pairs: list[Pair], scores: Mapping[Tokens, float]) -> Row:
@@ -118,15 +118,15 @@ def widest(pairs: list[Pair], scores: Mapping[Tokens, float]) -> Row:
     return {"pairs": len(pairs), "margin": abs(scores[one] - scores[other]), "score": scores[one], "spacing": spacing}
 
 
-def in_fp64(engines: Engines, found: Decoded, way: Way) -> Row:
+def in_fp64(engines: Engines, decoded: Decoded, way: Way) -> Row:
     """Search in fp64 with both engines: whether they agree there, and whose hypotheses in fp32 are the same."""
-    ours, stocks = (
-        [*map(tokens_of, engines.alone(f"{name}, fp64", found.text, way.beam, way.longest))]
+    package, stocks = (
+        [*map(tokens_of, engines.alone(f"{name}, fp64", decoded.text, way.beam, way.longest))]
         for name in ("ours", "stock")
     )
-    lists = {"one": found.one, "stock": found.stock}
+    lists = {"one": decoded.one, "stock": decoded.stock}
     right = [name for name, each in lists.items() if [*map(tokens_of, each)] == stocks]
-    return {"same in fp64": ours == stocks, "as in fp64": right}
+    return {"same in fp64": package == stocks, "as in fp64": right}
 
 
 WAYS = {"sentences": Way(1, 20, 60), "long": Way(6, 20, 160), "wide": Way(1, 100, 60)}
@@ -140,22 +140,22 @@ COMPARED = {
 
 def measure(engines: Engines, texts: list[Tensor], way: Way) -> Row:
     comparisons = {name: Comparison(engines, way) for name in COMPARED}
-    own, hypotheses = Comparison(engines, way), 0  # of stock with itself
+    baseline, hypotheses = Comparison(engines, way), 0  # of stock with itself
     for sample in engines.batches(texts, BATCH):
         numbered = {number: texts[number] for number in sample["id"].tolist()}
         exact: dict[int, dict[Tokens, float]] = {number: {} for number in numbered}
         stock, written = decode(engines, "stock", numbered, way, BATCH)
-        for number, found in written.items():
-            hypotheses += len(found)
-            own.add(Decoded(number, texts[number], found, found, {}, exact[number]))
+        for number, n_best in written.items():
+            hypotheses += len(n_best)
+            baseline.add(Decoded(number, texts[number], n_best, n_best, {}, exact[number]))
         for name, (engine, tokens) in COMPARED.items():
             search, lists = decode(engines, engine, numbered, way, tokens)
-            for number, found in lists.items():
+            for number, n_best in lists.items():
                 there = dict(swaps(search, stock, number))
-                comparisons[name].add(Decoded(number, texts[number], found, written[number], there, exact[number]))
+                comparisons[name].add(Decoded(number, texts[number], n_best, written[number], there, exact[number]))
     against = {name: comparison.row() for name, comparison in comparisons.items()}
     counts = {"sentences": len(texts), "hypotheses": hypotheses}
-    return {**counts, "rounding of stock": rounding(own.errors), "against stock": against}
+    return {**counts, "rounding of stock": rounding(baseline.errors), "against stock": against}
 
 
 def decode(
@@ -175,10 +175,10 @@ def rows(runs: Iterable[Path], ways: Iterable[str], subset: str, most: int) -> I
         engines = Engines.load(run)
         for way in ways:
             joined = WAYS[way].joined
-            found = measure(engines, engines.texts(subset, joined)[: most // joined], WAYS[way])
-            differ = {name: each["differ"] for name, each in found["against stock"].items()}
-            print(f"{run.name}, {way}: of {found['hypotheses']} hypotheses differ {differ}", flush=True)
-            yield {"way": way, **WAYS[way]._asdict(), **engines.description, **found}
+            figures = measure(engines, engines.texts(subset, joined)[: most // joined], WAYS[way])
+            differ = {name: each["differ"] for name, each in figures["against stock"].items()}
+            print(f"{run.name}, {way}: of {figures['hypotheses']} hypotheses differ {differ}", flush=True)
+            yield {"way": way, **WAYS[way]._asdict(), **engines.description, **figures}
 
 
 def main() -> None:
@@ -190,11 +190,11 @@ def main() -> None:
     parser.add_argument("--json", type=Path, default=Path("ties.json"))
     args = parser.parse_args()
     torch.set_num_threads(1)
-    made: Row = {"versions": versions(), "hardware": hardware(), "own kernels": state()}
-    made |= {"subset": args.subset, "tokens of a batch": BATCH, "smaller": SMALLER, "rows": []}
+    record: Row = {"versions": versions(), "hardware": hardware(), "own kernels": state()}
+    record |= {"subset": args.subset, "tokens of a batch": BATCH, "smaller": SMALLER, "rows": []}
     for row in rows(args.runs, args.ways, args.subset, args.sentences):
-        made["rows"].append(row)
-        args.json.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+        record["rows"].append(row)
+        args.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

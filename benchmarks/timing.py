@@ -20,26 +20,26 @@ class Apart:
     """One call has the process do once what `make` returns there. It ends when nobody can ask it any more."""
 
     def __init__(self, make: Callable[..., Work], *arguments: object) -> None:
-        self.asked, theirs = multiprocessing.Pipe()
+        self.asked, remote = multiprocessing.Pipe()
         context = multiprocessing.get_context("spawn")
-        context.Process(target=_serve, args=(theirs, make, arguments), daemon=True).start()
-        theirs.close()
+        context.Process(target=_serve, args=(remote, make, arguments), daemon=True).start()
+        remote.close()
         self.spent = 0.0  # seconds of the processor that its calls took
 
     def __call__(self) -> Any:
         self.asked.send(True)
-        found, seconds = self.asked.recv()
+        output, seconds = self.asked.recv()
         self.spent += seconds
-        return found
+        return output
 
 
-def _serve(asked: Any, make: Callable[..., Work], arguments: tuple[object, ...]) -> None:
+def _serve(pipe: Any, make: Callable[..., Work], arguments: tuple[object, ...]) -> None:
     work = make(*arguments)
     try:
-        while asked.recv():
+        while pipe.recv():
             start = time.process_time()
-            found = work()
-            asked.send((found, time.process_time() - start))
+            output = work()
+            pipe.send((output, time.process_time() - start))
     except EOFError:
         return
 
@@ -78,8 +78,8 @@ def wait_for(device: torch.device) -> None:
 def _processor_time(work: Work) -> float:
     """Its children's, once they have ended, included, and that of work in a process of its own."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    apart = work.spent if isinstance(work, Apart) else 0.0
-    return time.process_time() + children.ru_utime + children.ru_stime + apart
+    spent = work.spent if isinstance(work, Apart) else 0.0
+    return time.process_time() + children.ru_utime + children.ru_stime + spent
 
 
 def interleaved(
@@ -97,8 +97,8 @@ def interleaved(
 
 def ratios(times: dict[str, list[float]], against: str) -> dict[str, Spread]:
     """How many times as fast as `against`, round by round."""
-    pairs = {name: zip(times[against], own, strict=True) for name, own in times.items()}
-    return {name: spread([other / own for other, own in both]) for name, both in pairs.items()}
+    pairs = {name: zip(times[against], durations, strict=True) for name, durations in times.items()}
+    return {name: spread([other / duration for other, duration in both]) for name, both in pairs.items()}
 
 
 def peak_bytes(build: Callable[[], Work], device: torch.device) -> int:

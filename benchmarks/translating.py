@@ -61,15 +61,15 @@ def measure(cell: Path, prepared: Path, folder: Path, decoding: list[str], refer
     ]
     paired: Any = PairedTest(systems, {"BLEU": sacrebleu.BLEU()}, [references], test_type="bs", n_samples=SAMPLES)
     results = paired()[1]["BLEU"]
-    for (name, lines), found in zip(systems, results, strict=True):
+    for (name, lines), result in zip(systems, results, strict=True):
         same = sum(one == other for one, other in zip(lines, texts[EXACT], strict=True))
         yield {
             "cell": cell.name,
             "precision": name,
-            "bleu": round(found.score, 2),
-            "interval": round(found.ci, 2),
-            "against fp32": round(found.score - results[0].score, 2) + 0.0,  # no minus before zero
-            "p": None if found.p_value is None else round(found.p_value, 4),
+            "bleu": round(result.score, 2),
+            "interval": round(result.ci, 2),
+            "against fp32": round(result.score - results[0].score, 2) + 0.0,  # no minus before zero
+            "p": None if result.p_value is None else round(result.p_value, 4),
             "same lines": same,
             "lines": len(lines),
         }
@@ -112,9 +112,9 @@ def main() -> None:
     parser.add_argument("--json", type=Path, default=Path("translating.json"))
     args = parser.parse_args()
     args.decoding = args.decoding or ("--beam 4" if args.references else "--beam 4 --max-tokens 2000")
-    found = against_fp32(args) if args.references else against_one_process(args)
-    made = {"versions": versions(), "processor": processor(), "decoding": args.decoding, **found}
-    args.json.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+    figures = against_fp32(args) if args.references else against_one_process(args)
+    record = {"versions": versions(), "processor": processor(), "decoding": args.decoding, **figures}
+    args.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

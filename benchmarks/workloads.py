@@ -144,13 +144,13 @@ def samples(shape: Shape, place: Place, tokens: int, number: int, seed: int = 1)
     targets = np.clip(chance.lognormal(3.2, 0.55, SENTENCES), 2, 250).astype(int)
     sources = np.clip(targets * chance.normal(0.95, 0.15, SENTENCES), 2, 250).astype(int)
     order = np.lexsort((targets, sources))
-    chosen: list[np.ndarray] = []
+    batches: list[np.ndarray] = []
     for index in range(number):
         start = end = int((index + 0.5) * SENTENCES / number)
-        while not chosen[index:] or longest(sources, targets, order[start : end + 1]) * (end + 1 - start) <= tokens:
+        while not batches[index:] or longest(sources, targets, order[start : end + 1]) * (end + 1 - start) <= tokens:
             end += 1
-            chosen[index:] = [order[start:end]]
-    return [sample(sources[batch], targets[batch], shape.vocabulary, place, chance) for batch in chosen]
+            batches[index:] = [order[start:end]]
+    return [sample(sources[batch], targets[batch], shape.vocabulary, place, chance) for batch in batches]
 
 
 def longest(sources: Any, targets: Any, batch: Any) -> int:
@@ -162,12 +162,12 @@ def sample(sources: Any, targets: Any, vocabulary: int, place: Place, chance: np
         return torch.tensor([*chance.integers(4, vocabulary, length - 1), EOS])
 
     source = [sentence(length).flip(0) for length in sources]
-    left = nn.utils.rnn.pad_sequence(source, batch_first=True, padding_value=PAD).flip(1)
+    src_tokens = nn.utils.rnn.pad_sequence(source, batch_first=True, padding_value=PAD).flip(1)
     target = nn.utils.rnn.pad_sequence([sentence(n) for n in targets], batch_first=True, padding_value=PAD)
     previous = target.roll(1, 1)  # B x T
     previous[:, 0] = EOS
     previous = previous.masked_fill(target.eq(PAD), PAD)
-    inputs = {"src_tokens": left, "src_lengths": left.ne(PAD).sum(1), "prev_output_tokens": previous}
+    inputs = {"src_tokens": src_tokens, "src_lengths": src_tokens.ne(PAD).sum(1), "prev_output_tokens": previous}
     return {
         "net_input": {name: value.to(place.device) for name, value in inputs.items()},
         "target": target.to(place.device),
@@ -196,8 +196,8 @@ def generator(
             longest = sample["net_input"]["src_tokens"].size(1)
             search = kind([model], words, beam_size=beam, max_len_a=0, max_len_b=longest, min_len=longest - 1)
             with torch.no_grad():
-                found = search.generate([model], {"net_input": {**sample["net_input"], "prev_output_tokens": None}})
-            written += sum(len(hypotheses[0]["tokens"]) for hypotheses in found)
+                outputs = search.generate([model], {"net_input": {**sample["net_input"], "prev_output_tokens": None}})
+            written += sum(len(hypotheses[0]["tokens"]) for hypotheses in outputs)
         return written
 
     return generate

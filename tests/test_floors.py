@@ -83,8 +83,8 @@ def test_no_arrows_run_in_a_circle() -> None:
 def test_the_page_has_each_room_on_its_floor() -> None:
     page = (REPOSITORY / "docs" / "architecture.md").read_text()
     rows = re.findall(r"^\| (\d+) \| ((?:`[\w/.]+`(?:, )?)+) \|", page, re.MULTILINE)
-    told = {place: int(floor) for floor, places in rows for place in re.findall(r"`([\w/.]+)`", places)}
-    assert {place.removesuffix(".py").strip("/").replace("/", "."): floor for place, floor in told.items()} == {
+    floors = {place: int(floor) for floor, places in rows for place in re.findall(r"`([\w/.]+)`", places)}
+    assert {place.removesuffix(".py").strip("/").replace("/", "."): floor for place, floor in floors.items()} == {
         name: floor for name, floor in FLOOR.items() if name != "__init__"
     }
 

@@ -58,9 +58,9 @@ def test_debug_shows_the_traceback(words: list[str]) -> None:
 def test_wrong_usage_is_status_2_and_names_what_is_allowed(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as exit_info:
         cli.main(words)
-    assert left.value.code == 2
+    assert exit_info.value.code == 2
     assert "usage: realformer-nmt" in capsys.readouterr().err
 
 
@@ -73,9 +73,9 @@ def test_a_device_is_refused_wherever_a_file_is_wanted(path: str, capsys: pytest
 
 
 def test_help_lists_every_subcommand_and_each_has_its_module(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as exit_info:
         cli.main(["--help"])
-    assert left.value.code == 0
+    assert exit_info.value.code == 0
     listed = capsys.readouterr().out
     for name, summary, path, *_ in cli.SUBCOMMANDS:
         assert name in listed
@@ -87,9 +87,9 @@ def test_help_lists_every_subcommand_and_each_has_its_module(capsys: pytest.Capt
 
 @pytest.mark.parametrize("name", [subcommand.name for subcommand in cli.SUBCOMMANDS])
 def test_the_help_of_every_subcommand_has_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as exit_info:
         cli.main([name, "--help"])
-    assert left.value.code == 0
+    assert exit_info.value.code == 0
     assert re.search(rf"examples?:\s+(.* )?\W*realformer-nmt {name}\b", capsys.readouterr().out)
 
 

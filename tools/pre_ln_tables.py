@@ -50,21 +50,21 @@ def easy() -> str:
 def ablation(record: str) -> str:
     """A row a family, a column a point of the axes."""
     cells = _read(f"{record}/results.json")["cells"]
-    found: dict[str, dict[str, str]] = {}
+    rows: dict[str, dict[str, str]] = {}
     for cell in cells:
         point = ", ".join(f"{axis} {value:g}" for axis, value in cell["axes"].items())
-        found.setdefault(cell["family"], {})[point] = _score(cell)
-    points = list(dict.fromkeys(point for scores in found.values() for point in scores))
-    return _table(["family", *points], [[f"`{family}`", *map(scores.get, points)] for family, scores in found.items()])
+        rows.setdefault(cell["family"], {})[point] = _score(cell)
+    points = list(dict.fromkeys(point for scores in rows.values() for point in scores))
+    return _table(["family", *points], [[f"`{family}`", *map(scores.get, points)] for family, scores in rows.items()])
 
 
 def by_budget(record: str) -> str:
     """A row a budget, a column a family, the mean of its seeds."""
-    found: dict[int, dict[str, str]] = {}
+    rows: dict[int, dict[str, str]] = {}
     for row in _read(f"{record}/results.json")["rows"]:
-        found.setdefault(row["axes"]["updates"], {})[f"`{row['family']}`"] = _mean(**row["scores"]["bleu"])
-    families = list(dict.fromkeys(family for scores in found.values() for family in scores))
-    return _table(["updates", *families], [[updates, *map(scores.get, families)] for updates, scores in found.items()])
+        rows.setdefault(row["axes"]["updates"], {})[f"`{row['family']}`"] = _mean(**row["scores"]["bleu"])
+    families = list(dict.fromkeys(family for scores in rows.values() for family in scores))
+    return _table(["updates", *families], [[updates, *map(scores.get, families)] for updates, scores in rows.items()])
 
 
 def longer() -> str:
@@ -73,11 +73,11 @@ def longer() -> str:
     families = [cell["family"] for cell in records[1]]
     rows = []
     for cells in records:
-        found = {cell["family"]: cell for cell in cells if cell["depth"] == "18" and cell["seed"] == 1}
-        own = [found[family]["scores"] for family in families]
-        figures = [_figure(scores[name]["score"], 2) for name in ("bleu", "valid_loss") for scores in own]
-        rows.append([found[families[0]]["axes"]["updates"], *figures])
-    heads = [f"`{family}`{told}" for told in ("", ", loss") for family in families]
+        by_family = {cell["family"]: cell for cell in cells if cell["depth"] == "18" and cell["seed"] == 1}
+        family_scores = [by_family[family]["scores"] for family in families]
+        figures = [_figure(scores[name]["score"], 2) for name in ("bleu", "valid_loss") for scores in family_scores]
+        rows.append([by_family[families[0]]["axes"]["updates"], *figures])
+    heads = [f"`{family}`{suffix}" for suffix in ("", ", loss") for family in families]
     return _table(["updates", *heads], rows)
 
 

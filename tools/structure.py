@@ -116,9 +116,11 @@ def largest_room(modules: list[Source]) -> int:
 def figures(modules: list[Source]) -> dict[str, float]:
     every = [function for source in modules for function in functions(source)]
     lengths = [(function.end_lineno or 0) - function.lineno + 1 for function in every]
-    ours = [function for source in modules if source.room not in OF_FAIRSEQ for function in functions(source)]
+    outside_fairseq = [
+        function for source in modules if source.room not in OF_FAIRSEQ for function in functions(source)
+    ]
     return {
-        "functions that take a Namespace": sum(map(takes_namespace, ours)),
+        "functions that take a Namespace": sum(map(takes_namespace, outside_fairseq)),
         "untyped tables": sum(map(untyped_tables, modules)),
         "argument parsers": sum(source.text.count("ArgumentParser(") for source in modules),
         "searches in argv": sum(source.text.count("words.index(") for source in modules),

@@ -16,10 +16,10 @@ TEXT = SOURCE[1]  # without padding
 
 @pytest.fixture(params=["post", "pre"])
 def models(request: pytest.FixtureRequest) -> tuple[BaseFairseqModel, BaseFairseqModel]:
-    theirs = stock(request.param == "pre").double().eval()
-    ours = build(residual_topology=request.param).double().eval()
-    ours.load_state_dict(spread(theirs).state_dict(), strict=True)
-    return theirs, ours
+    fairseq_model = stock(request.param == "pre").double().eval()
+    package_model = build(residual_topology=request.param).double().eval()
+    package_model.load_state_dict(spread(fairseq_model).state_dict(), strict=True)
+    return fairseq_model, package_model
 
 
 def scored_by_fairseq(model: BaseFairseqModel) -> list[float]:
@@ -30,10 +30,10 @@ def scored_by_fairseq(model: BaseFairseqModel) -> list[float]:
 
 
 def test_totals_are_those_of_fairseqs_scorer(models: tuple[BaseFairseqModel, BaseFairseqModel]) -> None:
-    theirs, ours = models
+    fairseq_model, package_model = models
     with Doubled():
-        expected = scored_by_fairseq(theirs)
-    for model in (theirs, ours):
+        expected = scored_by_fairseq(fairseq_model)
+    for model in (fairseq_model, package_model):
         assert list(total_scores(model, TEXT, HYPOTHESES).values()) == pytest.approx(expected, rel=1e-13)
 
 

@@ -46,17 +46,17 @@ def test_searches_of_other_weights_swap_what_is_no_tie() -> None:
         search.decode(SAMPLE)
     assert not list(swaps(stocks, same, 7))
     pairs = [pair for _, there in swaps(stocks, other, 7) for pair in there]
-    found = widest(pairs, total_scores(model.double(), SOURCE[1], chain(*pairs)))
-    assert found["margin"] > 100 * found["spacing"]
+    row = widest(pairs, total_scores(model.double(), SOURCE[1], chain(*pairs)))
+    assert row["margin"] > 100 * row["spacing"]
 
 
 def search_of(name: str, factor: float = 1.0) -> tuple[Search, Any]:
     torch.manual_seed(3)
-    theirs = spread(stock(False)).eval()
-    model = theirs
+    fairseq_model = spread(stock(False)).eval()
+    model = fairseq_model
     if name == "ours":
         model = build().eval()
-        model.load_state_dict(theirs.state_dict())
+        model.load_state_dict(fairseq_model.state_dict())
     with torch.no_grad():
         model.decoder.output_projection.weight.mul_(torch.linspace(1, factor, 14)[:, None])
     kind = ShortlistGenerator if name == "ours" else SequenceGenerator

@@ -27,26 +27,26 @@ def pip_audit(folder: Path, script: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("flaws", "status", "told"),
+    ("flaws", "status", "line"),
     [([], 0, "1 of 1 packages asked for, 0 known"), ([FLAW], 1, "numpy 2.4.6: PYSEC-2026-1, mended in 9.9")],
 )
 def test_known_vulnerabilities_fail(
-    flaws: list[Any], status: int, told: str, audit: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    flaws: list[Any], status: int, line: str, audit: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = {"dependencies": [{**REPORT["dependencies"][0], "vulns": flaws}]}
     (tmp_path / "known").write_text(json.dumps(report))
     script = f"cp '{tmp_path / 'known'}' '{tmp_path / 'venv' / 'report.json'}'; exit {status}"
     folder = pip_audit(tmp_path / "venv", script)
     assert audit["main"](folder) == status
-    assert told in capsys.readouterr().out
+    assert line in capsys.readouterr().out
 
 
 def test_out_of_reach_is_said(audit: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = pip_audit(tmp_path, "echo 'ConnectionError: no route to host' >&2; exit 1")
     assert audit["main"](folder) == 0
-    told = capsys.readouterr().err
-    assert "NOT DONE" in told
-    assert "no route to host" in told
+    stderr = capsys.readouterr().err
+    assert "NOT DONE" in stderr
+    assert "no route to host" in stderr
 
 
 def test_packages_that_nobody_knows_are_not_called_sound(
@@ -56,7 +56,7 @@ def test_packages_that_nobody_knows_are_not_called_sound(
     (tmp_path / "known").write_text(json.dumps({"dependencies": [skipped]}))
     folder = pip_audit(tmp_path / "venv", f"cp '{tmp_path / 'known'}' '{tmp_path / 'venv' / 'report.json'}'")
     assert audit["main"](folder) == 0
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "NOT DONE" in told.err
-    assert "not found on this index" in told.err
+    streams = capsys.readouterr()
+    assert streams.out == ""
+    assert "NOT DONE" in streams.err
+    assert "not found on this index" in streams.err

@@ -27,9 +27,9 @@ def figures(family: str, figure: str) -> dict[int, float]:
 
 
 def test_the_table_is_the_records() -> None:
-    found = dict(TABLE.findall(PAGE))
-    assert found == {"claims": table(MEASURED), "needed": needed(MEASURED)}
-    rows = [line.split(" | ") for line in found["claims"].splitlines()[2:]]
+    tables = dict(TABLE.findall(PAGE))
+    assert tables == {"claims": table(MEASURED), "needed": needed(MEASURED)}
+    rows = [line.split(" | ") for line in tables["claims"].splitlines()[2:]]
     assert {row[1] for row in rows} == {claim.predicted for claim in CLAIMS}
     agreeing = sum(row[-1] == "yes |" for row in rows)
     assert f"Of {len(rows)} comparisons {agreeing} agree" in WORDS
@@ -37,7 +37,7 @@ def test_the_table_is_the_records() -> None:
 
 def test_the_layers_that_the_page_names() -> None:
     deep = {row["family"]: row["left_out"]["encoder"] for row in RECORD["trained"] if row["layers"] == 18}
-    costly = {family: [layer for layer, loss in enumerate(found, 1) if loss > 0.02] for family, found in deep.items()}
+    costly = {family: [layer for layer, loss in enumerate(losses, 1) if loss > 0.02] for family, losses in deep.items()}
     assert "Pre-LN's encoder needs its first two layers alone" in WORDS
     assert costly["pre_ln"] == [1, 2]
     assert "ADMIN and RealFormer need their last as well" in WORDS
@@ -64,12 +64,12 @@ def test_powers_and_answers_by_numpy(words: str, family: str, figure: str, lowes
 def test_what_the_page_says_in_words() -> None:
     post, pre = figures("post_ln", "change"), figures("pre_ln", "change")
     ratios = [post[layers] / pre[layers] for layers in post]
-    said = re.search(r"Post-LN's output does move ([\d.]+) to ([\d.]+) times as far as Pre-LN's", WORDS)
-    assert said
-    assert [float(each) for each in said.groups()] == [round(min(ratios), 1), round(max(ratios), 1)]
-    others = [row for row in RECORD["trained"] if row["family"] not in ("realformer", "post_ln")]
-    own = {row["layers"]: row["divergence"] for row in RECORD["trained"] if row["family"] == "realformer"}
-    factors = [row["divergence"][chain] / value for row in others for chain, value in own[row["layers"]].items()]
+    match = re.search(r"Post-LN's output does move ([\d.]+) to ([\d.]+) times as far as Pre-LN's", WORDS)
+    assert match
+    assert [float(each) for each in match.groups()] == [round(min(ratios), 1), round(max(ratios), 1)]
+    rivals = [row for row in RECORD["trained"] if row["family"] not in ("realformer", "post_ln")]
+    realformer = {row["layers"]: row["divergence"] for row in RECORD["trained"] if row["family"] == "realformer"}
+    factors = [row["divergence"][chain] / value for row in rivals for chain, value in realformer[row["layers"]].items()]
     assert "the divergence is at most a quarter of any other family's, Post-LN left out" in WORDS
     assert min(factors) >= 4
 
@@ -92,6 +92,6 @@ def test_the_command_writes_record_and_page(once: Once, toy_corpus: Path, tmp_pa
         (family, layers) for family in ("post_ln", "pre_ln", "admin", "resi_dual") for layers in (1, 2)
     }
     assert [row["family"] for row in written["trained"]] == ["realformer_tiny", "pre_ln_tiny"]
-    (made,) = written["made_from"]["trained"]
-    assert made["sha256"].keys() >= {"run.pt", "pre.pt"}
+    (origin,) = written["made_from"]["trained"]
+    assert origin["sha256"].keys() >= {"run.pt", "pre.pt"}
     assert str(toy_corpus.parent) not in record.read_text()  # no places

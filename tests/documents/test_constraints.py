@@ -54,8 +54,8 @@ def pins(file: str = SUITE) -> list[Requirement]:
 @pytest.mark.parametrize(("file", "at_least"), [(SUITE, 60), (WEBSITE, 20)])
 def test_every_package_is_pinned_once_for_each_python_and_by_hash(file: str, at_least: int, python: str) -> None:
     there = {"python_full_version": f"{python}.0"}
-    chosen = [pin.name for pin in pins(file) if not pin.marker or pin.marker.evaluate(there)]
-    assert len(chosen) == len(set(chosen)) > at_least
+    names = [pin.name for pin in pins(file) if not pin.marker or pin.marker.evaluate(there)]
+    assert len(names) == len(set(names)) > at_least
     text = (REPOSITORY / file).read_text()
     assert len(re.findall(r"^\S+==.* \\\n    --hash=sha256:[0-9a-f]{64}", text, re.MULTILINE)) == len(pins(file))
 

@@ -35,8 +35,8 @@ def follow(folder: Path) -> None:
 
 def run(argv: list[str], folder: Path) -> None:
     program, *arguments = argv
-    ours = program == "realformer-nmt"
-    command = commands.OURS if ours else commands.fairseq(program.removeprefix("fairseq-"))
+    of_package = program == "realformer-nmt"
+    command = commands.OURS if of_package else commands.fairseq(program.removeprefix("fairseq-"))
     done = commands.run([*command, *arguments], folder=folder)
     assert done.returncode == 0, f"{shlex.join(argv)}: {done.stderr[-2000:]}"
 

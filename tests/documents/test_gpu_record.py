@@ -25,9 +25,9 @@ def losses(family: str, update: int) -> list[float]:
     ]
 
 
-def told(found: list[float]) -> str:
-    mean = f"{statistics.mean(found):.2f}"
-    return f"{mean} ± {statistics.stdev(found):.2f}" if len(found) == 3 else f"{mean} ({len(found)})"
+def told(values: list[float]) -> str:
+    mean = f"{statistics.mean(values):.2f}"
+    return f"{mean} ± {statistics.stdev(values):.2f}" if len(values) == 3 else f"{mean} ({len(values)})"
 
 
 def test_losses_of_three_seeds_are_the_records() -> None:
@@ -49,11 +49,11 @@ def test_losses_of_three_seeds_are_the_records() -> None:
 )
 def test_the_lead_shrinks_in_every_seed(family: str, sentence: str) -> None:
     behind = {
-        update: [other - own for own, other in zip(losses("pre_ln", update), losses(family, update), strict=True)]
+        update: [other - pre_ln for pre_ln, other in zip(losses("pre_ln", update), losses(family, update), strict=True)]
         for update in (1168, 3504)
     }
-    said = sentence.format(*(f"{statistics.mean(found):.2f}" for found in behind.values()))
-    assert said in " ".join(PAGE.split())
+    claim = sentence.format(*(f"{statistics.mean(differences):.2f}" for differences in behind.values()))
+    assert claim in " ".join(PAGE.split())
     assert all(later < sooner for sooner, later in zip(*behind.values(), strict=True))
 
 
@@ -63,7 +63,7 @@ def test_a_slow_seed_of_realformer_has_not_overtaken_pre_ln() -> None:
 
 def speed(family: str, beside: str) -> str:
     speeds = [training["updates_a_second"] for training in TRAININGS if training["family"] == family]
-    return f"{statistics.mean(found[beside] for found in speeds if beside in found):.1f}"
+    return f"{statistics.mean(rates[beside] for rates in speeds if beside in rates):.1f}"
 
 
 def test_speeds_beside_other_trainings_are_the_records() -> None:

@@ -48,24 +48,24 @@ def test_what_the_summary_says_of_post_ln_is_the_records() -> None:
     record = json.loads((REPOSITORY / "docs" / "results" / "gpu_on_paper.json").read_text())
     (row,) = (row for row in record["rows"] if (row["size"], row["model"]) == ("6L-6L", "post_ln"))
     *_, a100, h100, launching, _, _, work, slow = numbers(row)
-    told = f"H100 at least {h100} ms, an A100 {a100} ms, and launching its operations {launching} ms"
+    claim = f"H100 at least {h100} ms, an A100 {a100} ms, and launching its operations {launching} ms"
     (stock,) = (row for row in record["rows"] if (row["size"], row["model"]) == ("6L-6L", "stock"))
-    assert f"{told}; stock's {stock['training']['ms of launches']:.0f} ms" in " ".join(SUMMARY.split())
+    assert f"{claim}; stock's {stock['training']['ms of launches']:.0f} ms" in " ".join(SUMMARY.split())
     assert f"{slow} ms for {float(work):.1f} ms of work per step at 6L-6L" in " ".join(SUMMARY.split())
 
 
 def test_what_the_summary_says_of_launches_is_the_records() -> None:
     record = json.loads((REPOSITORY / "docs" / "results" / "gpu_on_paper.json").read_text())
     launches = {row["model"]: row["training"]["launches"] for row in record["rows"] if row["size"] == "18L-18L"}
-    ours, stock = (sum(launches[model].values()) for model in ("post_ln", "stock"))
+    post_ln, stock = (sum(launches[model].values()) for model in ("post_ln", "stock"))
     assert f"in {10 * launches['stock']['optimiser'] / stock:.0f} of 10 launches" in " ".join(SUMMARY.split())
-    assert f"a step has {ours:,} launches, stock's has {stock:,}." in " ".join(SUMMARY.split())
+    assert f"a step has {post_ln:,} launches, stock's has {stock:,}." in " ".join(SUMMARY.split())
 
 
 def test_what_realformer_costs_beside_admin_is_the_records() -> None:
     record = json.loads((REPOSITORY / "docs" / "results" / "gpu_on_paper.json").read_text())
-    ours = {(row["size"], row["model"]): row["training"] for row in record["rows"]}
-    pairs = [(ours[size, "realformer"], ours[size, "admin"]) for size in ("6L-6L", "18L-18L", "60L-12L")]
+    trainings = {(row["size"], row["model"]): row["training"] for row in record["rows"]}
+    pairs = [(trainings[size, "realformer"], trainings[size, "admin"]) for size in ("6L-6L", "18L-18L", "60L-12L")]
     memory = [(more["peak bytes"] - less["peak bytes"]) / 1e9 for more, less in pairs]
     name = "ms at the limits"
     time = [more[name][chip] / less[name][chip] - 1 for more, less in pairs for chip in more[name]]

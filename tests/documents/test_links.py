@@ -19,12 +19,12 @@ def prose(page: Path) -> str:
 
 def anchors(page: Path) -> set[str]:
     """A heading's: lower case, letters, digits, - and _, a hyphen for a space; -1 for the second of a name."""
-    made: list[str] = []
+    slugs: list[str] = []
     for heading in re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE):
         anchor = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-        earlier = made.count(anchor)
-        made += [anchor, f"{anchor}-{earlier}"] if earlier else [anchor]
-    return set(made)
+        earlier = slugs.count(anchor)
+        slugs += [anchor, f"{anchor}-{earlier}"] if earlier else [anchor]
+    return set(slugs)
 
 
 def broken(page: Path) -> list[str]:

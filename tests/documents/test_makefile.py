@@ -39,13 +39,13 @@ def make(target: str, folder: Path, **settings: str) -> list[str]:
 
 
 def test_make_install_once(tmp_path: Path) -> None:
-    venv, first, packages, torch, own, built, checked = make("install", tmp_path)
+    venv, first, packages, torch, plugin, built, checked = make("install", tmp_path)
     assert venv == f"-m venv {tmp_path / 'venv'}"
     for hashed in (first, packages):
         assert "--require-hashes --no-deps" in hashed
     assert packages.endswith("--requirement constraints.txt")
     assert torch.endswith(" torch==2.13.0")
-    assert own.endswith("--no-deps --no-build-isolation --editable .")
+    assert plugin.endswith("--no-deps --no-build-isolation --editable .")
     assert built == "install-engine"
     assert checked == "-m pip check"
     assert make("install", tmp_path) == []

@@ -19,9 +19,9 @@ def beside(record_name: str, page: str = "README.md") -> str:
 
 
 def rows(name: str, page: str = PAGE) -> list[Row]:
-    found = re.search(rf"<!-- table {name} -->\n\n(.*?)\n<!-- end -->", page, re.DOTALL)
-    assert found
-    head, _, *lines = [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in found[1].splitlines()]
+    match = re.search(rf"<!-- table {name} -->\n\n(.*?)\n<!-- end -->", page, re.DOTALL)
+    assert match
+    head, _, *lines = [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in match[1].splitlines()]
     return [dict(zip(head, line, strict=True)) for line in lines]
 
 
@@ -42,7 +42,7 @@ def shown(cell: str, figure: float) -> bool:
 )
 def test_losses_and_scores_of_multi30k(name: str, place: str, files: list[str]) -> None:
     records = [record(file) for file in files]
-    cells = {(str(cell["depth"]), cell["family"]): cell for found in records for cell in found["cells"]}
+    cells = {(str(cell["depth"]), cell["family"]): cell for results in records for cell in results["cells"]}
     table = rows(name, beside(place))
     assert {(row["layers"], row["family"]) for row in table} == cells.keys()
     for row in table:
@@ -55,15 +55,15 @@ def test_losses_and_scores_of_multi30k(name: str, place: str, files: list[str]) 
 
 
 def test_scores_after_500_updates() -> None:
-    found = record("quickstart_500/results.json")
-    scores = {cell["family"]: cell["scores"]["bleu"]["score"] for cell in found["cells"]}
+    results = record("quickstart_500/results.json")
+    scores = {cell["family"]: cell["scores"]["bleu"]["score"] for cell in results["cells"]}
     table = {row["family"]: row["500 updates"] for row in rows("easy", beside("quickstart_500"))}
     assert table.keys() == scores.keys()
     assert all(shown(table[family], score) for family, score in scores.items())
     behind = re.search(r"Post-LN is ([\d.]+) points behind Pre-LN", WORDS)
     assert behind
     assert shown(behind[1], scores["pre_ln"] - scores["post_ln"])
-    assert all(row["p_holm"] > 0.7 for row in found["rows"] if row["family"] in ("admin", "realformer"))
+    assert all(row["p_holm"] > 0.7 for row in results["rows"] if row["family"] in ("admin", "realformer"))
 
 
 @pytest.mark.parametrize(
@@ -71,16 +71,16 @@ def test_scores_after_500_updates() -> None:
 )
 def test_scores_of_an_ablation(table: str, name: str) -> None:
     """A heading has the value on each axis, in the order of the grid."""
-    found = {(cell["family"], *cell["axes"].values()): cell for cell in record(f"{name}/results.json")["cells"]}
+    cells = {(cell["family"], *cell["axes"].values()): cell for cell in record(f"{name}/results.json")["cells"]}
     lines = {
         (row["family"], *map(float, re.findall(r"[\d.]+", head))): score
         for row in rows(table, beside(name))
         for head, score in row.items()
         if head != "family"
     }
-    assert lines.keys() == found.keys()
+    assert lines.keys() == cells.keys()
     for place, score in lines.items():
-        cell = found[place]
+        cell = cells[place]
         assert shown(score, cell["scores"]["bleu"]["score"]) if cell["scores"] else score == cell["state"]
 
 
@@ -99,14 +99,14 @@ def test_scores_at_three_budgets() -> None:
 def test_leads_at_three_budgets() -> None:
     """As the page tells them, seed by seed, and that they shrink."""
     cells = record("quickstart_longer/results.json")["cells"]
-    found = {(cell["family"], cell["seed"], cell["axes"]["updates"]): cell["scores"]["bleu"]["score"] for cell in cells}
-    said = re.search(r"RealFormer by (11.*?); of\s+ADMIN by (.*?)\.\s", PAGE, re.DOTALL)
-    assert said
-    for family, text in zip(("realformer", "admin"), said.groups(), strict=True):
+    bleu = {(cell["family"], cell["seed"], cell["axes"]["updates"]): cell["scores"]["bleu"]["score"] for cell in cells}
+    match = re.search(r"RealFormer by (11.*?); of\s+ADMIN by (.*?)\.\s", PAGE, re.DOTALL)
+    assert match
+    for family, text in zip(("realformer", "admin"), match.groups(), strict=True):
         places = [(seed, updates) for seed in (1, 2) for updates in (375, 750, 1500)]
-        leads = [found[("pre_ln", *place)] - found[(family, *place)] for place in places]
-        told = re.findall(r"-?\b\d+\.\d\d\b", text.replace("\N{MINUS SIGN}", "-"))
-        assert all(shown(figure, lead) for figure, lead in zip(told, leads, strict=True))
+        leads = [bleu[("pre_ln", *place)] - bleu[(family, *place)] for place in places]
+        figures = re.findall(r"-?\b\d+\.\d\d\b", text.replace("\N{MINUS SIGN}", "-"))
+        assert all(shown(figure, lead) for figure, lead in zip(figures, leads, strict=True))
         assert leads[2] < leads[0] / 4
         assert leads[5] < leads[3] / 4
 
@@ -114,7 +114,7 @@ def test_leads_at_three_budgets() -> None:
 def test_scores_and_losses_at_two_budgets() -> None:
     """Of the first seed, the only one that both have."""
     cells = [cell for name in ("begun", "longer") for cell in record(f"multi30k_128/{name}.json")["cells"]]
-    found = {
+    cell_scores = {
         (str(cell["axes"]["updates"]), cell["family"]): cell["scores"]
         for cell in cells
         if (cell["depth"], cell["seed"]) == ("18", 1)
@@ -123,7 +123,7 @@ def test_scores_and_losses_at_two_budgets() -> None:
     assert [row["updates"] for row in table] == ["2000", "6000"]
     for row in table:
         for family in ("pre_ln", "realformer"):
-            scores = found[row["updates"], family]
+            scores = cell_scores[row["updates"], family]
             assert shown(row[family], scores["bleu"]["score"])
             assert shown(row[f"{family}`, loss"], scores["valid_loss"]["score"])
 
@@ -188,7 +188,7 @@ def test_gradients() -> None:
         norms = measured[row["layers"], row["family"]]
         assert all(shown(row[place], norm) for place, norm in norms.items())
         assert shown(row["last / first"], norms["last of the decoder"] / norms["first of the decoder"])
-    said = re.search(r"a gradient (\d+) times as large", WORDS)
-    assert said
+    match = re.search(r"a gradient (\d+) times as large", WORDS)
+    assert match
     deep = measured["18", "post_ln"]
-    assert round(deep["last of the decoder"] / deep["first of the decoder"]) == int(said[1])
+    assert round(deep["last of the decoder"] / deep["first of the decoder"]) == int(match[1])

@@ -94,9 +94,9 @@ def test_our_scores_and_speeds_in_the_readme_are_the_records() -> None:
     assert {row["seeds"] for row in shallow} == {3}
     scores = {row["family"]: row["scores"]["bleu"]["mean"] for row in shallow}
     names = {"realformer": "RealFormer", "admin": "ADMIN", "pre_ln": "Pre-LN", "resi_dual": "ResiDual"}
-    told = ", ".join(f"{name} {scores.pop(family):.1f}" for family, name in names.items())
+    claim = ", ".join(f"{name} {scores.pop(family):.1f}" for family, name in names.items())
     assert (
-        f"(docs/results/multi30k_128/README.md), three seeds: {told}, Post-LN {scores.pop('post_ln'):.1f} |" in README
+        f"(docs/results/multi30k_128/README.md), three seeds: {claim}, Post-LN {scores.pop('post_ln'):.1f} |" in README
     )
     assert not scores
     rows = json.loads((results / "bf16_training_xeon.json").read_text())["rows"]

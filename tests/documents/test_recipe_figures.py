@@ -16,11 +16,14 @@ def words(recipe: str) -> str:
 
 
 def test_what_fine_tuning_gained() -> None:
-    same, own = comparisons("fine_tuning/significance"), comparisons("fine_tuning/significance_own_vocabulary")
+    same, own_vocabulary = (
+        comparisons("fine_tuning/significance"),
+        comparisons("fine_tuning/significance_own_vocabulary"),
+    )
     after, gained = same["after.json"]
     assert f"raise its BLEU from {after - gained:.1f} to {after:.1f}; from random" in words("fine_tuning")
     assert f"they reach {same['alone.json'][0]:.1f}." in words("fine_tuning")
-    carried, above = own["own_after.json"]
+    carried, above = own_vocabulary["own_after.json"]
     assert carried < after - gained
     assert f"the model reaches {carried:.1f}, less than" in words("fine_tuning")
     assert f"from random weights {carried - above:.1f}." in words("fine_tuning")

@@ -18,7 +18,7 @@ def rows(text: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("recipe", "dataset", "paper", "metric", "said"),
+    ("recipe", "dataset", "paper", "metric", "phrase"),
     [
         ("wmt14_en_de", "WMT14 En-De", REALFORMER, NEWSTEST, "Tokenised BLEU on newstest2014"),
         ("wmt14_en_fr", "WMT14 En-Fr", REALFORMER, NEWSTEST, "Tokenised BLEU on newstest2014"),
@@ -26,16 +26,16 @@ def rows(text: str) -> list[list[str]]:
     ],
 )
 def test_published_figures_stand_first_and_are_right(
-    recipe: str, dataset: str, paper: str, metric: str, said: str
+    recipe: str, dataset: str, paper: str, metric: str, phrase: str
 ) -> None:
     text = (RECIPES / recipe / "README.md").read_text()
     head, _, *models = rows(text)
     shown = {(model, depth): cell for model, *cells in models for depth, cell in zip(head[1:], cells, strict=True)}
     table = {
-        (found.model, f"{found.encoder_layers}L-{found.decoder_layers}L"): found
-        for found in figures(dataset)
-        if found.paper == paper
+        (figure.model, f"{figure.encoder_layers}L-{figure.decoder_layers}L"): figure
+        for figure in figures(dataset)
+        if figure.paper == paper
     }
-    assert shown == {key: "failed" if found.bleu is None else f"{found.bleu:.2f}" for key, found in table.items()}
-    assert {found.metric for found in table.values()} == {metric}
-    assert text.index(said) < text.index("## Commands")
+    assert shown == {key: "failed" if figure.bleu is None else f"{figure.bleu:.2f}" for key, figure in table.items()}
+    assert {figure.metric for figure in table.values()} == {metric}
+    assert text.index(phrase) < text.index("## Commands")

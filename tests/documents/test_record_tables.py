@@ -23,7 +23,7 @@ def test_every_score_is_that_of_its_cell(name: str) -> None:
     table = re.findall(r"^\| `(\w+)` \| (\S+)", (RESULTS / name / "README.md").read_text(), re.MULTILINE)
     cells = json.loads((RESULTS / name / "results.json").read_text())["cells"]
     scored = {cell["family"]: cell["scores"].get("bleu") for cell in cells}
-    assert dict(table) == {family: f"{found['score']:.2f}" if found else "failed" for family, found in scored.items()}
+    assert dict(table) == {family: f"{bleu['score']:.2f}" if bleu else "failed" for family, bleu in scored.items()}
 
 
 def test_every_score_of_the_quickstart_is_that_of_its_cell() -> None:
@@ -32,7 +32,7 @@ def test_every_score_of_the_quickstart_is_that_of_its_cell() -> None:
     shown = {(family, depth): score for family, *both in table for depth, score in zip(("6", "18"), both, strict=True)}
     cells = json.loads((RESULTS / "quickstart" / "results.json").read_text())["cells"]
     scored = {(cell["family"], str(cell["depth"])): cell["scores"].get("bleu") for cell in cells}
-    assert shown == {key: f"{found['score']:.1f}" if found else "failed" for key, found in scored.items()}
+    assert shown == {key: f"{bleu['score']:.1f}" if bleu else "failed" for key, bleu in scored.items()}
 
 
 def test_cost_of_other_precisions_is_the_record() -> None:
@@ -55,10 +55,10 @@ def test_cost_of_other_precisions_with_kernels_in_c_is_the_record() -> None:
     assert f"ten of the quickstart's lost {-rounded:.2f}" in page
     assert f"ten models lost {-rounded:.2f} BLEU on average" in short
     for corpus in {row["corpus"] for row in rows}:
-        own = [row for row in rows if row["corpus"] == corpus]
-        cells = [f"{len({row['cell'] for row in own})} | {own[0]['lines']:,}"]
+        corpus_rows = [row for row in rows if row["corpus"] == corpus]
+        cells = [f"{len({row['cell'] for row in corpus_rows})} | {corpus_rows[0]['lines']:,}"]
         for precision in ("bf16", "int8"):
-            lost = [row["against fp32"] for row in own if row["precision"] == precision]
+            lost = [row["against fp32"] for row in corpus_rows if row["precision"] == precision]
             cells.append(f"{statistics.mean(lost):+.2f} ({min(lost):+.2f} to {max(lost):+.2f})")
         assert re.search(rf"^\| {corpus}, \d[^|]*\| {re.escape(' | '.join(cells))} \|$", page, re.MULTILINE), corpus
     assert min(row["p"] for row in rows if row["p"] is not None) > 0.05
@@ -78,8 +78,8 @@ def test_what_is_begun_of_multi30k_is_its_record() -> None:
         for cell in begun + longer
         if cell["depth"] == "18" and cell["seed"] == 1 and cell["scores"]
     }
-    told = [deep[updates, family] for updates in (2000, 6000) for family in ("pre_ln", "realformer")]
-    row = "2,000 updates: Pre-LN {}, RealFormer {}; 6,000: {}, {} |".format(*told)
+    scores = [deep[updates, family] for updates in (2000, 6000) for family in ("pre_ln", "realformer")]
+    row = "2,000 updates: Pre-LN {}, RealFormer {}; 6,000: {}, {} |".format(*scores)
     assert row in (REPOSITORY / "README.md").read_text()
     families: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
     for cell in begun + longer:
@@ -98,12 +98,12 @@ def test_what_multi30k_costs_is_its_grid_times_its_table() -> None:
     trainings = len(grid.families) * (len(grid.axes["dropout"]) * len(grid.tune_seeds) + len(grid.seeds) - 1)
     assert f"of at most {trainings * len(grid.layers) * len(grid.axes['updates'])}, are trained" in page
     hours = {
-        (layers, updates): float(found)
-        for layers, updates, found in re.findall(r"^\| (\d+) \| ([\d,]+) \| [\d.]+ million \| ([\d.]+) \|$", page, re.M)
+        (layers, updates): float(cell)
+        for layers, updates, cell in re.findall(r"^\| (\d+) \| ([\d,]+) \| [\d.]+ million \| ([\d.]+) \|$", page, re.M)
     }
     assert set(hours) == {(layers, f"{updates:,}") for layers in grid.layers for updates in grid.axes["updates"]}
     whole, short = (
-        trainings * sum(found for (_, updates), found in hours.items() if updates in budgets)
+        trainings * sum(cost for (_, updates), cost in hours.items() if updates in budgets)
         for budgets in (("2,000", "17,000"), ("2,000",))
     )
     assert f"that is {whole:.0f} such hours, the short budget alone {short:.0f};" in page
@@ -130,9 +130,12 @@ def test_what_bf16_costs_a_training_is_the_records() -> None:
     for family, *shown in rows:
         scores = [[cell["scores"] for cell in cells[name] if cell["family"] == family] for name in FORMS]
         losses = [[each["valid_loss"]["score"] for each in some] for some in scores]
-        told = [f"{statistics.mean(some):.3f} ({min(some):.3f} to {max(some):.3f})" for some in losses]
-        assert shown == [*told, *(f"{statistics.mean(each['bleu']['score'] for each in some):.1f}" for some in scores)]
-        lower += sum(ours < theirs for theirs, ours in zip(*losses, strict=True))
+        ranges = [f"{statistics.mean(some):.3f} ({min(some):.3f} to {max(some):.3f})" for some in losses]
+        assert shown == [
+            *ranges,
+            *(f"{statistics.mean(each['bleu']['score'] for each in some):.1f}" for some in scores),
+        ]
+        lower += sum(bf16 < fp32 for fp32, bf16 in zip(*losses, strict=True))
         deviations.append(statistics.stdev(losses[0]))
         assert 0 < statistics.mean(losses[1]) - statistics.mean(losses[0]) < deviations[-1]
     assert f"({min(deviations):.3f} to {max(deviations):.3f} bits)" in section
@@ -154,8 +157,8 @@ def test_what_exported_models_wrote_is_the_records() -> None:
     page = (RESULTS / "exports.md").read_text()
     shown = re.findall(r"^\| `([\w-]+)` \| ([\w ]+) \| (fp32|int8) \| ([\d.]+) \| (\d+) \|$", page, re.MULTILINE)
     rows = json.loads((RESULTS / "exports.json").read_text())["rows"]
-    wanted = ("model", "engine", "precision", "bleu", "equal")
-    assert shown == [tuple(f"{row[name]:.2f}" if name == "bleu" else str(row[name]) for name in wanted) for row in rows]
+    fields = ("model", "engine", "precision", "bleu", "equal")
+    assert shown == [tuple(f"{row[name]:.2f}" if name == "bleu" else str(row[name]) for name in fields) for row in rows]
     equal = {form: sorted(row["equal"] for row in rows if row["precision"] == form) for form in ("fp32", "int8")}
     assert set(equal["fp32"]) == {500}
     guide = " ".join((REPOSITORY / "docs" / "exporting.md").read_text().split())
@@ -174,15 +177,15 @@ def test_perplexities_are_the_records_of_so_many_updates() -> None:
     page = (RESULTS / "language_model" / "README.md").read_text()
     table = re.findall(r"^\| `(\w+)` \| ([\d.]+) \| ([\d.]+) \|$", page, re.MULTILINE)
     shown = {(family, depth): number for family, *both in table for depth, number in zip((4, 24), both, strict=True)}
-    found = {}
+    perplexities = {}
     for file in (RESULTS / "language_model").glob("*.json"):
         record = checksummed_json.read(file, "")
         family, model = record["model"]["arch"].removesuffix("_lm_tiny"), record["model"]
         assert record["model"]["sha256"] == record["made_from"]["inputs"]["checkpoint"]["sha256"]
         assert file.stem == f"{family}-{model['decoder_layers']}-{model['updates']}"
-        found[family, model["decoder_layers"]] = f"{record['measures']['perplexity']:.2f}"
+        perplexities[family, model["decoder_layers"]] = f"{record['measures']['perplexity']:.2f}"
         assert f"{model['updates']} updates" in page
-    assert shown == found
+    assert shown == perplexities
 
 
 def test_masked_accuracies_are_the_records() -> None:
@@ -225,8 +228,8 @@ def test_what_the_seeds_of_the_longer_demo_had_before_and_have_now() -> None:
     for row in json.loads((folder / "late_seed.json").read_text())["before"]["rows"]:
         scores.setdefault((row["family"], row["updates"]), []).append(row["bleu"])
     early, late = (scores["realformer", updates] for updates in (375, 1500))
-    said = f"({statistics.mean(early):.1f} \u00b1 {statistics.stdev(early):.1f} after 375; "
-    assert f"{said}{statistics.mean(late):.2f} \u00b1 {statistics.stdev(late):.2f} after 1,500)" in page
+    claim = f"({statistics.mean(early):.1f} \u00b1 {statistics.stdev(early):.1f} after 375; "
+    assert f"{claim}{statistics.mean(late):.2f} \u00b1 {statistics.stdev(late):.2f} after 1,500)" in page
     behind = [scores["pre_ln", 750][1] - scores[family, 750][1] for family in ("realformer", "admin")]
     assert min(behind) > 30
     rows = results_file.read(folder / "results.json").rows

@@ -54,8 +54,8 @@ def test_the_race_of_engines_is_the_records() -> None:
     assert f"On the Xeon, {xeon['rounds']} rounds ([record](engines_xeon.json))" in section
     alone = [row for row in record["speed"] if (row["threads"], row["engine"]) == (1, "realformer, int8")]
     ratios = {row["what"]: f"{float(median_of(row)):.1f} times" for row in alone}
-    told = f"{ratios['62 sentences together']} as fast in batches, {ratios['single sentences']} sentence by sentence"
-    assert told in unwrapped(FRONT)
+    claim = f"{ratios['62 sentences together']} as fast in batches, {ratios['single sentences']} sentence by sentence"
+    assert claim in unwrapped(FRONT)
 
 
 def test_decoding_in_short_is_the_race_on_one_thread() -> None:
@@ -75,8 +75,8 @@ def test_decoding_in_short_is_the_race_on_one_thread() -> None:
         for row in record["speed"]
         if row["threads"] == 1
     }
-    held = {row["engine"]: row["of stock's weights"] for row in records[0]["memory"]}
-    memory = {engine: f"{ratio:.2f}" for engine, ratio in held.items()}
+    ratios = {row["engine"]: row["of stock's weights"] for row in records[0]["memory"]}
+    memory = {engine: f"{ratio:.2f}" for engine, ratio in ratios.items()}
     whats = [(place, what) for place in (0, 1) for what in ("62 sentences together", "single sentences")]
     assert summary_rows("Decoding") == {
         shown: [*(medians[place, engine, what] for place, what in whats), memory.get(engine, "")]
@@ -110,20 +110,20 @@ def test_what_is_said_of_the_race_with_amx_is_its_record() -> None:
         {(row["what"][:2], row["engine"]): float(median_of(row)) for row in race["speed"] if row["threads"] == 1}
         for race in races
     )
-    ours, ctranslate2 = times["62", "realformer"], times["62", "CTranslate2"]
-    told = f"fp32 with AMX is {ours:.2f} times as fast as stock for a `realformer` in batches, "
-    assert f"{told}{ours / ctranslate2:.1f} times as fast as CTranslate2" in unwrapped(SUMMARY)
+    realformer, ctranslate2 = times["62", "realformer"], times["62", "CTranslate2"]
+    claim = f"fp32 with AMX is {realformer:.2f} times as fast as stock for a `realformer` in batches, "
+    assert f"{claim}{realformer / ctranslate2:.1f} times as fast as CTranslate2" in unwrapped(SUMMARY)
     for family in ("post_ln", "realformer"):
         assert times["62", family] >= 2.2
         assert min(times[what, f"{family}, int8"] for what in ("62", "si")) >= 4.5
     front = unwrapped(FRONT)
     assert f"with AMX {times['62', 'realformer, int8']:.1f} and {times['si', 'realformer, int8']:.1f}" in front
-    assert f"with AMX {ours:.1f} and {times['si', 'realformer']:.1f}" in front
-    others = {key: ratio for key, ratio in families.items() if key[1].endswith(", int8") and "CTr" not in key[1]}
-    least = {what: [ratio for (where, _), ratio in others.items() if where == what] for what in ("62", "si")}
+    assert f"with AMX {realformer:.1f} and {times['si', 'realformer']:.1f}" in front
+    int8_ratios = {key: ratio for key, ratio in families.items() if key[1].endswith(", int8") and "CTr" not in key[1]}
+    least = {what: [ratio for (where, _), ratio in int8_ratios.items() if where == what] for what in ("62", "si")}
     (few, many), (low, high) = ((min(ratios), max(ratios)) for ratios in least.values())
     assert f"{few} to {many} for 62 sentences, {low} to {high} for single ones" in unwrapped(SPEEDS)
-    assert min(others.values()) >= 4.5
+    assert min(int8_ratios.values()) >= 4.5
     memory = {row["engine"]: row["of stock's weights"] for row in races[0]["memory"]}
     assert f"two forms of its weights: {memory['realformer']} of stock's memory" in unwrapped(SPEEDS)
 
@@ -131,15 +131,15 @@ def test_what_is_said_of_the_race_with_amx_is_its_record() -> None:
 def test_training_in_bf16_is_the_records() -> None:
     record, xeon = (record_of(f"bf16_training{name}") for name in ("", "_xeon"))
     rows, before = record["rows"], record["before dropout and loss in C"]
-    told = {row["against stock"][:4] for row in before if row["what"] == "training 6L-6L" and row["model"] != "stock"}
-    assert f"it was {told.pop()} for both at 6L-6L" in unwrapped(SPEEDS)
-    assert not told
+    speeds = {row["against stock"][:4] for row in before if row["what"] == "training 6L-6L" and row["model"] != "stock"}
+    assert f"it was {speeds.pop()} for both at 6L-6L" in unwrapped(SPEEDS)
+    assert not speeds
     for where in (rows, xeon["rows"]):
-        wanted: dict[str, list[str]] = {}
+        expected: dict[str, list[str]] = {}
         for row in where:
             if row["model"] != "stock":
-                wanted.setdefault(row["what"], []).append(row["against stock"])
-        for what, ratios in wanted.items():
+                expected.setdefault(row["what"], []).append(row["against stock"])
+        for what, ratios in expected.items():
             assert f"\n| {what} | {' | '.join(ratios)} |\n" in SPEEDS
 
 
@@ -160,8 +160,8 @@ def test_time_and_memory_of_a_data_bin_are_the_records() -> None:
     runs: dict[str, dict[str, str]] = {}
     for row in record_of("binarising")["rows"]:
         runs.setdefault(f"{row['pairs']:,}", {})[row["what"]] = f"{row['seconds']} s, {row['megabytes']} MB"
-    for pairs, told in runs.items():
-        assert f"\n| {pairs} | {told['prepare']} | {told.get('fairseq-preprocess', '')}".rstrip() in page
+    for pairs, costs in runs.items():
+        assert f"\n| {pairs} | {costs['prepare']} | {costs.get('fairseq-preprocess', '')}".rstrip() in page
     assert len(runs) == 4
     peaks = [row["megabytes"] for row in record_of("binarising")["rows"] if row["what"] == "prepare"]
     assert peaks[-1] < 1.1 * peaks[1]  # four times the pairs
@@ -181,8 +181,8 @@ def test_processes_side_by_side_are_the_records() -> None:
         assert len({run["sha256"] for runs in record["rounds"] for run in runs}) == 1
     assert f"{min(dearer):.0f} to {max(dearer):.0f} % more processor time" in unwrapped(SPEEDS)
     short, long = (f"{median:.2f}" for median in medians)
-    said = f"{short} times as fast as one process for 8,000 sentences, {long} times for 24,000"
-    assert said in unwrapped(SUMMARY)
+    claim = f"{short} times as fast as one process for 8,000 sentences, {long} times for 24,000"
+    assert claim in unwrapped(SUMMARY)
 
 
 def test_the_speed_of_shallow_decoders_is_the_records() -> None:
@@ -191,11 +191,11 @@ def test_the_speed_of_shallow_decoders_is_the_records() -> None:
     shown = re.findall(
         r"(\d+)L-(\d+)L translates single sentences (.+?) times as fast, (\d+) together (.+?) times", page
     )
-    found = {(row["layers"], row["what"]): row["as fast"] for row in record["rows"]}
+    speeds = {(row["layers"], row["what"]): row["as fast"] for row in record["rows"]}
     assert [f"{encoder}-{decoder}" for encoder, decoder, *_ in shown] == ["12-1", "6-2"]
     for encoder, decoder, single, number, together in shown:
         layers = f"{encoder}-{decoder}"
-        assert (single, together) == (found[layers, "single sentences"], found[layers, "together"])
+        assert (single, together) == (speeds[layers, "single sentences"], speeds[layers, "together"])
         assert int(number) == record["sentences"]
 
 

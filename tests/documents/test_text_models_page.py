@@ -12,8 +12,8 @@ GUIDE = " ".join((REPOSITORY / "docs" / "text_models.md").read_text().split())
 
 
 def record(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((REPOSITORY / "docs" / "results" / f"{name}.json").read_text())
-    return found
+    content: dict[str, Any] = json.loads((REPOSITORY / "docs" / "results" / f"{name}.json").read_text())
+    return content
 
 
 def tried(row: dict[str, Any]) -> tuple[str, ...]:
@@ -50,8 +50,8 @@ def test_what_the_guide_quotes_is_the_records() -> None:
 
 def test_what_relative_positions_cost_is_the_records() -> None:
     rows = {(*tried(row), row["length"]): row for row in record("long_inputs")["rows"]}
-    told = re.findall(r"up to ([\d.]+) times the time and ([\d.]+) times the memory", PAGE.replace("\n", " "))
-    found = []
+    claims = re.findall(r"up to ([\d.]+) times the time and ([\d.]+) times the memory", PAGE.replace("\n", " "))
+    factors = []
     for family, dropout, patterns in (
         ("realformer_post_ln", "0.1", ("full", "local", "global_local")),
         ("post_ln", "0", ("full",)),
@@ -61,16 +61,16 @@ def test_what_relative_positions_cost_is_the_records() -> None:
             for pattern in patterns
             for length in (1024, 2048, 4096)
         ]
-        found += [f"{max(one[what] / other[what] for one, other in pairs):.2f}" for what in ("seconds", "bytes")]
-    assert [factor for pair in told for factor in pair] == found
+        factors += [f"{max(one[what] / other[what] for one, other in pairs):.2f}" for what in ("seconds", "bytes")]
+    assert [factor for pair in claims for factor in pair] == factors
 
 
 def test_what_is_recalled_is_the_records() -> None:
-    found = record("recall")
+    recall = record("recall")
     shown = re.findall(r"^\| `(\w+)` \| `(\w+)` \| ([\d.]+)% \|$", PAGE, re.MULTILINE)
-    assert shown == [(row["pattern"], row["family"], f"{100 * row['right']:.1f}") for row in found["rows"]]
-    chance = 1 / found["made_from"]["values"]
-    for row in found["rows"]:
+    assert shown == [(row["pattern"], row["family"], f"{100 * row['right']:.1f}") for row in recall["rows"]]
+    chance = 1 / recall["made_from"]["values"]
+    for row in recall["rows"]:
         near = abs(row["right"] - chance) < 0.1
         assert near == (row["pattern"] == "local")
 

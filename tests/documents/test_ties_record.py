@@ -7,8 +7,8 @@ import pytest
 from program import REPOSITORY
 
 ROWS: list[dict[str, Any]] = json.loads((REPOSITORY / "docs/results/ties.json").read_text())["rows"]
-COMPARED = [(row, name, found) for row in ROWS for name, found in row["against stock"].items()]
-OURS = [(row, found) for row, name, found in COMPARED if name.startswith("ours")]
+COMPARED = [(row, name, comparison) for row in ROWS for name, comparison in row["against stock"].items()]
+OURS = [(row, comparison) for row, name, comparison in COMPARED if name.startswith("ours")]
 PAGE = " ".join((REPOSITORY / "docs/compatibility.md").read_text().split())
 SECTION = PAGE.partition("* **Ties.**")[2].partition(" * **")[0]
 
@@ -21,15 +21,15 @@ def bound(row: dict[str, Any], kind: str) -> float:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['family']}-{row['updates']}-{row['way']}")
 def test_every_swapped_pair_is_a_tie_within_stocks_rounding(row: dict[str, Any]) -> None:
-    for found in row["against stock"].values():
-        pairs = [found["swapped"], *(difference["candidates"] for difference in found["differences"])]
+    for comparison in row["against stock"].values():
+        pairs = [comparison["swapped"], *(difference["candidates"] for difference in comparison["differences"])]
         assert all(pair["margin"] <= bound(row, "totals") for pair in pairs if pair["pairs"])
-        ordered = [difference["order"] for difference in found["differences"]]
+        ordered = [difference["order"] for difference in comparison["differences"]]
         assert all(pair["margin"] <= bound(row, "scores") for pair in ordered if pair["pairs"])
 
 
 def test_every_difference_comes_of_a_swapped_pair_and_is_none_in_fp64() -> None:
-    differences = [difference for _, _, found in COMPARED for difference in found["differences"]]
+    differences = [difference for _, _, comparison in COMPARED for difference in comparison["differences"]]
     assert differences
     for difference in differences:
         assert difference["candidates"]["pairs"] + difference["order"]["pairs"] > 0
@@ -37,18 +37,20 @@ def test_every_difference_comes_of_a_swapped_pair_and_is_none_in_fp64() -> None:
 
 
 def test_ours_rounds_no_more_than_stock() -> None:
-    for row, found in OURS:
+    for row, comparison in OURS:
         for kind in ("scores", "totals"):
-            assert found["rounding"][kind]["median"] < 1.25 * row["rounding of stock"][kind]["median"]
+            assert comparison["rounding"][kind]["median"] < 1.25 * row["rounding of stock"][kind]["median"]
 
 
 def test_the_page_says_what_the_record_says() -> None:
-    differ = {name: sum(found["differ"] for _, other, found in COMPARED if other == name) for _, name, _ in COMPARED}
-    ours = [found for _, name, found in COMPARED if name == "ours"]
-    orders = [difference["order"] for _, found in OURS for difference in found["differences"]]
-    told = f"{differ['ours']} of {sum(row['hypotheses'] for row in ROWS):,} did"
-    assert told in SECTION
-    assert f"{sum(found['swapped']['pairs'] for found in ours)} pairs" in SECTION
-    assert f"by {max(found['swapped'].get('margin', 0.0) for _, found in OURS):.1e} at most" in SECTION
+    differ = {
+        name: sum(comparison["differ"] for _, other, comparison in COMPARED if other == name) for _, name, _ in COMPARED
+    }
+    comparisons = [comparison for _, name, comparison in COMPARED if name == "ours"]
+    orders = [difference["order"] for _, comparison in OURS for difference in comparison["differences"]]
+    claim = f"{differ['ours']} of {sum(row['hypotheses'] for row in ROWS):,} did"
+    assert claim in SECTION
+    assert f"{sum(comparison['swapped']['pairs'] for comparison in comparisons)} pairs" in SECTION
+    assert f"by {max(comparison['swapped'].get('margin', 0.0) for _, comparison in OURS):.1e} at most" in SECTION
     assert f"up to {max(row['rounding of stock']['totals']['most'] for row in ROWS):.1e}" in SECTION
     assert f"{max(order['margin'] for order in orders):.1e} apart" in SECTION

@@ -35,9 +35,9 @@ def website(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def page() -> Iterator[Page]:
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    executable = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
         yield browser.new_page()
         browser.close()
 
@@ -46,12 +46,12 @@ def test_no_page_takes_anything_from_elsewhere(website: Path) -> None:
     assert FETCHED.findall('<script src="https://a.org/b.js"><link href=//c.org/d.css>') != []
     files = [*website.rglob("*.html"), *website.rglob("*.css")]
     assert len(files) > 30
-    assert {file.name: found for file in files if (found := FETCHED.findall(file.read_text()))} == {}
+    assert {file.name: urls for file in files if (urls := FETCHED.findall(file.read_text()))} == {}
 
 
 def test_search_works_from_the_disk_and_asks_nobody(website: Path, page: Page) -> None:
-    asked, complaints = [], []
-    page.on("request", lambda request: asked.append(request.url))
+    urls, complaints = [], []
+    page.on("request", lambda request: urls.append(request.url))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto((website / "index.html").as_uri())
     page.focus("input[name=query]")
@@ -59,7 +59,7 @@ def test_search_works_from_the_disk_and_asks_nobody(website: Path, page: Page) -
     page.wait_for_selector(".md-search-result__link")
     titles = page.locator(".md-search-result__item h1").all_inner_texts()
     assert "Training parts" in titles
-    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert [url for url in urls if not url.startswith(("file:", "data:", "blob:"))] == []
     assert complaints == []
 
 

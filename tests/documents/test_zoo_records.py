@@ -58,9 +58,9 @@ def test_what_came_out_at_each_depth_is_the_records() -> None:
     page = (REPOSITORY / "docs" / "residuals.md").read_text().partition("\n## Beside the authors' code")[0]
     rows = [line for line in page.splitlines() if line.startswith("| `")]
     families = {row: [name for name in re.findall(r"`(\w+)`", row.split(" | ")[0]) if name in FAMILIES] for row in rows}
-    told = {family: row for row, named in families.items() for family in named}
-    assert told.keys() == {cell.family for cell in results_file.read(RESULTS / "zoo_6l" / "results.json").cells}
-    for family, row in told.items():
+    by_family = {family: row for row, named in families.items() for family in named}
+    assert by_family.keys() == {cell.family for cell in results_file.read(RESULTS / "zoo_6l" / "results.json").cells}
+    for family, row in by_family.items():
         assert (f"`{family}` " if len(families[row]) > 1 else "| ") + bleu_by_depth(family) in row
 
 

@@ -65,6 +65,6 @@ def rooms() -> list[str]:
 def modules(room: str) -> Iterator[str]:
     """Those with a public name, in the order of their names, the room first."""
     folder = REPOSITORY / room.replace(".", "/")
-    found = folder.glob("*.py") if room == PACKAGE else folder.rglob("*.py")
-    names = (".".join(path.relative_to(REPOSITORY).with_suffix("").parts) for path in found)
+    paths = folder.glob("*.py") if room == PACKAGE else folder.rglob("*.py")
+    names = (".".join(path.relative_to(REPOSITORY).with_suffix("").parts) for path in paths)
     yield from sorted(name.removesuffix(".__init__") for name in names if not name.endswith("__main__"))
