@@ -120,7 +120,7 @@ def encode(texts: TrainingTexts, method: str, model: Path, out: Path) -> int:
 
 
 def measure(name: str, work: Counted, rounds: int) -> dict[str, object]:
-    """By the processor time of this process and its children, which other users of the machine hardly change."""
+    """Return pairs per second of processor time of this process and its children: other users hardly change it."""
     speeds = []
     for _ in range(rounds):
         start = sum(os.times()[:4])
@@ -135,7 +135,7 @@ def measure(name: str, work: Counted, rounds: int) -> dict[str, object]:
 
 
 def timed(name: str, work: Callable[[], object]) -> dict[str, object]:
-    """Of what depends on the number of different words more than on that of pairs."""
+    """Return the seconds of work that depends on the number of different words more than on that of pairs."""
     start = sum(os.times()[:4])
     work()
     seconds = round(sum(os.times()[:4]) - start, 1)

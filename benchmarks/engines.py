@@ -39,7 +39,7 @@ BLANK = "<blank>"  # its name for padding
 
 
 def exported(model: nn.Module, shape: Shape, samples: list[Sample], beam: int, precision: str) -> Callable[[], int]:
-    """By CTranslate2, as `generator`: one call translates the samples, to hypotheses of their sources' length."""
+    """Return CTranslate2's `generator`: one call translates the samples, to hypotheses of their sources' length."""
     words = [
         BLANK if index == PAD else word for index, word in enumerate(task(shape.vocabulary).target_dictionary.symbols)
     ]
@@ -84,13 +84,13 @@ TINY = Shape(1, 1, 64, 1000)  # what the libraries keep for themselves they keep
 
 
 def resident(who: str, shape: Shape, tokens: int, beam: int) -> int:
-    """In bytes, of a process of its own."""
+    """Return the bytes that an engine takes, measured in a process of its own."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(_grown, (who, shape, tokens, beam))
 
 
 def weights(shape: Shape) -> int:
-    """In bytes, those of stock fairseq's model."""
+    """Return the bytes of the weights of stock fairseq's model."""
     return sum(parameter.nbytes for parameter in build(STOCK, shape, PLACE).parameters())
 
 
@@ -187,7 +187,7 @@ def race_engines(args: argparse.Namespace) -> None:
 
 
 def record(report: Row, name: str, rows: Iterable[Row], file: Path) -> None:
-    """As they come: a race takes long."""
+    """Write each row when it comes: a race takes long."""
     for row in rows:
         report[name].append(row)
         file.write_text(json.dumps(report, indent=1) + "\n")

@@ -1,4 +1,4 @@
-"""What exported models write under the engines that they are for, beside ours: BLEU, and how many hypotheses differ.
+"""Compare exported models, each in its engine, with this package: BLEU, and how many hypotheses differ.
 
 pip install -e '.[ctranslate2,onnx,huggingface]'
 python benchmarks/exports.py RUN... --prepared FOLDER    # the folders of runs, and of `realformer-nmt prepare`

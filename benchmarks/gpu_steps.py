@@ -42,7 +42,7 @@ class Training:
         del self.loss
 
     def update(self) -> None:
-        """As fairseq's trainer does it, which then asks twice whether the norm is finite."""
+        """Update the weights as fairseq's trainer does, which then asks twice whether the norm is finite."""
         self.updates.multiply_grads(1 / self.size)
         with patch.multiple(torch.cuda, is_available=lambda: True, current_device=lambda: self.device):
             norm = self.updates.clip_grad_norm(0.0)  # would be taken on the CPU where there is no CUDA
@@ -52,7 +52,7 @@ class Training:
         self.updates.zero_grad()
 
     def held(self) -> list[Any]:
-        """What stays from step to step beside the model."""
+        """Return the state that stays from step to step beside the model."""
         weights = self.updates.fp32_params
         return [self.updates.fp32_optimizer.optimizer, *weights, *(weight.grad for weight in weights)]
 

@@ -53,7 +53,7 @@ PLAIN = {"dropout": 0.0, "attention_dropout": 0.0, "no_token_positional_embeddin
 
 
 def update(family: str, dropout: float, reach: int, pattern: str, length: int) -> Work:
-    """Of one text, without a step of the optimiser, which is the same in all."""
+    """Run both passes on one text; the optimiser's step is the same for all and is left out."""
     torch.manual_seed(1)
     options: dict[str, Any] = {**KINDS["bert"].options, **FAMILIES[family], **SIZE, **REACH, **HEADS}
     settings = {"max_positions": LONGEST, "attention_dropout": dropout, "encoder_attention_pattern": pattern}
@@ -79,7 +79,7 @@ def cost_of(family: str, dropout: float, reach: int, pattern: str, length: int) 
 
 
 def texts(number: int, length: int) -> tuple[Tensor, Tensor]:
-    """And their answers. No entry is within reach of a question by all layers' windows."""
+    """Return texts and their answers; the windows of all layers together do not reach from a question to an entry."""
     begin = KEYS + LAYERS * WINDOW
     order, places = torch.rand(number, KEYS).argsort(1), torch.rand(number, length - begin).argsort(1)[:, :KEYS]
     values = torch.randint(VALUES, (number, KEYS))  # of each key

@@ -35,7 +35,7 @@ CHIPS = {"A100": Chip(312e12, 2.039e12), "H100": Chip(989.4e12, 3.35e12)}  # SXM
 
 
 class Work(TorchDispatchMode):
-    """What is launched while it is active."""
+    """Counter of the operations that are launched while it is active."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -52,7 +52,7 @@ def serving(words: Sequence[str], threads: int) -> Iterator[tuple[str, int]]:
 
 
 def processor_seconds(process: int) -> float:
-    """Of all its threads; other users of the machine hardly change it."""
+    """Return the processor time of all threads of a process: other users of the machine hardly change it."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

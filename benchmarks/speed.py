@@ -74,7 +74,7 @@ WITHOUT = "post_ln"
 def growth(
     place: Place, family: str, lengths: list[int], depths: list[int], width: int, rounds: int
 ) -> Iterator[dict[str, Any]]:
-    """Of forward and backward passes: their time, and the bytes that autograd keeps in between; how many arrays of
+    """Yield the time of forward and backward passes, the bytes that autograd keeps in between, and how many arrays of
     scores a carried score adds to the latter."""
     cases = [(depth, 32) for depth in depths] + [(depths[0], length) for length in lengths]
     for depth, length in dict.fromkeys(cases):

@@ -1,4 +1,4 @@
-"""Where this package's beam search and stock fairseq's differ in fp32, and how far apart in fp64 what they swap is.
+"""Compare this package's beam search with stock fairseq's in fp32: where they differ, and by how much in fp64.
 
 python benchmarks/ties.py RUN... --json docs/results/ties.json      # runs of post_ln and pre_ln, on their test sets
 
@@ -31,7 +31,7 @@ class Way(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """What two decodings in fp32 wrote for a sentence."""
+    """Hypotheses of two decodings in fp32 for a sentence."""
 
     number: int
     text: Tensor

@@ -58,7 +58,7 @@ def spread(values: list[float]) -> Spread:
 
 
 def seconds(work: Work, device: torch.device, clock: bool = False) -> float:
-    """Of one thread on the CPU its processor time, which other users of the machine hardly change, or the clock's."""
+    """Return the processor time of one thread on the CPU, which other users hardly change, or else the clock's."""
     if device.type == "cpu" and torch.get_num_threads() == 1 and not clock:
         start = _processor_time(work)
         work()

@@ -1,4 +1,4 @@
-"""Whether a package that we pin has a known vulnerability: pip-audit, in an environment of its own.
+"""Check the pinned packages for known vulnerabilities, by pip-audit in an environment of its own.
 
 Status 1 for a vulnerability; 0, with a line that says so, where pip-audit or its data cannot be reached.
 """

@@ -1,4 +1,4 @@
-"""What the papers predict, measured: docs/results/claims.json, and the tables of docs/results/claims.md.
+"""Measure what the papers predict: docs/results/claims.json, and the tables of docs/results/claims.md.
 
 python tools/claims.py ANALYSIS.JSON... measures models before training, which takes minutes, and takes trained ones
 from records of `realformer-nmt analyse`.
@@ -46,7 +46,7 @@ def main(words: Sequence[str]) -> None:
 
 
 def trained(analyses: Sequence[Path]) -> tuple[list[claims.TrainedModel], list[dict[str, object]]]:
-    """What the claims are about, and what each analysis was made from: hashes, no places."""
+    """Return the trained models that the claims are about, and the hashes of the inputs of each analysis."""
     rows: list[claims.TrainedModel] = []
     inputs: list[dict[str, object]] = []
     for path in analyses:

@@ -51,7 +51,7 @@ def normalised(name: str) -> str:
 
 
 def pinned() -> frozenset[str]:
-    """What the pins name, and torch and fairseq, which they do not."""
+    """Return the names of the pinned packages, and torch and fairseq, which are not pinned."""
     lines = [line for file in PINS for line in file.read_text().splitlines()]
     names = (line.partition("==")[0] for line in lines if "==" in line and not line.startswith("#"))
     return frozenset({normalised(name) for name in names} | {"torch", "fairseq-fixed"})

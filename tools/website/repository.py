@@ -1,4 +1,4 @@
-"""What the site is made of: the repository's own pages, and a reference of its Python interface.
+"""Source of the site: the repository's own pages, and a reference of its Python interface.
 
 mkdocs calls the functions by their names. A page keeps its path in the repository, so that its links hold in both.
 """
@@ -63,7 +63,7 @@ def rooms() -> list[str]:
 
 
 def modules(room: str) -> Iterator[str]:
-    """Those with a public name, in the order of their names, the room first."""
+    """Yield the modules with a public name, sorted by name, the room first."""
     folder = REPOSITORY / room.replace(".", "/")
     paths = folder.glob("*.py") if room == PACKAGE else folder.rglob("*.py")
     names = (".".join(path.relative_to(REPOSITORY).with_suffix("").parts) for path in paths)
